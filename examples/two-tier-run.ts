@@ -9,7 +9,7 @@ import {
   type Store,
   scriptedModel,
   sessionStartGuide,
-  startSession,
+  start,
 } from 'plimsoll'
 
 const system = `You are a travel agent.\n\n${sessionStartGuide}`
@@ -52,8 +52,10 @@ export async function twoTier(settings: Settings, print: (line: string) => void)
   )
 
   const tuesday = open('tuesday')
-  const { memory_count, pinned } = await startSession(tuesday)
-  print(`Tuesday, a new session: ${memory_count} fact, pinned: ${pinned.map(({ text }) => text).join(' ')}`)
+  const { memory_count, pinned } = await start(tuesday)
+  print(
+    `Tuesday, a new session: ${memory_count} fact, pinned: ${pinned.map(({ content }) => content).join(' ')}`,
+  )
   await tuesday.append({ role: 'user', content: 'Take me to Rome.' })
   const { blocks } = await tuesday.context()
   const told = JSON.stringify(blocks)

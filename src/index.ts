@@ -156,6 +156,7 @@ export { readBranches, switchTo } from './operations/branches.ts'
 export { checkContext, contextAt } from './operations/context-at.ts'
 export { deleteSession } from './operations/delete-session.ts'
 export { addExchange } from './operations/exchange.ts'
+export { clearLog } from './operations/forget/clear-log.ts'
 export { eraseUser } from './operations/forget/erase.ts'
 export { type ForgetOptions, forget, forgetFact } from './operations/forget/forget.ts'
 export { retention } from './operations/retention/feature.ts'
@@ -173,8 +174,8 @@ export {
 } from './operations/sessions.ts'
 export { changeSettings, readSettings } from './operations/settings.ts'
 export { readSource, type SourceOptions, type SourcePage } from './operations/source.ts'
-export { startSession } from './operations/start/start.ts'
-export { exportFrom } from './operations/transfer/export.ts'
+export { start } from './operations/start/start.ts'
+export { exportFrom, exportMarkdown } from './operations/transfer/export.ts'
 export type { ExportOptions } from './operations/transfer/export-options.ts'
 export { type ImportOptions, type ImportTrust, importInto } from './operations/transfer/import.ts'
 export { nextWorkAt, runDueWork } from './operations/upkeep.ts'
@@ -275,7 +276,7 @@ export type {
   WindowOptions,
   WindowSize,
 } from './ports/session.ts'
-export type { BudgetTokens, Settings, SettingsPatch } from './ports/settings.ts'
+export type { Settings, SettingsPatch, StartBudget } from './ports/settings.ts'
 export type { ListedSkill, Skill, SkillEntry, SkillQuery, StoredSkill } from './ports/skill.ts'
 export type { StandardIssue, StandardResult, StandardSchema } from './ports/standard-schema.ts'
 export type {

@@ -1,5 +1,8 @@
+import { checkMessage } from '../kernel/log/check-message.ts'
 import { checkOptions, checkText, invalid, isPlainObject } from '../kernel/text/json.ts'
+import type { Context } from '../ports/context.ts'
 import type { AbortSignalLike } from '../ports/host.ts'
+import type { Message, MessageInput } from '../ports/message.ts'
 import type { Limits, TailSection } from '../ports/session.ts'
 import type {
   Denial,
@@ -19,7 +22,7 @@ const HOOK_TIMEOUT_MS = 5_000
 /** What a section of the tail may be called. */
 const SECTION_NAME = /^[\w-]{1,64}$/
 
-const PROPOSAL = ['tail', 'nudge', 'limits', 'last', 'stop']
+const PROPOSAL = ['tail', 'nudge', 'limits', 'messages', 'last', 'stop']
 
 /** Middleware in the order in which it runs. */
 export interface Composed {
@@ -44,14 +47,21 @@ export interface Proposed {
   readonly tail: readonly TailSection[]
   readonly nudges: readonly { readonly by: string; readonly text: string }[]
   readonly limits?: Limits
+  readonly messages?: readonly Message[]
   /** Why no tool may be called any more. */
   readonly last?: Stop
   readonly stop?: Stop
 }
 
+/** A model call that is about to be made. */
+export interface PreviewedCall extends Omit<ModelCall, 'preview'> {
+  /** The context with other limits than the run's. */
+  readonly preview?: (limits: Limits | undefined) => Promise<Context>
+}
+
 /** Contract: none of them throws, but to say that the run was aborted. */
 export interface ComposedHooks {
-  beforeModelCall(call: ModelCall): Promise<Proposed>
+  beforeModelCall(call: PreviewedCall): Promise<Proposed>
   afterModelCall(end: ModelCallEnd): Promise<Stop | undefined>
   beforeTool(call: ToolCall): Promise<{ readonly deny?: string; readonly stop?: Stop } | undefined>
   afterTool(end: ToolCallEnd): Promise<Stop | undefined>
@@ -110,10 +120,11 @@ class Running implements ComposedHooks {
     this.#reversed = this.#started.toReversed()
   }
 
-  async beforeModelCall(call: ModelCall): Promise<Proposed> {
+  async beforeModelCall({ preview, ...call }: PreviewedCall): Promise<Proposed> {
     const tail: TailSection[] = []
     const nudges: { by: string; text: string }[] = []
     let limits: Limits | undefined
+    let messages: readonly Message[] | undefined
     let last: Stop | undefined
     let stop = this.#broken
     for (const { middleware, hooks } of this.#started) {
@@ -122,8 +133,14 @@ class Running implements ComposedHooks {
       const outcome = await this.#call(
         middleware,
         'beforeModelCall',
-        (signal) => hooks.beforeModelCall?.({ ...call, signal }),
-        checkProposal,
+        (signal) =>
+          hooks.beforeModelCall?.({
+            ...call,
+            ...(preview && { preview: () => preview(limits) }),
+            ...(messages && { messages }),
+            signal,
+          }),
+        (given) => checkProposal(given, this.#run),
       )
       const proposal = outcome.value
       stop = outcome.stop ?? (proposal?.stop && { by: name, reason: proposal.stop.reason })
@@ -135,8 +152,16 @@ class Running implements ComposedHooks {
       }
       if (proposal.last) last ??= { by: name, reason: proposal.last.reason }
       if (proposal.limits) limits = { ...limits, ...proposal.limits }
+      messages = proposal.messages ?? messages
     }
-    return { tail, nudges, ...(limits && { limits }), ...(last && { last }), ...(stop && { stop }) }
+    return {
+      tail,
+      nudges,
+      ...(limits && { limits }),
+      ...(messages && { messages }),
+      ...(last && { last }),
+      ...(stop && { stop }),
+    }
   }
 
   async afterModelCall(end: ModelCallEnd): Promise<Stop | undefined> {
@@ -204,12 +229,15 @@ class Running implements ComposedHooks {
 }
 
 /** What the core would refuse is this middleware's failure and nobody else's. */
-function checkProposal(proposal: Proposal | undefined): Proposal | undefined {
+function checkProposal(
+  proposal: Proposal | undefined,
+  run: ComposedRun,
+): (Proposal & { readonly messages?: readonly Message[] }) | undefined {
   if (!proposal) return undefined
   if (!isPlainObject(proposal as unknown))
     throw invalid('beforeModelCall', 'the proposal', 'must be an object')
   checkOptions('beforeModelCall', 'the proposal', proposal, PROPOSAL)
-  const { tail = [], nudge, limits, last, stop } = proposal
+  const { tail = [], nudge, limits, messages, last, stop } = proposal
   for (const section of tail) {
     if (!SECTION_NAME.test(section.name))
       throw invalid('beforeModelCall', 'tail.name', 'must be 1 to 64 letters, digits, dashes or underscores')
@@ -220,7 +248,15 @@ function checkProposal(proposal: Proposal | undefined): Proposal | undefined {
     throw invalid('beforeModelCall', 'limits', 'must be an object')
   if (last !== undefined) checkText('beforeModelCall', 'last.reason', last.reason)
   if (stop !== undefined) checkText('beforeModelCall', 'stop.reason', stop.reason)
-  return proposal
+  if (messages === undefined) return proposal as Omit<Proposal, 'messages'>
+  return { ...proposal, messages: checkMessages(messages, run) }
+}
+
+function checkMessages(messages: readonly MessageInput[], run: ComposedRun): readonly Message[] {
+  if (run.session)
+    throw invalid('beforeModelCall', 'messages', 'needs a run without a session, whose log is what shows')
+  if (!Array.isArray(messages)) throw invalid('beforeModelCall', 'messages', 'must be a list')
+  return messages.map((message, index) => checkMessage('beforeModelCall', `messages[${index}]`, message, run))
 }
 
 function checkDenial(denial: Denial | undefined): Denial | undefined {

@@ -20,9 +20,9 @@ export type ContextFilterOptions =
   | ((step: number) => ContextFilter | undefined | Promise<ContextFilter | undefined>)
 
 /**
- * Proposes narrower limits for the contexts of a run. Order 15; where it fails, or the core refuses
- * what it proposes, the core's own window holds, never the whole log. Without options it does
- * nothing.
+ * Proposes narrower limits for the contexts of a run, with a session and without. Order 15; where
+ * it fails, or the core refuses what it proposes, the core's own window holds, never the whole log.
+ * Without options it does nothing.
  *
  * @throws ERR_INVALID_ARGUMENT
  */

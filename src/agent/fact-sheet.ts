@@ -1,5 +1,6 @@
 import { codePoints } from '../features/text/code-points.ts'
 import { checkOptions, checkText, invalid } from '../kernel/text/json.ts'
+import type { Context } from '../ports/context.ts'
 import type { Trust } from '../ports/message.ts'
 import type { AgentSession } from './agent-session.ts'
 import type { Middleware } from './middleware.ts'
@@ -27,8 +28,9 @@ const MAX_CHARACTERS = 4_000
 
 /**
  * Shows facts in the tail of each request, as the section `facts`: in their order, as many as fit,
- * and how many did not. It stops at the first that does not fit. Order 20; fails open. Without
- * options it does nothing.
+ * and how many did not. It stops at the first that does not fit. Each shows once: what the memory
+ * of the session shows by itself is left out, so its own facts may be given too. Order 20; fails
+ * open. Without options it does nothing.
  *
  * @throws ERR_INVALID_ARGUMENT
  */
@@ -43,13 +45,34 @@ export function factSheet(options?: FactSheetOptions): Middleware {
     start: () => {
       if (!options) return {}
       return {
-        beforeModelCall: async ({ session }) => {
-          const facts = await options.facts({ ...(session && { session }) })
+        beforeModelCall: async ({ session, preview }) => {
+          const known = await options.facts({ ...(session && { session }) })
+          const shown = known.length > 0 && preview ? linesIn(await preview()) : new Set<string>()
+          const facts = known.filter((fact) => isFirst(fact, shown))
           return facts.length > 0 ? { tail: [{ name: 'facts', text: sheet(facts, most) }] } : undefined
         },
       }
     },
   }
+}
+
+/** How a memory shows a fact: reference, kind and trust, of which a pin has the kind alone. */
+const FACT = /^- (?:\[f\d+[^\]]*\] )?\w+(?: \[[^\]]*\])?:? (.*)$/
+
+/** What the facts say that a context shows by itself. */
+function linesIn({ blocks }: Context): Set<string> {
+  const texts = blocks
+    .filter(({ section }) => section !== 'window')
+    .flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'text' ? part.text.split('\n') : [])))
+  return new Set(texts.flatMap((line) => FACT.exec(line)?.[1] ?? []))
+}
+
+/** Whether nothing says the same yet. @param shown is added to */
+function isFirst({ title, text }: SheetFact, shown: Set<string>): boolean {
+  const said = oneLine(checkText('factSheet', 'text', text))
+  const isShown = shown.has(said) || shown.has(`${oneLine(checkText('factSheet', 'title', title))}: ${said}`)
+  shown.add(said)
+  return !isShown
 }
 
 function sheet(facts: readonly SheetFact[], most: number): string {

@@ -1,6 +1,6 @@
 import type { Context } from '../ports/context.ts'
 import type { AbortSignalLike } from '../ports/host.ts'
-import type { Json, Message } from '../ports/message.ts'
+import type { Json, Message, MessageInput } from '../ports/message.ts'
 import type { FinishReason } from '../ports/model.ts'
 import type { Limits, TailSection } from '../ports/session.ts'
 import type { AgentSession } from './agent-session.ts'
@@ -64,8 +64,15 @@ export interface ModelCall {
   /** The run's model calls, this one included. */
   readonly step: number
   readonly session?: AgentSession
+  /** Without a session: the conversation, as middleware before this one left it. */
+  readonly messages?: readonly Message[]
   /** The run's calls so far, added up. */
   readonly usage: RunUsage
+  /**
+   * With a session, before the call: the context as it would be with the limits that were proposed
+   * by now, and without any tail of middleware. Writes nothing. @throws as `session.context`
+   */
+  preview?(): Promise<Context>
 }
 
 export type ModelCallEnd = ModelCall &
@@ -104,6 +111,12 @@ export interface Proposal {
   /** A section of the middleware's own name, told by a `nudge` event too. */
   readonly nudge?: string
   readonly limits?: Limits
+  /**
+   * Without a session: the messages of this request, in place of all that was said. The
+   * conversation itself stays. Calls and results that lack each other are left out, or answered by
+   * an error. With a session the window shows the log, and this is a failure.
+   */
+  readonly messages?: readonly MessageInput[]
   /**
    * This request is the run's last and has no tools: the run ends with the model's answer. The
    * first middleware that says so gives the reason.

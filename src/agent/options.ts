@@ -50,7 +50,12 @@ export interface ResumeOptions {
    * `fail`.
    */
   readonly pending?: 'fail' | 'run' | ((call: AgentCall) => Json | Promise<Json>)
-  /** Messages that are read back, widened to whole steps. 1 or more. Default 16. */
+  /**
+   * How much of the past the run shows: the last so many messages, widened to whole steps, and
+   * fewer where they would take more than half of what fits. 1 or more. It begins an epoch, in the
+   * lane of this number, in place of `limits.window`. Default: the epoch goes on, as long as the
+   * provider's cache may hold it.
+   */
   readonly messages?: number
 }
 
@@ -75,8 +80,8 @@ export interface RunOptions {
   readonly input?: string | MessageInput | readonly MessageInput[]
   readonly model: Model
   /**
-   * Instructions, as a system message before the input, unless the request would hold one already.
-   * A memory's own `system` is the better place with a session: it never leaves the window.
+   * Instructions at the beginning of each request of the run, after the memory's own. They are no
+   * message, and never leave the window; give the same ones as long as possible.
    */
   readonly system?: string
   readonly tools?: readonly AgentTool[]
@@ -92,7 +97,10 @@ export interface RunOptions {
   /** Contract: told each event as it happens; not awaited. What it throws stops nothing. */
   readonly onEvent?: (event: AgentEvent) => void | Promise<void>
   readonly settings?: ModelSettings
-  /** How to go on with what a session holds. `true` is all defaults. */
+  /**
+   * How to go on with what a session holds. `true` is all defaults: the epoch goes on. With
+   * `messages` a new task shows only the end of the past.
+   */
   readonly resume?: boolean | ResumeOptions
   /** For each context of the run, as in `session.context`. A middleware's proposal wins. */
   readonly limits?: Limits

@@ -8,6 +8,8 @@ import { hashJson } from '../kernel/text/hash.ts'
 import type { Block, Context, Rule, SectionName, SectionUse } from '../ports/context.ts'
 import type { Host } from '../ports/host.ts'
 import type { Json, Message, MessageInput, ToolSpec } from '../ports/message.ts'
+import type { Limits } from '../ports/session.ts'
+import { type PlainShown, PlainWindow } from './plain-window.ts'
 import { copyOf } from './tools.ts'
 import { type ContextRequest, callsOf, type Transcript, type Written } from './transcript.ts'
 
@@ -18,7 +20,7 @@ const FENCE = 'ctx-plain'
 
 /**
  * A conversation that is kept nowhere: what a plain loop would send, all messages verbatim and all
- * ids as they are.
+ * ids as they are, unless a middleware or the app limits them.
  */
 export class PlainTranscript implements Transcript {
   readonly #host: Host
@@ -26,6 +28,8 @@ export class PlainTranscript implements Transcript {
   readonly #blocks = new Map<Message, Block>()
   readonly #key: string
   readonly #prefix: Prefix
+  readonly #window = new PlainWindow(counter)
+  #system: { readonly text: string; readonly block: Block } | undefined
 
   constructor(host: Host) {
     this.#host = host
@@ -46,20 +50,19 @@ export class PlainTranscript implements Transcript {
     return { messages: copyOf(messages), repeated: false }
   }
 
-  async hasSystem(): Promise<boolean> {
-    return this.#messages.some(({ role }) => role === 'system')
-  }
-
-  async context({ tools, tail }: ContextRequest): Promise<Context> {
-    const opening = this.#messages.findIndex(({ role }) => role !== 'system')
-    const blocks = this.#messages.map((message, index) =>
-      this.#block(message, opening < 0 || index < opening ? 'system' : 'window'),
+  async context({ system = '', tools, tail, limits, messages }: ContextRequest): Promise<Context> {
+    const told = system === '' ? [] : [this.#instructions(system)]
+    const { blocks, waiting, omitted } = this.#shown(
+      messages ?? this.#messages,
+      messages ? (limits ?? {}) : limits,
     )
     const spoken = tail.map(({ name, text }) => fenced(FENCE, name, text)).join('\n')
     const closing =
-      spoken === '' ? [] : [blockOf('tail', 'tail', { role: 'user', content: spoken, trust: 'user' })]
-    const head = hashJson({ tools: tools as unknown as Json }, this.#key)
-    const all = [...blocks, ...closing]
+      spoken === ''
+        ? waiting
+        : [...waiting, blockOf('tail', 'tail', { role: 'user', content: spoken, trust: 'user' })]
+    const head = hashJson({ system, tools: tools as unknown as Json }, this.#key)
+    const all = [...told, ...blocks, ...closing]
     return {
       lane: 'plain',
       epoch: 'plain',
@@ -67,9 +70,32 @@ export class PlainTranscript implements Transcript {
       fence: FENCE,
       blocks: all,
       ...(tools.length > 0 && { tools }),
-      receipt: receiptOf(all, tools),
+      receipt: { ...receiptOf(all, tools), omitted },
       hash: this.#prefix.hash(head, blocks, closing),
     }
+  }
+
+  /** All messages as they are, unless something limits them. Opening instructions always show. */
+  #shown(messages: readonly Message[], limits: Limits | undefined): PlainShown {
+    const opening = messages.findIndex(({ role }) => role !== 'system')
+    const begin = opening < 0 ? messages.length : opening
+    const told = messages.slice(0, begin).map((message) => this.#block(message, 'system'))
+    const said = messages.slice(begin)
+    if (!limits) {
+      const blocks = said.map((message) => this.#block(message, 'window'))
+      return { blocks: [...told, ...blocks], waiting: [], omitted: [] }
+    }
+    const shown = this.#window.show(said, limits)
+    return { ...shown, blocks: [...told, ...shown.blocks] }
+  }
+
+  /** The same block for the same text. */
+  #instructions(system: string): Block {
+    if (this.#system?.text !== system) {
+      const block = blockOf('system', 'system', { role: 'system', content: system, trust: 'system' })
+      this.#system = { text: system, block }
+    }
+    return this.#system.block
   }
 
   #block(message: Message, section: SectionName): Block {

@@ -9,6 +9,16 @@ import type { Toolbox } from './tools.ts'
 import type { Transcript, WriteOptions, Written } from './transcript.ts'
 import { Aborted } from './within.ts'
 
+/** The past of a run that is resumed. */
+export interface Past {
+  /** To what it is cut: messages, what is said next and settled first among them. */
+  window: { readonly keep: { readonly messages: number } }
+  /** Messages that the run has added to these. */
+  added: number
+  /** That of the run's newest context. */
+  epoch?: string
+}
+
 /** What the parts of one run share. */
 export interface RunState {
   readonly host: Host
@@ -21,6 +31,8 @@ export interface RunState {
   readonly toolbox: Toolbox
   readonly hooks: ComposedHooks
   readonly transcript: Transcript
+  /** What shows of the past, where that is cut short. */
+  past: Past | undefined
   /** The round that the run's messages belong to, once it is known. */
   round: string | undefined
   steps: number
@@ -38,12 +50,14 @@ export function goOn({ signal }: RunState): void {
 
 /** Writes messages, and tells of each that was not there before. */
 export async function write(
-  { transcript, emit }: RunState,
+  { transcript, emit, past }: RunState,
   messages: readonly MessageInput[],
   options: WriteOptions = {},
 ): Promise<Written> {
   const written = await transcript.append(messages, options)
   if (!written.repeated) tell(emit, written.messages)
+  // What is written before its first context was counted.
+  if (past?.epoch !== undefined) past.added += messages.length
   return written
 }
 

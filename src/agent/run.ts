@@ -6,6 +6,7 @@ import type { Context } from '../ports/context.ts'
 import type { Controller, Host, Timeout } from '../ports/host.ts'
 import type { Message, MessageInput } from '../ports/message.ts'
 import type { FinishReason } from '../ports/model.ts'
+import type { Limits } from '../ports/session.ts'
 import { runCalls } from './calls.ts'
 import { compose } from './compose.ts'
 import { EventLog, runOf } from './event-log.ts'
@@ -14,7 +15,7 @@ import type { CallUsage, ModelCall, Stop } from './middleware.ts'
 import { callModel, type Reply, withUsage } from './model-call.ts'
 import type { AgentResult, AgentRun, ResumeOptions, RunOptions } from './options.ts'
 import { PlainTranscript } from './plain-transcript.ts'
-import { buildContext } from './request.ts'
+import { buildContext, previewContext } from './request.ts'
 import { goOn, type RunState, write } from './run-state.ts'
 import { SessionTranscript } from './session-transcript.ts'
 import { resume, settle } from './settle.ts'
@@ -111,7 +112,10 @@ async function converse(run: RunState): Promise<End> {
     goOn(run)
     const step = run.steps + 1
     run.emit({ type: 'step-start', step })
-    const proposed = await run.hooks.beforeModelCall(modelCall(run, step))
+    const said = run.session
+      ? { preview: (limits?: Limits) => previewContext(run, limits) }
+      : { messages: await run.transcript.recent(LOOK_BACK) }
+    const proposed = await run.hooks.beforeModelCall({ ...modelCall(run, step), ...said })
     run.stop ??= proposed.stop
     if (run.stop) return stop(run.stop)
     goOn(run)
@@ -176,28 +180,19 @@ async function takeStep(
 
 /** Settles what waits, and writes what is said. Gives the answer, where there is one already. */
 async function open(run: RunState): Promise<Message | undefined> {
-  const { options, session, transcript, toolbox } = run
+  const { options, session, transcript } = run
   const how: ResumeOptions = typeof options.resume === 'object' ? options.resume : {}
   const inputs = inputsOf(options.input)
   goOn(run)
-  const known = session && (await resume(run, how, inputs.length === 0))
+  const known = session && (await resume(run, how, inputs.length))
   if (inputs.length === 0) {
     if (run.round === undefined && (await transcript.recent(1)).length === 0)
       throw invalid('runAgent', 'input', 'is missing, and the session holds no message to go on with')
     return known
   }
   goOn(run)
-  const { system } = options
-  const instructed =
-    system === undefined ||
-    inputs.some(({ role }) => role === 'system') ||
-    (await transcript.hasSystem(toolbox.specs))
-  const messages: readonly MessageInput[] = instructed
-    ? inputs
-    : [{ role: 'system', content: system }, ...inputs]
-  goOn(run)
   const opId = opIdOf(inputs)
-  const written = await write(run, messages, { ...(opId !== undefined && { opId }) })
+  const written = await write(run, inputs, { ...(opId !== undefined && { opId }) })
   run.round = written.messages.findLast(({ role }) => role === 'user')?.id ?? run.round
   if (written.repeated) return answerTo(inputs.at(-1)?.id, await transcript.recent(LOOK_BACK))
   // What is said may itself hold calls that wait.
@@ -205,10 +200,7 @@ async function open(run: RunState): Promise<Message | undefined> {
   return undefined
 }
 
-/**
- * Names the op by the ids of what is said, where all of it has some: whether instructions went with
- * it does not matter then.
- */
+/** Names the op by the ids of what is said, where all of it has some. */
 function opIdOf(inputs: readonly MessageInput[]): string | undefined {
   const ids = inputs.flatMap(({ id }) => id ?? [])
   return ids.length === inputs.length ? `run/${hashText(JSON.stringify(ids))}` : undefined
@@ -259,6 +251,7 @@ function createState(
       onFailure: (failure) => emit({ type: 'middleware-failure', ...failure }),
     }),
     transcript: session ? new SessionTranscript(session) : new PlainTranscript(host),
+    past: undefined,
     round: undefined,
     steps: 0,
     usage: NO_USAGE,

@@ -1,6 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import { isPlimsollError } from '../ports/errors.ts'
-import type { Message, MessageInput, ToolSpec } from '../ports/message.ts'
+import type { Message, MessageInput } from '../ports/message.ts'
 import type { AgentSession } from './agent-session.ts'
 import type { ContextRequest, Transcript, WriteOptions, Written } from './transcript.ts'
 
@@ -20,18 +19,11 @@ export class SessionTranscript implements Transcript {
     return this.#session.append(messages, options)
   }
 
-  async hasSystem(tools: readonly ToolSpec[]): Promise<boolean> {
-    try {
-      const { blocks } = await this.#session.context({ tools, preview: true })
-      return blocks.some(({ role }) => role === 'system')
-    } catch (error) {
-      // What does not fit now may fit once there is a newer message.
-      if (!isPlimsollError(error, 'ERR_BUDGET_TOO_SMALL')) throw error
-      return error.breakdown !== undefined && error.breakdown.system > 0
-    }
-  }
-
-  context({ tools, tail, limits }: ContextRequest): Promise<Context> {
-    return this.#session.context({ tools, tail, ...(limits && { limits }) })
+  context({ system, limits, messages: _, ...request }: ContextRequest): Promise<Context> {
+    return this.#session.context({
+      ...request,
+      ...(system !== undefined && { system }),
+      ...(limits && { limits }),
+    })
   }
 }

@@ -13,14 +13,21 @@ const INTERRUPTED = 'Error: interrupted; it is not known whether it ran.'
 /**
  * Looks at the end of a conversation, and settles the calls that wait there; tells of it with
  * `resume`.
+ *
+ * @param said messages that are to be said next
  */
 export async function resume(
   run: RunState,
   options: ResumeOptions,
-  always: boolean,
+  said: number,
 ): Promise<Message | undefined> {
   const messages = await run.transcript.recent(options.messages ?? DEFAULT_MESSAGES)
   const answer = finalAnswer(messages)
+  if (options.messages !== undefined) {
+    const results = pendingCalls(messages).length
+    run.past = { window: { keep: { messages: messages.length + results + said } }, added: 0 }
+  }
+  const always = said === 0
   run.round = roundOf(messages)
   await settle(run, options, messages, always)
   return answer

@@ -9,8 +9,6 @@ export interface Transcript {
   recent(messages: number): Promise<readonly Message[]>
   /** Contract: writes all or none; the same ids, or the same `opId`, again write nothing. */
   append(messages: readonly MessageInput[], options?: WriteOptions): Promise<Written>
-  /** Whether the next request begins with instructions, or holds some. */
-  hasSystem(tools: readonly ToolSpec[]): Promise<boolean>
   context(request: ContextRequest): Promise<Context>
 }
 
@@ -27,9 +25,14 @@ export interface Written {
 }
 
 export interface ContextRequest {
+  readonly system?: string | undefined
   readonly tools: readonly ToolSpec[]
   readonly tail: readonly TailSection[]
   readonly limits?: Limits | undefined
+  /** What to show in place of the conversation, where it is kept nowhere. */
+  readonly messages?: readonly Message[]
+  readonly newEpoch?: boolean
+  readonly preview?: boolean
 }
 
 /** The calls of an assistant's message, in order. */

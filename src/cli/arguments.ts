@@ -2,9 +2,12 @@ import { resolve } from 'node:path'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { POLICIES, type PolicyName } from '../replay/policy.ts'
 import { PROVIDERS, type Provider } from '../replay/transcript.ts'
+import type { DatabaseOptions } from './database.ts'
 
 export const COUNTERS = ['o200k', 'default', 'chars', 'bytes'] as const
 export const FORMATS = ['plimsoll', 'jsonl', 'json'] as const
+/** What an export may be written as. */
+export const WRITTEN = ['jsonl', 'markdown'] as const
 /** What a caller may claim for an import over HTTP. */
 const TRUSTS = ['user', 'import'] as const
 export type CounterName = (typeof COUNTERS)[number]
@@ -49,6 +52,19 @@ export interface ExplainOptions extends BuildOptions {
   readonly json: boolean
 }
 
+/** The current request of a session in a database. */
+export interface ExplainStoredOptions extends DatabaseOptions {
+  readonly command: 'explain-stored'
+  readonly session: string
+  readonly project?: string
+  readonly budget: number
+  readonly rounds?: number
+  readonly keep?: number
+  readonly counter: CounterName
+  readonly provider: Provider
+  readonly json: boolean
+}
+
 /** Two numbers, the smaller one first. */
 export type Pair = readonly [number, number]
 
@@ -74,11 +90,11 @@ export interface TwiceOptions extends BuildOptions {
   readonly files: readonly string[]
 }
 
-/** The start of a session, from a file of what is remembered. */
+/** The start of a session, from a file of what is remembered, or from a database. */
 export interface StartCommandOptions {
   readonly command: 'start'
   /** `-` is standard input. */
-  readonly file: string
+  readonly from: { readonly file: string } | (DatabaseOptions & StartStored)
   readonly project?: string
   readonly query?: string
   /** Most tokens of the whole. Absent: as the settings say. */
@@ -88,6 +104,30 @@ export interface StartCommandOptions {
   /** Unix milliseconds. Absent: now. */
   readonly now?: number
   readonly ifNoneMatch?: string
+}
+
+/** What of a start is asked of a database alone. */
+export interface StartStored {
+  /** Absent: a new one. */
+  readonly session?: string
+  readonly sessions?: 'all' | 'own'
+}
+
+export interface HistoryCommandOptions extends DatabaseOptions {
+  readonly command: 'history'
+  readonly session: string
+  /** The last so many. Absent: all. */
+  readonly messages?: number
+  readonly json: boolean
+}
+
+export interface ExportCommandOptions extends DatabaseOptions {
+  readonly command: 'export'
+  /** Absent: all of the user. */
+  readonly session?: string
+  readonly format: 'jsonl' | 'markdown'
+  /** Absent: standard output. */
+  readonly to?: string
 }
 
 /** A log of another program, to be turned into an export; or an export, to be checked. */
@@ -101,6 +141,8 @@ export interface ImportCommandOptions {
   readonly from?: (typeof FORMATS)[number]
   /** Where to write the export. Absent: standard output, unless it is sent. */
   readonly to?: string
+  /** What is written. Absent: `jsonl`, the lines of an export. */
+  readonly format?: (typeof WRITTEN)[number]
   /** An edge to which the export is sent, the token of who gets it, and what they claim for it. */
   readonly edge?: {
     readonly url: string
@@ -112,6 +154,9 @@ export interface ImportCommandOptions {
 export type Arguments =
   | ReplayOptions
   | ExplainOptions
+  | ExplainStoredOptions
+  | HistoryCommandOptions
+  | ExportCommandOptions
   | DiffOptions
   | LintOptions
   | TwiceOptions
@@ -133,8 +178,24 @@ usage
   plimsoll diff <file.jsonl> --call <a>,<b>  say where a request parts from an earlier one, why, and the cost
   plimsoll lint <requests.jsonl...>          check rendered requests against their provider's rules
   plimsoll lint --twice <file.jsonl...>      check that contexts depend on nothing but the log
-  plimsoll start <memory.jsonl>              print what a session would start with, as JSON
+  plimsoll start --db <file> --user <id>     print what a session starts with, as JSON
+  plimsoll start <memory.jsonl>              the same, of a file of what is remembered
+  plimsoll history --db <file> --user <id>   print the messages of a stored session
+  plimsoll export --db <file> --user <id>    print all that is stored of a user, or of a session
+  plimsoll explain --db <file> --user <id>   say where every token of a session's next request comes from
   plimsoll import <file>                     turn another program's log into an export that memory.import reads
+
+--db: a file of sqliteStore. It is only read, beside a process that writes to it
+  --user <id>          whose memory it is
+  --tenant <id>        of that tenant
+  --session <id>       history, explain: the session; start, export: of that session alone, or as it starts (start
+                       default: a new one; export default: all of the user)
+  --project <name>     start, explain: the session's project
+  --messages <n>       history: the last so many (default: all)
+  --json               history: a line of JSON for each message; explain: one JSON object
+  --format <format>    export: jsonl, which importInto reads (default), or markdown
+  --to <path>          export: write it there (default: standard output)
+  --sessions own       start: nothing of other sessions
 
 replay, explain, diff, lint --twice: one conversation a line:
 { "id", "format": "openai" | "anthropic", "messages", "system"? }
@@ -168,7 +229,7 @@ start: one thing a line, of the file or (-) of standard input: { "type": "fact",
   --project <name>     facts of that project too, beside those of none
   --query <text>       recall what was said about that
   --budget <tokens>    most tokens of the whole (default 3000)
-  --counter <name>     as above
+  --counter <name>     as above (with --db: default)
   --now <time>         an ISO 8601 time; its UTC day says what is due and what has ended (default: today)
   --if-none-match <e>  print nothing if the start's etag is that one
 
@@ -178,6 +239,7 @@ import: of the file or (-) of standard input
                        export, which is checked) (default: as the first line says)
   --session <id>       the session of messages that belong to none (default: the file's name)
   --to <path>          write the export there (default: standard output)
+  --format <format>    jsonl (default), or markdown: the conversations as a file that people can read
   --url <address>      send it to an edge instead
   --token <token>      of the user who gets it (default: the variable PLIMSOLL_TOKEN)
   --trust <trust>      user for a backup of their own, import for any other file (default import)
@@ -187,7 +249,8 @@ all
   -v, --version        the version
 
 exit status: 0 done; 1 a line could not be read, explain or diff met a refused call, lint found a problem, a
-start does not fit, or an import left something out; 2 bad arguments
+start does not fit, an import left something out, or a database has no such session or cannot be read; 2 bad
+arguments
 `
 
 /** Reads the text of an option; throws {@link UsageError}. */
@@ -210,7 +273,8 @@ const BUILD = {
 } as const
 const BUILD_DEFAULTS = { budget: 16_000, tail: 0, compact: false }
 
-const COMMANDS = 'say replay, explain, diff, lint, start or import'
+const COMMANDS = 'say replay, explain, diff, lint, start, history, export or import'
+const DATABASE = { db: text, user: text, tenant: text } as const
 
 /** Throws {@link UsageError} for anything that it does not understand. */
 export function parseArguments([command, ...rest]: readonly string[]): Arguments {
@@ -221,13 +285,17 @@ export function parseArguments([command, ...rest]: readonly string[]): Arguments
     case 'replay':
       return parseReplay(rest)
     case 'explain':
-      return parseExplain(rest)
+      return rest.some(isDatabase) ? parseExplainStored(rest) : parseExplain(rest)
     case 'diff':
       return parseDiff(rest)
     case 'lint':
       return rest.includes('--twice') ? parseTwice(rest) : parseLint(rest)
     case 'start':
       return parseStart(rest)
+    case 'history':
+      return parseHistory(rest)
+    case 'export':
+      return parseExport(rest)
     case 'import':
       return parseImport(rest)
     case undefined:
@@ -280,26 +348,104 @@ function parseTwice(argv: readonly string[]): TwiceOptions {
   return { command: 'twice', files, ...build(options) }
 }
 
+function parseExplainStored(argv: readonly string[]): ExplainStoredOptions {
+  const { budget, rounds, keep, counter, provider } = BUILD
+  const own = { session: text, project: text, json: FLAG, budget, rounds, keep, counter, provider } as const
+  const { values, files } = parse(argv, { ...DATABASE, ...own })
+  const { tail: _, compact: __, ...built } = build(values)
+  return {
+    command: 'explain-stored',
+    json: false,
+    counter: 'default',
+    provider: 'openai',
+    ...built,
+    ...database('explain', values, files),
+    session: needed('explain', 'session', values.session),
+  }
+}
+
+function parseHistory(argv: readonly string[]): HistoryCommandOptions {
+  const { values, files } = parse(argv, { ...DATABASE, session: text, messages: whole(1), json: FLAG })
+  return {
+    command: 'history',
+    json: false,
+    ...values,
+    ...database('history', values, files),
+    session: needed('history', 'session', values.session),
+  }
+}
+
+function parseExport(argv: readonly string[]): ExportCommandOptions {
+  const own = { session: text, format: oneOf(['jsonl', 'markdown'] as const), to: text } as const
+  const { values, files } = parse(argv, { ...DATABASE, ...own })
+  return { command: 'export', format: 'jsonl', ...values, ...database('export', values, files) }
+}
+
+function isDatabase(argument: string): boolean {
+  return argument === '--db' || argument.startsWith('--db=')
+}
+
+function database(
+  command: string,
+  { db, user, tenant }: Values<typeof DATABASE>,
+  files: readonly string[],
+): DatabaseOptions {
+  const [file] = files
+  if (file !== undefined) throw new UsageError(`${command}: --db goes without a file, not with "${file}"`)
+  return {
+    db: needed(command, 'db', db),
+    user: needed(command, 'user', user),
+    ...(tenant !== undefined && { tenant }),
+  }
+}
+
+function needed(command: string, name: string, value: string | undefined): string {
+  if (value === undefined || value === '') throw new UsageError(`${command}: name the ${name} with --${name}`)
+  return value
+}
+
 function parseStart(argv: readonly string[]): StartCommandOptions {
-  const { values, files } = parse(argv, {
+  const common = {
     project: text,
     query: text,
     budget: whole(1),
     counter: oneOf(COUNTERS),
     now: time,
     'if-none-match': text,
-  })
-  const { 'if-none-match': ifNoneMatch, ...options } = values
-  const etag = ifNoneMatch === undefined ? {} : { ifNoneMatch }
-  return { command: 'start', file: onlyFile('start', files), ...options, ...etag }
+  } as const
+  if (!argv.some(isDatabase)) {
+    const { values, files } = parse(argv, common)
+    return startOf({ file: onlyFile('start', files) }, values)
+  }
+  const own = { session: text, sessions: oneOf(['all', 'own'] as const) } as const
+  const { values, files } = parse(argv, { ...DATABASE, ...own, ...common })
+  const { db, user, tenant, session, sessions, ...asked } = values
+  const stored = {
+    ...database('start', values, files),
+    ...(session !== undefined && { session }),
+    ...(sessions !== undefined && { sessions }),
+  }
+  return startOf(stored, asked)
+}
+
+function startOf(
+  from: StartCommandOptions['from'],
+  {
+    'if-none-match': ifNoneMatch,
+    ...asked
+  }: Omit<StartCommandOptions, 'command' | 'from' | 'ifNoneMatch'> & { readonly 'if-none-match'?: string },
+): StartCommandOptions {
+  return { command: 'start', from, ...asked, ...(ifNoneMatch !== undefined && { ifNoneMatch }) }
 }
 
 function parseImport(argv: readonly string[]): ImportCommandOptions {
   const sent = { url: text, token: text, trust: oneOf(TRUSTS) } as const
-  const own = { from: oneOf(FORMATS), session: text, to: text, ...sent } as const
+  const own = { from: oneOf(FORMATS), session: text, to: text, format: oneOf(WRITTEN), ...sent } as const
   const { values, files } = parse(argv, own)
   const { url, token, trust, ...options } = values
   if (url !== undefined && options.to !== undefined) throw new UsageError('import: --url goes without --to')
+  if (url !== undefined && options.format === 'markdown')
+    throw new UsageError('import: --url goes without --format markdown')
   for (const [name, value] of Object.entries({ token, trust }))
     if (url === undefined && value !== undefined) throw new UsageError(`import: --${name} goes with --url`)
   if (url !== undefined && !/^https?:\/\//.test(url))

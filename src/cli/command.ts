@@ -1,7 +1,9 @@
 import { createRequire } from 'node:module'
 import { HELP, parseArguments, UsageError } from './arguments.ts'
 import { diffCommand } from './diff.ts'
-import { explainCommand } from './explain.ts'
+import { explainCommand, explainStoredCommand } from './explain.ts'
+import { exportCommand } from './export-command.ts'
+import { historyCommand } from './history-command.ts'
 import { importCommand } from './import-command.ts'
 import type { Io } from './io.ts'
 import { lintCommand } from './lint.ts'
@@ -24,6 +26,12 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
         return await diffCommand(options, io)
       case 'explain':
         return await explainCommand(options, io)
+      case 'explain-stored':
+        return await explainStoredCommand(options, io)
+      case 'export':
+        return await exportCommand(options, io)
+      case 'history':
+        return await historyCommand(options, io)
       case 'import':
         return await importCommand(options, io)
       case 'lint':

@@ -3,9 +3,11 @@ import type { Explanation, Source } from '../ports/explanation.ts'
 import { explain } from '../render/explain.ts'
 import { epochText, shortIds } from '../replay/causes.ts'
 import { grouped, percent, shorten, visible } from '../replay/words.ts'
-import type { ExplainOptions } from './arguments.ts'
+import type { ExplainOptions, ExplainStoredOptions } from './arguments.ts'
 import { type Built, buildCalls } from './built.ts'
 import { align } from './columns.ts'
+import { loadCounter } from './counters.ts'
+import { noSession, readDatabase } from './database.ts'
 import type { Io } from './io.ts'
 
 const COLUMNS = 120
@@ -34,6 +36,35 @@ export async function explainCommand(options: ExplainOptions, io: Io): Promise<n
         ].join('\n'),
   )
   return malformed ? 1 : 0
+}
+
+/**
+ * The same of the request that a stored session would get now from a memory with these settings.
+ * Resolves to the exit status: 1 if there is no such session, or the request does not fit.
+ */
+export async function explainStoredCommand(options: ExplainStoredOptions, io: Io): Promise<number> {
+  const { session: sessionId, project, budget, rounds, keep, provider, json } = options
+  const counter = await loadCounter(options.counter, () => {})
+  const max = rounds === undefined ? {} : { max: { rounds } }
+  const window = { ...max, ...(keep !== undefined && { keep: { rounds: keep } }) }
+  return readDatabase(options, { counter, budget, window }, io, async (memory, user) => {
+    const session = memory.session({ ...user, sessionId }, project === undefined ? {} : { project })
+    if ((await session.history({ messages: 1 })).length === 0) return noSession(sessionId, options, io)
+    const context = await session.context({ preview: true, onPending: 'abandon' })
+    const { receipt } = context
+    const explanation = withSummary(explain(context, provider), receipt.summary)
+    const { used, cap } = receipt
+    const { spans, text, unrendered } = explanation
+    const line =
+      `${visible(sessionId)} for ${provider}: ${grouped(used)} of ${cap === null ? 'no cap' : grouped(cap)} tokens, ` +
+      `counted by ${counter.id}\n`
+    io.out(
+      json
+        ? `${JSON.stringify({ session: sessionId, provider, receipt, spans, text, unrendered })}\n`
+        : [line, table(explanation, io.columns.out ?? COLUMNS), sums(explanation, used)].join('\n'),
+    )
+    return 0
+  })
 }
 
 /** Names the summary, rather than the head that holds it, as the source of the memory section. */

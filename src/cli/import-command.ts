@@ -1,7 +1,9 @@
 import { basename, extname } from 'node:path'
 import { createClient } from '../client/client.ts'
 import { createMemory } from '../create-memory.ts'
+import { standard } from '../features/standard.ts'
 import { checkId } from '../kernel/text/json.ts'
+import { exportFrom } from '../operations/transfer/export.ts'
 import { fileOf, type TransferLine } from '../operations/transfer/format.ts'
 import { importInto } from '../operations/transfer/import.ts'
 import { isPlimsollError } from '../ports/errors.ts'
@@ -14,6 +16,8 @@ import { readable } from './files.ts'
 import type { Io } from './io.ts'
 import { reportLine } from './recordings.ts'
 
+/** Whose a file's memory is while it is read. */
+const USER = { userId: 'user' } as const
 /** Milliseconds that an edge has for a file. */
 const SEND_MS = 600_000
 
@@ -23,7 +27,8 @@ const SEND_MS = 600_000
  * Resolves to the exit status: 1 if something was left out, or the export cannot be read.
  */
 export async function importCommand(options: ImportCommandOptions, io: Io): Promise<number> {
-  const { file, to, edge } = options
+  const { file, to, edge, format } = options
+  const isRead = format === 'markdown'
   const isInput = file === '-'
   if (!isInput) await readable([file], io)
   const where = isInput ? 'standard input' : file
@@ -31,6 +36,12 @@ export async function importCommand(options: ImportCommandOptions, io: Io): Prom
   const lines = isInput ? io.input() : io.lines(file)
   const ahead = new Ahead(lines)
   const from = options.from ?? formatOf(await ahead.first())
+  if (from === 'plimsoll' && isRead) {
+    const write = await writerTo(to, file, io)
+    const status = await writeMarkdown(withEnds(ahead.lines()), where, io, write.text)
+    await write.close()
+    return status
+  }
   if (from === 'plimsoll')
     return edge
       ? send(`${await textOf(ahead.lines())}\n`, edge, where, io)
@@ -65,7 +76,8 @@ export async function importCommand(options: ImportCommandOptions, io: Io): Prom
       yield line
     }
   }
-  for await (const text of fileOf(counted())) await write.text(text)
+  if (isRead) await writeMarkdown(fileOf(counted()), where, io, write.text)
+  else for await (const text of fileOf(counted())) await write.text(text)
   await write.close()
   io.err(`plimsoll: ${counts.messages} messages of ${counts.sessions} sessions, ${left} left out\n`)
   const status = edge ? await send(texts.join(''), edge, where, io) : 0
@@ -104,17 +116,39 @@ function report({ parts, conflicts, skipped, lowered }: Imported, where: string,
 
 /** Imports an export into a memory of its own, which says whether it can be. */
 async function checkExport(lines: AsyncIterable<string>, where: string, io: Io): Promise<number> {
-  const withEnds = async function* (): AsyncGenerator<string> {
-    for await (const line of lines) yield `${line}\n`
-  }
   try {
     const memory = createMemory({ store: mapStore(), budget: 16_000 })
-    return report(await importInto(memory, { userId: 'user' }, withEnds()), where, io)
+    return report(await importInto(memory, USER, withEnds(lines)), where, io)
   } catch (error) {
-    if (!isPlimsollError(error)) throw error
-    io.err(`plimsoll: ${where}: ${error.message}\n`)
-    return 1
+    return refused(error, where, io)
   }
+}
+
+/** Writes what people can read of an export. Resolves to the exit status. */
+async function writeMarkdown(
+  lines: AsyncIterable<string>,
+  where: string,
+  io: Io,
+  write: (text: string) => Promise<void>,
+): Promise<number> {
+  try {
+    const memory = createMemory({ store: mapStore(), budget: 16_000, use: standard() })
+    const { conflicts, skipped } = await importInto(memory, USER, lines)
+    for await (const text of exportFrom(memory, USER, { format: 'markdown' })) await write(text)
+    return conflicts.count + skipped.count > 0 ? 1 : 0
+  } catch (error) {
+    return refused(error, where, io)
+  }
+}
+
+function refused(error: unknown, where: string, io: Io): number {
+  if (!isPlimsollError(error)) throw error
+  io.err(`plimsoll: ${where}: ${error.message}\n`)
+  return 1
+}
+
+async function* withEnds(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const line of lines) yield `${line}\n`
 }
 
 async function writerTo(to: string | undefined, file: string, io: Io) {

@@ -3,7 +3,7 @@ import { type FactsShape, facts } from '../features/facts/feature.ts'
 import { type ProfileShape, profile } from '../features/profile/feature.ts'
 import { recall } from '../features/recall/feature.ts'
 import { type SkillsShape, skills } from '../features/skills/feature.ts'
-import { startSession } from '../operations/start/start.ts'
+import { start } from '../operations/start/start.ts'
 import type { Counter } from '../ports/counter.ts'
 import type { FactInput } from '../ports/fact.ts'
 import type { Session, User } from '../ports/memory.ts'
@@ -75,6 +75,6 @@ export class MemoryFile {
 
   /** @throws ERR_BUDGET_TOO_SMALL, ERR_INVALID_ARGUMENT */
   start(options: StartOptions): Promise<SessionStart | undefined> {
-    return startSession(this.#session, options)
+    return start(this.#session, options)
   }
 }

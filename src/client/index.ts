@@ -18,7 +18,7 @@ export type {
   WindowOptions,
   WindowSize,
 } from '../ports/session.ts'
-export type { BudgetTokens } from '../ports/settings.ts'
+export type { StartBudget } from '../ports/settings.ts'
 export type { ListedSkill, Skill, SkillEntry, SkillQuery, StoredSkill } from '../ports/skill.ts'
 export type { Overflow, PinnedItem, RecalledItem, SessionStart, SkillItem } from '../ports/start.ts'
 export type { ImportConflict, Imported, ImportedPart, SkippedLine, TransferPart } from '../ports/transfer.ts'
@@ -48,6 +48,14 @@ export type {
   Token,
   WriteOptions,
 } from './options.ts'
-export type { Compacted, ContextOptions, HistoryOptions, SessionClient, StartOptions } from './session.ts'
+export type {
+  Commit,
+  Committed,
+  Compacted,
+  ContextOptions,
+  HistoryOptions,
+  SessionClient,
+  StartOptions,
+} from './session.ts'
 export type { ExportOptions } from './transfer.ts'
 export type { VersionedOptions } from './versions.ts'

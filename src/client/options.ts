@@ -183,7 +183,10 @@ export function checkPrintable(argument: string, value: string): string {
  * failed together come back apart.
  */
 export function backoff(
-  { random, retry: { baseMs, capMs } }: Pick<Settings, 'random' | 'retry'>,
+  {
+    random,
+    retry: { baseMs, capMs },
+  }: Pick<Settings, 'random'> & { readonly retry: Pick<Settings['retry'], 'baseMs' | 'capMs'> },
   attempt: number,
 ): number {
   return random() * Math.min(capMs, baseMs * 2 ** attempt)

@@ -2,6 +2,7 @@ import type { Branch } from '../ports/branch.ts'
 import type { Certificate } from '../ports/certificate.ts'
 import type { CompactEvent, Context, ContextAt } from '../ports/context.ts'
 import type { Explanation, Provider } from '../ports/explanation.ts'
+import type { FactInput, Remembered } from '../ports/fact.ts'
 import type { Message, MessageInput } from '../ports/message.ts'
 import type {
   ContextOptions as AnyContextOptions,
@@ -17,7 +18,7 @@ import type { CallOptions, WriteOptions } from './options.ts'
 import { pack } from './parts.ts'
 import { pathOf, queryOf, segmentOf } from './paths.ts'
 import type { Transport } from './transport.ts'
-import { unless } from './versions.ts'
+import { boundTo, unless, type VersionedOptions } from './versions.ts'
 
 /**
  * A page ends before about 1 MiB, however many are asked for; the newest step is in it in any case.
@@ -35,6 +36,21 @@ export interface ContextOptions extends AnyContextOptions {
 
 /** The clock is the edge's. */
 export type StartOptions = Omit<AnyStartOptions, 'now'>
+
+/** What is written together. */
+export interface Commit {
+  readonly messages?: MessageInput | readonly MessageInput[]
+  /** State of the task; `null` keeps none. */
+  readonly checkpoint?: unknown
+  readonly facts?: readonly FactInput[]
+}
+
+export interface Committed extends AppendResult {
+  /** Version of the checkpoint, if it was given one; `null`: none is kept now. */
+  readonly checkpoint?: string | null
+  /** What became of each fact, in order. */
+  readonly facts?: readonly Remembered[]
+}
 
 /** What became of a compaction that was asked for. */
 export type Compacted = { readonly status: string } & Partial<Omit<CompactEvent, 'type' | 'status'>>
@@ -63,6 +79,15 @@ export interface SessionClient {
     input: MessageInput | readonly MessageInput[],
     options?: WriteOptions & { readonly round?: string; readonly replaces?: string },
   ): Promise<AppendResult>
+  /**
+   * Writes messages, checkpoint and facts, all or nothing, durable when it resolves.
+   *
+   * @param options.ifVersion the version over which the checkpoint is written; `null`: only where
+   * there is none
+   * @param options.round as for {@link append}
+   * @throws as {@link append}, and ERR_CONFLICT (`version`), ERR_LIMIT; nothing is written
+   */
+  commit(input: Commit, options?: VersionedOptions & { readonly round?: string }): Promise<Committed>
   /** Messages as they show, newest last. @throws ERR_NOT_FOUND */
   messages(options?: HistoryOptions & CallOptions): Promise<readonly Message[]>
   /**
@@ -73,6 +98,13 @@ export interface SessionClient {
    * @throws ERR_NOT_FOUND: there never was one
    */
   forget(message: string, options?: WriteOptions): Promise<Certificate>
+  /**
+   * Empties all messages, and all that was derived from them, for ever; a run that goes on is
+   * stopped. Checkpoint, title and facts that name no message stay. Idempotent.
+   *
+   * @returns what was removed: ids and counts, no text
+   */
+  clearLog(options?: WriteOptions): Promise<Certificate>
   /**
    * What the next model call is given, for the library's renderers:
    * `toAnthropic(await session.context())`.
@@ -153,6 +185,22 @@ export function sessionClient(transport: Transport, sessionId: string): SessionC
   const rewind = async (body: object, options: WriteOptions | undefined): Promise<string> =>
     (await json<{ readonly rewind: string }>('POST', `${at}/rewind`, { ...options, body })).rewind
 
+  /** Sends what is too long for one body. @returns what stands for messages in it */
+  const sent = async (
+    input: MessageInput | readonly MessageInput[],
+    options: CallOptions,
+  ): Promise<readonly object[]> => {
+    const { long, messages } = pack([input].flat(), settings.newId)
+    for (const { id, parts } of long)
+      for (const [place, text] of parts.entries())
+        await json('PUT', `${at}/parts/${segmentOf(id)}/${place}`, {
+          ...options,
+          opId: undefined,
+          raw: { type: 'text/plain; charset=utf-8', text },
+        })
+    return messages
+  }
+
   return {
     sessionId,
     facts: factsClient(transport, `${at}/facts`),
@@ -160,21 +208,23 @@ export function sessionClient(transport: Transport, sessionId: string): SessionC
 
     async append(input, { round, replaces, ...options } = {}) {
       const named = { ...options, opId: opId(options.opId) }
-      const { long, messages } = pack([input].flat(), settings.newId)
-      for (const { id, parts } of long)
-        for (const [place, text] of parts.entries())
-          await json('PUT', `${at}/parts/${segmentOf(id)}/${place}`, {
-            ...options,
-            opId: undefined,
-            raw: { type: 'text/plain; charset=utf-8', text },
-          })
+      const messages = await sent(input, options)
       return json('POST', `${at}/messages`, { ...named, body: { messages, round, replaces } })
+    },
+
+    async commit({ messages: input, ...state }, { round, ifVersion, ...options } = {}) {
+      const named = { ...options, opId: opId(options.opId) }
+      const messages = input && (await sent(input, options))
+      const bound = boundTo({ ...named, ...(ifVersion !== undefined && { ifVersion }) })
+      return json('POST', `${at}/commit`, { ...bound, body: { ...state, messages, round } })
     },
 
     messages: async (options) =>
       (await get<{ readonly messages: readonly Message[] }>(`${at}/messages`, options)).messages,
 
     forget: (message, options) => json('DELETE', `${at}/messages/${segmentOf(message)}`, options),
+
+    clearLog: (options) => json('DELETE', `${at}/messages`, options),
 
     context: ({ signal, timeoutMs, opId, ...body } = {}) =>
       json('POST', `${at}/context`, { signal, timeoutMs, opId, body }),
@@ -195,9 +245,17 @@ export function sessionClient(transport: Transport, sessionId: string): SessionC
     },
 
     // Its keys are the same everywhere.
-    start: ({ project, query, budgetTokens = {}, ifNoneMatch, ...call }: StartOptions & CallOptions = {}) => {
-      const { total, ...shares } = typeof budgetTokens === 'number' ? { total: budgetTokens } : budgetTokens
-      const path = `${at}/start${queryOf({ project, query, budget: total, ...shares })}`
+    start: ({
+      project,
+      query,
+      sessions,
+      budgetTokens = {},
+      ifNoneMatch,
+      ...call
+    }: StartOptions & CallOptions = {}) => {
+      const budget =
+        typeof budgetTokens === 'number' ? { working_memory_budget_tokens: budgetTokens } : budgetTokens
+      const path = `${at}/start${queryOf({ project, query, sessions, ...budget })}`
       return raw<SessionStart>('GET', path, { ...call, headers: unless(ifNoneMatch) })
     },
 

@@ -1,6 +1,5 @@
 import { valueIn } from '../kernel/log/bodies.ts'
-import { nothingWritten } from '../kernel/log/decide.ts'
-import { allOrNone, TRIES } from '../kernel/log/once.ts'
+import { allOrNone, beside, TRIES } from '../kernel/log/once.ts'
 import { sealOp } from '../kernel/log/seal.ts'
 import { checkCount, invalid } from '../kernel/text/json.ts'
 import type { AuditQuery, AuditRecord } from '../ports/audit.ts'
@@ -101,22 +100,11 @@ async function commitAudit(
  * next time, and a log that was imported still goes on as the one that it was taken from. Where
  * nothing was ever written to that scope, nothing is.
  *
- * @param store the user's scope, in the object that holds it: no rule that crosses between objects
- * does this
+ * @param store the user's scope
  * @throws ERR_CONFLICT, as {@link writeAudit}
  */
 export function noteAudit(store: ScopeStore, host: Host, input: AuditInput): Promise<void> {
   return commitAudit(store, host, input, [], beside)
-}
-
-const beside: Decide = (ops, rows) => {
-  const decision = allOrNone(ops, rows)
-  if (rows.head.seq === 0) return nothingWritten(decision.results)
-  return {
-    ...decision,
-    log: [],
-    registers: decision.registers.map((row) => ({ ...row, seq: rows.head.seq })),
-  }
 }
 
 /** A page of records, the newest first. @throws ERR_INVALID_ARGUMENT */

@@ -101,7 +101,15 @@ export async function removeShown(
   for (const [id, { record, shared = [] }] of Object.entries(owedIn<Begun>(await store.register(OWED)))) {
     if (record.target !== key) continue
     const { length } = await emptyElsewhere(user, id, shared)
-    await endOwed(store, host, id, { ...record, ...(length > 0 && { counts: { heads: length } }) })
+    await changeOwed(
+      store,
+      host,
+      (all) => {
+        const { [id]: one, ...others } = all
+        return one ? others : all
+      },
+      () => auditOp(store, host, { ...record, ...(length > 0 && { counts: { heads: length } }) }),
+    )
   }
 }
 
@@ -109,6 +117,7 @@ export async function removeShown(
  * Makes what is forgotten of the user inert in all of the user's sessions but one, and so empties
  * heads that show it, those that a call under way writes later included.
  *
+ * @param before Contract: called of each session before anything of it is emptied
  * @returns keys of the heads
  */
 export async function emptyElsewhere(
@@ -122,6 +131,7 @@ export async function emptyElsewhere(
   id: string,
   shared: readonly string[],
   but?: string,
+  before: (own: OwedIn) => Promise<void> = async () => {},
 ): Promise<readonly string[]> {
   const heads: string[] = []
   for (let after: string | undefined; ; ) {
@@ -131,7 +141,9 @@ export async function emptyElsewhere(
       if (sessionId === but || valueIn(row) === null) continue
       const store = open(sessionId)
       try {
-        heads.push(...(await emptyShown({ store, user, sessionId, host }, id, shared)))
+        const own = { store, user, sessionId, host }
+        await before(own)
+        heads.push(...(await emptyShown(own, id, shared)))
       } catch (error) {
         // It is gone, or lives elsewhere.
         if (!isPlimsollError(error, 'ERR_NOT_FOUND')) throw error
@@ -179,33 +191,24 @@ export async function headsShowing(
   }
 }
 
-/** Takes off what was forgotten, and records it; where somebody else did, there is no record. */
-export function endOwed(userStore: ScopeStore, host: Host, id: string, record: AuditInput): Promise<void> {
-  return changeOwed(
-    userStore,
-    host,
-    ({ [id]: _, ...others }) => others,
-    () => auditOp(userStore, host, record),
-  )
-}
-
 /**
  * Writes what is owed.
  *
+ * @param change Contract: gives the same object where nothing is to be written
  * @param beside a record in the same commit; where somebody else finished it, there is none
  * @throws ERR_CONFLICT: others wrote eight times in a row
  */
-export async function changeOwed(
+export async function changeOwed<One extends Begun>(
   userStore: ScopeStore,
   host: Host,
-  change: (all: AllOwed<Begun>) => AllOwed<Begun>,
+  change: (all: AllOwed<One>) => AllOwed<One>,
   beside?: () => Promise<Op>,
 ): Promise<void> {
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const row = await userStore.register(OWED)
-    const before = owedIn<Begun>(row)
+    const before = owedIn<One>(row)
     const after = change(before)
-    if (Object.keys(after).length === Object.keys(before).length) return
+    if (after === before) return
     const ops = [putOwed(host, row, after), ...(beside ? [await beside()] : [])]
     const results = await userStore.commit(
       ops.map((op) => sealOp(op)),

@@ -2,6 +2,7 @@ import { checkReadable, valueIn } from '../kernel/log/bodies.ts'
 import { changedByOthers, once, TRIES } from '../kernel/log/once.ts'
 import { checkOpId } from '../kernel/log/op-id.ts'
 import { sealOp } from '../kernel/log/seal.ts'
+import { hashText } from '../kernel/text/hash.ts'
 import { canonical, checkOptions } from '../kernel/text/json.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
@@ -43,6 +44,8 @@ export interface RegisterChange<Value> extends WriteOptions {
   readonly operation: string
   readonly key: string
   readonly sources?: readonly Name[]
+  /** Whether it waits, for 5 seconds in all, where others write again and again. */
+  readonly isPatient?: boolean
   /** Where the register stands from now on; not asked once it is taken off. Default: nowhere. */
   readonly index?: (value: Value) => readonly IndexEntry[]
   /**
@@ -62,7 +65,11 @@ export interface RegisterChange<Value> extends WriteOptions {
   ) => Value | null | Promise<Value | null>
 }
 
-const CHANGE = ['operation', 'key', 'ifVersion', 'opId', 'sources', 'index', 'beside', 'change']
+const CHANGE = ['operation', 'key', 'ifVersion', 'opId', 'sources', 'isPatient', 'index', 'beside', 'change']
+
+/** How long a patient change waits in all, and between two tries at most, in milliseconds. */
+const PATIENCE_MS = 5_000
+const LONGEST_MS = 256
 
 export async function readRegister<Value>(store: ScopeStore, key: string): Promise<Register<Value>> {
   const row = checkReadable(await store.register(key))
@@ -78,7 +85,7 @@ export async function readRegister<Value>(store: ScopeStore, key: string): Promi
  * @returns the version that is there now; `null`: nothing is
  * @throws ERR_DECRYPT: what is there cannot be read, and is not written over; ERR_CONFLICT
  * (`version`): another version than `ifVersion` is there, or others wrote {@link TRIES} times in a
- * row; ERR_NOT_FOUND: it was deleted for ever. Nothing is written
+ * row, or again and again while it was patient; ERR_NOT_FOUND: it was deleted for ever. Nothing is written
  */
 export async function changeRegister<Value>(
   store: ScopeStore,
@@ -86,9 +93,11 @@ export async function changeRegister<Value>(
   asked: RegisterChange<Value>,
 ): Promise<string | null> {
   checkOptions('changeRegister', 'options', asked, CHANGE)
-  const { operation, key, ifVersion, sources, index, beside, change, ...given } = asked
+  const { operation, key, ifVersion, sources, isPatient, index, beside, change, ...given } = asked
   const opId = given.opId === undefined ? host.newId() : checkOpId(operation, 'opId', given.opId)
-  for (let attempt = 0; attempt < TRIES; attempt++) {
+  let waited = 0
+  for (let attempt = 0; isPatient ? waited < PATIENCE_MS : attempt < TRIES; attempt++) {
+    if (attempt > 0 && isPatient) waited += await pause(host, attempt)
     const { value: before, version, base, row } = await readRegister<Value>(store, key)
     const isExpected = ifVersion === undefined || ifVersion === version
     // A named op may have been written before: then its first result counts, so the store is asked
@@ -144,6 +153,15 @@ export function conflict(operation: string, key: string, version: string | null)
 
 export function deleted(operation: string, key: string): PlimsollError {
   return notFound(operation, `${key} was deleted`, key)
+}
+
+/** Full jitter, so that those which met come back apart. @returns the milliseconds of the wait */
+async function pause(host: Host, attempt: number): Promise<number> {
+  const share = Number.parseInt(hashText(host.newId()).slice(0, 8), 16) / 2 ** 32
+  const ms = share * Math.min(LONGEST_MS, 2 ** attempt)
+  const { signal } = host.timeout(ms)
+  await new Promise<void>((resolve) => signal.addEventListener('abort', resolve))
+  return ms
 }
 
 function isSame(row: RegisterRow | undefined, after: unknown, places: readonly IndexEntry[]): boolean {

@@ -1,8 +1,9 @@
 import type { KernelUser } from '../kernel/feature.ts'
 import { type Slot, slot } from '../kernel/slot.ts'
 import type { Fact, FactList, FactSums } from '../ports/fact.ts'
+import type { IndexEntry } from '../ports/op.ts'
 import type { Recalled, RecallOptions } from '../ports/recall.ts'
-import type { ListedSkill, SkillQuery } from '../ports/skill.ts'
+import type { SkillItem } from '../ports/start.ts'
 import type { Sum } from '../ports/store.ts'
 
 /** Asked by recall: what can be found beside messages. */
@@ -20,14 +21,22 @@ export const UserFactLists: Slot<(user: KernelUser) => Promise<readonly Fact[]>>
  * there are.
  */
 export interface ListedFacts {
-  top(list: FactList, project: string | undefined, first: number, day: number): Promise<readonly Fact[]>
+  top(
+    list: FactList,
+    project: string | undefined,
+    first: number,
+    day: number,
+  ): Promise<readonly { readonly fact: Fact; readonly index: readonly IndexEntry[] }[]>
   sums(project: string | undefined, day: number): Promise<FactSums>
+  /** Tells the user's scope what it was not told yet; where that fails, it is left. */
+  settle(): Promise<void>
 }
 export const FactLists: Slot<ListedFacts> = slot('plimsoll/fact-lists')
 
 /** Asked by a session's start: the user's skills, and how many there are. */
 export interface ListedSkills {
-  list(query: SkillQuery): Promise<readonly ListedSkill[]>
+  /** Each with its tokens, where the memory's counter counted them when it was written. */
+  list(first: number): Promise<readonly { readonly item: SkillItem; readonly tokens?: number }[]>
   sum(): Promise<Sum>
 }
 export const SkillLists: Slot<ListedSkills> = slot('plimsoll/skill-lists')

@@ -23,7 +23,7 @@ const NAME = /^[A-Za-z][\w-]{0,63}$/
 const RESERVED = [
   ...['sessionId', 'append', 'commit', 'context', 'history', 'subscribe', 'getSnapshot', 'close', 'then'],
   ...['messages', 'opId', 'round', 'repeated', 'mismatch'],
-  ...['tools', 'tail', 'preview', 'onPending', 'limits', 'newEpoch'],
+  ...['tools', 'system', 'tail', 'preview', 'onPending', 'limits', 'newEpoch'],
 ]
 
 export interface KernelOptions extends PolicyOptions {

@@ -1,4 +1,5 @@
 import { type AuditInput, auditOp, writeAudit } from '../features/audit.ts'
+import { dropAllNotes } from '../features/facts/kept.ts'
 import { changeRegister } from '../features/register.ts'
 import { checkId } from '../kernel/text/json.ts'
 import type { Certificate } from '../ports/certificate.ts'
@@ -28,6 +29,7 @@ export async function deleteSession(
   const { host } = kernel
   checkId('deleteSession', 'sessionId', sessionId)
   const held = await eraseSession(kernel, { ...scope, sessionId })
+  await dropAllNotes(registers, host, sessionId)
   const found = foundIn(sessionId, held)
   const record: AuditInput = { action: 'erase', target: sessionId, counts: countsOf(found) }
   let wasListed = false

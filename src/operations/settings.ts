@@ -11,7 +11,16 @@ import { memoryOf } from './kernel-of.ts'
 /** Key of the settings. */
 export const SETTINGS = 'settings'
 
-const DEFAULTS: Settings = { v: 1, budget_tokens: { total: 3000, pins: 1500, skills: 800, recall: 700 } }
+const DEFAULTS: Settings = {
+  v: 1,
+  working_memory_budget_tokens: 3000,
+  pin_budget_tokens: 1500,
+  skills_index_budget_tokens: 800,
+  recall_budget_tokens: 700,
+}
+
+/** Names of what may be set. */
+export const BUDGETS = Object.keys(DEFAULTS).filter((name) => name !== 'v')
 
 /**
  * A user's settings, written with their defaults the first time. @throws ERR_UPGRADE_REQUIRED: a
@@ -19,20 +28,23 @@ const DEFAULTS: Settings = { v: 1, budget_tokens: { total: 3000, pins: 1500, ski
  */
 export async function readSettings(memory: Memory, user: UserScope): Promise<Settings> {
   const { store, host } = memoryOf('readSettings', memory)
-  return settingsIn(store.open(checkUser('readSettings', user)), host)
+  const home = store.open(checkUser('readSettings', user))
+  return (await storedIn(home)) ?? change(home, host, 'readSettings', (settings) => settings)
 }
 
-/** The settings in a user's scope. @throws ERR_UPGRADE_REQUIRED */
-export async function settingsIn(store: ScopeStore, host: Host): Promise<Settings> {
+/** The settings in a user's scope; the defaults, where there are none. @throws ERR_UPGRADE_REQUIRED */
+export async function settingsIn(store: ScopeStore): Promise<Settings> {
+  return (await storedIn(store)) ?? DEFAULTS
+}
+
+async function storedIn(store: ScopeStore): Promise<Settings | undefined> {
   const { value } = await readRegister<Settings>(store, SETTINGS)
-  return value === undefined
-    ? change(store, host, 'settings', (settings) => settings)
-    : known('settings', value)
+  return value && known('settings', value)
 }
 
 /**
- * Changes settings field by field, for example `{ budget_tokens: { total: 2000 } }`: whole numbers
- * of 0 or more, `total` of 1 or more.
+ * Changes settings field by field, for example `{ working_memory_budget_tokens: 2000 }`: whole
+ * numbers of 0 or more, that of the whole 1 or more.
  *
  * @returns all settings, as they are now
  * @throws ERR_INVALID_ARGUMENT, ERR_UPGRADE_REQUIRED; nothing is written
@@ -43,10 +55,10 @@ export async function changeSettings(
   patch: SettingsPatch,
 ): Promise<Settings> {
   const { store, host } = memoryOf('changeSettings', memory)
-  const { budget_tokens } = checkPatch(patch)
+  const checked = checkPatch(patch)
   return change(store.open(checkUser('changeSettings', user)), host, 'changeSettings', (settings) => ({
     ...settings,
-    budget_tokens: { ...settings.budget_tokens, ...budget_tokens },
+    ...checked,
   }))
 }
 
@@ -77,19 +89,16 @@ function known(operation: string, settings: Settings): Settings {
 export function checkSettings(operation: string, value: unknown): Settings {
   if (!isPlainObject(value)) throw invalid(operation, 'settings', 'must be an object')
   const { v: _, ...patch } = known(operation, value as unknown as Settings)
-  const { budget_tokens = {} } = checkPatch(patch)
-  for (const name of Object.keys(DEFAULTS.budget_tokens))
-    if (!Object.hasOwn(budget_tokens, name)) throw invalid(operation, `budget_tokens.${name}`, 'is missing')
+  const checked = checkPatch(patch)
+  for (const name of BUDGETS) if (!Object.hasOwn(checked, name)) throw invalid(operation, name, 'is missing')
   return value as unknown as Settings
 }
 
 function checkPatch(patch: SettingsPatch): SettingsPatch {
-  checkOptions('changeSettings', 'patch', patch, ['budget_tokens'])
-  const { budget_tokens } = patch
-  if (budget_tokens === undefined) return {}
-  checkOptions('changeSettings', 'budget_tokens', budget_tokens, Object.keys(DEFAULTS.budget_tokens))
-  const given = Object.entries(budget_tokens).filter(([, tokens]) => tokens !== undefined)
-  for (const [name, tokens] of given) checkCount('changeSettings', `budget_tokens.${name}`, tokens)
-  if (budget_tokens.total === 0) throw invalid('changeSettings', 'budget_tokens.total', 'must be at least 1')
-  return { budget_tokens: Object.fromEntries(given) }
+  checkOptions('changeSettings', 'patch', patch, BUDGETS)
+  const given = Object.entries(patch).filter(([, tokens]) => tokens !== undefined)
+  for (const [name, tokens] of given) checkCount('changeSettings', name, tokens)
+  if (patch.working_memory_budget_tokens === 0)
+    throw invalid('changeSettings', 'working_memory_budget_tokens', 'must be at least 1')
+  return Object.fromEntries(given)
 }

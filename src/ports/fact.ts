@@ -34,6 +34,11 @@ export interface Fact {
    * 3.
    */
   readonly priority: number
+  /**
+   * 0 to 99: how well it held when it was reviewed. Of two of one priority the stronger comes
+   * first. Absent: 0.
+   */
+  readonly strength?: number
   /** 0 to 1. Below 0.5 it is listed as doubtful. */
   readonly confidence: number
   /** The lowest of its speaker and of its sources: `user` at most. */

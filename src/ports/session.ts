@@ -115,6 +115,11 @@ export interface ContextOptions {
   /** Told to the model with the request; a change starts an epoch. */
   readonly tools?: readonly ToolSpec[]
   /**
+   * Instructions of this call, after the memory's own and before pins. They are no message of the
+   * log, and never leave the window; a change starts an epoch.
+   */
+  readonly system?: string
+  /**
    * Text for the last block of the request, whole or as named sections, fenced as data. Never
    * stored; it may change at every call without cost to the prefix.
    */

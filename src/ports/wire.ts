@@ -28,6 +28,7 @@ const OPAQUE: ReadonlySet<string> = new Set([
   'input',
   'output',
   'metadata',
+  'checkpoint',
   'value',
   'inputSchema',
   'input_schema',

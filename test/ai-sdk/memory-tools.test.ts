@@ -23,7 +23,7 @@ describe('the memory tools in the loop of the SDK', () => {
     expect(await session.facts.list()).toMatchObject([
       { kind: 'finding', text: 'The train leaves at 9:40.', trust: 'assistant', pinned: false },
     ])
-    expect(JSON.stringify(model.requests[1]?.prompt)).toContain('Remembered: finding m-')
+    expect(JSON.stringify(model.requests[1]?.prompt)).toContain('Remembered: finding f')
     expect(await toToolSpecs(tools)).toEqual(memoryToolSpecs(session))
     const context = await session.context({ tools: await toToolSpecs(tools), preview: true })
     expect(lintRequest(toOpenAI(context), 'openai')).toEqual([])
@@ -57,7 +57,7 @@ describe('the memory tools in the loop of the SDK', () => {
     const tools = memoryToolSet(session)
     const model = scripted([
       [
-        called('c1', 'memory_forget', { id: 'm-0' }),
+        called('c1', 'memory_forget', { fact: 'm-0' }),
         called('c2', 'memory_finding', { text: 'x', pinned: true }),
       ],
       [said('Done.')],

@@ -56,7 +56,7 @@ const rpc: Sample = (next) => ({
   ...pick(next, [
     { method: 'tools/call', params: { name: 'memory_finding', arguments: { text: 'The 9:40 is full.' } } },
     { method: 'tools/call', params: { name: 'memory_recall', arguments: { query: 'seats' } } },
-    { method: 'tools/call', params: { name: 'memory_forget', arguments: { id: 'm-0' } } },
+    { method: 'tools/call', params: { name: 'memory_forget', arguments: { fact: 'm-0' } } },
     { method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: {} } },
     { method: 'resources/read', params: { uri: 'plimsoll://session/start?query=seats' } },
     { method: 'tools/list', params: {} },
@@ -73,6 +73,11 @@ export const SAMPLES: { readonly [route: string]: Sample } = {
   'POST /v1/sessions/{session}/messages': (next) => ({
     messages: Array.from({ length: 1 + (next() % 3) }, () => message(next)),
     round: `r${next()}`,
+  }),
+  'POST /v1/sessions/{session}/commit': (next, target) => ({
+    messages: Array.from({ length: next() % 3 }, () => message(next)),
+    ...pick<object>(next, [{}, { checkpoint: { step: next() } }, { checkpoint: null }]),
+    facts: Array.from({ length: 1 + (next() % 2) }, () => fact(next, target)),
   }),
   'PUT /v1/sessions/{session}/parts/{entry}/{n}': () => UPLOAD,
   'POST /v1/sessions/{session}/context': (next) => ({

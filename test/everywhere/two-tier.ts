@@ -7,7 +7,7 @@ const story = [
   'Another process goes on with it: Yes, it has one.',
   '  remembered: constraint [user] Never book a flight.',
   '  remembered: finding [assistant] The 9:40 to Turin has a restaurant car.',
-  '60 rounds on: 1104 of 2000 tokens; 58 messages left the window, none the log.',
+  '60 rounds on: 1082 of 2000 tokens; 60 messages left the window, none the log.',
   'Tuesday, a new session: 1 fact, pinned: Never book a flight.',
   'Its instructions hold what Ada said: true',
   'What the model noted stays on Monday: true',

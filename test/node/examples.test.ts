@@ -1,4 +1,7 @@
-import { expect, test, vi } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
 
 /**
  * What an example prints; of rendered calls' ids, which derive from random ones, no more than that
@@ -86,4 +89,45 @@ test('the two tiers are told by lines that are the same everywhere', async () =>
   const text = await printed(() => import('../../examples/two-tier.ts'))
   expect(text).toMatch(/^The replies are scripted: no model is called\.\n\nMonday, the run ends early: /)
   expect(text.split('\n')).toHaveLength(10)
+})
+
+test('the log, checkpoint and window go on with each run over one file', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'plimsoll-from-'))
+  const { argv } = process
+  onTestFinished(() => {
+    process.argv = argv
+    rmSync(folder, { recursive: true, force: true })
+  })
+  process.argv = [...argv.slice(0, 2), join(folder, 'memory.db')]
+  const runs: string[] = []
+  for (let run = 0; run < 14; run++) {
+    vi.resetModules()
+    runs.push(await printed(() => import('../../examples/from/log-checkpoint.ts')))
+  }
+  expect(runs.slice(0, 3)).toEqual([
+    'mail 0: 1 messages sent, 2 kept',
+    'mail 1: 3 messages sent, 4 kept',
+    'mail 2: 5 messages sent, 6 kept',
+  ])
+  expect(runs.slice(-3)).toEqual([
+    'mail 11: 23 messages sent, 24 kept',
+    'mail 12: 23 messages sent, 26 kept',
+    'mail 13: 23 messages sent, 28 kept',
+  ])
+})
+
+test('the coding agent remembers what blocks it, and says so when that is over', async () => {
+  const text = await printed(() => import('../../examples/from/two-tier.ts'))
+  expect(text).toMatchInlineSnapshot(`
+    "  model: ok
+      tool: ok
+      model: ok
+      tool: ok
+      model: ok
+    I need a new key. 1 blocker, 3 steps
+      model: ok
+      tool: ok
+      model: ok
+    The test passes. 0 blockers, 2 steps"
+  `)
 })

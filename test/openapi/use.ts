@@ -66,6 +66,13 @@ ok((start.data?.memory_count ?? 0) > 0)
 const state: components['schemas']['Json'] = { step: [1, null, { done: true }] }
 await client.PUT('/v1/sessions/{session}/checkpoint', { params: at, body: { value: state } })
 deepEqual((await client.GET('/v1/sessions/{session}/checkpoint', { params: at })).data?.value, state)
+const committed = await client.POST('/v1/sessions/{session}/commit', {
+  params: at,
+  body: { messages: [{ role: 'assistant', content: 'Booked.' }], checkpoint: state, facts: [] },
+})
+equal(typeof committed.data?.checkpoint, 'string')
+equal((await client.DELETE('/v1/sessions/{session}/checkpoint', { params: at })).response.status, 204)
+equal((await client.GET('/v1/sessions/{session}/checkpoint', { params: at })).data?.version, null)
 
 const said = await client.POST('/v1/sessions/{session}/chat', {
   params: at,

@@ -35,8 +35,18 @@ export type Step =
       readonly tab: 0 | 1
       readonly newEpoch: boolean
       readonly preview: boolean
+      readonly system: string
+      /** As a run that is resumed: most messages of the past; 0: the epoch goes on. */
+      readonly resume: number
     }
-  | { readonly does: 'compact' | 'undo' | 'start' | 'history'; readonly in: Session }
+  | { readonly does: 'compact' | 'undo' | 'history' | 'clear' | 'keepNone'; readonly in: Session }
+  | {
+      readonly does: 'start'
+      readonly in: Session
+      readonly own: boolean
+      readonly asks: boolean
+      readonly secret: boolean
+    }
   | { readonly does: 'recall'; readonly in: Session; readonly secret: boolean }
   | { readonly does: 'checkpoint'; readonly in: Session; readonly value: number }
   | { readonly does: 'profile' | 'skill' | 'title' | 'tick'; readonly value: number }
@@ -97,14 +107,18 @@ function step(secret: fc.Arbitrary<boolean>): fc.Arbitrary<Step> {
         tab: fc.constantFrom(0, 1),
         newEpoch: rarely,
         preview: rarely,
+        system: fc.constantFrom('', '', 'Answer in rhymes.'),
+        resume: rarely.map((does) => (does ? 4 : 0)),
       }),
     },
     { weight: 1, arbitrary: of('compact', { in: inSession }) },
     { weight: 1, arbitrary: of('undo', { in: inSession }) },
-    { weight: 1, arbitrary: of('start', { in: inSession }) },
+    { weight: 2, arbitrary: of('start', { in: inSession, own: rarely, asks: fc.boolean(), secret }) },
     { weight: 1, arbitrary: of('history', { in: inSession }) },
     { weight: 2, arbitrary: of('recall', { in: inSession, secret }) },
     { weight: 1, arbitrary: of('checkpoint', { in: inSession, value: fc.nat(9) }) },
+    { weight: 1, arbitrary: of('keepNone', { in: inSession }) },
+    { weight: 1, arbitrary: of('clear', { in: inSession }) },
     { weight: 1, arbitrary: of('profile', { value: fc.nat(3) }) },
     { weight: 1, arbitrary: of('skill', { value: fc.nat(3) }) },
     { weight: 1, arbitrary: of('title', { value: fc.nat(3) }) },

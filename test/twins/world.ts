@@ -7,10 +7,11 @@ import { readAudit } from '../../src/operations/audit.ts'
 import { readBranches } from '../../src/operations/branches.ts'
 import { contextAt } from '../../src/operations/context-at.ts'
 import { deleteSession } from '../../src/operations/delete-session.ts'
+import { clearLog } from '../../src/operations/forget/clear-log.ts'
 import { forget, forgetFact } from '../../src/operations/forget/forget.ts'
 import { rewind, undo } from '../../src/operations/rewind.ts'
 import { listSessions, titleSession } from '../../src/operations/sessions.ts'
-import { startSession } from '../../src/operations/start/start.ts'
+import { start as startSession } from '../../src/operations/start/start.ts'
 import { exportFrom } from '../../src/operations/transfer/export.ts'
 import { importInto } from '../../src/operations/transfer/import.ts'
 import { nextWorkAt, runDueWork } from '../../src/operations/upkeep.ts'
@@ -130,6 +131,8 @@ export class World {
       await see('facts', () => session.facts.list({ all: true }))
       await see('recall', () => session.recall.find('trains seats weather'))
       await see('start', () => startSession(session))
+      await see('start', () => startSession(session, { query: 'trains seats weather' }))
+      await see('start', () => startSession(session, { sessions: 'own', budgetTokens: 400 }))
       await see('branches', () => readBranches(session))
       const [last] = (await session.history({ messages: 1 })).slice(-1)
       if (last) await see('contextAt', () => contextAt(session, last.id))
@@ -292,21 +295,32 @@ export class World {
       case 'context':
         return this.#session(step.in, step.tab).context({
           onPending: 'abandon',
-          newEpoch: step.newEpoch,
+          newEpoch: step.newEpoch || step.resume > 0,
           preview: step.preview,
+          ...(step.system !== '' && { system: step.system }),
+          ...(step.resume > 0 && {
+            limits: { window: { max: { messages: 1_000 }, keep: { messages: step.resume } } },
+          }),
         })
       case 'compact':
         return session.compaction.run()
       case 'undo':
         return undo(session)
       case 'start':
-        return startSession(session)
+        return startSession(session, {
+          ...(step.own && { sessions: 'own' }),
+          ...(step.asks && { query: step.secret ? this.#secret : 'seats in trains' }),
+        })
       case 'history':
         return session.history()
       case 'recall':
         return session.recall.find(step.secret ? this.#secret : 'seats in trains')
       case 'checkpoint':
         return session.checkpoint.set({ step: step.value })
+      case 'keepNone':
+        return session.checkpoint.delete()
+      case 'clear':
+        return clearLog(session)
       case 'profile':
         return this.#tab.user(ADA).profile.set('SOUL.md', `Speak in way ${step.value}.`)
       case 'skill':

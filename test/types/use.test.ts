@@ -62,7 +62,7 @@ test('a session has what is in use, and no more', () => {
 test('commit and context take what is in use, and no more', async () => {
   const session = full.session({ userId: 'ada', sessionId: 'commit' })
   const committed = await session.commit({ checkpoint: { done: 1 } }, { ifVersion: null })
-  same<typeof committed.checkpoint, string | undefined>()
+  same<typeof committed.checkpoint, string | null | undefined>()
   await session.context({ recall: 'What was said?' })
   // @ts-expect-error: not what the checkpoint holds
   await session.commit({ checkpoint: { nope: 1 } })

@@ -96,10 +96,11 @@ it('what is pinned never leaves the context once a summary shows, as long as not
   await forAll(
     { model: adversaries.forgetful, ahead: false },
     () => {
-      let isShown = false
+      // Each lane has its own summaries.
+      const shown = new Set<string>()
       return async (context) => {
-        isShown ||= context.receipt.summary !== undefined
-        if (isShown) for (const { text } of pins) expect(memoryOf(context)).toContain(text)
+        if (context.receipt.summary) shown.add(context.lane)
+        if (shown.has(context.lane)) for (const { text } of pins) expect(memoryOf(context)).toContain(text)
       }
     },
     { only: ({ type }) => type !== 'rewind' && type !== 'undo', size: 100, least: 400 },

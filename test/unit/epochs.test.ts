@@ -85,6 +85,31 @@ describe('an epoch', () => {
     expect(context.blocks.at(-1)).toMatchObject({ section: 'tail', rule: 'tail' })
   })
 
+  it('begins where the instructions of the call are others, which are counted and no message', async () => {
+    const session = fullMemory({ store: mapStore(), system: 'Be brief.', budget: 4_000 }).session({
+      userId: 'ada',
+    })
+    await session.append({ role: 'user', content: 'Hello' })
+    const bare = await session.context()
+    const first = await session.context({ system: 'Answer in rhymes.' })
+    const again = await session.context({ system: 'Answer in rhymes.' })
+    expect(first.receipt.epoch).toMatchObject({ cause: 'head' })
+    expect([again.epoch, again.hash, again.lane]).toEqual([first.epoch, first.hash, bare.lane])
+    expect(first.blocks[0]).toMatchObject({
+      section: 'system',
+      parts: [{ type: 'text', text: 'Be brief.\n\nAnswer in rhymes.' }],
+    })
+    expect(first.receipt.used).toBeGreaterThan(bare.receipt.used)
+    expect(await session.history()).toHaveLength(1)
+    await session.append({ role: 'assistant', content: 'Hi' })
+    const newest = (await session.history()).at(0)?.id as string
+    expect(await contextAt(session, newest)).toMatchObject({ verified: true })
+    await expect(session.context({ system: 5 as never })).rejects.toMatchObject({
+      code: 'ERR_INVALID_ARGUMENT',
+      argument: 'system',
+    })
+  })
+
   it('shows system text as it was at its start, also to a session that opens later', async () => {
     const store = mapStore()
     const own = open(store, { system: 'Be kind.' })

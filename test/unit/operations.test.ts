@@ -1,14 +1,23 @@
 import { describe, expect, it } from 'vitest'
 import * as plimsoll from '../../src/index.ts'
 
-const { checkpoint, createMemory, mapStore, recall, standard, startSession } = plimsoll
+const { checkpoint, createMemory, mapStore, recall, standard, start } = plimsoll
 const exported = new Map<string, unknown>(Object.entries(plimsoll))
 
 /** All that reads or moves rows, as it is called with too little. */
 const operations = [
-  ...['addExchange', 'attach', 'changeSettings', 'contextAt', 'deleteSession', 'editMessage', 'eraseUser'],
+  ...[
+    'addExchange',
+    'attach',
+    'changeSettings',
+    'clearLog',
+    'contextAt',
+    'deleteSession',
+    'editMessage',
+    'eraseUser',
+  ],
   ...['findSession', 'forget', 'forgetFact', 'importInto', 'listSessions', 'nextWorkAt', 'readAttachment'],
-  ...['readAudit', 'readBranches', 'readSettings', 'readSource', 'rewind', 'runDueWork', 'startSession'],
+  ...['readAudit', 'readBranches', 'readSettings', 'readSource', 'rewind', 'runDueWork', 'start'],
   ...['switchTo', 'titleSession', 'undo'],
 ] as const
 
@@ -45,9 +54,9 @@ describe('a session’s start', () => {
   it('writes nothing where there are no facts in use', async () => {
     const store = mapStore()
     const memory = createMemory({ store, budget: 300 })
-    await expect(startSession(memory.session({ userId: 'ada' }) as never)).rejects.toMatchObject({
+    await expect(start(memory.session({ userId: 'ada' }) as never)).rejects.toMatchObject({
       code: 'ERR_NOT_CONFIGURED',
-      message: 'startSession: add facts() to what the memory has in use',
+      message: 'start: add facts() to what the memory has in use',
     })
     expect(await store.scopes()).toEqual([])
   })

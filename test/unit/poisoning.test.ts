@@ -18,7 +18,7 @@ import {
   toOpenAI,
 } from '../../src/index.ts'
 import { lowerTrust, textOf } from '../../src/kernel/log/message.ts'
-import { startSession } from '../../src/operations/start/start.ts'
+import { start as startSession } from '../../src/operations/start/start.ts'
 import type { Fact } from '../../src/ports/fact.ts'
 import { type FullMemory, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { tool } from './agent/support.ts'
@@ -31,7 +31,7 @@ const SYSTEM = `You are a travel agent.\n\n${sessionStartGuide}`
 const TRUSTED = `${SYSTEM}\n\n## SOUL.md\n\nBe brief and kind.\n\n## Pinned\n\n- constraint: Never book a flight.`
 const LABELS = new Set(['skills', 'facts', 'loaded-skills', 'data', 'recall', 'checkpoint', 'context'])
 const CLAIM =
-  /^- (?:finding|blocker|correction|preference|constraint) \[(?:assistant|import|tool|web)(?:, doubtful)?\] /
+  /^- \[f\d{6}(?: · open)?\] (?:finding|blocker|correction|preference|constraint) \[(?:assistant|import|tool|web)(?:, doubtful)?\] /
 const ADA = { userId: 'ada' }
 const FACT_TOOLS = ['finding', 'blocker', 'correction', 'preference', 'constraint']
 
@@ -111,7 +111,7 @@ async function play(): Promise<Story> {
           call('memory_recall', { query: marker(place - 1) }),
           call('memory_read_source', { reference: '#3' }),
           call('skill_load', { name: `skill-${place % 12}` }),
-          call('memory_forget', { id: text.slice(0, 100) }),
+          call('memory_forget', { fact: text.slice(0, 100) }),
         ],
       },
       { text, calls: [call('skill_unload', { name: `skill-${(place + 6) % 12}` })] },
@@ -256,9 +256,13 @@ describe('hostile texts that come in by every way', () => {
     expect(textOf({ content: blocks[0]?.parts ?? [] })).toBe(TRUSTED)
     for (const starting of [session, other]) {
       const start = await startSession(starting, { query: 'mallory7x' })
-      expect(start.pinned.map(({ text }) => text)).toEqual(['Never book a flight.'])
-      for (const { text, trust } of start.context_recall)
+      expect(start.pinned.map(({ content }) => content)).toEqual(['Never book a flight.'])
+      for (const { text = '', trust } of start.context_recall)
         if (MARKED.test(text)) expect(isTrusted(trust)).toBe(false)
+      // What derives from a page stays in its session, whatever is asked.
+      if (starting === other)
+        for (const options of [{}, { query: 'mallory7x' }, { project: 'any' }])
+          expect((await startSession(other, options)).context_recall).toEqual([])
     }
   })
 

@@ -88,7 +88,7 @@ describe('the list of sessions', () => {
     const { store, written } = ending({ status: 'conflict', version: 'a' })
     expect(await failureOf(store)).toMatchObject({
       code: 'ERR_CONFLICT',
-      message: 'sessions: session/one was changed by others 8 times in a row',
+      message: 'sessions: session/one was changed by others again and again',
       id: KEY,
       version: 'a',
     })

@@ -123,7 +123,7 @@ describe('what cannot be written', () => {
     ],
     [
       'ERR_CONFLICT',
-      'commit: what it changes was changed by others 8 times in a row',
+      'commit: what it changes was changed by others again and again',
       (session) => session.commit({ own: true }),
     ],
   ])('is refused with %s: %s', async (code, message, write) => {

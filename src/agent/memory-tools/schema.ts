@@ -19,9 +19,6 @@ export function text(maxLength: number): Schema {
   return { type: 'string', minLength: 1, maxLength }
 }
 
-/** Id of a fact. */
-export const factId: Schema = text(200)
-
 /**
  * What a model is shown of a schema: each field and its type. Limits cost tokens in every request,
  * and are rarely met; where one is, the error says so.

@@ -79,7 +79,6 @@ const source = {
   trust,
 }
 
-const found = { id: z.string(), text: z.string(), trust, session: z.string().optional() }
 const due = { id: z.string(), title: z.string() }
 
 const uiPart = z
@@ -144,29 +143,30 @@ export const answers = {
   start: z
     .object({
       memory_count: count,
-      pinned: z.array(
-        z.object({
-          ...due,
-          kind: factKind,
-          text: z.string(),
-          project: z.string().optional(),
-          status: z.enum(['open', 'resolved']).optional(),
-          priority: z.number(),
-          confidence: z.number(),
-          trust,
-        }),
-      ),
+      pinned: z.array(z.object({ ...due, content: z.string(), tokens: count })),
       skills_index: z.array(z.object({ name: z.string(), description: z.string() })),
       context_recall: z.array(
-        z.union([z.object({ ...found, role }), z.object({ ...found, kind: factKind })]),
+        z.object({
+          ...due,
+          score: z.number(),
+          kind: factKind.optional(),
+          role: role.optional(),
+          trust,
+          session: z.string().optional(),
+          text: z.string().optional(),
+        }),
       ),
-      due_for_review: z.object({ count, first: z.array(z.object({ ...due, review_at: time })) }),
-      low_confidence_alerts: z.object({
-        count,
-        first: z.array(z.object({ ...due, confidence: z.number() })),
-      }),
+      due_for_review: count,
+      low_confidence_alerts: z.array(z.object({ ...due, confidence: z.number() })),
       budget: z.object({ used: z.number(), cap: z.number() }),
-      overflow: z.object({ pinned: overflow, skills_index: overflow, context_recall: overflow }),
+      overflow: z.object({
+        pinned: overflow,
+        skills_index: overflow,
+        context_recall: overflow,
+        low_confidence_alerts: count,
+      }),
+      due: z.array(z.object({ ...due, review_at: time })),
+      recall: z.literal('not in use').optional(),
       etag: z.string(),
     })
     .openapi('Start', { description: 'What a model should know when a session starts.' }),

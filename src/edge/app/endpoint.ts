@@ -99,7 +99,7 @@ type Camel<Value> = Value extends string | number | boolean | null | undefined
 type CamelKey<Key> = Key extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelKey<Tail> & string>}`
   : Key
-type Opaque = 'input' | 'output' | 'metadata' | 'value' | 'input_schema' | 'review'
+type Opaque = 'input' | 'output' | 'metadata' | 'checkpoint' | 'value' | 'input_schema' | 'review'
 
 export function responseOf({ json, etag, status: own, limits }: Answer, status: number): Response {
   const headers = { ...(etag !== undefined && { ETag: etagOf(etag) }), ...limitHeaders(limits) }

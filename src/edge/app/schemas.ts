@@ -170,6 +170,12 @@ const fact = z
   .openapi('Fact')
 const remembered = z.object({ fact, status: z.enum(['new', 'merged', 'known']) }).openapi('Remembered')
 
+const appended = z
+  .object({ messages: z.array(message), repeated: z.boolean(), mismatch: z.boolean() })
+  .openapi('Appended')
+/** Of a checkpoint: null where none is kept. */
+const version = z.string().nullable()
+
 const session = z
   .object({ session_id: id, title: z.string(), created_at: time, project: z.string().optional() })
   .openapi('Session')
@@ -243,17 +249,29 @@ export const schemas = {
   remembered,
   session,
   version: z.object({ version: z.string() }).openapi('Version'),
-  appended: z
-    .object({ messages: z.array(message), repeated: z.boolean(), mismatch: z.boolean() })
-    .openapi('Appended'),
+  appended,
   append: z
     .strictObject({ messages: messageInputs, round: id.optional(), replaces: id.optional() })
     .openapi('Append', { example: { messages: [{ role: 'user', content: 'Two seats to Turin.' }] } }),
+  commit: z
+    .strictObject({
+      messages: messageInputs.optional(),
+      checkpoint: json.optional(),
+      facts: z.array(factInput).max(100).optional(),
+      round: id.optional(),
+    })
+    .openapi('Commit', {
+      example: { messages: [{ role: 'assistant', content: 'Booked.' }], checkpoint: { done: 1 } },
+    }),
+  committed: appended
+    .extend({ checkpoint: version.optional(), facts: z.array(remembered).optional() })
+    .openapi('Committed'),
   history: z.strictObject({ rounds: count.optional(), messages: count.optional(), before: id.optional() }),
   contextCall: z
     .strictObject({
       messages: messageInputs.optional(),
       tools: z.array(toolSpec).optional(),
+      system: z.string().optional(),
       tail: z.union([z.string(), z.array(z.strictObject({ name: z.string(), text: z.string() }))]).optional(),
       recall: z.union([z.string(), z.literal(true)]).optional(),
       limits: limits.optional(),
@@ -287,7 +305,8 @@ export const schemas = {
       supersede: factInput.optional(),
     })
     .openapi('FactChange', { description: 'Exactly one of these.' }),
-  checkpoint: z.object({ value: json, version: z.string().nullable() }).openapi('Checkpoint'),
+  checkpoint: z.object({ value: json, version }).openapi('Checkpoint'),
+  checkpointVersion: z.object({ version }).openapi('CheckpointVersion'),
   setCheckpoint: z.strictObject({ value: json }),
   compact: z.strictObject({ new_epoch: z.boolean().optional() }),
   createSession: z
@@ -297,10 +316,11 @@ export const schemas = {
   start: z.strictObject({
     query: z.string().optional(),
     project: z.string().optional(),
-    budget: count.optional(),
-    pins: count.optional(),
-    skills: count.optional(),
-    recall: count.optional(),
+    sessions: z.enum(['all', 'own']).optional(),
+    working_memory_budget_tokens: count.optional(),
+    pin_budget_tokens: count.optional(),
+    skills_index_budget_tokens: count.optional(),
+    recall_budget_tokens: count.optional(),
   }),
   explain: z.strictObject({ provider: z.enum(['openai', 'anthropic']).optional() }),
   after: z.strictObject({ after: id.optional() }),

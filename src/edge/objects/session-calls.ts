@@ -1,22 +1,24 @@
 import { invalid } from '../../kernel/text/json.ts'
 import { readBranches, switchTo } from '../../operations/branches.ts'
 import { checkContext, contextAt } from '../../operations/context-at.ts'
+import { clearLog } from '../../operations/forget/clear-log.ts'
 import { forget } from '../../operations/forget/forget.ts'
 import { rewind, undo } from '../../operations/rewind.ts'
-import { startSession } from '../../operations/start/start.ts'
+import { start } from '../../operations/start/start.ts'
 import type { Certificate } from '../../ports/certificate.ts'
 import type { Context } from '../../ports/context.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Provider } from '../../ports/explanation.ts'
 import type { FactInput, FactQuery, Rating } from '../../ports/fact.ts'
+import type { Session } from '../../ports/memory.ts'
 import type { Json, MessageInput } from '../../ports/message.ts'
 import type { AppendResult, ContextOptions, HistoryOptions } from '../../ports/session.ts'
 import type { StartOptions } from '../../ports/start.ts'
 import { PAGE_UNITS } from '../../ports/store.ts'
 import { explain } from '../../render/explain.ts'
-import { type EdgeSession, using } from '../features.ts'
+import { type EdgeFeatures, type EdgeSession, using } from '../features.ts'
 import type { RefreshFailure } from '../replica/user-replica.ts'
-import { type Answer, answer, contextAnswer } from './answer.ts'
+import { type Answer, answer, contextAnswer, NOTHING } from './answer.ts'
 import { type Conditional, whereTrue } from './condition.ts'
 import type { GivenOptions } from './session-writes.ts'
 
@@ -31,6 +33,14 @@ export type GivenMessage = MessageInput | UploadedMessage
 /** What a context call asks for: messages to append first, and the options of the context. */
 export interface ContextCall extends ContextOptions {
   readonly messages?: readonly GivenMessage[]
+}
+
+/** What is written together. */
+export interface CommitCall extends Conditional {
+  readonly messages?: readonly GivenMessage[]
+  readonly checkpoint?: Json
+  readonly facts?: readonly FactInput[]
+  readonly round?: string
 }
 
 /** One change to one fact. */
@@ -49,6 +59,11 @@ export interface Asked {
   readonly opId?: string
   /** Appends to it, as far as its budgets allow; what was uploaded in parts is put together. */
   readonly append: (messages: readonly GivenMessage[], options: GivenOptions) => Promise<AppendResult>
+  /** Puts together what was uploaded in parts, which is removed once it is written. */
+  readonly whole: <Result>(
+    messages: readonly GivenMessage[],
+    write: (messages: readonly MessageInput[]) => Promise<Result>,
+  ) => Promise<Result>
   /** Says whether the user's other sessions hold no more what is forgotten. */
   readonly settled: (certificate: Certificate) => Promise<Certificate>
   /** Why the copy of what the user's sessions share may be old. */
@@ -75,6 +90,32 @@ export const sessionCalls = {
         ...(opId !== undefined && { opId }),
       }),
     ),
+
+  commit: async (
+    { session, whole, opId }: Asked,
+    { messages = [], checkpoint, facts, round, condition }: CommitCall,
+  ): Promise<Answer> => {
+    const kept = checkpoint === undefined ? undefined : using(session, 'checkpoint').checkpoint
+    if (facts !== undefined) using(session, 'facts')
+    // What is given of it is in use.
+    const full = session as Session<EdgeFeatures>
+    const written = {
+      ...(checkpoint !== undefined && { checkpoint }),
+      ...(facts !== undefined && { facts }),
+    }
+    const committed = await whole(messages, (messages) =>
+      whereTrue({
+        condition,
+        read: async () => (await kept?.get())?.version ?? null,
+        write: (bound) =>
+          full.commit(
+            { messages, ...written },
+            { ...bound, ...(round !== undefined && { round }), ...(opId !== undefined && { opId }) },
+          ),
+      }),
+    )
+    return answer(committed, committed.checkpoint)
+  },
 
   messages: async ({ session }: Asked, options: HistoryOptions): Promise<Answer> =>
     answer({ messages: await session.history({ ...options, characters: PAGE_UNITS }) }),
@@ -130,28 +171,28 @@ export const sessionCalls = {
     { message }: { readonly message: string },
   ): Promise<Answer> => answer(await settled(await forget(session, message, { kind: 'message' }))),
 
+  clearLog: async ({ session, settled }: Asked, _: undefined): Promise<Answer> =>
+    answer(await settled(await clearLog(session))),
+
   checkpoint: async ({ session }: Asked, _: undefined): Promise<Answer> => {
     const { value = null, version } = await using(session, 'checkpoint').checkpoint.get()
     return answer({ value, version }, version)
   },
 
-  setCheckpoint: async (
-    { session, opId }: Asked,
-    { value, condition }: { readonly value: unknown } & Conditional,
-  ): Promise<Answer> => {
-    const { checkpoint } = using(session, 'checkpoint')
-    const version = await whereTrue({
-      condition,
-      read: async () => (await checkpoint.get()).version,
-      write: (bound) => checkpoint.set(value as Json, { ...bound, ...(opId !== undefined && { opId }) }),
-    })
+  setCheckpoint: async (asked: Asked, given: { readonly value: unknown } & Conditional): Promise<Answer> => {
+    const version = await setCheckpoint(asked, given)
     return answer({ version }, version)
   },
 
+  deleteCheckpoint: async (asked: Asked, given: Conditional): Promise<Answer> => {
+    await setCheckpoint(asked, { ...given, value: null })
+    return NOTHING
+  },
+
   start: async ({ session }: Asked, options: Omit<StartOptions, 'ifNoneMatch'>): Promise<Answer> => {
-    const start = await startSession(using(session, 'facts'), options)
+    const started = await start(using(session, 'facts'), options)
     // Its bytes are canonical, and its keys are those of the wire already.
-    return { json: JSON.stringify(start), etag: start.etag }
+    return { json: JSON.stringify(started), etag: started.etag }
   },
 
   explain: async (
@@ -177,11 +218,16 @@ export const OWN_CALLS: ReadonlySet<SessionCallName> = new Set([
   'switchTo',
   'checkpoint',
   'setCheckpoint',
+  'deleteCheckpoint',
 ])
+
+/** Calls that empty what was said, for ever. Their answers hold none of it. */
+export const FORGETS: ReadonlySet<SessionCallName> = new Set(['forget', 'forgetMessage', 'clearLog'])
 
 /** Calls after which something shows that did not show before. */
 export const CHANGES: ReadonlySet<SessionCallName> = new Set([
   'append',
+  'commit',
   'context',
   'rewind',
   'switchTo',
@@ -189,7 +235,9 @@ export const CHANGES: ReadonlySet<SessionCallName> = new Set([
   'changeFact',
   'forget',
   'forgetMessage',
+  'clearLog',
   'setCheckpoint',
+  'deleteCheckpoint',
 ])
 
 type SessionCalls = typeof sessionCalls
@@ -204,6 +252,19 @@ function reported(context: Context, stale: RefreshFailure | undefined): Context 
     ...context,
     receipt: { ...receipt, failures: [...receipt.failures, { part: 'user-replica', ...stale }] },
   }
+}
+
+/** @returns the version; `null`: nothing is kept now */
+function setCheckpoint(
+  { session, opId }: Asked,
+  { value, condition }: { readonly value: unknown } & Conditional,
+): Promise<string | null> {
+  const { checkpoint } = using(session, 'checkpoint')
+  return whereTrue({
+    condition,
+    read: async () => (await checkpoint.get()).version,
+    write: (bound) => checkpoint.set(value as Json, { ...bound, ...(opId !== undefined && { opId }) }),
+  })
 }
 
 async function changeFact(session: EdgeSession, change: FactChange): Promise<unknown> {

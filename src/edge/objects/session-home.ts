@@ -1,4 +1,6 @@
 import { createMemory } from '../../create-memory.ts'
+import { noteAll } from '../../features/facts/kept.ts'
+import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { ScopeStore, Store } from '../../ports/store.ts'
@@ -122,6 +124,12 @@ export class SessionHome {
 
   poke(): void {
     this.#parts.replica.poke()
+  }
+
+  /** Tells the user of all facts of the session, whoever was told before. Idempotent. */
+  noteFacts(): Promise<void> {
+    const { sessionId } = this.scope
+    return noteAll({ store: this.store, user: this.#parts.replica, sessionId, host: webHost })
   }
 
   /**

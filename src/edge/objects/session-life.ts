@@ -280,6 +280,7 @@ export class SessionLife {
     await moveScope(source, this.#local.open(scope), { opId: `move/${taken.id}`, now: webHost.now })
     const home = this.#homeOf()
     await listSession(home.memory, scope, { project })
+    await home.noteFacts()
     if (title) await titleSession(home.memory, home.user, scope.sessionId, title)
     this.#records.put({ ...taken, state: 'live' })
     this.#home = undefined

@@ -43,6 +43,7 @@ import {
   type Asked,
   CHANGES,
   type ContextCall,
+  FORGETS,
   OWN_CALLS,
   type SessionCallInput,
   type SessionCallName,
@@ -59,7 +60,7 @@ import type {
   ReleasedSession,
   SessionOptions,
 } from './session-rpc.ts'
-import { appendGiven } from './session-writes.ts'
+import { appendGiven, writeGiven } from './session-writes.ts'
 import {
   framesPerMinute,
   guestReads,
@@ -273,7 +274,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     if (isAnew) this.#answers.check(keyed)
     const changes = CHANGES.has(name) && !isPreview(name, input)
     const takes = changes && meta.bytes ? { appends: 1, bytes: meta.bytes } : {}
-    const isLasting = name === 'forget' || name === 'forgetMessage'
+    const isLasting = FORGETS.has(name)
     let isWritten = false
     const wrote = (): void => {
       isWritten = true
@@ -298,6 +299,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     if (bytes > 0 && changes) this.#take(bytes)
     const stale = OWN_CALLS.has(name) ? undefined : await home.refresh()
     const session = home.session()
+    // Its reply would be the first message of the log.
+    if (name === 'clearLog') await this.#turns.stop('current')
     const call = sessionCalls[name] as (asked: Asked, input: SessionCallInput<Name>) => Promise<Answer>
     const answered = await call(
       {
@@ -307,6 +310,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
           wrote()
           return appended
         },
+        whole: (messages, write) => writeGiven(this.#parts, messages, write),
         settled: (certificate) => this.#settled(home.scope, certificate),
         ...(opId !== undefined && { opId }),
         ...(stale && { stale }),
@@ -318,12 +322,20 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       await scheduleCompaction(this.#work, session, webHost.now(), limits ? { limits } : {})
     }
     // Streams of runs hold what was said.
-    if (name === 'forget' || name === 'forgetMessage') this.#turns.clear()
+    if (FORGETS.has(name)) this.#turns.clear()
     // And so do slices of the message that came once more.
     if (name === 'forgetMessage') this.#parts.release((input as SessionCallInput<'forgetMessage'>).message)
+    if (name === 'clearLog') this.#parts.clear()
     if (changes) this.#tell()
+    if (name === 'remember' || name === 'changeFact') await this.#scheduleLeft(home)
     await this.#keep()
     return answered
+  }
+
+  /** What a call left undone, since the user's object was not reached, an alarm does. */
+  async #scheduleLeft({ memory }: SessionHome): Promise<void> {
+    const due = await nextWorkAt(memory)
+    if (due !== undefined) await this.#work.schedule(ATTACHMENTS, due)
   }
 
   /**
@@ -396,8 +408,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       throw error
     }
     await list()
-    const due = await nextWorkAt(home.memory)
-    if (due !== undefined) await this.#work.schedule(ATTACHMENTS, due)
+    await home.noteFacts()
+    await this.#scheduleLeft(home)
     this.#tell()
     return answered
   }
@@ -485,8 +497,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     if (!request.isWhole) this.#tell()
     await this.#keep()
     // Pictures come with requests; those that no message names are removed after a day.
-    const due = home && (await nextWorkAt(home.memory))
-    if (due !== undefined) await this.#work.schedule(ATTACHMENTS, due)
+    if (home) await this.#scheduleLeft(home)
     return request.isWhole ? { json: await new Response(stream).text() } : { stream }
   }
 

@@ -13,28 +13,37 @@ export interface GivenOptions extends AppendOptions {
   readonly replaces?: string
 }
 
-/**
- * Appends messages, of which some may have been uploaded in parts: these are put together first,
- * and removed once they are in the log.
- *
- * @throws as `session.append` and `editMessage`, and ERR_INVALID_ARGUMENT: a part is missing, or
- * together they are no message
- */
-export async function appendGiven(
+/** Appends messages, as {@link writeGiven} says. @throws as `session.append` and `editMessage` */
+export function appendGiven(
   session: SessionBase,
   parts: TextParts,
   given: readonly GivenMessage[],
   { replaces, ...options }: GivenOptions,
 ): Promise<AppendResult> {
+  return writeGiven(parts, given, (messages) =>
+    replaces === undefined
+      ? session.append(messages, options)
+      : editMessage(session, replaces, messages, options),
+  )
+}
+
+/**
+ * Writes messages of which some may have been uploaded in parts: these are put together first, and
+ * removed once they are in the log.
+ *
+ * @throws as `write`, and ERR_INVALID_ARGUMENT: a part is missing, or together they are no message
+ */
+export async function writeGiven<Result>(
+  parts: TextParts,
+  given: readonly GivenMessage[],
+  write: (messages: readonly MessageInput[]) => Promise<Result>,
+): Promise<Result> {
   const uploaded = given.filter(isUploaded)
   const messages = given.map((message, index) =>
     isUploaded(message) ? assembled(parts, message, `messages[${index}]`) : message,
   )
   for (const [index, message] of messages.entries()) checkMedia(message, `messages[${index}]`)
-  const result =
-    replaces === undefined
-      ? await session.append(messages, options)
-      : await editMessage(session, replaces, messages, options)
+  const result = await write(messages)
   for (const { id } of uploaded) parts.release(id)
   return result
 }

@@ -6,6 +6,7 @@ import {
   type Cursor,
   isHeld,
   MOST_NAMES,
+  OTHERS,
   type Place,
   type PullAnswer,
   type PullRequest,
@@ -20,8 +21,8 @@ import { deciderOf } from './rules.ts'
  */
 const MOST_PAGES = 8
 
-/** Behind all of them: a session's id has at most 256 bytes. */
-const BEHIND_SESSIONS = SESSIONS + '\uffff'.repeat(256)
+/** Behind all keys of a prefix: a session's id has at most 256 bytes, and notes begin with a hash. */
+const BEHIND = '\uffff'.repeat(256)
 
 /**
  * What the home of a user's scope answers to a replica: it commits the ops, if there are any, and
@@ -123,7 +124,7 @@ async function snapshot(store: ScopeStore, sessionId: string): Promise<Part> {
 }
 
 /**
- * Live registers after a key, but no session's. When they end, what changed since the snapshot
+ * Live registers after a key, but no session's and no notes. When they end, what changed since the snapshot
  * began is still to come.
  */
 async function registersAfter(
@@ -135,8 +136,9 @@ async function registersAfter(
     const page = await store.registers('', last ?? undefined)
     if (page.length === 0) return { rows: fill.rows, deleted: [], place: since }
     for (const row of page) {
-      if (row.key.startsWith(SESSIONS)) {
-        last = BEHIND_SESSIONS
+      const others = OTHERS.find((prefix) => row.key.startsWith(prefix))
+      if (others !== undefined) {
+        last = others + BEHIND
         break
       }
       if (readable(row) && !fill.take(row))

@@ -1,3 +1,4 @@
+import { NOTE } from '../../features/facts/kept.ts'
 import { idIn, type Name, type OpResult, type SealedOp } from '../../ports/op.ts'
 import type { RegisterRow } from '../../ports/store.ts'
 import type { Rule } from './rules.ts'
@@ -59,9 +60,12 @@ export interface PullAnswer {
 export const MOST_NAMES = 64
 /** Keys of the registers that list a user's sessions begin with this. */
 export const SESSIONS = 'session/'
+/** Keys of what is no replica's, but for a session's own place on the list. */
+export const OTHERS = [SESSIONS, NOTE] as const
+
 /** Whether a register of the user's scope is in the replica of a session. */
 export function isHeld(key: string, sessionId: string): boolean {
-  return !key.startsWith(SESSIONS) || key === SESSIONS + sessionId
+  return !OTHERS.some((prefix) => key.startsWith(prefix)) || key === SESSIONS + sessionId
 }
 
 /**
@@ -69,10 +73,11 @@ export function isHeld(key: string, sessionId: string): boolean {
  * they do not.
  */
 export function isShared({ envelope: { kind, key, target } }: SealedOp, sessionId: string): boolean {
-  return kind === 'erase' || (key ?? (target && idIn('register', target))) !== SESSIONS + sessionId
+  const changed = key ?? (target && idIn('register', target)) ?? ''
+  return kind === 'erase' || (changed !== SESSIONS + sessionId && !changed.startsWith(NOTE))
 }
 
-/** Whether keys with that prefix may be those of other sessions. */
-export function mayBeSession(prefix: string): boolean {
-  return prefix.startsWith(SESSIONS) || SESSIONS.startsWith(prefix)
+/** Whether keys or groups with that prefix may be of what no replica holds. */
+export function mayBeOthers(prefix: string): boolean {
+  return OTHERS.some((other) => prefix.startsWith(other) || other.startsWith(prefix))
 }

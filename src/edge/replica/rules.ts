@@ -1,6 +1,6 @@
 import { closedBeside } from '../../kernel/context/secret.ts'
 import { decide, nothingWritten } from '../../kernel/log/decide.ts'
-import { allOrNone, closed, compared, look, once } from '../../kernel/log/once.ts'
+import { allOrNone, beside, closed, compared, look, once } from '../../kernel/log/once.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Decide } from '../../ports/store.ts'
 
@@ -16,9 +16,16 @@ export interface Rule {
 
 export type RuleName = keyof typeof RULES
 
-const RULES = { each: decide, all: allOrNone, once, look, closed, closedBeside, compared } satisfies Readonly<
-  Record<string, Decide>
->
+const RULES = {
+  each: decide,
+  all: allOrNone,
+  once,
+  look,
+  closed,
+  closedBeside,
+  compared,
+  beside,
+} satisfies Readonly<Record<string, Decide>>
 
 const named = new Map<Decide, RuleName>(
   Object.entries(RULES).map(([name, rule]) => [rule, name as RuleName] as const),

@@ -1,3 +1,5 @@
+import { KEPT } from '../../features/facts/fact-index.ts'
+import { NOTE } from '../../features/facts/kept.ts'
 import { shownIn } from '../../features/forget-shown.ts'
 import { decide } from '../../kernel/log/decide.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
@@ -20,7 +22,7 @@ import type {
 import { applyPull, placeOf } from './apply-pull.ts'
 import { type CallHost, callObject } from './call-object.ts'
 import { type Collected, collect } from './collect.ts'
-import { isHeld, mayBeSession, type PullAnswer, type PullRequest } from './pull.ts'
+import { isHeld, mayBeOthers, type PullAnswer, type PullRequest } from './pull.ts'
 import { remoteScope, type ScopeHost } from './remote-scope.ts'
 import { ruleOf } from './rules.ts'
 
@@ -81,8 +83,9 @@ const CLEARED = 'replica/cleared'
  * with the next pull.
  *
  * It holds the registers of the user's scope with their indexes and sums, but of those that list
- * sessions (`session/<id>`) its own session's alone. Other sessions' registers, entries, changes,
- * attachments and what was derived are read at home. `head()` has the home's seq; its `indexed`
+ * sessions (`session/<id>`) its own session's alone, and none of the notes about what sessions keep.
+ * Other sessions' registers, notes, entries, changes, attachments and what was derived are read at
+ * home. `head()` has the home's seq; its `indexed`
  * says whether anything stood in an index here.
  */
 export class UserReplica implements ScopeStore {
@@ -181,15 +184,15 @@ export class UserReplica implements ScopeStore {
   }
 
   registers(prefix: string, after?: string): Promise<readonly RegisterRow[]> {
-    return (mayBeSession(prefix) ? this.#home : this.#local).registers(prefix, after)
+    return (mayBeOthers(prefix) ? this.#home : this.#local).registers(prefix, after)
   }
 
   indexed(group: string, query?: IndexQuery): Promise<readonly RegisterRow[]> {
-    return this.#local.indexed(group, query)
+    return (isKept(group) ? this.#home : this.#local).indexed(group, query)
   }
 
   sums(groups: readonly string[]): Promise<ReadonlyMap<string, Sum>> {
-    return this.#local.sums(groups)
+    return (groups.some(isKept) ? this.#home : this.#local).sums(groups)
   }
 
   entries(query?: EntriesQuery): Promise<Page> {
@@ -279,6 +282,11 @@ export class UserReplica implements ScopeStore {
     if (this.#absent.size > MOST_ABSENT) this.#absent.clear()
     for (const name of names) if (!rows.has(name)) this.#absent.add(name)
   }
+}
+
+/** Whether a group is of what all sessions keep: no session holds what another one said. */
+function isKept(group: string): boolean {
+  return group === KEPT || group.startsWith(NOTE)
 }
 
 /** Keys of what does not hold any more. */

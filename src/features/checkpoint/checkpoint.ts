@@ -8,7 +8,7 @@ import type { Json } from '../../ports/message.ts'
 import type { IndexEntry, Op } from '../../ports/op.ts'
 import type { StandardIssue, StandardSchema } from '../../ports/standard-schema.ts'
 import type { ScopeStore } from '../../ports/store.ts'
-import { changeRegister, checkWrite, readRegister, removeRegister, type WriteOptions } from '../register.ts'
+import { changeRegister, checkWrite, readRegister, type WriteOptions } from '../register.ts'
 
 /** Key of the checkpoint. */
 export const CHECKPOINT = 'checkpoint'
@@ -63,13 +63,17 @@ export class Checkpoint<State = unknown, Kept = State> {
   }
 
   /**
-   * Keeps a value in place of what was kept. Durable when it resolves.
+   * Keeps a value in place of what was kept; `null`: nothing, as {@link delete}. Durable when it
+   * resolves.
    *
-   * @returns its version
+   * @returns its version; `null`: nothing is kept now
    * @throws ERR_INVALID_ARGUMENT (the path of what does not fit), ERR_ENTRY_TOO_LARGE, ERR_CONFLICT
    * (`version`); nothing is written
    */
-  set(value: State, options: WriteOptions = {}): Promise<string> {
+  set(value: null, options?: WriteOptions): Promise<null>
+  set(value: State & {}, options?: WriteOptions): Promise<string>
+  set(value: State | null, options?: WriteOptions): Promise<string | null>
+  set(value: State | null, options: WriteOptions = {}): Promise<string | null> {
     return this.#parts.run(async () => {
       checkWrite('set', options)
       const checked = await this.check('set', value)
@@ -78,25 +82,28 @@ export class Checkpoint<State = unknown, Kept = State> {
   }
 
   /**
-   * Changes what is kept, again if others changed it meanwhile, so that no change is lost.
+   * Changes what is kept, again if others changed it meanwhile, so that no change is lost. Updates
+   * of one session object follow one another; where other handles, tabs or processes keep writing,
+   * it tries again for 5 seconds of waits.
    *
-   * @param change Contract: gives the new value by the one that {@link get} gives; may be called
-   * again. It must not wait for another call of the session, which would wait for this one
-   * @returns the version
+   * @param change Contract: gives the new value by the one that {@link get} gives, `null` to keep
+   * nothing; may be called more than once. It must not wait for another call of the session, which
+   * would wait for this one
+   * @returns the version; `null`: nothing is kept now
    * @throws as {@link get} and {@link set}, and what `change` throws
    */
   update(
-    change: (value: State) => State | Promise<State>,
+    change: (value: State) => State | null | Promise<State | null>,
     options: { readonly default: State | (() => State); readonly opId?: string },
-  ): Promise<string>
+  ): Promise<string | null>
   update(
-    change: (value: Kept) => State | Promise<State>,
+    change: (value: Kept) => State | null | Promise<State | null>,
     options?: { readonly default?: State | (() => State); readonly opId?: string },
-  ): Promise<string>
+  ): Promise<string | null>
   update(
-    change: (value: never) => State | Promise<State>,
+    change: (value: never) => State | null | Promise<State | null>,
     options: { readonly default?: State | (() => State); readonly opId?: string } = {},
-  ): Promise<string> {
+  ): Promise<string | null> {
     return this.#parts.run(async () => {
       checkOptions('update', 'options', options, ['default', 'opId'])
       const { default: fallback, ...named } = options
@@ -111,15 +118,14 @@ export class Checkpoint<State = unknown, Kept = State> {
   delete(options: WriteOptions = {}): Promise<void> {
     return this.#parts.run(async () => {
       checkWrite('delete', options)
-      const { store, host } = this.#parts
-      await removeRegister(store, host, CHECKPOINT, options)
+      await this.#change('delete', options, () => null)
     })
   }
 
   /** A value as it is kept. @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE */
   async check(operation: string, value: unknown): Promise<Json> {
+    if (value === null) return null
     const given = checkKept(operation, value)
-    if (given === null) throw invalid(operation, CHECKPOINT, 'must not be null: delete it')
     return this.#parts.schema ? checkKept(operation, await this.#fit(operation, given)) : given
   }
 
@@ -131,27 +137,28 @@ export class Checkpoint<State = unknown, Kept = State> {
     const { store, index } = this.#parts
     const { version, base } = await readRegister<Json>(store, CHECKPOINT)
     const isExpected = ifVersion === undefined || ifVersion === version
-    return { kind: 'put', opId, key: CHECKPOINT, base: isExpected ? base : ifVersion, value, index: index() }
+    const places = value === null ? [] : index()
+    return { kind: 'put', opId, key: CHECKPOINT, base: isExpected ? base : ifVersion, value, index: places }
   }
 
   async #change(
     operation: string,
     options: WriteOptions,
     change: (before: Json | undefined) => Json | Promise<Json>,
-  ): Promise<string> {
+  ): Promise<string | null> {
     const { store, host, register, index } = this.#parts
-    const version = await changeRegister<Json>(store, host, {
+    return changeRegister<Json>(store, host, {
       ...options,
       operation,
       key: CHECKPOINT,
+      isPatient: true,
       index,
       change: async (before) => {
         const after = await change(before)
-        if (before === undefined) await register()
+        if (before === undefined && after !== null) await register()
         return after
       },
     })
-    return version as string
   }
 
   async #valueOf(

@@ -25,7 +25,8 @@ export interface CheckpointOptions<State> {
 /** @typeParam Kept what it is where nothing was kept yet: the state, or nothing */
 export interface CheckpointShape<State, Kept = State> {
   readonly api: Checkpoint<State, Kept>
-  readonly commit: State
+  /** `null` keeps nothing. */
+  readonly commit: State | null
   readonly commitOptions: {
     /**
      * The version over which the checkpoint is written; `null`: only where there is none. Default:
@@ -33,8 +34,8 @@ export interface CheckpointShape<State, Kept = State> {
      */
     readonly ifVersion?: string | null
   }
-  /** Its version. */
-  readonly outcome: string
+  /** Its version; `null`: nothing is kept now. */
+  readonly outcome: string | null
 }
 
 /** Options with a state to begin with, by which `get` never gives undefined. */
@@ -101,7 +102,7 @@ export function checkpoint<State>(
                 if (result?.status === 'conflict' && options.ifVersion !== undefined)
                   throw conflict(draft.operation, CHECKPOINT, (await readRegister(store, CHECKPOINT)).version)
               },
-              outcome: () => opId,
+              outcome: () => (value === null ? null : opId),
             }
           },
         },

@@ -1,5 +1,12 @@
 import { checkLabel, checkSize, checkTime } from '../../kernel/log/check-message.ts'
-import { checkId, checkOptions, checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
+import {
+  checkCount,
+  checkId,
+  checkOptions,
+  checkText,
+  invalid,
+  isPlainObject,
+} from '../../kernel/text/json.ts'
 import type { PlimsollError } from '../../ports/errors.ts'
 import type { Fact, FactInput, FactKind } from '../../ports/fact.ts'
 import type { Trust } from '../../ports/message.ts'
@@ -8,6 +15,7 @@ import { codePoints } from '../text/code-points.ts'
 import { oneLine } from '../text/one-line.ts'
 import { visible } from '../text/visible.ts'
 import { isTrusted } from '../trust.ts'
+import { MOST_STRENGTH } from './fact-index.ts'
 import { checkReview, firstReview } from './review.ts'
 
 /** A fact of which all is known but what follows from the trust of its sources. */
@@ -133,7 +141,7 @@ export function settleFact(
 }
 
 /** What a fact has that its writer did not say. */
-const NOTED: readonly string[] = ['status', 'supersededBy', 'promotedFrom', 'extracted', 'review']
+const NOTED: readonly string[] = ['status', 'supersededBy', 'promotedFrom', 'extracted', 'review', 'strength']
 
 /**
  * Checks a fact as it is stored.
@@ -151,7 +159,7 @@ export function checkStoredFact(operation: string, id: string, value: unknown, i
     const isSame = typeof own === 'string' ? given === own : (given === undefined) === (own === undefined)
     if (!isSame) throw invalid(operation, `value.${name}`, 'is not valid for a fact')
   }
-  const { status, supersededBy, promotedFrom, extracted, review } = fact
+  const { status, supersededBy, promotedFrom, extracted, review, strength } = fact
   const isStatus =
     fact.kind === 'blocker' ? ['open', 'resolved'].includes(status ?? '') : status === undefined
   if (!isStatus) throw invalid(operation, 'value.status', 'is not a status of that kind of fact')
@@ -160,6 +168,8 @@ export function checkStoredFact(operation: string, id: string, value: unknown, i
   if (extracted !== undefined && (extracted !== true || isShared))
     throw invalid(operation, 'value.extracted', 'is true for facts of a session alone, or left out')
   if (review !== undefined) checkReview(operation, 'value.review', review)
+  if (strength !== undefined && checkCount(operation, 'value.strength', strength) > MOST_STRENGTH)
+    throw invalid(operation, 'value.strength', `must be at most ${MOST_STRENGTH}`)
   return fact
 }
 
@@ -172,7 +182,13 @@ export function isSmall(fact: Fact): boolean {
   return utf8Length(noteless(fact)) <= MAX_FACT_BYTES
 }
 
-function noteless({ supersededBy: _, promotedFrom: __, review: ___, ...fact }: FactDraft): string {
+function noteless({
+  supersededBy: _,
+  promotedFrom: __,
+  review: ___,
+  strength: ____,
+  ...fact
+}: FactDraft): string {
   return JSON.stringify(fact)
 }
 
@@ -197,6 +213,12 @@ function checkVisible(operation: string, argument: string, value: unknown): stri
 
 function checkTitle(operation: string, argument: string, value: unknown): string {
   return shortened(oneLine(checkVisible(operation, argument, value)))
+}
+
+/** The beginning of a text as a title: its first sentence at most. */
+export function titleOf(text: string): string {
+  const shown = visible(text).trim()
+  return shortened(oneLine(FIRST_SENTENCE.exec(shown)?.[0] ?? shown))
 }
 
 export function checkPinned(operation: string, argument: string, value: unknown): unknown {

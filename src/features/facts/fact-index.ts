@@ -15,6 +15,8 @@ const LAST_DAY = 99_999
 /** Digits of a time in an order. */
 const DIGITS = 15
 const HOUR = 3_600_000
+/** Strongest that reviews make a fact: two digits. */
+export const MOST_STRENGTH = 99
 /** A fact of less confidence is doubtful. */
 export const DOUBTFUL = 0.5
 
@@ -22,10 +24,13 @@ export const DOUBTFUL = 0.5
 export const EXPIRING = 'fact/expires'
 
 /**
- * Facts of a session that are the user's word for all sessions, until they are handed over to the
- * user's scope.
+ * What a session's scope has not told that of its user: facts that are the user's word for all
+ * sessions, until they are handed over, and which others were written, until they are noted there.
  */
 export const SHARE = 'fact/share'
+
+/** Facts that the user's sessions hold, as the user's scope knows of them; what all of that begins with. */
+export const KEPT = 'kept'
 
 /** Group of a list: facts without a project, or those of one. */
 export function listOf(list: FactList, project?: string): string {
@@ -48,6 +53,11 @@ export function endedIn(group: string): string {
 /** Group that counts the facts that were made in an hour. */
 export function madeIn(now: number): string {
   return `fact/made/${Math.floor(now / HOUR)}`
+}
+
+/** Group of pinned facts whose tokens were counted by a counter of that id. */
+export function countedBy(counter: string): string {
+  return `fact/by/${counter}`
 }
 
 /** Group of facts that share a hash of some of their words. */
@@ -75,8 +85,14 @@ export function pastIndexOf({ createdAt }: Fact): readonly IndexEntry[] {
  *
  * @param tokens what it takes in a session's start
  * @param bands hashes of its words that near-duplicates share
+ * @param counter id of the counter that says so; absent: nobody knows
  */
-export function indexOf(fact: Fact, tokens: number, bands: readonly string[]): readonly IndexEntry[] {
+export function indexOf(
+  fact: Fact,
+  tokens: number,
+  bands: readonly string[],
+  counter?: string,
+): readonly IndexEntry[] {
   const { project, createdAt, reviewAt, expiresAt } = fact
   const made = pastIndexOf(fact)
   if (fact.supersededBy !== undefined || fact.status === 'resolved') return made
@@ -94,6 +110,7 @@ export function indexOf(fact: Fact, tokens: number, bands: readonly string[]): r
     ...made,
     ...ranked(LIVE),
     ...ranked(listOf(fact.pinned ? 'pinned' : 'shown', project)),
+    ...(fact.pinned && counter !== undefined ? [{ group: countedBy(counter), weight: tokens }] : []),
     ...(fact.confidence < DOUBTFUL ? ranked(listOf('low', project)) : []),
     { group: listOf('recent', project), order: descending(createdAt) },
     ...(isEverDue
@@ -111,26 +128,52 @@ export interface FactPlaces {
   readonly shared: boolean
   /** Contract: what a fact takes in a session's start, a whole number. */
   readonly tokensOf: (fact: Fact) => number
+  /** Id of the counter by which it does. */
+  readonly counter: string
 }
 
 /** Where a fact stands in the indexes of its scope. */
-export function placesOf(fact: Fact, { now, shared, tokensOf }: FactPlaces): readonly IndexEntry[] {
+export function placesOf(fact: Fact, { now, shared, tokensOf, counter }: FactPlaces): readonly IndexEntry[] {
   if (hasEnded(fact, now)) return pastIndexOf(fact)
-  return [...indexOf(fact, tokensOf(fact), bandsOf(fact)), ...(shared ? [] : shareOf(fact))]
+  return [
+    ...indexOf(fact, tokensOf(fact), bandsOf(fact), counter),
+    ...(shared || !isForAll(fact) ? [] : [{ group: SHARE, order: '' }]),
+  ]
 }
 
-/** Where a session's fact stands that belongs to all of the user's sessions. */
-function shareOf({ kind, trust, supersededBy, extracted }: Fact): readonly IndexEntry[] {
-  const isForAll = (kind === 'preference' || kind === 'constraint') && isTrusted(trust)
-  return isForAll && !extracted && supersededBy === undefined ? [{ group: SHARE, order: '' }] : []
+/** Whether a session's fact belongs to all of the user's sessions. */
+export function isForAll({ kind, trust, supersededBy, extracted }: Fact): boolean {
+  const isRule = kind === 'preference' || kind === 'constraint'
+  return isRule && isTrusted(trust) && !extracted && supersededBy === undefined
 }
 
 /**
- * The strict order in which facts show: priority, confidence, the newest first; the id breaks ties.
+ * Where a fact of a session that holds stands among those of all sessions of its user.
+ *
+ * @param listed whether more than its number is known there
  */
-export function rankOf({ priority, confidence, createdAt }: Fact): string {
+export function keptIndexOf(fact: Fact, listed: boolean): readonly IndexEntry[] {
+  const { priority, createdAt, project, expiresAt } = fact
+  return [
+    { group: KEPT, weight: 0 },
+    ...(expiresAt === undefined ? [] : daysOf(endedIn(KEPT), goneFrom(expiresAt), 0)),
+    ...(listed ? [{ group: keptList(project), order: `${9 - priority}${descending(createdAt)}` }] : []),
+  ]
+}
+
+/** Group of the facts of no project that sessions kept, or of those of one. */
+export function keptList(project?: string): string {
+  return `${KEPT}/${listOf('shown', project)}`
+}
+
+/**
+ * The strict order in which facts show: priority, strength, confidence, the newest first; the id
+ * breaks ties.
+ */
+export function rankOf({ priority, strength = 0, confidence, createdAt }: Fact): string {
+  const weak = String(MOST_STRENGTH - strength).padStart(2, '0')
   const doubt = String(100 - Math.round(confidence * 100)).padStart(3, '0')
-  return `${9 - priority}${doubt}${descending(createdAt)}`
+  return `${9 - priority}${weak}${doubt}${descending(createdAt)}`
 }
 
 /** Compares facts by their places in an order; the id breaks ties. */

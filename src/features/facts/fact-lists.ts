@@ -10,7 +10,7 @@ const LEAST = 16
 const MOST_PAGES = 8
 
 /**
- * A page of facts: the live ones in their strict order (priority, confidence, the newest first), or
+ * A page of facts: the live ones in their strict order (priority, strength, confidence, the newest first), or
  * `all` by id. Empty only after the last one; a page may hold fewer facts than were asked for.
  *
  * @param after the fact that the page begins after
@@ -100,7 +100,7 @@ async function readList(
     for (const row of rows) {
       const fact = factIn(row)
       after = { order: orderIn(row, group), key: row.key }
-      if (fact && !hasEnded(fact, now)) found.push({ ...after, fact, seq: row.seq })
+      if (fact && !hasEnded(fact, now)) found.push({ ...after, fact, seq: row.seq, index: row.index ?? [] })
     }
     if (rows.length < first) break
   }

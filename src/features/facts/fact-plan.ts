@@ -1,5 +1,6 @@
 import { checkReadable } from '../../kernel/log/bodies.ts'
 import { SHARED } from '../../kernel/log/message.ts'
+import { partId } from '../../kernel/log/rounds.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { Json } from '../../ports/message.ts'
@@ -17,6 +18,7 @@ import {
   pastIndexOf,
   placesOf,
 } from './fact-index.ts'
+import { UNTOLD_INDEX, untoldKey } from './kept.ts'
 import { LIVE } from './live.ts'
 import { areNear, areSameWords, bandsOf } from './near-duplicates.ts'
 
@@ -104,7 +106,7 @@ export class FactPlan {
     if (this.#changes.size === 0) return []
     await this.#sweep()
     await this.#checkCaps(operation, caps)
-    return Array.from(this.#changes, ([key, { row, fact, index, from }]) => ({
+    const puts = Array.from(this.#changes, ([key, { row, fact, index, from }]) => ({
       kind: 'put' as const,
       opId: opIds(fact),
       key,
@@ -113,6 +115,13 @@ export class FactPlan {
       sources: [...fact.sources.map(sourceName), ...from],
       index,
     }))
+    if (this.places.shared) return puts
+    const marks = puts.map(async ({ opId, key: of }): Promise<Op> => {
+      const key = untoldKey(of)
+      const base = (await this.#store.register(key))?.version ?? null
+      return { kind: 'put', opId: partId(opId, 'untold'), key, base, value: true, index: UNTOLD_INDEX }
+    })
+    return [...puts, ...(await Promise.all(marks))]
   }
 
   #isTwin(one: Fact, fact: Fact): boolean {

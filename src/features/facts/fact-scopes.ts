@@ -1,5 +1,6 @@
-import type { Fact, FactList, FactSums } from '../../ports/fact.ts'
-import type { Sum } from '../../ports/store.ts'
+import type { FactList, FactSums } from '../../ports/fact.ts'
+import type { ScopeStore, Sum } from '../../ports/store.ts'
+import type { FactRow } from './fact.ts'
 import { ascending, byRank, comparing, endedIn, groupsUntil, listsOf } from './fact-index.ts'
 import type { Facts } from './facts.ts'
 import { LIVE } from './live.ts'
@@ -21,14 +22,22 @@ export async function topOf(
   project: string | undefined,
   first: number,
   day: number,
-): Promise<readonly Fact[]> {
+): Promise<readonly FactRow[]> {
   const read = await Promise.all(scopes.map((facts) => facts.top(list, project, first, day)))
   const order = list === 'due' ? byReview : byRank
   // Of the same id, what is of an earlier scope stays before the others.
   return read
-    .flatMap((rows) => rows.map(({ fact }) => fact))
-    .sort(order)
+    .flat()
+    .sort((one, other) => order(one.fact, other.fact))
     .slice(0, first)
+}
+
+/** How many stand in a group of one scope on a day: what expired is left out. */
+export async function countOn(scope: Pick<ScopeStore, 'sums'>, group: string, day: number): Promise<number> {
+  const gone = groupsUntil(endedIn(group), day)
+  const sums = await scope.sums([group, ...gone])
+  const counted = (one: string): number => sums.get(one)?.count ?? 0
+  return gone.reduce((left, one) => left - counted(one), counted(group))
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Hash, HeadPart, Rung, TailPart } from '../../kernel/feature.ts'
 import type { Json, Trust } from '../../ports/message.ts'
 import { Filling } from '../filling.ts'
 import { PLACES } from '../places.ts'
+import { labelOf } from '../reference.ts'
 import { oneLine } from '../text/one-line.ts'
 import { lowestTrust } from '../trust.ts'
 import { DOUBTFUL } from './fact-index.ts'
@@ -140,13 +141,16 @@ function pinLine({ fact }: KnownFact): string {
   return `- ${fact.kind}: ${oneLine(fact.text)}`
 }
 
-/** Another fact is data: the model should know whom it has it from. */
+/**
+ * Another fact is data: the model should know whom it has it from, and by what to name it. What it
+ * is named by comes first, where no text of a fact can pass for it.
+ */
 function factLine({ fact }: KnownFact): string {
   const { kind, title, text, trust, confidence } = fact
   const doubt = confidence < DOUBTFUL ? ', doubtful' : ''
   const told = oneLine(text)
   const named = told.startsWith(title.replace(/…$/, '')) ? told : `${title}: ${told}`
-  return `- ${kind} [${trust}${doubt}] ${named}`
+  return `- ${labelOf(fact)} ${kind} [${trust}${doubt}] ${named}`
 }
 
 /** A fact's name, with a hash of how it shows. */

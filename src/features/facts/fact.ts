@@ -1,7 +1,7 @@
 import { valueIn } from '../../kernel/log/bodies.ts'
 import { lowerTrust } from '../../kernel/log/message.ts'
 import type { Fact } from '../../ports/fact.ts'
-import type { Name } from '../../ports/op.ts'
+import type { IndexEntry, Name } from '../../ports/op.ts'
 import type { RegisterRow } from '../../ports/store.ts'
 
 /** What the keys of facts begin with. */
@@ -44,4 +44,5 @@ export interface Place {
 export interface FactRow extends Place {
   readonly fact: Fact
   readonly seq: number
+  readonly index: readonly IndexEntry[]
 }

@@ -42,6 +42,8 @@ export interface FactsParts extends FactOptions {
   readonly guard?: () => Promise<Op>
   /** Contract: what a fact takes in a session's start, a whole number. */
   readonly tokensOf: (fact: Fact) => number
+  /** Id of the counter by which it does. */
+  readonly counter: string
   /** Contract: the trust of a session's message; undefined where there is none. */
   readonly trustOf: (id: string) => Promise<Trust | undefined>
 }
@@ -137,7 +139,7 @@ export class Facts {
 
   /**
    * A page of at most 512 facts, the live ones in the strict order in which they show: priority,
-   * confidence, the newest first. Only an empty page is the last one.
+   * strength, confidence, the newest first. Only an empty page is the last one.
    *
    * @throws ERR_INVALID_ARGUMENT, ERR_NOT_FOUND (no fact `after`)
    */
@@ -353,8 +355,8 @@ export class Facts {
   }
 
   #plan(): FactPlan {
-    const { store, host, tokensOf, shared = false } = this.#parts
-    return new FactPlan(store, { now: host.now(), shared, tokensOf })
+    const { store, host, tokensOf, counter, shared = false } = this.#parts
+    return new FactPlan(store, { now: host.now(), shared, tokensOf, counter })
   }
 
   #given(id: string, messages: readonly Message[] = []): RememberParts {
@@ -377,8 +379,11 @@ export function checkQuery(query: FactQuery): FactQuery {
 }
 
 /** What facts are weighed by. */
-export function weighing({ host, policy }: KernelMemory): Pick<FactsParts, 'host' | 'tokensOf'> {
-  return { host, tokensOf: (fact) => factTokens(policy.counter, fact) }
+export function weighing({
+  host,
+  policy: { counter },
+}: KernelMemory): Pick<FactsParts, 'host' | 'tokensOf' | 'counter'> {
+  return { host, tokensOf: (fact) => factTokens(counter, fact), counter: counter.id }
 }
 
 /** A fact with these fields; the same object, where it has them. */

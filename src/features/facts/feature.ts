@@ -25,6 +25,7 @@ import { sumFacts, topOf } from './fact-scopes.ts'
 import { type FactSizes, headPart, newsSince, stillHolds } from './fact-sections.ts'
 import { Facts, weighing } from './facts.ts'
 import { emptyAllShared } from './forget-shared.ts'
+import { untold } from './kept.ts'
 import type { Known } from './known-facts.ts'
 import { LIVE } from './live.ts'
 import { SessionFacts } from './session-facts.ts'
@@ -147,6 +148,10 @@ export function facts(options: FactsOptions = {}): Feature<'facts', FactsShape> 
     ...laneOf('facts', { pinnedTokens, tokens, newsTokens }),
     provides: [provide(UserFactLists, (user) => userFacts(user).list())],
     user: userFacts,
+    memory: (memory) => {
+      const pass = untold(memory)
+      return { nextWorkAt: async () => pass.nextAt(), runDueWork: () => pass.run() }
+    },
     open: (session) => {
       const all = new SessionFacts(session, kept)
       const { cap } = session.policy
@@ -162,6 +167,7 @@ export function facts(options: FactsOptions = {}): Feature<'facts', FactsShape> 
           provide(FactLists, {
             top: (...asked) => topOf(all.scopes, ...asked),
             sums: (...asked) => sumFacts(all.scopes, ...asked),
+            settle: () => all.settle(),
           }),
         ],
         settle: () => emptyAllShared(session.user.store, session.memory.host),
@@ -241,7 +247,7 @@ function writeOf({ store }: KernelSession, all: SessionFacts): WritePart<FactsSh
       }
     },
     after: async ({ outcome }) => {
-      if (outcome && outcome.length > 0) await all.share()
+      if (outcome && outcome.length > 0) await all.tell()
     },
   }
 }
@@ -268,8 +274,8 @@ function registerOf({ caps = {} }: FactOptions): RegisterKind {
     check: (operation, name, value, owner) =>
       checkStoredFact(operation, name, value, owner === 'user') as unknown as Json,
     index: (_, value, { owner, memory }) => {
-      const { host, tokensOf } = weighing(memory)
-      return placesOf(value as unknown as Fact, { now: host.now(), shared: owner === 'user', tokensOf })
+      const { host, ...weighed } = weighing(memory)
+      return placesOf(value as unknown as Fact, { now: host.now(), shared: owner === 'user', ...weighed })
     },
     lowered: (value, most, owner) => {
       const fact = value as unknown as Fact

@@ -3,7 +3,7 @@ import { checkJson } from '../../kernel/text/check-json.ts'
 import { invalid, isPlainObject } from '../../kernel/text/json.ts'
 import type { Fact, FactKind, Rating } from '../../ports/fact.ts'
 import type { Json } from '../../ports/message.ts'
-import { DAY } from './fact-index.ts'
+import { DAY, MOST_STRENGTH } from './fact-index.ts'
 
 export interface ReviewResult {
   /** Unix milliseconds. */
@@ -28,6 +28,8 @@ const FIRST: { readonly [kind in FactKind]: number } = {
 }
 /** What each rating multiplies the last interval by. */
 const FACTORS: { readonly [rating in Exclude<Rating, 'again'>]: number } = { hard: 1.2, good: 2, easy: 3 }
+/** How much stronger a rating makes a fact; `again` takes all of it. */
+const STRONGER: { readonly [rating in Exclude<Rating, 'again'>]: number } = { hard: 1, good: 2, easy: 3 }
 /** Largest state of a schedule, in bytes of its JSON. */
 const MAX_STATE_BYTES = 1_024
 /** Longest interval, in days. */
@@ -60,12 +62,14 @@ export const doubling: ReviewSchedule = ({ kind, review }, rating, now) => {
 export function reviewed(fact: Fact, rating: Rating, now: number, schedule: ReviewSchedule): Fact {
   if (rating !== 'again' && !Object.hasOwn(FACTORS, rating))
     throw invalid('review', 'rating', 'must be again, hard, good or easy')
-  const { review: _, ...rest } = fact
+  const { review: _, strength = 0, ...rest } = fact
+  const stronger = rating === 'again' ? 0 : Math.min(MOST_STRENGTH, strength + STRONGER[rating])
   const result = schedule(fact, rating, now)
   if (!isPlainObject(result)) throw invalid('review', 'schedule()', 'must be an object')
   const { reviewAt, review } = result as ReviewResult
   return {
     ...rest,
+    ...(stronger > 0 && { strength: stronger }),
     reviewAt: checkTime('review', 'schedule().reviewAt', reviewAt),
     ...(review !== undefined && { review: checkReview('review', 'schedule().review', review) }),
   }

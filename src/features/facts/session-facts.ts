@@ -19,6 +19,7 @@ import type { FactOptions } from './fact-options.ts'
 import { topOf } from './fact-scopes.ts'
 import { checkQuery, Facts, weighing } from './facts.ts'
 import { HandOver } from './hand-over.ts'
+import { untold } from './kept.ts'
 import { knownFacts } from './known-facts.ts'
 import { areNear } from './near-duplicates.ts'
 import { noFact } from './read-first.ts'
@@ -60,7 +61,12 @@ export class SessionFacts {
     this.#own = new Facts({ ...common, store })
     this.#shared = new Facts({ ...common, store: user.store, shared: true, guard: () => this.#unforgotten() })
     this.scopes = [this.#shared, this.#own]
-    this.#handOver = new HandOver({ store, own: this.#own, shared: this.#shared })
+    this.#handOver = new HandOver({
+      noted: { store, user: user.store, sessionId: session.sessionId, host: memory.host },
+      own: this.#own,
+      shared: this.#shared,
+      leave: () => untold(memory).leave(),
+    })
     this.known = knownFacts({
       user: this.#shared,
       session: this.#own,
@@ -83,7 +89,9 @@ export class SessionFacts {
     // Sessions name their ops without knowing of each other's.
     if (isShared) return this.#shared.remember(placed, opId === undefined ? opId : this.#nameOf(opId))
     await this.#session.register()
-    return this.#own.remember(placed, opId)
+    const remembered = await this.#own.remember(placed, opId)
+    await this.#handOver.try()
+    return remembered
   }
 
   /** An op of this session among those of its user. */
@@ -142,12 +150,14 @@ export class SessionFacts {
     await this.#refuseTaken(placed, this.#shared)
     if (await this.#shared.says(placed)) return false
     await this.#session.register()
-    return (await this.#own.keep(placed)).status !== 'known'
+    const { status } = await this.#own.keep(placed)
+    await this.#handOver.try()
+    return status !== 'known'
   }
 
   /**
    * What a commit of this session writes of facts. Those to be shared are taken over by
-   * {@link share} after it.
+   * {@link tell} after it.
    */
   prepare(
     operation: string,
@@ -161,9 +171,14 @@ export class SessionFacts {
     )
   }
 
-  /** Hands over to the user what is the user's. @throws as {@link HandOver.run} */
-  async share(): Promise<void> {
-    await this.#handOver.run()
+  /** Tells the user's scope what was written here; where that fails, it is left for later. */
+  async tell(): Promise<void> {
+    await this.#handOver.try()
+  }
+
+  /** The same of what an end of the process left. */
+  async settle(): Promise<void> {
+    await this.#handOver.finish()
   }
 
   /**
@@ -179,7 +194,7 @@ export class SessionFacts {
       topOf(this.scopes, 'shown', project, RECALLED_FACTS, now),
     ])
     // What was shared is in both scopes until its session is done with it.
-    return [...new Map([...pinned, ...shown].map((fact) => [fact.id, fact])).values()]
+    return [...new Map([...pinned, ...shown].map(({ fact }) => [fact.id, fact])).values()]
   }
 
   /** Facts of this session and of its user, in strict order. */
@@ -204,13 +219,16 @@ export class SessionFacts {
 
   /** Changes a fact where it is. @throws ERR_NOT_FOUND, and what `change` throws */
   async change(operation: string, id: string, change: (facts: Facts) => Promise<Fact>): Promise<Fact> {
-    return change((await this.#get(operation, id)).facts)
+    const { facts } = await this.#get(operation, id)
+    const changed = await change(facts)
+    if (facts === this.#own) await this.#handOver.try()
+    return changed
   }
 
   async supersede(id: string, input: FactInput): Promise<Remembered> {
     const { facts, fact } = await this.#get('supersede', id)
     const remembered = await facts.supersede(id, withProject(input, fact.project))
-    await this.share().catch(() => {})
+    await this.#handOver.try()
     return remembered
   }
 
@@ -220,7 +238,7 @@ export class SessionFacts {
     const fact = await facts.promote(id, options)
     if (fact.trust !== before.trust || fact.extracted !== before.extracted)
       await writeAudit(user.store, memory.host, { action: 'promote', target: id })
-    await this.share()
+    await this.#handOver.run()
     return fact
   }
 

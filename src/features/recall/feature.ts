@@ -7,7 +7,7 @@ import type { Recalled, RecallOptions, UserRecallOptions } from '../../ports/rec
 import { PLACES } from '../places.ts'
 import { readSessions } from '../read-sessions.ts'
 import { Findable, Searchable, UserFactLists } from '../slots.ts'
-import { find } from './find.ts'
+import { find, type RecallSources } from './find.ts'
 import { type LexicalRecallOptions, lexicalRecall, type Recall } from './lexical-recall.ts'
 import { type RecallPage, recallPage } from './recall-page.ts'
 import { recallSection } from './recall-section.ts'
@@ -115,10 +115,10 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
         query: string,
         asked: RecallOptions,
         facts: () => Promise<readonly Fact[]>,
-        skip?: ReadonlySet<string>,
+        skipping: Pick<RecallSources, 'skip' | 'onSkipped'> = {},
       ): Promise<readonly Recalled[]> => {
         const sessions = async () => [{ sessionId, store, index: opened() }]
-        const found = await find({ recall: lexical, sessions, facts, ...(skip && { skip }) }, query, asked)
+        const found = await find({ recall: lexical, sessions, facts, ...skipping }, query, asked)
         // Blocks are gone after a delete, of no use to another stemmer, and missing where there was
         // no recall before.
         if (index?.waits) keepIndex()
@@ -130,8 +130,12 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
         query: string | true,
         first: number,
         { asked, ids }: Showing,
+        onSkipped?: RecallSources['onSkipped'],
       ): Promise<readonly Recalled[]> =>
-        search(query === true ? (asked ? textOf(asked) : '') : query, { first }, facts, ids)
+        search(query === true ? (asked ? textOf(asked) : '') : query, { first }, facts, {
+          skip: ids,
+          ...(onSkipped && { onSkipped }),
+        })
       return {
         api: {
           find: (query, asked = {}) => session.run(() => search(query, asked, facts)),
@@ -139,7 +143,10 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
             session.run(async () => {
               checkOptions('recall', 'options', asked, ['first'])
               const { first = RECALLED_AT_ONCE } = asked
-              return recallPage(await beside(query, first, await session.lane.showing()), policy)
+              const showing = await session.lane.showing()
+              const skipped: Fact[] = []
+              const items = await beside(query, first, showing, (fact) => skipped.push(fact))
+              return recallPage(items, skipped, policy)
             }),
         },
         provides: [provide(Findable, { find: search })],

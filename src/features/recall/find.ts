@@ -38,6 +38,8 @@ export interface RecallSources {
   readonly facts: () => Promise<readonly Fact[]>
   /** Ids of messages and facts that are left out: they show already. */
   readonly skip?: ReadonlySet<string>
+  /** Told of the facts among these that the query would have found. */
+  readonly onSkipped?: (fact: Fact) => void
   /** After how many messages no further session is read. Default: all are. */
   readonly messages?: number
 }
@@ -49,7 +51,7 @@ export interface RecallSources {
  * @throws ERR_INVALID_ARGUMENT: the query is no text
  */
 export async function find(
-  { recall, sessions, facts, skip = NONE, messages = Number.POSITIVE_INFINITY }: RecallSources,
+  { recall, sessions, facts, skip = NONE, onSkipped, messages = Number.POSITIVE_INFINITY }: RecallSources,
   query: string,
   options: RecallOptions,
 ): Promise<readonly Recalled[]> {
@@ -74,7 +76,11 @@ export async function find(
   const byId = new Map(known.map((fact) => [fact.id, fact]))
   const items: Recalled[] = []
   for (const one of found) {
-    if (skip.has(one.id)) continue
+    if (skip.has(one.id)) {
+      const fact = byId.get(one.id)
+      if (fact) onSkipped?.(fact)
+      continue
+    }
     if (items.length === (recall.embed ? EMBEDDED : first)) break
     const item = one.index < 0 ? fromFact(one, byId) : await fromMessage(one, opened[one.index])
     if (item) items.push(item)

@@ -2,6 +2,7 @@ import { lowerTrust } from '../../kernel/log/message.ts'
 import type { SectionUse } from '../../ports/context.ts'
 import type { Trust } from '../../ports/message.ts'
 import type { Recalled } from '../../ports/recall.ts'
+import { labelOf } from '../reference.ts'
 import { bestAtEdges } from '../text/edges.ts'
 import { visible } from '../text/visible.ts'
 import { fitLines } from './fit-lines.ts'
@@ -43,7 +44,8 @@ export function recallSection(
 }
 
 function lineOf(item: Recalled): string {
-  return visible(`- ${speakerOf(item)} [${item.trust}]: ${item.text}`)
+  const label = item.type === 'fact' ? `${labelOf(item)} ` : ''
+  return visible(`- ${label}${speakerOf(item)} [${item.trust}]: ${item.text}`)
     .replace(/\s+/g, ' ')
     .trim()
 }

@@ -13,8 +13,17 @@ import { SkillLists } from '../slots.ts'
 import { oneLine } from '../text/one-line.ts'
 import { checkLoaded, LOADED_SKILLS, loadedIndex, loadedSkills } from './loaded-skills.ts'
 import { checkBody, checkDescription, checkSkillName } from './skill.ts'
-import { skillTokens } from './skill-item.ts'
-import { SKILL, SKILL_TEXT, SKILLS, type Skills, type StoredEntry, shownIn, skillsOf } from './skills.ts'
+import {
+  listedSkills,
+  SKILL,
+  SKILL_TEXT,
+  SKILLS,
+  type Skills,
+  type StoredEntry,
+  shownIn,
+  skillIndex,
+  skillsOf,
+} from './skills.ts'
 
 export interface SkillsOptions {
   /** Most tokens of names and descriptions in a context. Default: a thirty-second of the cap. */
@@ -72,8 +81,7 @@ const NONE: Sum = { count: 0, weight: 0 }
 export function skills(options: SkillsOptions = {}): Feature<'skills', SkillsShape> {
   checkOptions('skills', 'options', options, ['indexTokens', 'loadedTokens'])
   const { indexTokens, loadedTokens } = options
-  const userSkills = (user: KernelUser): Skills =>
-    skillsOf(user, (entry) => skillTokens(user.memory.policy.counter, entry))
+  const userSkills = (user: KernelUser): Skills => skillsOf(user)
   return {
     name: 'skills',
     registers: REGISTERS,
@@ -101,7 +109,9 @@ export function skills(options: SkillsOptions = {}): Feature<'skills', SkillsSha
           unload: (name) => session.run(() => loaded.unload(name)),
           loaded: () => session.run(() => loaded.list()),
         },
-        provides: [provide(SkillLists, { list: (query) => all.list(query), sum })],
+        provides: [
+          provide(SkillLists, { list: (first) => listedSkills(user.store, first, policy.counter), sum }),
+        ],
         show: {
           read: async ({ own, registersAt, user: shared }) => {
             const { seq, indexed } = await shared()
@@ -184,10 +194,7 @@ const REGISTERS: readonly RegisterKind[] = [
       const textVersion = checkId(operation, 'value.textVersion', fields.textVersion)
       return { name, description, textVersion, since: checkId(operation, 'value.since', fields.since) }
     },
-    index: (order, value, { memory }) => {
-      const weight = skillTokens(memory.policy.counter, value as unknown as SkillEntry)
-      return [{ group: SKILLS, order, weight }]
-    },
+    index: (_, value, { memory }) => skillIndex(memory.policy.counter, value as unknown as SkillEntry),
   },
   {
     prefix: LOADED_SKILLS,

@@ -3,12 +3,15 @@ import { valueIn } from '../../kernel/log/bodies.ts'
 import { changedByOthers, TRIES } from '../../kernel/log/once.ts'
 import { partId } from '../../kernel/log/rounds.ts'
 import { checkCount, checkOptions } from '../../kernel/text/json.ts'
-import type { Name, Op } from '../../ports/op.ts'
+import type { Counter } from '../../ports/counter.ts'
+import type { IndexEntry, Name, Op } from '../../ports/op.ts'
 import type { ListedSkill, Skill, SkillEntry, SkillQuery, StoredSkill } from '../../ports/skill.ts'
-import type { RegisterRow } from '../../ports/store.ts'
+import type { SkillItem } from '../../ports/start.ts'
+import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
 import { type Renewable, removeShown, shownName } from '../forget-shown.ts'
 import { changeRegister, checkWrite, type Register, readRegister, type WriteOptions } from '../register.ts'
 import { checkSkill, checkSkillName } from './skill.ts'
+import { skillItem, skillTokens } from './skill-item.ts'
 
 /** What the keys of skills begin with, and those of their texts. */
 export const SKILL = 'skill/'
@@ -65,10 +68,38 @@ export interface Skills {
   delete(name: string, options?: WriteOptions): Promise<void>
 }
 
-/** @param tokensOf Contract: pure; what an entry takes in an index of skills, in whole tokens */
-export function skillsOf(user: KernelUser, tokensOf: (entry: SkillEntry) => number): Skills {
+/** Where a skill stands in the index of its user, with what it takes there by a counter. */
+export function skillIndex(counter: Counter, entry: SkillEntry): readonly IndexEntry[] {
+  const weight = checkCount('set', 'tokens of the skill', skillTokens(counter, entry))
+  return [
+    { group: SKILLS, order: entry.name, weight },
+    { group: skillsBy(counter), weight },
+  ]
+}
+
+/** Skills, and their tokens where that counter counted them. */
+export async function listedSkills(
+  store: ScopeStore,
+  first: number,
+  counter: Counter,
+): Promise<readonly { readonly item: SkillItem; readonly tokens?: number }[]> {
+  const rows = await store.indexed(SKILLS, { first })
+  return rows.flatMap((row) => {
+    const { listed } = shownIn(row) ?? {}
+    const tokens = row.index?.find(({ group }) => group === skillsBy(counter))?.weight
+    return listed ? { item: skillItem(listed), ...(tokens !== undefined && { tokens }) } : []
+  })
+}
+
+/** Group of skills whose tokens were counted by that counter. */
+function skillsBy({ id }: Counter): string {
+  return `${SKILLS}/by/${id}`
+}
+
+export function skillsOf(user: KernelUser): Skills {
   const { store, memory } = user
-  const { host } = memory
+  const { host, policy } = memory
+  const { counter } = policy
   const textOf = (name: string): Promise<Register<StoredText>> => readRegister(store, SKILL_TEXT + name)
   const putText = async (name: string, opId: string, body: StoredText | null): Promise<Op> => ({
     kind: 'put',
@@ -103,12 +134,12 @@ export function skillsOf(user: KernelUser, tokensOf: (entry: SkillEntry) => numb
     set: async (skill, options = {}) => {
       checkWrite('set', options)
       const { name, description, ...body } = checkSkill('set', skill)
-      const weight = checkCount('set', 'tokens of the skill', tokensOf({ name, description }))
+      const index = skillIndex(counter, { name, description })
       const version = await changeRegister<StoredEntry>(store, host, {
         ...options,
         operation: 'set',
         key: SKILL + name,
-        index: () => [{ group: SKILLS, order: name, weight }],
+        index: () => index,
         change: async (before, _, opId) => {
           const { value: text } = before ? await textOf(name) : {}
           const isSameText = text?.text === body.text && text.frontMatter === body.frontMatter

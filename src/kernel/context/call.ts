@@ -25,6 +25,7 @@ const BEGIN = 'Begin.'
 /** What a head shows beside the app's own instructions. */
 export interface HeadInput {
   readonly tools?: readonly ToolSpec[] | undefined
+  readonly system?: string | undefined
   readonly parts: HeadParts
   readonly covering: Covering | undefined
 }
@@ -54,12 +55,14 @@ export class Calls {
   }
 
   /** The texts of a head in the epoch of that place. */
-  texts({ tools, parts, covering }: HeadInput, place: number): HeadTexts {
+  texts({ tools, system, parts, covering }: HeadInput, place: number): HeadTexts {
     const told = tools?.length ? JSON.stringify(tools) : ''
-    return this.#texts([told, parts, covering, place], () => this.#textsOf(told, parts, covering, place))
+    return this.#texts([told, system, parts, covering, place], () =>
+      this.#textsOf(told, { system, parts, covering }, place),
+    )
   }
 
-  #textsOf(tools: string, parts: HeadParts, covering: Covering | undefined, place: number): HeadTexts {
+  #textsOf(tools: string, { system: asked = '', parts, covering }: HeadInput, place: number): HeadTexts {
     const { system } = this.#parts
     const tag = this.fence(place)
     const told = (covering && this.#cover?.text(covering, tag)) ?? ''
@@ -69,7 +72,8 @@ export class Calls {
     const summary = told === '' ? undefined : covering?.mark
     const trusts = [...inMemory, ...(summary ? [summary] : [])].map(({ trust }) => trust)
     return {
-      system: [system, ...inSystem].filter((text) => text !== '').join('\n\n'),
+      // An app may give its instructions in both places.
+      system: [...new Set([system, asked, ...inSystem])].filter((text) => text !== '').join('\n\n'),
       memory: [...inMemory.map(({ name, text }) => fenced(tag, name, text)), ...(summary ? [told] : [])].join(
         '\n',
       ),

@@ -8,12 +8,13 @@ export const SECTION_NAME = /^[\w-]{1,64}$/
 
 /** @param features those that take something. @throws ERR_INVALID_ARGUMENT */
 export function checkContextOptions(options: ContextOptions, features: readonly string[]): void {
-  const own = ['tools', 'tail', 'preview', 'onPending', 'limits', 'newEpoch']
+  const own = ['tools', 'system', 'tail', 'preview', 'onPending', 'limits', 'newEpoch']
   checkOptions('context', 'options', options, [...own, ...features], NOT_IN_USE)
-  const { tools, tail = '', onPending = 'reject' } = options
+  const { tools, system = '', tail = '', onPending = 'reject' } = options
   if (onPending !== 'reject' && onPending !== 'abandon')
     throw invalid('context', 'onPending', 'must be reject or abandon')
   checkTools('context', tools)
+  checkText('context', 'system', system)
   if (!Array.isArray(tail)) {
     checkText('context', 'tail', tail)
     return

@@ -176,10 +176,7 @@ export class Lane {
       const make = (by: number, at: number, given: HeadParts, then: Covering | undefined, before = NO_TAIL) =>
         calls
           .measureBy(by)
-          .call(calls.texts({ tools: options.tools, parts: given, covering: then }, at), [
-            ...before.sections,
-            ...tail,
-          ])
+          .call(calls.texts({ ...options, parts: given, covering: then }, at), [...before.sections, ...tail])
       const shows = prior && cover?.shown(prior)
       const covering = shows === 'gone' ? undefined : shows
       const held = make(calibration, prior?.place ?? 0, parts, covering, since)

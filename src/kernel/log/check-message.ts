@@ -42,7 +42,12 @@ const FIELDS: { readonly [type in Part['type']]: Fields } = {
  *
  * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE
  */
-export function checkMessage(operation: string, argument: string, input: MessageInput, host: Host): Message {
+export function checkMessage(
+  operation: string,
+  argument: string,
+  input: MessageInput,
+  host: Pick<Host, 'now' | 'newId'>,
+): Message {
   if (!isPlainObject(input)) throw invalid(operation, argument, 'must be an object')
   const { id, role, content, createdAt, trust = role, name, metadata } = input as MessageInput
   const at = (field: string): string => `${argument}.${field}`

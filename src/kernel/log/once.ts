@@ -2,16 +2,19 @@ import { type ErrorDetails, PlimsollError } from '../../ports/errors.ts'
 import type { OpResult } from '../../ports/op.ts'
 import type { Decide } from '../../ports/store.ts'
 import { decide, nothingWritten } from './decide.ts'
-import { HEAD_NAME } from './message.ts'
+
+/** Names of heads, and of what is noted of sessions with their user: nothing derives from these. */
+const LEAF = /^register:(?:head|kept)\//u
 
 /** How often a write that lost to another one is tried again. */
 export const TRIES = 8
 
 /**
- * What was tried so often. @param details its id, and the version that is there now, where known
+ * What was tried so often, or so long. @param details its id, and the version that is there now,
+ * where known
  */
 export function changedByOthers(operation: string, what: string, details?: ErrorDetails): PlimsollError {
-  const reason = `${what} was changed by others ${TRIES} times in a row`
+  const reason = `${what} was changed by others again and again`
   return new PlimsollError('ERR_CONFLICT', `${operation}: ${reason}`, details)
 }
 
@@ -30,7 +33,7 @@ export const once: Decide = (ops, rows) =>
   ops.some(({ envelope }) => rows.results.has(envelope.opId)) ? look(ops, rows) : allOrNone(ops, rows)
 
 /**
- * As `allOrNone`, for deletes that name all that they empty, heads aside: where they would empty
+ * As `allOrNone`, for deletes that name all that they empty, leaves aside: where they would empty
  * more, nothing is written, and each op is a conflict. Deletes of what is gone already write
  * nothing.
  */
@@ -38,7 +41,7 @@ export const closed: Decide = (ops, rows) => {
   const decision = allOrNone(ops, rows)
   const named = new Set(ops.map(({ envelope }) => envelope.target))
   const fresh = decision.emptied.filter((name) => !rows.deleted.has(name))
-  if (fresh.some((name) => !named.has(name) && !name.startsWith(HEAD_NAME)))
+  if (fresh.some((name) => !named.has(name) && !LEAF.test(name)))
     return nothingWritten(ops.map(() => ({ status: 'conflict', version: null })))
   const isOver = fresh.length === 0 && ops.every(({ envelope }) => envelope.kind === 'delete')
   return isOver ? nothingWritten(decision.results) : decision
@@ -49,6 +52,17 @@ export const compared: Decide = (ops, rows) => {
   const { results } = allOrNone(ops, rows)
   const isWhole = results.every(({ status }) => status === 'accepted')
   return isWhole ? { ...decide(ops.slice(0, -1), rows), results } : nothingWritten(results)
+}
+
+/**
+ * As `decide`, for registers beside the log, which stays as it is: it is exported, and others go on
+ * with it. Where nothing was ever written to the scope, nothing is.
+ */
+export const beside: Decide = (ops, rows) => {
+  const decision = decide(ops, rows)
+  const { seq } = rows.head
+  if (seq === 0) return nothingWritten(decision.results)
+  return { ...decision, log: [], registers: decision.registers.map((row) => ({ ...row, seq })) }
 }
 
 /** Says what would become of ops, and writes nothing. */

@@ -43,6 +43,17 @@ export function countsOf(found: Found): Readonly<Record<string, number>> {
   )
 }
 
+/** What two steps found together. */
+export function sumOf(one: Found, other: Found): Found {
+  const kinds = Object.keys({ ...one, ...other }) as RemovedKind[]
+  return Object.fromEntries(
+    kinds.map((kind) => {
+      const [a, b] = [one[kind] ?? NONE, other[kind] ?? NONE]
+      return [kind, { count: a.count + b.count, first: [...a.first, ...b.first].slice(0, NAMED) }]
+    }),
+  )
+}
+
 export function removed(ids: readonly string[]): Removed {
   return { count: ids.length, first: ids.slice(0, NAMED) }
 }

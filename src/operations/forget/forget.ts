@@ -96,7 +96,7 @@ export async function forgetFact(memory: Memory, user: UserScope, id: string): P
 }
 
 /** What fails half-way is left for `runDueWork`. */
-async function kept<Value>(memory: KernelMemory, work: () => Promise<Value>): Promise<Value> {
+export async function kept<Value>(memory: KernelMemory, work: () => Promise<Value>): Promise<Value> {
   try {
     return await work()
   } catch (error) {
@@ -108,11 +108,12 @@ async function kept<Value>(memory: KernelMemory, work: () => Promise<Value>): Pr
 /** What an earlier call began to forget under that id, and did not end. */
 function begunFor(all: readonly Continued[], id: string, sessionId?: string): Promise<Forgotten> | undefined {
   return all.find(
-    ({ record, ...one }) => record.by === undefined && record.target === id && one.sessionId === sessionId,
+    ({ record, isLog, ...one }) =>
+      record.by === undefined && !isLog && record.target === id && one.sessionId === sessionId,
   )?.done
 }
 
-async function certified(host: Host, id: string, { already, found, kept, isGone }: Forgotten) {
+export async function certified(host: Host, id: string, { already, found, kept, isGone }: Forgotten) {
   return certificateOf(host, 'forget', id, already, found, kept, await isGone())
 }
 

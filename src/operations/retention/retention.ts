@@ -1,12 +1,14 @@
 import { writeAudit } from '../../features/audit.ts'
 import { FACT, factIn } from '../../features/facts/fact.ts'
+import { dropNotes, notesAbout } from '../../features/facts/kept.ts'
 import { changeRegister } from '../../features/register.ts'
 import { writtenIn } from '../../features/written.ts'
+import { emptiedBy } from '../../kernel/context/owed.ts'
 import { commitDeletes } from '../../kernel/context/secret.ts'
 import { messageIn, valueIn } from '../../kernel/log/bodies.ts'
 import { isPlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
-import type { Name, Scope } from '../../ports/op.ts'
+import { idIn, type Name, type Scope } from '../../ports/op.ts'
 import {
   hasBody,
   type LogRow,
@@ -218,17 +220,16 @@ export class Retention {
       await forgetShared({ userStore: own, open, host }, keys, { action: 'forget', by: BY })
     // What was handed over is the user's, and goes when it is due there.
     if (keys.length > 0 && sessionId !== undefined) {
+      const names = keys.map((key): Name => `register:${key}`)
+      const gone = (await emptiedBy(own, host, names)).flatMap((name) => idIn('register', name) ?? [])
+      await dropNotes(shared, host, notesAbout(sessionId, gone))
       await writeAudit(shared, host, {
         action: 'forget',
         target: sessionId,
         counts: { facts: keys.length },
         by: BY,
       })
-      await commitDeletes(
-        own,
-        host,
-        keys.map((key): Name => `register:${key}`),
-      )
+      await commitDeletes(own, host, names)
     }
     pass.fact = page.at(-1)?.key
     return { rows: page.length, isDone: page.length < PAGE_ROWS }

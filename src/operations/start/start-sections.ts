@@ -1,28 +1,29 @@
-import { itemTokens } from '../../features/item-tokens.ts'
 import type { Counter } from '../../ports/counter.ts'
-import type { Overflow, PinnedItem, RecalledItem, SkillItem } from '../../ports/start.ts'
+import type { Overflow } from '../../ports/start.ts'
 import { PAGE_ROWS, type Sum } from '../../ports/store.ts'
 
 /** Most ids that name what is left out, or what is due. */
 export const MOST_NAMED = 5
+/** What the brackets of a list take at most. */
+const BRACKETS = 2
 
-/** Items in strict order, and what it takes to show the first so many of them. */
+/** Items in strict order, each in one step or more. */
 export interface Section<Item> {
-  readonly items: readonly Item[]
+  readonly steps: readonly Step<Item>[]
   /** Names of the items and of those after them, as far as they were read. */
   readonly ids: readonly string[]
-  /** Tokens of each item. */
-  readonly tokens: readonly number[]
-  /**
-   * At each place: the least tokens, beside those of an empty section, at which that item shows.
-   * They never fall.
-   */
-  readonly rooms: readonly number[]
   /** All that there is, shown or not. */
   readonly total: Sum
 }
 
-type Item = PinnedItem | SkillItem | RecalledItem
+/** One more item, or more of the last one. */
+export interface Step<Item> {
+  /** Place of the item among those of its section. */
+  readonly at: number
+  readonly item: Item
+  /** Tokens beside those of the steps before it. */
+  readonly tokens: number
+}
 
 /**
  * How many items of a section to read: as many as its tokens can hold, if none takes less than
@@ -32,67 +33,37 @@ export function rowsFor(tokens: number, least: number): number {
   return Math.min(PAGE_ROWS, Math.floor(tokens / least) + MOST_NAMED)
 }
 
-/**
- * A section of what was read.
- *
- * @param read the first items in strict order
- * @param asked how many were asked for: where so many came there may be more, and the last ones are
- * only there to be named
- */
-export function sectionOf<One extends Item>(
-  counter: Counter,
-  read: readonly One[],
-  asked: number,
-  total: Sum,
-): Section<One> {
-  const items = read.length < asked ? read : read.slice(0, Math.max(0, asked - MOST_NAMED))
-  const ids = read.map(nameOf)
-  const tokens = items.map((item) => itemTokens(counter, item))
-  const named = ids.map((id) => itemTokens(counter, id))
-  return { items, ids, tokens, rooms: roomsFor(tokens, named), total }
+/** The first steps that a section has room for by itself. */
+export function within<Item>(steps: readonly Step<Item>[], tokens: number): readonly Step<Item>[] {
+  let left = tokens - BRACKETS
+  const stop = steps.findIndex((step) => {
+    left -= step.tokens
+    return left < 0
+  })
+  return stop < 0 ? steps : steps.slice(0, stop)
 }
 
-/** Of what there are no sums: all that was found. */
-export function sumOf(counter: Counter, items: readonly Item[]): Sum {
-  return { count: items.length, weight: total(items.map((item) => itemTokens(counter, item))) }
+/** What shows after so many steps of a section. */
+export function shownOf<Item>(steps: readonly Step<Item>[]): readonly Item[] {
+  const items: Item[] = []
+  for (const { at, item } of steps) items[at] = item
+  return items
 }
 
-/** How many items show in so many tokens: up to the first that does not fit. */
-export function shownIn({ rooms }: Section<Item>, tokens: number): number {
-  const stop = rooms.findIndex((room) => room > tokens)
-  return stop < 0 ? rooms.length : stop
-}
-
-/** What is left out where the first `shown` items show. */
-export function overflowOf({ ids, tokens, total: all }: Section<Item>, shown: number): Overflow {
-  const count = Math.max(0, all.count - shown)
+/** What is left out where the items of the first steps show. */
+export function overflowOf<Item>({ ids, total }: Section<Item>, steps: readonly Step<Item>[]): Overflow {
+  const shown = shownOf(steps).length
+  const count = Math.max(0, total.count - shown)
+  const tokens = steps.reduce((left, step) => left - step.tokens, total.weight)
   return {
     count,
-    tokens: count === 0 ? 0 : Math.max(0, all.weight - total(tokens.slice(0, shown))),
+    tokens: count === 0 ? 0 : Math.max(0, tokens),
     first: ids.slice(shown, shown + MOST_NAMED),
   }
 }
 
-/**
- * Each item shown takes its tokens, and what its place among the named ones is given to may take
- * more than it did.
- */
-function roomsFor(tokens: readonly number[], named: readonly number[]): readonly number[] {
-  const namedFrom = (place: number): number => total(named.slice(place, place + MOST_NAMED))
-  let items = 0
-  // Without any room nothing shows, whatever the counter says.
-  let most = 1
-  return tokens.map((one, place) => {
-    items += one
-    most = Math.max(most, items + namedFrom(place + 1) - namedFrom(0))
-    return most
-  })
-}
-
-function nameOf(item: Item): string {
-  return 'id' in item ? item.id : item.name
-}
-
-function total(numbers: readonly number[]): number {
-  return numbers.reduce((sum, one) => sum + one, 0)
+/** The most that the names of what is left out take. */
+export function namesOf({ ids }: Section<unknown>, counter: Counter): number {
+  const longest = [...ids].sort((one, other) => other.length - one.length).slice(0, MOST_NAMED)
+  return longest.length === 0 ? 0 : counter.count(JSON.stringify(longest))
 }

@@ -4,11 +4,12 @@ import type { KernelMemory } from '../../kernel/feature.ts'
 import { hiddenBy } from '../../kernel/log/fold.ts'
 import { readRewinds } from '../../kernel/log/history.ts'
 import { checkScope } from '../../kernel/memory.ts'
-import type { Memory } from '../../ports/memory.ts'
+import { checkOptions } from '../../kernel/text/json.ts'
+import type { Memory, SessionBase } from '../../ports/memory.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { SessionInfo } from '../../ports/session.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
-import { memoryOf } from '../kernel-of.ts'
+import { kernelOf, memoryOf } from '../kernel-of.ts'
 import { type CheckedExport, checkExport, type ExportOptions } from './export-options.ts'
 import { exportScope } from './export-scope.ts'
 import { FORMAT, fileOf, type TransferLine, VERSION } from './format.ts'
@@ -39,6 +40,29 @@ export function exportFrom(
 ): AsyncGenerator<string, void, undefined> {
   const { store, host, use } = memoryOf('exportFrom', memory)
   return exportOf({ store, host, use }, checkScope('exportFrom', scope), checkExport(options))
+}
+
+/**
+ * A session's conversation as Markdown, for reading: who said what and when, calls and results,
+ * summaries, and what was taken back or forgotten, as such. Piece by piece, a page is read at a
+ * time; it is recorded as {@link exportFrom} is.
+ *
+ * @param options.parts what else of the session is to be read. Default: `['log']`
+ * @throws as {@link exportFrom}
+ * @example
+ * ```ts
+ * await writeFile('trip.md', exportMarkdown(session))
+ * ```
+ */
+export function exportMarkdown(
+  session: SessionBase,
+  options: Pick<ExportOptions, 'parts'> = {},
+): AsyncGenerator<string, void, undefined> {
+  const { memory, user, sessionId } = kernelOf('exportMarkdown', session)
+  const { store, host, use } = memory
+  checkOptions('exportMarkdown', 'options', options, ['parts'])
+  const checked = checkExport({ parts: options.parts ?? ['log'], format: 'markdown' })
+  return exportOf({ store, host, use }, { ...user.scope, sessionId }, checked)
 }
 
 /** As much of a memory as an export needs. */

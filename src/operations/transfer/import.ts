@@ -1,4 +1,5 @@
 import { type AuditInput, noteAudit } from '../../features/audit.ts'
+import { noteAll } from '../../features/facts/kept.ts'
 import type { KernelMemory } from '../../kernel/feature.ts'
 import { addSession } from '../../kernel/log/add-session.ts'
 import { checkScope } from '../../kernel/memory.ts'
@@ -88,10 +89,12 @@ async function importFrom(
       if (sessionId !== undefined && session?.createdAt !== undefined)
         await addSession(store.open(user), host, sessionId, session)
     }
+    const home = store.open(user)
+    const target = sessionId === undefined ? home : store.open({ ...user, sessionId })
     const to = new ScopeImport({
       memory: kernel,
       kindOf,
-      store: store.open({ ...user, ...(sessionId !== undefined && { sessionId }) }),
+      store: target,
       owner: sessionId === undefined ? 'user' : 'session',
       ...(sessionId !== undefined && { sessionId }),
       most,
@@ -105,6 +108,7 @@ async function importFrom(
       done: async () => {
         await to.flush()
         await list()
+        if (sessionId !== undefined) await noteAll({ store: target, user: home, sessionId, host })
       },
     }
   }

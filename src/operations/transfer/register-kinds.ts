@@ -1,3 +1,4 @@
+import { NOTE, UNTOLD } from '../../features/facts/kept.ts'
 import { OWED } from '../../kernel/context/owed.ts'
 import { isKey, SECRET } from '../../kernel/context/secret.ts'
 import type { Feature, RegisterKind } from '../../kernel/feature.ts'
@@ -20,7 +21,7 @@ export interface KeyKind {
  * Registers that belong to no part of an export: records of what was done, and places where work
  * goes on.
  */
-const INTERNAL = ['audit/', OWED, 'retention']
+const INTERNAL = ['audit/', OWED, NOTE, UNTOLD, 'retention']
 
 /** What no feature owns. */
 const OWN: readonly RegisterKind[] = [

@@ -235,13 +235,51 @@ export function describeClient(
       expect(await checkpoint.get({ ifNoneMatch: version })).toEqual({ value: 0, version: next })
     })
 
+    it('loses none of 100 updates of a checkpoint that begin at once, through one client or two', async () => {
+      const { client, session } = await open()
+      await session.append({ role: 'user', content: 'Hello' })
+      const { checkpoint } = client.session('trip')
+      await Promise.all(
+        Array.from({ length: 100 }, (_, index) =>
+          (index % 2 === 0 ? session.checkpoint : checkpoint).update<number[]>((done) => [...done, index], {
+            default: [],
+          }),
+        ),
+      )
+      const { value } = await checkpoint.get<number[]>()
+      expect([value.length, new Set(value).size]).toEqual([100, 100])
+      await checkpoint.delete()
+      expect((await checkpoint.get()).version).toBeNull()
+      expect(await session.messages()).toHaveLength(1)
+    })
+
+    it('commits messages, checkpoint and facts, all or nothing', async () => {
+      const { session } = await open()
+      const checkpoint = { processedIds: ['a'], some_key: 1 }
+      const messages = { role: 'user', content: 'Hello' } as const
+      const facts = [{ kind: 'finding', text: 'The 9:40 is full.' }] as const
+      const written = await session.commit({ messages, checkpoint, facts }, { ifVersion: null })
+      expect(written).toMatchObject({ repeated: false, facts: [{ status: 'new' }] })
+      expect(await session.checkpoint.get()).toEqual({ value: checkpoint, version: written.checkpoint })
+      const late = await failing(session.commit({ messages, checkpoint: 1, facts }, { ifVersion: null }))
+      expect(late).toMatchObject({ code: 'ERR_CONFLICT', status: 409, version: written.checkpoint })
+      expect(await session.messages()).toHaveLength(1)
+      expect(await session.facts.list()).toHaveLength(1)
+    })
+
     it('starts a session, and says when nothing has changed', async () => {
       const { session } = await open()
       await session.facts.remember({ kind: 'constraint', text: 'Never book a flight.' })
       const start = await session.start({ budgetTokens: 2_000 })
-      expect(start).toMatchObject({ memory_count: 1, budget: { cap: 2_000 }, due_for_review: { count: 0 } })
+      expect(start).toMatchObject({ memory_count: 1, budget: { cap: 2_000 }, due_for_review: 0 })
       expect(await session.start({ budgetTokens: 2_000, ifNoneMatch: start.etag })).toBeUndefined()
-      expect((await session.start({ budgetTokens: { total: 1_000, pins: 10 } })).budget.cap).toBe(1_000)
+      expect(
+        (
+          await session.start({
+            budgetTokens: { working_memory_budget_tokens: 1_000, pin_budget_tokens: 10 },
+          })
+        ).budget.cap,
+      ).toBe(1_000)
       expect(code(await failing(session.start({ budgetTokens: 1 })))).toBe('ERR_BUDGET_TOO_SMALL')
     })
 

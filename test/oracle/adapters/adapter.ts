@@ -143,7 +143,7 @@ class AdapterRun implements Run {
     unloadSkill: async (command) => this.#session(command).skills.unload(command.name),
     loadedSkills: async (command) => this.#session(command).skills.loaded(),
     start: async ({ kind: _, tab, days, ...options }) =>
-      this.#library.startSession(this.#tab(tab).session, {
+      this.#library.start(this.#tab(tab).session, {
         ...options,
         ...(days !== undefined && { now: this.#world.host.now() + days * 86_400_000 }),
       }),

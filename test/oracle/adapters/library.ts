@@ -106,7 +106,7 @@ export interface LibraryLike extends CountersLike {
   readBranches(session: SessionLike): Promise<unknown>
   switchTo(session: SessionLike, id: string, options?: Options): Promise<void>
   forget(session: SessionLike, id: string, options?: Options): Promise<unknown>
-  startSession(session: SessionLike, options?: Options): Promise<unknown>
+  start(session: SessionLike, options?: Options): Promise<unknown>
 
   listSessions(memory: MemoryLike, user: Options): Promise<unknown>
   titleSession(memory: MemoryLike, user: Options, session: string, title: string): Promise<void>

@@ -3,6 +3,8 @@ import {
   type AbortSignalLike,
   type AgentResult,
   type AgentTool,
+  type Context,
+  contextFilter,
   type Middleware,
   mapStore,
   runAgent,
@@ -293,5 +295,139 @@ describe('resume', () => {
       ['a', 'seen'],
       ['b', 'looked'],
     ])
+  })
+})
+
+describe('what a resumed run shows of the past', () => {
+  const act = tool('act', (input) => `did ${JSON.stringify(input)}`)
+
+  /** A session of forty messages in rounds of four. */
+  async function worked(store: Store, options: object = {}): Promise<void> {
+    const session = open(store, options)
+    for (let round = 0; round < 10; round++) {
+      const model = scriptedModel([{ calls: [call('act', { round })] }, `Round ${round} is done.`])
+      await runAgent({ input: `Do ${round}.`, model, tools: [act], session })
+    }
+  }
+
+  const texts = (context: Context | undefined): readonly string[] =>
+    (context?.blocks ?? [])
+      .filter(({ section }) => section === 'window')
+      .map(({ parts }) => JSON.stringify(parts))
+
+  const going = (steps: number, from = 0) =>
+    scriptedModel([
+      ...Array.from({ length: steps }, (_, step) => ({ calls: [call('act', { step: from + step })] })),
+      'Done.',
+    ])
+
+  it('is the last messages, to a border of a step, and from then on all that it says', async () => {
+    for (const messages of [3, 6, 16]) {
+      const store = mapStore()
+      await worked(store)
+      const model = going(12)
+      const session = open(store)
+      await runAgent({ input: 'And now?', model, tools: [act], session, resume: { messages } })
+      const shown = model.requests.map(texts)
+      const past = shown[0]?.slice(0, -1) ?? []
+      // Of a round that is cut its question stands before them.
+      expect(past.length).toBeGreaterThanOrEqual(messages)
+      expect(past.length).toBeLessThanOrEqual(messages + 2)
+      expect(past.at(-1)).toContain('Round 9 is done.')
+      expect(shown[0]?.at(-1)).toContain('And now?')
+      shown.forEach((request, step) => {
+        expect(request).toHaveLength(past.length + 1 + 2 * step)
+        expect(request.slice(0, shown[0]?.length)).toEqual(shown[0])
+      })
+      expect(new Set(model.requests.map(({ epoch }) => epoch)).size).toBe(1)
+      for (const request of model.requests) expectLints(request)
+      const again = going(1)
+      await runAgent({ input: 'And then?', model: again, tools: [act], session, resume: { messages } })
+      expect(texts(again.requests[0]).length).toBeLessThanOrEqual(messages + 3)
+      expect(texts(again.requests[0]).at(-1)).toContain('And then?')
+    }
+  })
+
+  it('is all that the epoch shows where nothing else is asked for', async () => {
+    const store = mapStore()
+    await worked(store)
+    for (const resume of [true, { pending: 'fail' }] as const) {
+      const model = going(1)
+      await runAgent({ input: 'And now?', model, tools: [act], session: open(store), resume })
+      expect(texts(model.requests[0])[0]).toContain('Do 0.')
+    }
+  })
+
+  it('is no more than half of what fits', async () => {
+    const store = mapStore()
+    await worked(store, { budget: 2_000 })
+    const session = open(store, { budget: 2_000 })
+    await session.append({ role: 'user', content: 'Long. '.repeat(700) })
+    await session.append({ role: 'assistant', content: 'Read.' })
+    const model = going(1)
+    await runAgent({ input: 'And now?', model, tools: [act], session, resume: { messages: 40 } })
+    expect(model.requests[0]?.receipt.used).toBeLessThan(1_100)
+    expect(texts(model.requests[0]).at(-1)).toContain('And now?')
+  })
+
+  it('holds what waited, settled, and the steps of the run where its head changes on the way', async () => {
+    const store = mapStore()
+    await worked(store)
+    const session = open(store)
+    await session.append([
+      { role: 'user', content: 'Go on.' },
+      {
+        role: 'assistant',
+        content: [{ type: 'tool-call', id: 'w', name: 'act', input: { waits: true } }],
+      },
+    ])
+    await session.facts.remember({ kind: 'blocker', text: 'The card is expired.', id: 'card' })
+    const pay = tool('pay', async (_, { session: own }) => {
+      await own?.facts?.resolve('card')
+      return 'paid'
+    })
+    const model = scriptedModel([
+      ...Array.from({ length: 6 }, (_, step) => ({ calls: [call('act', { step })] })),
+      { calls: [call('pay')] },
+      { calls: [call('act', { after: true })] },
+      'Done.',
+    ])
+    await runAgent({ input: 'Pay.', model, tools: [act, pay], session, resume: { messages: 3 } })
+    const shown = model.requests.map(texts)
+    const [first = []] = shown
+    expect(first.join()).toContain('not known whether it ran')
+    expect(first.length).toBeLessThanOrEqual(6)
+    shown.forEach((request, step) => {
+      expect(request).toHaveLength(first.length + 2 * step)
+    })
+    expect(new Set(model.requests.map(({ epoch }) => epoch)).size).toBe(2)
+  })
+
+  it('gives way to a window that a middleware proposes', async () => {
+    const store = mapStore()
+    await worked(store)
+    const model = going(2)
+    const middleware = [contextFilter({ rounds: 3, keep: 3 })]
+    await runAgent({
+      input: 'And now?',
+      model,
+      tools: [act],
+      session: open(store),
+      resume: { messages: 2 },
+      middleware,
+    })
+    expect(texts(model.requests[0])[0]).toContain('Do 8.')
+    expect(new Set(model.requests.map(({ epoch }) => epoch)).size).toBe(1)
+  })
+
+  it('goes with a summary of what is before, where the memory writes some', async () => {
+    const store = mapStore()
+    const options = { budget: 1_500, compaction: { ahead: false } } as const
+    await worked(store, options)
+    const model = going(2)
+    const session = open(store, options)
+    await runAgent({ input: 'And now?', model, tools: [act], session, resume: { messages: 4 } })
+    expect(texts(model.requests[0]).length).toBeLessThanOrEqual(7)
+    for (const request of model.requests) expectLints(request)
   })
 })

@@ -295,34 +295,6 @@ describe('guards', () => {
   })
 })
 
-describe('instructions', () => {
-  const tooLong: MessageInput = { role: 'user', content: 'word '.repeat(2_000) }
-
-  it('are added where the memory cannot say yet what it would show, unless it has its own', async () => {
-    for (const [system, expected] of [
-      [undefined, 1],
-      ['I am set.', 0],
-    ] as const) {
-      const session = open(mapStore(), { budget: 600, ...(system && { system }) })
-      await session.append(tooLong)
-      await runAgent({ input: 'Hello', system: 'Be kind.', model: scriptedModel(['Hi.']), session })
-      expect((await session.history()).filter(({ role }) => role === 'system')).toHaveLength(expected)
-    }
-  })
-
-  it('are not added on a guess where the memory fails', async () => {
-    const session = open()
-    const context = session.context.bind(session)
-    session.context = () => {
-      session.context = context
-      return Promise.reject(new Error('disk'))
-    }
-    await expect(
-      runAgent({ input: 'Hello', system: 'Be kind.', model: scriptedModel(['Hi.']), session }),
-    ).rejects.toThrow('disk')
-  })
-})
-
 describe('what a model or a provider may get wrong', () => {
   it('is reported as it can be: more from the cache than went in, or nothing at all', () => {
     expect(reportedBy({ inputTokens: 5, cachedInputTokens: 9 })).toEqual({

@@ -1,6 +1,7 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { describe, expect, it } from 'vitest'
 import { memoryToolSet, toAISDK } from '../../../src/bridges/ai-sdk/index.ts'
+import { referenceOf } from '../../../src/features/reference.ts'
 import {
   type AgentTool,
   charsPerToken,
@@ -59,7 +60,7 @@ async function ask(session: FullSession, name: string, input: Json, id = 'c'): P
   return String((await runMemoryTool(session, { id, name, input })).output)
 }
 
-const idIn = (told: string): string => /m-[0-9a-f]{16}/.exec(told)?.[0] ?? 'none'
+const referenceIn = (told: string): string => /f\d{6}/.exec(told)?.[0] ?? 'none'
 
 /** A tool whose results have a label. */
 const reading = (trust: 'tool' | 'web'): AgentTool => tool(`read_${trust}`, () => 'a page', { trust })
@@ -83,7 +84,7 @@ describe('the memory tools', () => {
     for (const take of [memoryTools, memoryToolSpecs, memoryToolSet])
       expect(() => take(session, { only: names } as never)).toThrow(/names must be a list/)
     expect(
-      await runMemoryTool(session, { id: 'c', name: 'memory_forget', input: { id: 'x' } }, names),
+      await runMemoryTool(session, { id: 'c', name: 'memory_forget', input: { fact: 'x' } }, names),
     ).toEqual({
       type: 'tool-result',
       callId: 'c',
@@ -153,7 +154,7 @@ describe('what a model remembers', () => {
     const { memory, session } = home()
     const { messages } = await session.append({ role: 'user', content: 'I never fly. I like windows.' })
     expect(await ask(session, 'memory_constraint', { text: 'Ada never flies.' }, 'c1')).toMatch(
-      /^Remembered: constraint m-[0-9a-f]{16}, trust assistant\.$/,
+      /^Remembered: constraint f\d{6}, trust assistant\.$/,
     )
     await ask(session, 'memory_preference', { text: 'Ada likes window seats.' }, 'c2')
     expect(await session.facts.list()).toMatchObject([
@@ -261,7 +262,7 @@ describe('what a model remembers', () => {
     expect(second).toEqual(first)
     const [fact, ...others] = await open().facts.list()
     expect(others).toEqual([])
-    expect(fact?.id).toBe(idIn(String(first.output)))
+    expect(referenceOf(fact?.id ?? '')).toBe(referenceIn(String(first.output)))
   })
 
   it('is written once where a run crashed after the write and resumes', async () => {
@@ -294,7 +295,7 @@ describe('what a model remembers', () => {
       resume: { pending: 'run' },
     })
     expect(await after.facts.list()).toMatchObject([{ kind: 'blocker', status: 'open' }])
-    expect(JSON.stringify(await after.history())).toContain('Remembered: blocker m-')
+    expect(JSON.stringify(await after.history())).toContain('Remembered: blocker f')
   })
 
   it('is not lost where a model uses the id of a call again', async () => {
@@ -361,37 +362,41 @@ describe('what a model remembers', () => {
 })
 
 describe('blockers and corrections', () => {
-  it('are resolved by id, and the user is asked where it is the user who said so', async () => {
+  it('are resolved by their reference, and the user is asked where it is the user who said so', async () => {
     const { session } = home()
     await session.append({ role: 'user', content: 'Go.' })
-    const id = idIn(await ask(session, 'memory_blocker', { text: 'The card is expired.' }))
-    expect(await ask(session, 'memory_blocker', { resolve: id })).toBe(`Resolved: ${id}.`)
-    expect(await session.facts.get(id)).toMatchObject({ status: 'resolved' })
+    const name = referenceIn(await ask(session, 'memory_blocker', { text: 'The card is expired.' }))
+    expect(await ask(session, 'memory_blocker', { resolve: name })).toBe(`Resolved: ${name}.`)
+    expect(await session.facts.list({ all: true })).toMatchObject([{ status: 'resolved' }])
+    expect(await ask(session, 'memory_blocker', { resolve: name })).toBe(`Resolved: ${name}.`)
     const { fact } = await session.facts.remember({ kind: 'blocker', text: 'Do not pay before Monday.' })
     expect(await ask(session, 'memory_blocker', { resolve: fact.id })).toBe(
-      `Error: nothing was done: ${fact.id} is the user's own word. Ask the user to say that it is out of the way.`,
+      `Error: nothing was done: ${referenceOf(fact.id)} is the user's own word. Ask the user to say that it is out of the way.`,
     )
     expect(await session.facts.get(fact.id)).toMatchObject({ status: 'open' })
   })
 
-  it('take either a text or an id', async () => {
+  it('take either a text or what is resolved', async () => {
     const { session } = home()
     for (const input of [{}, { text: 'x', resolve: 'y' }])
       expect(await ask(session, 'memory_blocker', input)).toBe(
         'Error: nothing was done: give either `text` or `resolve`.',
       )
     expect(await ask(session, 'memory_blocker', { resolve: 'm-0' })).toMatch(
-      /no fact m-0\. Use only names and ids/,
+      /no fact m-0\. Use only references and texts/,
     )
   })
 
   it('replace what they correct, unless that is more trusted', async () => {
     const { session } = home()
     await session.append({ role: 'user', content: 'Go.' })
-    const wrong = idIn(await ask(session, 'memory_finding', { text: 'The train leaves at 9:40.' }, 'a'))
+    const wrong = referenceIn(
+      await ask(session, 'memory_finding', { text: 'The train leaves at 9:40.' }, 'a'),
+    )
     const right = { text: 'The train leaves at 10:40.', supersedes: wrong }
     expect(await ask(session, 'memory_correction', right, 'b')).toMatch(/^Remembered: correction/)
-    expect(await session.facts.list()).toMatchObject([{ kind: 'correction', supersedes: wrong }])
+    const [known] = await session.facts.list({ kinds: ['correction'] })
+    expect(referenceOf(known?.supersedes ?? '')).toBe(wrong)
     const { fact } = await session.facts.remember({ kind: 'finding', text: 'The hotel is the Astoria.' })
     expect(
       await ask(session, 'memory_correction', { text: 'The hotel is the Ritz.', supersedes: fact.id }, 'c'),
@@ -401,18 +406,132 @@ describe('blockers and corrections', () => {
   })
 })
 
+describe('a model that closes what it sees', () => {
+  const lineOf = async (session: FullSession, text: string): Promise<string> => {
+    const { blocks } = await session.context()
+    const lines = blocks.flatMap(({ parts }) =>
+      parts.flatMap((part) => (part.type === 'text' ? part.text.split('\n') : [])),
+    )
+    return lines.filter((line) => line.includes(text)).join('\n')
+  }
+
+  it('takes the reference or the text that its context shows, and the context then shows it no more', async () => {
+    for (const byText of [false, true]) {
+      const { session } = home()
+      await session.append({ role: 'user', content: 'Go.' })
+      await ask(session, 'memory_blocker', { text: 'The card is expired.' })
+      const late = await lineOf(session, 'expired')
+      expect(late).toMatch(/^- \[f\d{6} · open\] blocker \[assistant\] The card is expired\.$/)
+      await session.context({ newEpoch: true })
+      expect(await lineOf(session, 'expired')).toBe(late)
+      const name = byText ? 'The card  is expired.' : (/\[.*?\]/.exec(late)?.[0] ?? '')
+      expect(await ask(session, 'memory_blocker', { resolve: name })).toBe(`Resolved: ${referenceIn(late)}.`)
+      expect(await lineOf(session, 'expired')).toBe('')
+    }
+  })
+
+  it('finds the same references in every session object, whatever else is forgotten', async () => {
+    const store = mapStore()
+    const { session } = home({ store })
+    await session.append({ role: 'user', content: 'Go.' })
+    for (const number of [1, 2, 3])
+      await ask(session, 'memory_finding', { text: `Platform ${number * 37} has a kiosk.` }, `c${number}`)
+    const before = await lineOf(session, 'kiosk')
+    expect(new Set(before.match(/f\d{6}/g)).size).toBe(3)
+    const [first = ''] = before.split('\n')
+    await ask(session, 'memory_forget', { fact: referenceIn(first) })
+    expect(await lineOf(home({ store }).session, 'kiosk')).toBe(before.split('\n').slice(1).join('\n'))
+    const again = await ask(session, 'memory_finding', { text: 'Platform 5 has a bench.' }, 'c9')
+    expect(before).not.toContain(referenceIn(again))
+  })
+
+  it('is asked which one, where several say the same', async () => {
+    const { session } = home()
+    await session.append({ role: 'user', content: 'Go.' })
+    const text = 'The card is expired.'
+    const names = [
+      referenceIn(await ask(session, 'memory_blocker', { text }, 'a')),
+      referenceIn(await ask(session, 'memory_finding', { text }, 'b')),
+    ]
+    const told = await ask(session, 'memory_forget', { fact: text })
+    expect(told).toMatch(
+      /^Error: nothing was done: several facts are The card is expired\.\. Give f\d{6} or f\d{6}\.$/,
+    )
+    for (const name of names) expect(told).toContain(name)
+    expect(await session.facts.list()).toHaveLength(2)
+    expect(await ask(session, 'memory_forget', { fact: names[0] as string })).toBe(`Forgotten: ${names[0]}.`)
+    expect(await session.facts.list()).toMatchObject([{ kind: 'finding' }])
+  })
+
+  it('means what holds before what holds no more, and may say a long text', async () => {
+    const { session } = home()
+    await session.append({ role: 'user', content: 'Go.' })
+    const text = `The card is expired, ${'as the bank says, '.repeat(15)}since May.`
+    for (const id of ['a', 'b']) {
+      await ask(session, 'memory_blocker', { text }, id)
+      expect(await ask(session, 'memory_blocker', { resolve: text })).toMatch(/^Resolved: f\d{6}\.$/)
+    }
+    expect((await session.facts.list({ all: true })).map(({ status }) => status)).toEqual([
+      'resolved',
+      'resolved',
+    ])
+  })
+
+  it('sees the reference of what is recalled for it too', async () => {
+    const { session } = home()
+    await session.facts.remember({ kind: 'blocker', text: 'The card is expired.', id: 'card' })
+    for (let index = 0; index < 80; index++)
+      await session.facts.remember({
+        kind: 'correction',
+        text: `Room ${index} of house ${index * 7} has ${index * 13} windows and a very long corridor beside it.`,
+      })
+    await session.append({ role: 'user', content: 'Is the card expired?' })
+    const { blocks } = await session.context({ recall: true })
+    expect(JSON.stringify(blocks)).toContain(`- [${referenceOf('card')} · open] blocker [user]: The card`)
+  })
+
+  it('names what it corrects as it sees it', async () => {
+    const { session } = home()
+    await session.append({ role: 'user', content: 'Go.' })
+    await ask(session, 'memory_finding', { text: 'The train leaves at 9:40.' }, 'a')
+    const right = { text: 'The train leaves at 10:40.', supersedes: 'The train leaves at 9:40.' }
+    expect(await ask(session, 'memory_correction', right, 'b')).toMatch(/^Remembered: correction/)
+    expect(await session.facts.list()).toMatchObject([{ text: right.text }])
+  })
+
+  it('is not told the facts of another session by a reference', async () => {
+    const { memory, session } = home()
+    const other = memory.session({ userId: 'ada', sessionId: 'other' })
+    await other.append({ role: 'user', content: 'Go.' })
+    const name = referenceIn(await ask(other, 'memory_finding', { text: 'The safe is behind the clock.' }))
+    expect(await ask(session, 'memory_forget', { fact: name })).toMatch(/no fact f\d{6}\./)
+    expect(await other.facts.list()).toHaveLength(1)
+  })
+
+  it('learns from a search by what a fact is named that shows already', async () => {
+    const { session } = home()
+    await session.append({ role: 'user', content: 'Go.' })
+    const name = referenceIn(await ask(session, 'memory_blocker', { text: 'The card is expired.' }))
+    await session.facts.remember({ kind: 'constraint', text: 'Never use the company card.' })
+    await session.context({ newEpoch: true })
+    expect(await ask(session, 'memory_recall', { query: 'card' })).toBe(
+      `[from memory: nothing but what shows already: ${name}, a pinned constraint]`,
+    )
+  })
+})
+
 describe('memory_forget', () => {
   it('removes what the model remembered, and asks the user for what the user said', async () => {
     const { session } = home()
     await session.append({ role: 'user', content: 'Go.' })
-    const id = idIn(await ask(session, 'memory_finding', { text: 'The train leaves at 9:40.' }))
+    const name = referenceIn(await ask(session, 'memory_finding', { text: 'The train leaves at 9:40.' }))
     const { fact } = await session.facts.remember({ kind: 'constraint', text: 'Never fly.' })
-    expect(await ask(session, 'memory_forget', { id })).toBe(`Forgotten: ${id}.`)
-    expect(await ask(session, 'memory_forget', { id: fact.id })).toBe(
-      `Error: nothing was done: ${fact.id} is the user's own word. Ask the user to remove it.`,
+    expect(await ask(session, 'memory_forget', { fact: name })).toBe(`Forgotten: ${name}.`)
+    expect(await ask(session, 'memory_forget', { fact: fact.id })).toBe(
+      `Error: nothing was done: ${referenceOf(fact.id)} is the user's own word. Ask the user to remove it.`,
     )
     expect((await session.facts.list()).map(({ id }) => id)).toEqual([fact.id])
-    expect(await ask(session, 'memory_forget', { id: 'm-0' })).toMatch(
+    expect(await ask(session, 'memory_forget', { fact: 'm-0' })).toMatch(
       /^Error: nothing was done: no fact m-0\./,
     )
   })
@@ -421,9 +540,11 @@ describe('memory_forget', () => {
     const { session } = home()
     await session.append({ role: 'user', content: 'Go.' })
     for (const name of ['memory_finding', 'memory_preference'] as const) {
-      const id = idIn(await ask(session, name, { text: `Trains before planes, for ${name}.` }, name))
-      await session.facts.promote(id)
-      expect(await ask(session, 'memory_forget', { id })).toMatch(/the user's own word/)
+      const text = `Trains before planes, for ${name}.`
+      await ask(session, name, { text }, name)
+      const fact = (await session.facts.list()).find((one) => one.text === text)
+      await session.facts.promote(fact?.id ?? '')
+      expect(await ask(session, 'memory_forget', { fact: text })).toMatch(/the user's own word/)
     }
   })
 })
@@ -446,7 +567,7 @@ describe('memory_recall', () => {
     const [head, ...lines] = told.split('\n')
     expect(head).toBe(`[from memory: ${lines.length} results, best first]`)
     expect(lines).toContain('- #1 user [user] 2024-02-29: My locker has the number 4711.')
-    expect(lines).toContain('- f1 finding [web] 2026-11-22: The locker is in the cellar.')
+    expect(lines).toContain(`- [${referenceOf('f1')}] finding [web] 2026-11-22: The locker is in the cellar.`)
     expect(await ask(session, 'memory_recall', { query: 'zeppelin' })).toBe(
       '[from memory: nothing was found that does not show already]',
     )

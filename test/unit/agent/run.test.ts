@@ -10,7 +10,7 @@ import {
   toAnthropic,
   toOpenAI,
 } from '../../../src/index.ts'
-import { call, eventsOf, expectLints, open, resultsIn, tool } from './support.ts'
+import { call, eventsOf, expectLints, open, resultsIn, textIn, tool } from './support.ts'
 
 const add = tool(
   'add',
@@ -97,7 +97,7 @@ describe('a run without a memory', () => {
     )
   })
 
-  it('adds instructions only where the messages bring none', async () => {
+  it('begins with its instructions, whatever the messages bring', async () => {
     const model = scriptedModel(['Yes.'])
     await runAgent({
       input: [
@@ -108,6 +108,7 @@ describe('a run without a memory', () => {
       model,
     })
     expect(toOpenAI(model.requests[0] as never).messages).toEqual([
+      { role: 'system', content: 'Yours.' },
       { role: 'system', content: 'Mine.' },
       { role: 'user', content: 'Hello' },
     ])
@@ -137,16 +138,39 @@ describe('a run with a session', () => {
     expect(await resultsIn(session)).toEqual([['call_1', 5]])
   })
 
-  it('adds instructions unless the memory or the history has some', async () => {
-    const roles = async (session: ReturnType<typeof open>): Promise<readonly string[]> =>
-      (await session.history()).map(({ role }) => role)
-    const bare = open()
-    await runAgent({ input: 'One', system: 'Be kind.', model: scriptedModel(['1']), session: bare })
-    await runAgent({ input: 'Two', system: 'Be kind.', model: scriptedModel(['2']), session: bare })
-    expect(await roles(bare)).toEqual(['system', 'user', 'assistant', 'user', 'assistant'])
-    const own = open(mapStore(), { system: 'I am set.' })
-    await runAgent({ input: 'One', system: 'Be kind.', model: scriptedModel(['1']), session: own })
-    expect(await roles(own)).toEqual(['user', 'assistant'])
+  it('pins its instructions in every request, after those of the memory, and not in the log', async () => {
+    for (const own of ['', 'I am set.']) {
+      const session = open(mapStore(), { budget: 700, ...(own && { system: own }) })
+      const model = scriptedModel([
+        ...Array.from({ length: 8 }, () => ({ calls: [call('add', { a: 1, b: 2 })] })),
+        'Done.',
+      ])
+      const heard: string[] = []
+      const run = runAgent({
+        input: `Add. ${'Carefully. '.repeat(20)}`,
+        system: 'Be kind.',
+        tools: [add],
+        model,
+        session,
+        onEvent: (event) => void (event.type === 'message' && heard.push(event.message.role)),
+      })
+      await run
+      for (const request of model.requests)
+        expect(textIn(request, 'system')).toBe(own ? 'I am set.\n\nBe kind.' : 'Be kind.')
+      expect(heard).not.toContain('system')
+      expect((await session.history()).map(({ role }) => role)).not.toContain('system')
+      await runAgent({ input: 'And?', system: 'Be curt.', model: scriptedModel(['No.']), session })
+      const { blocks } = await session.context({ system: 'Be curt.' })
+      expect(JSON.stringify(blocks[0])).toContain('Be curt.')
+      expect(JSON.stringify(blocks)).not.toContain('Be kind.')
+    }
+  })
+
+  it('says once what the memory and the run are both given as instructions', async () => {
+    const session = open(mapStore(), { system: 'Be kind.' })
+    const model = scriptedModel(['Hi.'])
+    await runAgent({ input: 'Hello', system: 'Be kind.', model, session })
+    expect(textIn(model.requests[0], 'system')).toBe('Be kind.')
   })
 
   it('keeps what was reported beside what was predicted, and nothing where nothing was', async () => {
@@ -244,7 +268,7 @@ describe('a run with a session', () => {
     const model = scriptedModel([])
     const again = await runAgent({ ...first, model, session: open(store) })
     expect(again).toMatchObject({ answer: 'It is 5.', steps: 0 })
-    expect(await open(store).history()).toHaveLength(3)
+    expect(await open(store).history()).toHaveLength(2)
   })
 
   it('keeps its replies in its own round when somebody else says something meanwhile', async () => {

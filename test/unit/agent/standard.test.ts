@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { budget } from '../../../src/agent/budget.ts'
 import { contextFilter } from '../../../src/agent/context-filter.ts'
-import type { AgentCall } from '../../../src/agent/events.ts'
+import type { AgentCall, AgentEvent } from '../../../src/agent/events.ts'
 import { factSheet } from '../../../src/agent/fact-sheet.ts'
 import { memoryTools } from '../../../src/agent/memory-tools.ts'
 import type { Hooks, Middleware, Proposal } from '../../../src/agent/middleware.ts'
 import { type CallRecord, observability } from '../../../src/agent/observability.ts'
+import { type Context, mapStore, runAgent, scriptedModel } from '../../../src/index.ts'
 import type { FullSession } from '../../contract/full-memory.ts'
-import { open } from './support.ts'
+import { call, open, tool } from './support.ts'
 
 const signal = new AbortController().signal
 const usage = { predicted: { input: 0, cached: 0 }, reported: { cached: 0, uncached: 0, output: 0 } }
@@ -69,7 +70,9 @@ describe('fact sheet', () => {
     expect(await sheetOf([fact], 19)).toBe('(1 more did not fit)')
     // The next one would fit again, but would tell of less weighty things.
     const short = { title: 'T', text: '' }
-    expect(await sheetOf([short, fact, short], 30)).toBe('- [web] T: \n(2 more did not fit)')
+    expect(await sheetOf([short, fact, { title: 'T', text: '.' }], 30)).toBe(
+      '- [web] T: \n(2 more did not fit)',
+    )
     const long = (length: number) => ({ title: 'T', text: 'x'.repeat(length) })
     expect(await sheetOf([long(4_000 - 11)])).toHaveLength(4_000)
     expect(await sheetOf([long(4_001 - 11)])).toBe('(1 more did not fit)')
@@ -255,4 +258,80 @@ describe('memoryTools', () => {
       properties: { reference: { type: 'string' }, offset: { type: 'integer' } },
     })
   })
+})
+
+describe('a fact sheet of a session’s own facts', () => {
+  it('shows each fact once in every request: what the memory shows is not said again', async () => {
+    const session = open(mapStore(), { facts: { tokens: 45 } })
+    const told = [
+      { kind: 'constraint', text: 'Never fly.' },
+      { kind: 'preference', text: 'Window seats,\nalways.' },
+      { kind: 'finding', text: 'The lift is broken.', title: 'Lift' },
+      { kind: 'finding', text: 'Nobody repairs anything in this house before the end of the summer.' },
+    ] as const
+    for (const fact of told) await session.facts.remember(fact)
+    const late = tool('late', () => session.facts.remember({ kind: 'finding', text: 'It rains.' }))
+    const model = scriptedModel([{ calls: [call('late')] }, { calls: [call('late')] }, 'Done.'])
+    const heard: AgentEvent[] = []
+    const twice = async () => [...(await session.facts.list()), ...(await session.facts.list())]
+    await runAgent({
+      input: 'Go',
+      model,
+      tools: [late],
+      session,
+      middleware: [factSheet({ facts: twice })],
+      onEvent: (event) => void heard.push(event),
+    })
+    expect(heard.filter(({ type }) => type === 'middleware-failure')).toEqual([])
+    expect(model.requests).toHaveLength(3)
+    for (const [step, { blocks }] of model.requests.entries()) {
+      const own = blocks.filter(({ section }) => section !== 'window')
+      const text = JSON.stringify(own).replaceAll('\\n', ' ')
+      const counts = told.map((fact) => text.split(fact.text.replace(/\s/g, ' ')).length - 1)
+      expect(counts).toEqual([1, 1, 1, 1])
+      expect(text.split('It rains.').length - 1).toBe(step > 0 ? 1 : 0)
+    }
+    // One had no room among those of the memory.
+    expect(JSON.stringify(model.requests[0]?.blocks.at(-1))).toMatch(/ facts>[^>]*The lift is broken/)
+  })
+})
+
+it('a hook may look at the context as it would be, with the limits that were proposed before it', async () => {
+  const session = open(mapStore(), { system: 'Be brief.' })
+  for (let round = 0; round < 6; round++)
+    await session.append([
+      { role: 'user', content: `Question ${round}?` },
+      { role: 'assistant', content: `Answer ${round}.` },
+    ])
+  const seen: Context[] = []
+  const looking: Middleware = {
+    name: 'looking',
+    order: 30,
+    kind: 'guard',
+    start: () => ({
+      beforeModelCall: async ({ preview }) => {
+        if (preview) seen.push(await preview())
+        return { tail: [{ name: 'more', text: 'It is Monday.' }] }
+      },
+    }),
+  }
+  const model = scriptedModel(['Yes.'])
+  const middleware = [contextFilter({ rounds: 2, keep: 2 }), looking]
+  await runAgent({ input: 'And now?', system: 'Be kind.', model, session, middleware })
+  const [sent] = model.requests
+  expect(seen).toHaveLength(1)
+  expect(seen[0]?.receipt.epoch).toBe('preview')
+  expect(seen[0]?.lane).toBe(sent?.lane)
+  expect(seen[0]?.blocks.map(({ parts }) => parts)).toEqual(
+    sent?.blocks.slice(0, -1).map(({ parts }) => parts),
+  )
+})
+
+it('a fact sheet leaves out what the memory shows behind a title', async () => {
+  const session = open(mapStore())
+  await session.facts.remember({ kind: 'finding', text: 'The lift is broken.', title: 'Lift' })
+  const model = scriptedModel(['Yes.'])
+  const middleware = [factSheet({ facts: () => session.facts.list() })]
+  await runAgent({ input: 'Go', model, session, middleware })
+  expect(JSON.stringify(model.requests[0]?.blocks).split('The lift is broken.')).toHaveLength(2)
 })

@@ -71,7 +71,7 @@ describe('a run that is aborted', () => {
   })
 
   it('neither looks nor writes further while it is opened', async () => {
-    for (const during of ['history', 'context'] as const) {
+    for (const during of ['history', 'append'] as const) {
       const controller = new AbortController()
       const session = open()
       const done: string[] = []

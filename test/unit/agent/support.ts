@@ -6,6 +6,7 @@ import {
   type Context,
   lintRequest,
   mapStore,
+  type SectionName,
   type Store,
   toAnthropic,
   toOpenAI,
@@ -30,6 +31,14 @@ export async function eventsOf(run: AgentRun): Promise<readonly AgentEvent[]> {
 export function expectLints(context: Context): void {
   expect(lintRequest(toOpenAI(context), 'openai')).toEqual([])
   expect(lintRequest(toAnthropic(context), 'anthropic')).toEqual([])
+}
+
+/** Text of a request's section. */
+export function textIn(context: Context | undefined, section: SectionName): string {
+  const parts = (context?.blocks ?? [])
+    .filter((block) => block.section === section)
+    .flatMap((one) => one.parts)
+  return parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
 }
 
 /** Results in a conversation, as call id and output. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Message, mapStore } from '../../../src/index.ts'
 import { listSessions } from '../../../src/operations/sessions.ts'
+import { exportFrom } from '../../../src/operations/transfer/export.ts'
 import { importInto } from '../../../src/operations/transfer/import.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
 import { chatGPT } from '../support/chatgpt.ts'
@@ -196,5 +197,47 @@ describe('plimsoll import', () => {
       ['--trust', 'user'],
     ] as const)
       expect(await plimsoll(['import', '-', name, value], file)).toMatchObject({ status: 2 })
+  })
+
+  test('writes conversations as a file that people can read, of another program or of an export', async () => {
+    const file = jsonl(
+      { role: 'user', content: 'Book the 9:40.\n# Now', timestamp: '2026-10-01T08:00:00Z' },
+      { role: 'assistant', content: 'Booked.', timestamp: '2026-10-01T08:01:00Z' },
+    )
+    const argv = ['import', 'trip.jsonl', '--format', 'markdown']
+    const { status, out, err } = await plimsoll(argv, { 'trip.jsonl': file })
+    expect({ status, err }).toEqual({ status: 0, err: 'plimsoll: 2 messages of 1 sessions, 0 left out\n' })
+    expect(out).toBe(`# Memory
+
+# Session trip
+
+## user (2026-10-01 08:00 UTC, trust import)
+
+> Book the 9:40.
+> # Now
+
+## assistant (2026-10-01 08:01 UTC, trust import)
+
+> Booked.
+`)
+    const { written } = await plimsoll([...argv, '--to', 'trip.md'], { 'trip.jsonl': file })
+    expect(`${written['trip.md']?.join('\n')}\n`).toBe(out)
+
+    const memory = fullMemory({ store: mapStore(), budget: 4_000 })
+    const session = memory.session({ ...ADA, sessionId: 'trip' })
+    await session.commit({ messages: { role: 'user', content: 'Hi.' }, checkpoint: { step: 1 } })
+    const lines: string[] = []
+    for await (const line of exportFrom(memory, ADA)) lines.push(line)
+    const read = await plimsoll(['import', '-', '--format', 'markdown'], { '-': lines.join('') })
+    expect(read.out).toMatch(
+      /## user \([^)]+\)\n\n> Hi\.\n[\s\S]*## Checkpoint\n\n> \{\n> {3}"step": 1\n> \}\n/,
+    )
+    const bad = await plimsoll(['import', '-', '--format', 'markdown'], { '-': lines[0] ?? '' })
+    expect(bad).toMatchObject({ status: 1, err: expect.stringContaining('plimsoll: standard input: ') })
+    for (const more of [
+      ['--format', 'html'],
+      ['--format', 'markdown', '--url', 'https://edge.test'],
+    ])
+      expect(await plimsoll(['import', '-', ...more], { '-': file })).toMatchObject({ status: 2, out: '' })
   })
 })

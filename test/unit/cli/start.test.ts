@@ -27,10 +27,10 @@ describe('plimsoll start', () => {
     expect(out).toBe(`${JSON.stringify(start)}\n`)
     expect(start).toMatchObject({
       memory_count: 2,
-      pinned: [{ id: 'nuts', kind: 'constraint', trust: 'user' }],
+      pinned: [{ id: 'nuts', content: 'Never book a table where nuts are served.' }],
       skills_index: [{ name: 'book-trains', description: 'Books trains.' }],
       context_recall: [{ id: 'm1', role: 'user', text: 'A window seat, please.', trust: 'user' }],
-      low_confidence_alerts: { count: 0 },
+      low_confidence_alerts: [],
       budget: { cap: 3_000 },
     })
   })
@@ -38,11 +38,10 @@ describe('plimsoll start', () => {
   test('reads standard input, a project and a day', async () => {
     const options = ['--project', 'alba', '--now', '2100-01-01', '--counter', 'chars']
     const { out } = await plimsoll(['start', '-', ...options], { '-': file })
-    expect(JSON.parse(out).low_confidence_alerts).toEqual({
-      count: 1,
-      first: [{ id: 'line-3', title: 'The fair is in Alba.', confidence: 0.2 }],
-    })
-    expect(JSON.parse(out).due_for_review.count).toBe(0)
+    expect(JSON.parse(out).low_confidence_alerts).toEqual([
+      { id: 'line-3', title: 'The fair is in Alba.', confidence: 0.2 },
+    ])
+    expect(JSON.parse(out).due_for_review).toBe(0)
   })
 
   test('gives the same bytes whenever it runs, and nothing to who holds them', async () => {
@@ -55,12 +54,12 @@ describe('plimsoll start', () => {
   })
 
   test('keeps to its budget, and says the least that is enough', async () => {
-    const { out } = await plimsoll(['start', 'memory.jsonl', '--budget', '200'], files)
-    expect(JSON.parse(out).budget.used).toBeLessThanOrEqual(200)
+    const { out } = await plimsoll(['start', 'memory.jsonl', '--budget', '300'], files)
+    expect(JSON.parse(out).budget.used).toBeLessThanOrEqual(300)
     const refused = await plimsoll(['start', 'memory.jsonl', '--budget', '20'], files)
     expect(refused).toMatchObject({ status: 1, out: '' })
     expect(refused.err).toMatch(
-      /^plimsoll: startSession: budgetTokens.total is 20, but .* takes \d+ tokens\n$/,
+      /^plimsoll: start: working_memory_budget_tokens is 20, but .* takes \d+ tokens\n$/,
     )
   })
 
@@ -106,7 +105,7 @@ describe('plimsoll start', () => {
     [['start', 'memory.jsonl', '--now', 'today'], '--now takes an ISO 8601 time from 1970 on, not "today"'],
     [['start', 'memory.jsonl', '--now', '2026-13-01'], '--now takes an ISO 8601 time'],
     [['start', 'memory.jsonl', '--rounds', '3'], "Unknown option '--rounds'"],
-    [['start', 'memory.jsonl', '--project', ''], 'startSession: project must not be empty'],
+    [['start', 'memory.jsonl', '--project', ''], 'start: project must not be empty'],
   ])('%j is refused with status 2 and a reason', async (argv, reason) => {
     const { status, out, err } = await plimsoll(argv, files)
     expect({ status, out }).toEqual({ status: 2, out: '' })
@@ -131,7 +130,7 @@ describe('plimsoll start', () => {
       'seat',
     ])
     expect(ids(start.context_recall)).toContain('m4')
-    expect(ids(start.due_for_review.first)).toEqual(['hotel', 'train', 'tram'])
-    expect(ids(start.low_confidence_alerts.first)).toEqual(['tram'])
+    expect(ids(start.due)).toEqual(['hotel', 'train', 'tram'])
+    expect(ids(start.low_confidence_alerts)).toEqual(['tram'])
   })
 })

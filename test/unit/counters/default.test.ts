@@ -239,6 +239,11 @@ describe('the default counter', () => {
     expect(count(high)).toBeGreaterThan(count(low))
   })
 
+  it.each(['\f', '\v', '\f\n', 'page\f', '\t\v'])('counts what is rarely written in full: %j', (text) => {
+    const many = text.repeat(200)
+    expect(count(many)).toBeGreaterThanOrEqual(0.98 * exact(many))
+  })
+
   it('has the tables that are written out readably', () => {
     expect(ASCII).toBe(encodeAscii())
     expect(CHARACTERS).toBe(encodeCharacters())

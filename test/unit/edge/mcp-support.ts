@@ -56,7 +56,7 @@ export async function readStart(client: Client, uri = START): Promise<Record<str
   return JSON.parse(text)
 }
 
-export const idIn = (text: string): string => /m-[0-9a-f]{16}/.exec(text)?.[0] ?? 'none'
+export const idIn = (text: string): string => /f\d{6}/.exec(text)?.[0] ?? 'none'
 export const SKILL = { name: 'booking', description: 'How to book.', text: 'Ask for the date first.' }
 
 export const HEADERS = {

@@ -45,7 +45,7 @@ describe('what comes by MCP', () => {
     const open = await session.facts.remember({ kind: 'blocker', text: 'The card was refused.' })
     const client = await connect(session)
     for (const [name, input] of [
-      ['memory_forget', { id: fact.id }],
+      ['memory_forget', { fact: fact.id }],
       ['memory_correction', { text: 'Any time will do.', supersedes: fact.id }],
       ['memory_blocker', { resolve: open.fact.id }],
     ] as const)

@@ -5,7 +5,7 @@ import packageJson from '../../../package.json' with { type: 'json' }
 import { memoryMcpServer } from '../../../src/bridges/mcp/index.ts'
 import { mapStore, memoryToolSpecs, PlimsollError, sessionStartGuide } from '../../../src/index.ts'
 import { addExchange } from '../../../src/operations/exchange.ts'
-import { startSession } from '../../../src/operations/start/start.ts'
+import { start as startSession } from '../../../src/operations/start/start.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { call, connect, home, idIn, readStart, rpc, SKILL, START } from './mcp-support.ts'
 
@@ -89,7 +89,7 @@ describe('an MCP client of a session', () => {
       return text
     }
     const finding = await done('memory_finding', { text: 'The 9:40 to Turin is full.', confidence: 0.4 })
-    expect(finding).toMatch(/^Remembered: finding m-[0-9a-f]{16}, trust assistant\.$/)
+    expect(finding).toMatch(/^Remembered: finding f\d{6}, trust assistant\.$/)
     const blocker = await done('memory_blocker', { text: 'The card was refused.' })
     expect(await done('memory_blocker', { resolve: idIn(blocker) })).toBe(`Resolved: ${idIn(blocker)}.`)
     await done('memory_correction', { text: 'The 9:50 to Turin is full.', supersedes: idIn(finding) })
@@ -100,7 +100,7 @@ describe('an MCP client of a session', () => {
     expect(await done('skill_load', { name: 'booking' })).toMatch(/Ask for the date first\.$/)
     expect(await session.skills.loaded()).toEqual(['booking'])
     expect(await done('skill_unload', { name: 'booking' })).toBe('Unloaded: booking.')
-    expect(await done('memory_forget', { id: idIn(constraint) })).toBe(`Forgotten: ${idIn(constraint)}.`)
+    expect(await done('memory_forget', { fact: idIn(constraint) })).toBe(`Forgotten: ${idIn(constraint)}.`)
     expect((await session.facts.list()).map(({ kind }) => kind).sort()).toEqual(['correction', 'preference'])
   })
 
@@ -115,7 +115,7 @@ describe('an MCP client of a session', () => {
       // A client that connects again counts its requests from the start.
       for (const again of [client, await connect(session)])
         expect((await call(again, name, { text })).text).toMatch(`Remembered before`)
-      await call(client, 'memory_forget', { id: idIn(first.text) })
+      await call(client, 'memory_forget', { fact: idIn(first.text) })
       expect((await session.facts.list()).map((fact) => fact.text)).not.toContain(text)
       expect((await call(await connect(session), name, { text })).text).toMatch(/^Remembered: /)
       expect((await session.facts.list()).map((fact) => fact.text)).toContain(text)
@@ -143,7 +143,7 @@ describe('an MCP client of a session', () => {
     const asked = await readStart(client, `${START}?query=depot%20C%2B%2B&project=turin%20%26%20co`)
     expect(asked).toEqual(await startSession(session, { query: 'depot C++', project: 'turin & co' }))
     expect(asked).toMatchObject({
-      pinned: expect.arrayContaining([expect.objectContaining({ text: 'Turin only.' })]),
+      pinned: expect.arrayContaining([expect.objectContaining({ content: 'Turin only.' })]),
       context_recall: [{ text: 'The code of the depot is 4711, in C++.' }],
     })
     expect(await readStart(client, `${START}?query=&project=`)).toEqual(await startSession(session))
@@ -206,7 +206,7 @@ describe('an MCP client of a session', () => {
       ['memory_finding', { text: 'x'.repeat(900_000) }],
       ['memory_finding', JSON.parse('{"text":"x","__proto__":{"trust":"user"},"constructor":1}')],
       ['memory_recall', { query: 'x', first: 1_000 }],
-      ['memory_forget', { id: 'nothing' }],
+      ['memory_forget', { fact: 'nothing' }],
       ['memory_read_source', { reference: '#99' }],
       ['skill_load', { name: '../secret' }],
       ['skill_load', { name: 'unknown' }],

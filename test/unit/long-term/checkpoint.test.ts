@@ -1,15 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  type Host,
   type Json,
   mapStore,
   type StandardResult,
   type StandardSchema,
   type Store,
 } from '../../../src/index.ts'
+import { once } from '../../../src/kernel/log/once.ts'
+import { sealOp } from '../../../src/kernel/log/seal.ts'
 import { deleteSession } from '../../../src/operations/delete-session.ts'
 import { listSessions } from '../../../src/operations/sessions.ts'
+import { webHost } from '../../../src/platform/web.ts'
 import { type FullMemoryOptions, type FullSession, memoryWith } from '../../contract/full-memory.ts'
+import { changedStore } from '../../everywhere/changed-store.ts'
 import { runs } from '../support/runs.ts'
 
 interface Progress {
@@ -24,6 +29,33 @@ const setUp = <State = unknown>(
   memoryWith<State>(['checkpoint'], { store, budget: 16_000, ...(checkpoint && { checkpoint }) }).session({
     userId: 'ada',
   })
+
+/** A store in which somebody else writes the checkpoint first, so often, and a host without waits. */
+function contended(times: number) {
+  const inner = mapStore()
+  const waits: number[] = []
+  let written = 0
+  const host: Host = {
+    ...webHost,
+    timeout: (ms) => {
+      waits.push(ms)
+      return webHost.timeout(0)
+    },
+  }
+  const rival = (): string => `rival-${written}`
+  const store = changedStore(inner, (scope) => ({
+    commit: async (ops, decide) => {
+      if (written < times && ops.some(({ envelope }) => envelope.key === 'checkpoint')) {
+        const base = (await scope.register('checkpoint'))?.version ?? null
+        written++
+        const put = { kind: 'put', opId: rival(), key: 'checkpoint', base, value: written } as const
+        await scope.commit([sealOp(put)], once)
+      }
+      return scope.commit(ops, decide)
+    },
+  }))
+  return { store, host, waits, rival }
+}
 
 /**
  * As a library of schemas would make it: `done` must be a list of texts; a missing one is filled
@@ -77,6 +109,26 @@ describe('a checkpoint', () => {
     expect((await checkpoint.get()).version).toBe(null)
   })
 
+  it('that is set or updated to null is kept no more', async () => {
+    const store = mapStore()
+    const { checkpoint } = setUp<number>({ initial: 0 }, store)
+    const version = await checkpoint.set(1)
+    expect(await checkpoint.set(null, { ifVersion: version })).toBeNull()
+    expect(await checkpoint.get()).toEqual({ value: 0, version: null })
+    expect(await checkpoint.set(null)).toBeNull()
+    await checkpoint.set(2, { ifVersion: null })
+    expect(await checkpoint.update((count) => (count === 2 ? null : count))).toBeNull()
+    expect(await checkpoint.get()).toEqual({ value: 0, version: null })
+    await expect(checkpoint.set(null, { ifVersion: 'older' })).rejects.toMatchObject({ code: 'ERR_CONFLICT' })
+  })
+
+  it('that never was is no reason to list a session', async () => {
+    const store = mapStore()
+    const memory = memoryWith(['checkpoint'], { store, budget: 16_000 })
+    await memory.session({ userId: 'ada', sessionId: 'a' }).checkpoint.set(null)
+    expect(await listSessions(memory, { userId: 'ada' })).toEqual([])
+  })
+
   it('hands out a new copy of its default each time', async () => {
     const { checkpoint } = setUp<{ done: string[] }>({ initial: { done: [] } })
     const { value } = await checkpoint.get()
@@ -114,6 +166,62 @@ describe('a checkpoint', () => {
     )
   })
 
+  it.each([1, 2, 50])('loses none of 100 updates that begin at once on %i handles', async (handles) => {
+    const store = mapStore()
+    const opened = Array.from({ length: handles }, () => setUp<number[]>({ initial: [] }, store))
+    const all = Array.from({ length: 100 }, (_, index) => index)
+    await Promise.all(
+      all.map((index) => opened[index % handles]?.checkpoint.update(async (done) => [...done, index])),
+    )
+    const { value } = await setUp<number[]>(undefined, store).checkpoint.get()
+    expect([...value].sort((one, other) => one - other)).toEqual(all)
+  })
+
+  it('waits longer and longer while others change it, and is refused after 5 seconds of that', async () => {
+    const { store, host, waits, rival } = contended(Number.POSITIVE_INFINITY)
+    const { checkpoint } = memoryWith<number>(['checkpoint'], { store, host, budget: 16_000 }).session({
+      userId: 'ada',
+    })
+    let asked = 0
+    const late = checkpoint.update(() => ++asked)
+    const refused = await late.catch((error: unknown) => error)
+    expect(refused).toMatchObject({ code: 'ERR_CONFLICT', id: 'checkpoint', version: rival() })
+    const total = waits.reduce((sum, ms) => sum + ms, 0)
+    expect(total).toBeGreaterThanOrEqual(5_000)
+    expect(total).toBeLessThan(5_300)
+    expect(asked).toBe(waits.length + 1)
+    expect(waits.every((ms, attempt) => ms >= 0 && ms <= Math.min(256, 2 ** attempt * 2))).toBe(true)
+    // Those that failed together come back apart.
+    expect(new Set(waits.slice(8)).size).toBeGreaterThan(8)
+  })
+
+  it('lands once others leave it alone, its function called again each time', async () => {
+    const { store, host, waits } = contended(20)
+    const { checkpoint } = memoryWith<number>(['checkpoint'], { store, host, budget: 16_000 }).session({
+      userId: 'ada',
+    })
+    const seen: unknown[] = []
+    await checkpoint.update((before) => {
+      seen.push(before)
+      return 100
+    })
+    expect(seen).toHaveLength(21)
+    expect(new Set(seen).size).toBe(21)
+    expect(waits).toHaveLength(20)
+    expect((await checkpoint.get()).value).toBe(100)
+  })
+
+  it('is kept by `set` too, whatever others write, and `set` refuses at once what names a version', async () => {
+    const { store, host, waits } = contended(20)
+    const { checkpoint } = memoryWith<number>(['checkpoint'], { store, host, budget: 16_000 }).session({
+      userId: 'ada',
+    })
+    await checkpoint.set(-1)
+    expect(waits).toHaveLength(20)
+    await expect(checkpoint.set(-2, { ifVersion: 'older' })).rejects.toMatchObject({ code: 'ERR_CONFLICT' })
+    expect(waits).toHaveLength(20)
+  })
+
   it('updates from the memory’s default, and from undefined where there is none', async () => {
     const { checkpoint } = setUp<number>({ initial: 40 })
     await checkpoint.update((count) => (count ?? 0) + 2)
@@ -139,10 +247,10 @@ describe('a checkpoint', () => {
     const nested = (levels: number): Json => (levels === 0 ? 1 : [nested(levels - 1)])
     await checkpoint.set(nested(32))
     const invalid = { code: 'ERR_INVALID_ARGUMENT', argument: 'checkpoint' }
-    for (const value of [nested(33), null, undefined, () => 1, Number.NaN, new Date(0), 7n, '\ud800'])
+    for (const value of [nested(33), undefined, () => 1, Number.NaN, new Date(0), 7n, '\ud800'])
       await expect(checkpoint.set(value)).rejects.toMatchObject(invalid)
     await expect(checkpoint.set({ when: new Map() })).rejects.toMatchObject({ argument: 'checkpoint.when' })
-    await expect(checkpoint.update(() => null)).rejects.toMatchObject(invalid)
+    await expect(checkpoint.update(() => undefined)).rejects.toMatchObject(invalid)
     expect((await checkpoint.get()).value).toEqual(nested(32))
   })
 

@@ -73,6 +73,30 @@ describe('a commit', () => {
     await expect(session.commit({ messages: [], facts: [] })).rejects.toMatchObject(refused)
   })
 
+  it('with a checkpoint of null keeps none from then on', async () => {
+    const store = mapStore()
+    const session = rememberingSession<Progress>(store)
+    const { checkpoint: version = null } = await session.commit({ checkpoint: done('a') })
+    const messages = { role: 'user' as const, content: 'All done' }
+    const refused = session.commit({ messages, checkpoint: null }, { ifVersion: 'older' })
+    await expect(refused).rejects.toMatchObject({ code: 'ERR_CONFLICT', version })
+    const last = await session.commit({ messages, checkpoint: null }, { ifVersion: version })
+    expect(last.checkpoint).toBeNull()
+    expect(await state(store)).toEqual({ log: ['All done'], checkpoint: done(), facts: [] })
+    expect((await session.checkpoint.get()).version).toBeNull()
+  })
+
+  it('with a checkpoint of null leaves no date of it either', async () => {
+    const store = mapStore()
+    const kept = { store, budget: 16_000, retention: { checkpoint: { days: 1 } } }
+    const session = fullMemory<Progress>(kept).session({ userId: 'ada', sessionId: 'trip' })
+    const row = () => store.open({ userId: 'ada', sessionId: 'trip' }).register('checkpoint')
+    await session.commit({ checkpoint: done('a') })
+    expect((await row())?.index).toHaveLength(1)
+    await session.commit({ checkpoint: null })
+    expect((await row())?.index ?? []).toEqual([])
+  })
+
   it('joins its messages to rounds as append does', async () => {
     const store = mapStore()
     const session = open(store)
@@ -117,7 +141,7 @@ describe('a commit', () => {
     const refused: [object, object, object][] = [
       [{ messages: [{ role: 'nobody' }] }, {}, { argument: 'messages[0].role' }],
       [{ messages: { role: 'nobody' } }, {}, { argument: 'messages.role' }],
-      [{ checkpoint: null }, {}, { argument: 'checkpoint' }],
+      [{ checkpoint: () => 1 }, {}, { argument: 'checkpoint' }],
       [{ checkpoint: { when: new Date(0) } }, {}, { argument: 'checkpoint.when' }],
       [{ checkpoint: 'x'.repeat(40_000) }, {}, { code: 'ERR_ENTRY_TOO_LARGE' }],
       [{ facts: finding('x') }, {}, { argument: 'facts' }],

@@ -94,9 +94,9 @@ describe('a context', () => {
     )
     const memoryText = textOf(context, 'memory').replaceAll(context.fence, 'tag')
     expect(memoryText).toMatch(
-      /- tides: Reads tide tables\.[\s\S]*- preference \[user\] Likes window seats\./,
+      /- tides: Reads tide tables\.[\s\S]*- \[f\d{6}\] preference \[user\] Likes window seats\./,
     )
-    expect(memoryText).toContain('- finding [tool] The ferry leaves at noon.')
+    expect(memoryText).toContain('] finding [tool] The ferry leaves at noon.')
     expect(memoryText).toMatch(/ferry[\s\S]*## tides\n\nOpen the almanac\./)
     expect(context.blocks.find(({ section }) => section === 'memory')?.trust).toBe('tool')
     expect(textOf(context, 'tail')).toBe('')
@@ -132,7 +132,7 @@ describe('a context', () => {
     await session.facts.remember(finding('The web says so.', { trust: 'web' }))
     const after = await session.context()
     expect(after.epoch).toBe(before.epoch)
-    expect(textOf(after, 'tail')).toContain('- finding [web] The web says so.')
+    expect(textOf(after, 'tail')).toContain('] finding [web] The web says so.')
     expect(after.blocks.at(-1)).toMatchObject({ section: 'tail', trust: 'web' })
     expect(after.receipt.remembered).toMatchObject([{ name: 'news', items: 1, overflow: { count: 0 } }])
     // At the next epoch it moves to the head.
@@ -362,7 +362,7 @@ describe('a context', () => {
     expect(system).toContain('- constraint: Never fly.')
     expect(system).not.toContain('window seat')
     const lines = facts?.split('\n').filter((line) => line.startsWith('- '))
-    expect(lines).toEqual([
+    expect(lines?.map((line) => line.replace(/\[f\d{6}\] /, ''))).toEqual([
       '- constraint [user] Always book the window seat.',
       '- finding [user] The lift is broken.',
     ])

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { charsPerToken, mapStore } from '../../../src/index.ts'
 import { forget } from '../../../src/operations/forget/forget.ts'
 import { changeSettings } from '../../../src/operations/settings.ts'
-import { startSession } from '../../../src/operations/start/start.ts'
+import { start as startSession } from '../../../src/operations/start/start.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
 import { DAY, NOON } from '../support/starts.ts'
 
@@ -44,14 +44,13 @@ test('a session starts with what was remembered through it, through other sessio
     confidence: 0.3,
   })
   const start = await startSession(session, { query: 'window' })
-  expect(start.memory_count).toBe(2)
+  expect(start.memory_count).toBe(3)
   expect(start.pinned.map(({ id }) => id)).toEqual(['nuts'])
   expect(start.skills_index.map(({ name }) => name)).toEqual(['book-trains'])
   expect(start.context_recall.map(({ id }) => id).sort()).toEqual(['m1', 'seat'])
-  expect(start.low_confidence_alerts).toEqual({
-    count: 1,
-    first: [{ id: 'seat', title: 'Ada sits by the window.', confidence: 0.3 }],
-  })
+  expect(start.low_confidence_alerts).toEqual([
+    { id: 'seat', title: 'Ada sits by the window.', confidence: 0.3 },
+  ])
   expect(start.overflow.pinned).toEqual({ count: 0, tokens: 0, first: [] })
   expect(await startSession(session, { query: 'window', ifNoneMatch: start.etag })).toBeUndefined()
 })
@@ -67,8 +66,8 @@ test('what a start sums up is exactly what does not show, as facts are remembere
   await forget(session, 'f2')
   const all = await startSession(session)
   expect(all.pinned.map(({ id }) => id)).toEqual(['f0', 'g1', 'f3', 'f4', 'f5'])
-  const none = await startSession(session, { budgetTokens: { pins: 0 } })
-  const tokens = all.pinned.map((item) => charsPerToken(4).count(JSON.stringify(item)) + 1)
+  const none = await startSession(session, { budgetTokens: { pin_budget_tokens: 0 } })
+  const tokens = all.pinned.map((item) => item.tokens)
   expect(none.overflow.pinned).toEqual({
     count: 5,
     tokens: tokens.reduce((sum, one) => sum + one),
@@ -106,7 +105,7 @@ test('what ends is recalled until the day that is asked for, whatever the clock 
 
 test('the settings say how large a start is', async () => {
   const memory = memoryOf()
-  await changeSettings(memory, ada, { budget_tokens: { total: 500 } })
+  await changeSettings(memory, ada, { working_memory_budget_tokens: 500 })
   const session = memory.session(ada)
   expect((await startSession(session)).budget.cap).toBe(500)
   expect((await startSession(session, { budgetTokens: 600 })).budget.cap).toBe(600)

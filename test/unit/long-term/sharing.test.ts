@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { lawChecker } from '../../../src/assert-laws.ts'
 import { charsPerToken, type FactInput, mapStore } from '../../../src/index.ts'
 import { forget } from '../../../src/operations/forget/forget.ts'
-import { type FullMemory, memoryWith } from '../../contract/full-memory.ts'
+import { type FullMemory, fullMemory, memoryWith } from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 
 const ADA = { userId: 'ada' }
@@ -158,4 +158,28 @@ describe('a fact of a session', () => {
       ['Steel ships.', 'boats'],
     ])
   })
+})
+
+it('a preference or constraint of one project shows in no other project, no session without one, and to no other user', async () => {
+  const store = mapStore()
+  const memory = fullMemory({ store, budget: 8_000 })
+  const shop = { ...ADA, sessionId: 'shop' }
+  const turin = memory.session(shop, { project: 'turin' })
+  await turin.facts.remember({ kind: 'preference', text: 'Prefers tabs here.' })
+  await memory
+    .user(ADA)
+    .facts.remember({ kind: 'constraint', text: 'Never push on Friday.', project: 'turin' })
+  const shown = async (userId: string, project?: string): Promise<readonly boolean[]> => {
+    const session = memory.session(
+      { userId, sessionId: `new-${project}` },
+      project === undefined ? {} : { project },
+    )
+    await session.append({ role: 'user', content: 'Go.' })
+    const text = JSON.stringify((await session.context()).blocks)
+    return ['Prefers tabs here.', 'Never push on Friday.'].map((said) => text.includes(said))
+  }
+  expect(await shown(ADA.userId, 'turin')).toEqual([true, true])
+  expect(await shown(ADA.userId, 'oslo')).toEqual([false, false])
+  expect(await shown(ADA.userId)).toEqual([false, false])
+  expect(await shown('eve', 'turin')).toEqual([false, false])
 })

@@ -4,7 +4,7 @@ import { loadO200k } from '../../../src/counters/o200k.ts'
 import { factTokens } from '../../../src/features/facts/fact-item.ts'
 import { skillTokens } from '../../../src/features/skills/skill-item.ts'
 import { charsPerToken, defaultCounter, isPlimsollError, utf8Bound } from '../../../src/index.ts'
-import { startSession } from '../../../src/operations/start/start.ts'
+import { start as startSession } from '../../../src/operations/start/start.ts'
 import type { Counter } from '../../../src/ports/counter.ts'
 import type { Fact } from '../../../src/ports/fact.ts'
 import type { SessionStart } from '../../../src/ports/start.ts'
@@ -33,6 +33,7 @@ const facts = (most: number): fc.Arbitrary<readonly Fact[]> =>
         status: fc.constantFrom(undefined, undefined, 'open', 'resolved'),
         pinned: fc.constantFrom(true, true, false),
         priority: fc.nat(9),
+        strength: fc.constantFrom(undefined, undefined, 1, 99),
         confidence: fc.integer({ min: 0, max: 1_000 }).map((thousandths) => thousandths / 1_000),
         supersededBy: fc.constantFrom(undefined, undefined, undefined, 'another'),
         createdAt: fc.integer({ min: TODAY - 3, max: TODAY }),
@@ -56,9 +57,9 @@ const memories: fc.Arbitrary<Remembered> = fc.record({
   recalled: fc.array(
     fc.record({
       id: fc.uuid(),
-      role: fc.constantFrom('user', 'assistant', 'tool'),
+      role: fc.constantFrom('user' as const, 'assistant' as const, 'tool' as const),
       text: texts,
-      trust: fc.constantFrom('user', 'web'),
+      trust: fc.constantFrom('user' as const, 'web' as const),
     }),
     { maxLength: 70, size: 'max' },
   ),
@@ -76,6 +77,7 @@ function holding({ user = [], session = [] }: Remembered): readonly Fact[] {
     .sort(
       (one, other) =>
         other.priority - one.priority ||
+        (other.strength ?? 0) - (one.strength ?? 0) ||
         percent(other) - percent(one) ||
         other.createdAt - one.createdAt ||
         (one.id < other.id ? -1 : Number(one.id > other.id)),
@@ -86,7 +88,12 @@ const ids = (items: readonly { readonly id: string }[]) => items.map(({ id }) =>
 const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0)
 
 function itemsOf({ pinned, skills_index, context_recall }: SessionStart): readonly string[] {
-  return [...pinned, ...skills_index, ...context_recall].map((item) => JSON.stringify(item))
+  // A recalled item that has its text keeps it, and what is shown without one may get it.
+  const recalled = context_recall.flatMap(({ text, ...item }) => [
+    JSON.stringify(item),
+    ...(text === undefined ? [] : [JSON.stringify({ ...item, text })]),
+  ])
+  return [...[...pinned, ...skills_index].map((item) => JSON.stringify(item)), ...recalled]
 }
 
 describe('a start of any memory', () => {
@@ -99,7 +106,11 @@ describe('a start of any memory', () => {
         fc.constantFrom(...COUNTERS),
         async (memory, asked, total, counter) => {
           const parts = await sessionHolding(memory, counter)
-          const options = { query: 'any', ...(asked !== undefined && { project: asked }) }
+          const options = {
+            query: 'any',
+            sessions: 'own' as const,
+            ...(asked !== undefined && { project: asked }),
+          }
           const found = await startSession(parts, { ...options, budgetTokens: total }).catch(leastOf)
           if (typeof found === 'number') return
           const all = holding(memory)
@@ -128,13 +139,13 @@ describe('a start of any memory', () => {
           const due = here
             .filter(({ reviewAt }) => reviewAt < TODAY + DAY)
             .filter(({ reviewAt, expiresAt }) => expiresAt === undefined || reviewAt < expiresAt)
-          expect(found.due_for_review.count).toBe(due.length)
+          expect(found.due_for_review).toBe(due.length)
           const byTime = [...due].sort((a, b) => a.reviewAt - b.reviewAt || (a.id < b.id ? -1 : 1))
-          expect(ids(found.due_for_review.first)).toEqual(ids(byTime.slice(0, 5)))
+          expect(ids(found.due)).toEqual(ids(byTime.slice(0, 5)))
 
           const low = here.filter(({ confidence }) => confidence < 0.5)
-          expect(found.low_confidence_alerts.count).toBe(low.length)
-          expect(ids(found.low_confidence_alerts.first)).toEqual(ids(low.slice(0, 5)))
+          expect(found.overflow.low_confidence_alerts).toBe(Math.max(0, low.length - 5))
+          expect(ids(found.low_confidence_alerts)).toEqual(ids(low.slice(0, 5)))
         },
       ),
       runs(60),
@@ -155,9 +166,13 @@ describe('a start of any memory', () => {
           const steps = caps.map((cap) => least + Math.floor((cap * (10_000 - least)) / 10_000))
           for (const cap of [least, ...steps.sort((a, b) => a - b)].filter((cap) => cap >= least)) {
             const start = await startSession(parts, { query: 'any', budgetTokens: cap })
-            const { budget, etag: _, ...body } = start
-            expect(budget).toEqual({ used: counter.count(JSON.stringify(body)), cap })
-            expect(budget.used).toBeLessThanOrEqual(cap)
+            expect(start.budget.cap).toBe(cap)
+            expect(counter.count(JSON.stringify(start))).toBeLessThanOrEqual(start.budget.used)
+            expect(start.budget.used).toBeLessThanOrEqual(cap)
+            const { pinned, skills_index, context_recall } = start
+            expect(counter.count(JSON.stringify(pinned))).toBeLessThanOrEqual(1_500)
+            expect(counter.count(JSON.stringify(skills_index))).toBeLessThanOrEqual(800)
+            expect(counter.count(JSON.stringify(context_recall))).toBeLessThanOrEqual(700)
             const items = itemsOf(start)
             expect(before.filter((item) => !items.includes(item))).toEqual([])
             before = items
@@ -177,14 +192,19 @@ describe('a start of any memory', () => {
         skills: of(60).map((index) => ({ name: `s-${index}`, description: said(index) })),
         recalled: of(64).map((index) => ({
           id: `m${index}`,
-          role: 'user',
+          role: 'user' as const,
           text: said(index),
-          trust: 'user',
+          trust: 'user' as const,
         })),
       },
       counter,
     )
-    const budgetOf = (total: number) => ({ total, pins: 6_000, skills: 3_000, recall: 3_000 })
+    const budgetOf = (total: number) => ({
+      working_memory_budget_tokens: total,
+      pin_budget_tokens: 6_000,
+      skills_index_budget_tokens: 3_000,
+      recall_budget_tokens: 3_000,
+    })
     const least = await startSession(parts, { query: 'any', budgetTokens: budgetOf(1) }).catch(leastOf)
     let before: readonly string[] = []
     for (let cap = Number(least); cap <= 10_000; cap += 17) {

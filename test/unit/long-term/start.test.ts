@@ -3,15 +3,14 @@ import { bestAtEdges } from '../../../src/features/text/edges.ts'
 import { charsPerToken } from '../../../src/index.ts'
 import { hashText } from '../../../src/kernel/text/hash.ts'
 import { canonical } from '../../../src/kernel/text/json.ts'
-import { startSession } from '../../../src/operations/start/start.ts'
+import { start as startSession } from '../../../src/operations/start/start.ts'
 import type { Counter } from '../../../src/ports/counter.ts'
-import type { RecalledItem } from '../../../src/ports/start.ts'
 import { ONE_SECRET } from '../../contract/full-memory.ts'
-import { COUNTED_BY_FOUR, DAY, fact, NOON, sessionHolding, start } from '../support/starts.ts'
+import { COUNTED_BY_FOUR, DAY, type Found, fact, NOON, sessionHolding, start } from '../support/starts.ts'
 
 const TODAY = NOON - DAY / 2
 
-const recalled = (count: number): readonly RecalledItem[] =>
+const recalled = (count: number): readonly Found[] =>
   Array.from({ length: count }, (_, rank) => ({
     id: `m${rank + 1}`,
     role: 'user',
@@ -51,15 +50,15 @@ describe('the start of a session', () => {
     const { budget, etag, ...body } = found
     expect(JSON.stringify(body)).toBe(
       '{"memory_count":2,' +
-        '"pinned":[{"id":"diet","kind":"constraint","title":"Diet","text":"No nuts.","project":"trip",' +
-        '"priority":5,"confidence":1,"trust":"user"}],' +
+        '"pinned":[{"id":"diet","title":"Diet","content":"No nuts.","tokens":17}],' +
         '"skills_index":[{"name":"book-trains","description":"Books trains."}],' +
-        '"context_recall":[{"id":"m2","role":"tool","text":"Coach 5.","trust":"tool"},' +
-        '{"id":"f1","kind":"preference","text":"By train.","trust":"user"}],' +
-        `"due_for_review":{"count":1,"first":[{"id":"seat","title":"Title of seat","review_at":${TODAY + 1}}]},` +
-        '"low_confidence_alerts":{"count":1,"first":[{"id":"seat","title":"Title of seat","confidence":0.4}]},' +
+        '"context_recall":[{"id":"m2","title":"Coach 5.","score":64,"role":"tool","trust":"tool","text":"Coach 5."},' +
+        '{"id":"f1","title":"By train.","score":63,"kind":"preference","trust":"user","text":"By train."}],' +
+        '"due_for_review":1,' +
+        '"low_confidence_alerts":[{"id":"seat","title":"Title of seat","confidence":0.4}],' +
         '"overflow":{"pinned":{"count":0,"tokens":0,"first":[]},"skills_index":{"count":0,"tokens":0,"first":[]},' +
-        '"context_recall":{"count":0,"tokens":0,"first":[]}}}',
+        '"context_recall":{"count":0,"tokens":0,"first":[]},"low_confidence_alerts":0},' +
+        `"due":[{"id":"seat","title":"Title of seat","review_at":${TODAY + 1}}]}`,
     )
     expect(Object.keys(found)).toEqual([
       'memory_count',
@@ -70,9 +69,10 @@ describe('the start of a session', () => {
       'low_confidence_alerts',
       'budget',
       'overflow',
+      'due',
       'etag',
     ])
-    expect(budget).toEqual({ used: COUNTED_BY_FOUR.count(JSON.stringify(body)), cap: 3_000 })
+    expect(budget).toEqual({ used: COUNTED_BY_FOUR.count(JSON.stringify(found)), cap: 3_000 })
     expect(etag).toBe(hashText(canonical(body as never), ONE_SECRET))
   })
 
@@ -82,19 +82,20 @@ describe('the start of a session', () => {
     expect(found.overflow.pinned).toEqual({ count: 0, tokens: 0, first: [] })
   })
 
-  test('shows facts of the user and of the session in one order: priority, confidence, the newest first, then by id', async () => {
+  test('shows facts of the user and of the session in one order: priority, strength, confidence, the newest first, then by id', async () => {
     const found = await start({
       user: [
         fact({ id: 'd', priority: 5 }),
         fact({ id: 'c', priority: 5 }),
         fact({ id: 'a', priority: 9, confidence: 0.6 }),
+        fact({ id: 'f', priority: 9, confidence: 0.6, strength: 2 }),
       ],
       session: [
         fact({ id: 'e', priority: 5, createdAt: NOON }),
         fact({ id: 'b', priority: 9, confidence: 0.9 }),
       ],
     })
-    expect(found.pinned.map(({ id }) => id)).toEqual(['b', 'a', 'e', 'c', 'd'])
+    expect(found.pinned.map(({ id }) => id)).toEqual(['f', 'b', 'a', 'e', 'c', 'd'])
   })
 
   test('shows facts without a project and of the asked one, and counts all', async () => {
@@ -106,18 +107,18 @@ describe('the start of a session', () => {
     const found = await start({ user }, { project: 'here' })
     expect(found.memory_count).toBe(3)
     expect(found.pinned.map(({ id }) => id)).toEqual(['everywhere', 'here'])
-    expect(found.due_for_review.count).toBe(0)
-    expect(found.low_confidence_alerts.count).toBe(0)
+    expect(found.due_for_review).toBe(0)
+    expect(found.low_confidence_alerts).toEqual([])
     expect((await start({ user })).pinned.map(({ id }) => id)).toEqual(['everywhere'])
     const there = await start({ user }, { project: 'there' })
-    expect(there.due_for_review.first.map(({ id }) => id)).toEqual(['there'])
-    expect(there.low_confidence_alerts.first.map(({ id }) => id)).toEqual(['there'])
+    expect(there.due.map(({ id }) => id)).toEqual(['there'])
+    expect(there.low_confidence_alerts.map(({ id }) => id)).toEqual(['there'])
   })
 
   test('takes no project for another one, however it is spelled', async () => {
     const odd = 'here/expires/1/20779'
     const user = [fact({ id: 'a', project: 'here' }), fact({ id: 'b', project: odd })]
-    const none = await start({ user }, { project: 'here', budgetTokens: { pins: 0 } })
+    const none = await start({ user }, { project: 'here', budgetTokens: { pin_budget_tokens: 0 } })
     expect(none.overflow.pinned).toMatchObject({ count: 1, first: ['a'] })
     expect((await start({ user }, { project: odd })).pinned.map(({ id }) => id)).toEqual(['b'])
   })
@@ -135,9 +136,10 @@ describe('the start of a session', () => {
     expect(found.pinned.map(({ id }) => id)).toEqual(['ends today', 'new'])
     expect(found).toMatchObject({
       memory_count: 2,
-      due_for_review: { count: 0, first: [] },
-      low_confidence_alerts: { count: 0, first: [] },
-      overflow: { pinned: { count: 0 } },
+      due_for_review: 0,
+      due: [],
+      low_confidence_alerts: [],
+      overflow: { pinned: { count: 0 }, low_confidence_alerts: 0 },
     })
   })
 
@@ -147,10 +149,10 @@ describe('the start of a session', () => {
       fact({ id: `f${index}`, reviewAt: TODAY + days * DAY, confidence: 0.1, priority: index }),
     )
     const found = await start({ user })
-    expect(found.due_for_review.count).toBe(6)
-    expect(found.due_for_review.first.map(({ id }) => id)).toEqual(['f3', 'f6', 'f0', 'f5', 'f2'])
-    expect(found.low_confidence_alerts.count).toBe(7)
-    expect(found.low_confidence_alerts.first.map(({ id }) => id)).toEqual(['f6', 'f5', 'f4', 'f3', 'f2'])
+    expect(found.due_for_review).toBe(6)
+    expect(found.due.map(({ id }) => id)).toEqual(['f3', 'f6', 'f0', 'f5', 'f2'])
+    expect(found.overflow.low_confidence_alerts).toBe(2)
+    expect(found.low_confidence_alerts.map(({ id }) => id)).toEqual(['f6', 'f5', 'f4', 'f3', 'f2'])
   })
 
   test('reads no more of the time than its UTC day', async () => {
@@ -174,7 +176,7 @@ describe('the start of a session', () => {
     )
     const read = JSON.parse(JSON.stringify(found))
     expect(read).toEqual(found)
-    expect([read.pinned[0].text, read.skills_index[0].description, read.context_recall[0].text]).toEqual([
+    expect([read.pinned[0].content, read.skills_index[0].description, read.context_recall[0].text]).toEqual([
       hostile,
       hostile,
       hostile,
@@ -201,15 +203,17 @@ describe('recall at a start', () => {
   })
 
   test('shows of a long text the beginning, without parting a character, so that it keeps nothing else out', async () => {
-    const long: RecalledItem = { id: 'm0', role: 'tool', text: `a${'🚆'.repeat(40_000)}`, trust: 'tool' }
+    const long: Found = { id: 'm0', role: 'tool', text: `a${'🚆'.repeat(40_000)}`, trust: 'tool' }
     const { context_recall } = await start({ recalled: [long, ...recalled(1)] }, { query: 'rank' })
     expect(context_recall.map(({ text }) => text)).toEqual([`a${'🚆'.repeat(499)}…`, 'Rank 1.'])
   })
 
-  test('happens only where there is a query, and something that recalls', async () => {
+  test('looks for a query only where something recalls, and says where nothing does', async () => {
     expect((await start({ recalled: recalled(3) })).context_recall).toEqual([])
     expect((await start({ recalled: recalled(3) }, { query: '' })).context_recall).toEqual([])
-    expect((await start({}, { query: 'rank' })).context_recall).toEqual([])
+    const without = await start({}, { query: 'rank' })
+    expect(without).toMatchObject({ context_recall: [], recall: 'not in use' })
+    expect(await start({ recalled: [] })).not.toHaveProperty('recall')
   })
 })
 
@@ -221,33 +225,40 @@ describe('the budget of a start', () => {
       (await start(memory, { query: 'rank', ...budgetTokens })).budget.cap
     expect(await capOf({})).toBe(3_000)
     expect(await capOf({ budgetTokens: 2_000 })).toBe(2_000)
-    expect(await capOf({ budgetTokens: { total: 1_000 } })).toBe(1_000)
-    const none = await start(memory, { query: 'rank', budgetTokens: { pins: 0 } })
+    expect(await capOf({ budgetTokens: { working_memory_budget_tokens: 1_000 } })).toBe(1_000)
+    const none = await start(memory, { query: 'rank', budgetTokens: { pin_budget_tokens: 0 } })
     expect(none.pinned).toEqual([])
     expect(none.overflow.pinned).toMatchObject({ count: 200, first: ['f0', 'f1', 'f10', 'f100', 'f101'] })
     expect(none.budget.cap).toBe(3_000)
   })
 
-  test('is shared by the sections in proportion, and none takes more than its own part', async () => {
-    const memory = {
-      user: Array.from({ length: 200 }, (_, index) => fact({ id: `f${index}` })),
-      skills: skills(300),
-      recalled: recalled(64),
-    }
+  test('is a cap for each section, and what one leaves the next one has', async () => {
+    const pins = (count: number) => Array.from({ length: count }, (_, index) => fact({ id: `f${index}` }))
+    const memory = { user: pins(200), skills: skills(300), recalled: recalled(64) }
     const tokens = (items: readonly unknown[]) => COUNTED_BY_FOUR.count(JSON.stringify(items))
-    for (const total of [1_000, 2_000, 3_000, 20_000]) {
-      const found = await start(memory, {
-        query: 'rank',
-        budgetTokens: { total, pins: 1_500, skills: 800, recall: 500 },
-      })
-      expect(tokens(found.pinned)).toBeLessThanOrEqual(1_500)
-      expect(tokens(found.skills_index)).toBeLessThanOrEqual(800)
-      expect(tokens(found.context_recall)).toBeLessThanOrEqual(500)
-      const share = Math.min(1, (total - 250) / 2_800)
-      expect(tokens(found.pinned)).toBeGreaterThan(1_500 * share - 100)
-      expect(tokens(found.skills_index)).toBeGreaterThan(800 * share - 100)
-      expect(tokens(found.context_recall)).toBeGreaterThan(500 * share - 100)
+    const parts = { pin_budget_tokens: 1_500, skills_index_budget_tokens: 800, recall_budget_tokens: 500 }
+    for (const [total, pinned, skills, recall] of [
+      [1_000, 1_000, 0, 0],
+      [2_000, 1_500, 400, 0],
+      [3_100, 1_500, 800, 500],
+      [20_000, 1_500, 800, 500],
+    ] as const) {
+      const budgetTokens = { working_memory_budget_tokens: total, ...parts }
+      const found = await start(memory, { query: 'rank', budgetTokens })
+      for (const [items, most] of [
+        [found.pinned, pinned],
+        [found.skills_index, skills],
+        [found.context_recall, recall],
+      ] as const) {
+        expect(tokens(items)).toBeLessThanOrEqual(Math.max(1, most))
+        expect(tokens(items)).toBeGreaterThan(most - 330)
+      }
     }
+    const none = await start({ ...memory, user: [] }, { budgetTokens: 1_000 })
+    expect(tokens(none.skills_index)).toBeGreaterThan(650)
+    const nine = await start({ ...memory, user: pins(9) }, { budgetTokens: 700 })
+    expect(nine.pinned.length).toBe(9)
+    expect(nine.skills_index.length).toBeGreaterThan(0)
   })
 
   test('a section stops at the first item that does not fit, though a later one would', async () => {
@@ -269,7 +280,7 @@ describe('the budget of a start', () => {
     expect(refusal.message).toContain(`${refusal.limit} tokens`)
     expect(await startSession(parts, { budgetTokens: refusal.limit })).toMatchObject({
       pinned: [],
-      budget: { used: refusal.limit, cap: refusal.limit },
+      budget: { cap: refusal.limit },
       overflow: { pinned: { count: 2 } },
     })
     await expect(startSession(parts, { budgetTokens: refusal.limit - 1 })).rejects.toMatchObject({
@@ -297,9 +308,10 @@ describe('the budget of a start', () => {
   test('refuses what is no budget, time, project or query', async () => {
     const parts = await sessionHolding({}, charsPerToken(4))
     for (const [options, argument] of [
-      [{ budgetTokens: 0 }, 'budgetTokens.total'],
-      [{ budgetTokens: { total: 1.5 } }, 'budgetTokens.total'],
-      [{ budgetTokens: { pins: -1 } }, 'budgetTokens.pins'],
+      [{ budgetTokens: 0.5 }, 'budgetTokens.working_memory_budget_tokens'],
+      [{ budgetTokens: { pin_budget_tokens: -1 } }, 'budgetTokens.pin_budget_tokens'],
+      [{ budgetTokens: { pins: 1 } as never }, 'budgetTokens.pins'],
+      [{ sessions: 'none' as never }, 'sessions'],
       [{ budgetTokens: 'many' as never }, 'budgetTokens'],
       [{ now: Number.NaN }, 'now'],
       [{ project: '' }, 'project'],

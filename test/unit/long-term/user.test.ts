@@ -11,13 +11,13 @@ describe('memory.user', () => {
     const ada = memory.user({ userId: 'ada' })
     await ada.profile.set('SOUL.md', 'You are calm.')
     await ada.skills.set({ name: 'tides', description: 'Reads tide tables.', text: '' })
-    await changeSettings(memory, { userId: 'ada' }, { budget_tokens: { pins: 7 } })
+    await changeSettings(memory, { userId: 'ada' }, { pin_budget_tokens: 7 })
     await memory.session({ userId: 'ada' }).append({ role: 'user', content: 'Hello' })
     for (const scope of [{ userId: 'bo' }, { tenant: 'harbour', userId: 'ada' }, { userId: '__proto__' }]) {
       const other = memory.user(scope)
       expect(await other.profile.list()).toEqual([])
       expect(await other.skills.list()).toEqual([])
-      expect((await readSettings(memory, scope)).budget_tokens.pins).toBe(1500)
+      expect((await readSettings(memory, scope)).pin_budget_tokens).toBe(1500)
     }
     expect(await memory.user({ userId: 'ada' }).profile.list()).toHaveLength(1)
     expect(await listSessions(memory, { userId: 'ada' })).toHaveLength(1)
@@ -31,23 +31,29 @@ describe('memory.user', () => {
 
 describe('settings', () => {
   const ADA = { userId: 'ada' }
+  const DEFAULTS = {
+    v: 1,
+    working_memory_budget_tokens: 3000,
+    pin_budget_tokens: 1500,
+    skills_index_budget_tokens: 800,
+    recall_budget_tokens: 700,
+  }
   const setUp = () => createMemory({ store: mapStore(), budget: 16_000 })
 
   it('are written with their defaults the first time', async () => {
     const store = mapStore()
-    const defaults = { v: 1, budget_tokens: { total: 3000, pins: 1500, skills: 800, recall: 700 } }
-    expect(await readSettings(createMemory({ store, budget: 16_000 }), { userId: 'ada' })).toEqual(defaults)
+    expect(await readSettings(createMemory({ store, budget: 16_000 }), { userId: 'ada' })).toEqual(DEFAULTS)
     const row = await store.open({ userId: 'ada' }).register('settings')
-    expect(JSON.parse(row?.body ?? '')).toEqual(defaults)
+    expect(JSON.parse(row?.body ?? '')).toEqual(DEFAULTS)
   })
 
   it('change field by field', async () => {
     const memory = setUp()
-    await changeSettings(memory, ADA, { budget_tokens: { total: 1 } })
-    const expected = { v: 1, budget_tokens: { total: 1, pins: 0, skills: 800, recall: 700 } }
-    expect(await changeSettings(memory, ADA, { budget_tokens: { pins: 0 } })).toEqual(expected)
+    await changeSettings(memory, ADA, { working_memory_budget_tokens: 1 })
+    const expected = { ...DEFAULTS, working_memory_budget_tokens: 1, pin_budget_tokens: 0 }
+    expect(await changeSettings(memory, ADA, { pin_budget_tokens: 0 })).toEqual(expected)
     expect(await changeSettings(memory, ADA, {})).toEqual(expected)
-    const absent = { budget_tokens: { pins: undefined } } as unknown as SettingsPatch
+    const absent = { pin_budget_tokens: undefined } as unknown as SettingsPatch
     expect(await changeSettings(memory, ADA, absent)).toEqual(expected)
     expect(await readSettings(memory, ADA)).toEqual(expected)
   })
@@ -56,24 +62,20 @@ describe('settings', () => {
     const store = mapStore()
     const [one, other] = [createMemory({ store, budget: 16_000 }), createMemory({ store, budget: 16_000 })]
     await Promise.all([
-      changeSettings(one, ADA, { budget_tokens: { pins: 1 } }),
-      changeSettings(other, ADA, { budget_tokens: { recall: 2 } }),
+      changeSettings(one, ADA, { pin_budget_tokens: 1 }),
+      changeSettings(other, ADA, { recall_budget_tokens: 2 }),
     ])
-    expect((await readSettings(one, ADA)).budget_tokens).toEqual({
-      total: 3000,
-      pins: 1,
-      skills: 800,
-      recall: 2,
-    })
+    const expected = { ...DEFAULTS, pin_budget_tokens: 1, recall_budget_tokens: 2 }
+    expect(await readSettings(one, ADA)).toEqual(expected)
   })
 
   it.each([
-    [{ budget_tokens: { total: 0 } }, 'budget_tokens.total'],
-    [{ budget_tokens: { pins: -1 } }, 'budget_tokens.pins'],
-    [{ budget_tokens: { skills: 0.5 } }, 'budget_tokens.skills'],
-    [{ budget_tokens: { recall: Number.NaN } }, 'budget_tokens.recall'],
-    [{ budget_tokens: { pinned: 1 } }, 'budget_tokens.pinned'],
-    [{ budget_tokens: null }, 'budget_tokens'],
+    [{ working_memory_budget_tokens: 0 }, 'working_memory_budget_tokens'],
+    [{ pin_budget_tokens: -1 }, 'pin_budget_tokens'],
+    [{ skills_index_budget_tokens: 0.5 }, 'skills_index_budget_tokens'],
+    [{ recall_budget_tokens: Number.NaN }, 'recall_budget_tokens'],
+    [{ recall_budget_tokens: null }, 'recall_budget_tokens'],
+    [{ pins: 1 }, 'patch.pins'],
     [{ v: 2 }, 'patch.v'],
     [JSON.parse('{"__proto__":{}}'), 'patch.__proto__'],
     ['all', 'patch'],

@@ -166,7 +166,8 @@ function kindOf(character: string): number {
   if (/[a-z]/.test(character)) return 0
   if (/[A-Z]/.test(character)) return 1
   if (/[0-9]/.test(character)) return 2
-  if (/\s/.test(character)) return 3
+  // The encoding has no token for several form feeds or vertical tabs.
+  if (/[\t\n\r ]/.test(character)) return 3
   if (!/[!-~]/.test(character)) return 16
   const bit = (of: string, value: number): number => (of.includes(character) ? value : 0)
   return 8 + bit(STRUCTURE, 1) + bit(RULERS, 2) + bit(JOINTS, 4)

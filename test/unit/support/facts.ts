@@ -24,6 +24,7 @@ export function bench({ store = openScope(), ...given }: Partial<FactsParts> = {
     store,
     host: hostOf(clock),
     tokensOf: ({ text }) => text.length,
+    counter: 'characters',
     trustOf: async (id) => messages.get(id),
     ...given,
   }

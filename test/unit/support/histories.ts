@@ -22,7 +22,15 @@ export type Action =
   | { readonly type: 'note'; readonly text: string }
   | { readonly type: 'rewind'; readonly place: number }
   | { readonly type: 'undo' }
-  | { readonly type: 'context'; readonly tail: string; readonly tools: number; readonly abandon: boolean }
+  | {
+      readonly type: 'context'
+      readonly tail: string
+      readonly system: string
+      readonly tools: number
+      readonly abandon: boolean
+      /** As a run does that is resumed: so many of the past show, from here on. */
+      readonly resume: number
+    }
   /** A new session object: nothing in memory. */
   | { readonly type: 'reopen' }
 
@@ -95,8 +103,10 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     arbitrary: fc.record({
       type: fc.constant('context' as const),
       tail: fc.oneof({ weight: 2, arbitrary: fc.constant('') }, texts),
+      system: fc.oneof({ weight: 8, arbitrary: fc.constant('') }, fc.constant('Answer in rhymes.')),
       tools: fc.oneof({ weight: 8, arbitrary: fc.constant(1) }, fc.constantFrom(0, 2)),
       abandon: fc.boolean(),
+      resume: fc.oneof({ weight: 8, arbitrary: fc.constant(0) }, fc.integer({ min: 1, max: 8 })),
     }),
   },
   { weight: 1, arbitrary: fc.constant({ type: 'reopen' } as const) },

@@ -23,6 +23,9 @@ export const TOOLS: readonly ToolSpec[] = [
   { name: 'tool_1', inputSchema: { type: 'object' } },
 ]
 
+type Asked = Pick<Extract<Action, { type: 'context' }>, 'tail' | 'tools' | 'abandon'> &
+  Partial<Pick<Extract<Action, { type: 'context' }>, 'system' | 'resume'>>
+
 /** Plays actions against a session, as an app would, and hands each context to `onContext`. */
 export class Scene {
   readonly store: Store = mapStore()
@@ -119,6 +122,7 @@ export class Scene {
         this.session = this.open()
         return
       case 'context': {
+        if (action.resume > 0) await this.context(action, this.session, false, true)
         const context = await this.context(action)
         if (context) await onContext(context, action)
       }
@@ -127,14 +131,18 @@ export class Scene {
 
   /** The context, unless the law allows a refusal. */
   async context(
-    { tail, tools, abandon }: Pick<Extract<Action, { type: 'context' }>, 'tail' | 'tools' | 'abandon'>,
+    { tail, system = '', tools, abandon, resume = 0 }: Asked,
     session = this.session,
     preview = false,
+    newEpoch = false,
   ): Promise<Context | undefined> {
     try {
       return await session.context({
         ...(tail !== '' && { tail }),
+        ...(system !== '' && { system }),
         ...(tools > 0 && { tools: TOOLS.slice(0, tools) }),
+        ...(resume > 0 && { limits: { window: { max: { messages: 1_000 }, keep: { messages: resume } } } }),
+        newEpoch,
         onPending: abandon ? 'abandon' : 'reject',
         preview,
       })

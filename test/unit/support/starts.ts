@@ -3,6 +3,7 @@ import { factKey } from '../../../src/features/facts/fact.ts'
 import { indexOf } from '../../../src/features/facts/fact-index.ts'
 import { factTokens } from '../../../src/features/facts/fact-item.ts'
 import type { FactsShape } from '../../../src/features/facts/feature.ts'
+import { UNTOLD_INDEX, untoldKey } from '../../../src/features/facts/kept.ts'
 import type { SkillsShape } from '../../../src/features/skills/feature.ts'
 import { skillTokens } from '../../../src/features/skills/skill-item.ts'
 import { Findable } from '../../../src/features/slots.ts'
@@ -11,13 +12,13 @@ import type { Feature } from '../../../src/kernel/feature.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
 import { provide } from '../../../src/kernel/slot.ts'
-import { startSession } from '../../../src/operations/start/start.ts'
+import { start as startSession } from '../../../src/operations/start/start.ts'
 import type { Counter } from '../../../src/ports/counter.ts'
 import type { Fact } from '../../../src/ports/fact.ts'
 import type { Session } from '../../../src/ports/memory.ts'
 import type { IndexEntry } from '../../../src/ports/op.ts'
 import type { Recalled, RecallOptions } from '../../../src/ports/recall.ts'
-import type { RecalledItem, SkillItem, StartOptions } from '../../../src/ports/start.ts'
+import type { SkillItem, StartOptions } from '../../../src/ports/start.ts'
 import type { ScopeStore, Store } from '../../../src/ports/store.ts'
 import { mapStore } from '../../../src/stores/map.ts'
 import { ONE_SECRET } from '../../contract/full-memory.ts'
@@ -31,6 +32,10 @@ export const COUNTED_BY_FOUR: Counter = {
   kind: 'estimate',
   count: (text) => Math.ceil(text.length / 4),
 }
+
+/** What a query finds. */
+export type Found = Pick<Recalled, 'id' | 'text' | 'trust'> &
+  Partial<Pick<Recalled, 'role' | 'kind' | 'score'>>
 
 /** A fact that holds, of which only what matters is given. */
 export function fact(given: Partial<Fact> & Pick<Fact, 'id'>): Fact {
@@ -53,7 +58,7 @@ export interface Remembered {
   readonly user?: readonly Fact[]
   readonly session?: readonly Fact[]
   readonly skills?: readonly SkillItem[]
-  readonly recalled?: readonly RecalledItem[]
+  readonly recalled?: readonly Found[]
 }
 
 /** A session of a memory that holds this much. */
@@ -70,7 +75,11 @@ export async function sessionHolding(
   )
   await put(
     one,
-    session.map((each) => entryOf(each, counter)),
+    // As they are written: marked, so that the user's scope is told of them.
+    session.flatMap((each) => {
+      const entry = entryOf(each, counter)
+      return [entry, { key: untoldKey(entry.key), value: {}, index: UNTOLD_INDEX }]
+    }),
   )
   await put(
     own,
@@ -86,12 +95,9 @@ export async function sessionHolding(
 type StartingSession = Session<{ facts: FactsShape; skills: SkillsShape }>
 
 /** @param recalled what any query finds; absent: there is no recall */
-export function sessionOver(
-  store: Store,
-  counter: Counter,
-  recalled?: readonly RecalledItem[],
-): StartingSession {
-  const find = async (_: string, { first }: RecallOptions) => (recalled ?? []).slice(0, first) as Recalled[]
+export function sessionOver(store: Store, counter: Counter, recalled?: readonly Found[]): StartingSession {
+  const find = async (_: string, { first }: RecallOptions) =>
+    (recalled ?? []).slice(0, first).map((one, rank) => ({ score: 64 - rank, ...one }) as Recalled)
   const finding: Feature<'finding', Record<never, never>> = {
     name: 'finding',
     open: () => ({ provides: recalled ? [provide(Findable, { find })] : [] }),
@@ -118,7 +124,7 @@ interface Entry {
 }
 
 export function entryOf(one: Fact, counter: Counter): Entry {
-  return { key: factKey(one.id), value: one, index: indexOf(one, factTokens(counter, one), []) }
+  return { key: factKey(one.id), value: one, index: indexOf(one, factTokens(counter, one), [], counter.id) }
 }
 
 /** Writes registers as they are given, many at a time. */

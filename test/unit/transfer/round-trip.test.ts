@@ -70,7 +70,13 @@ async function heldBy(scope: ScopeStore): Promise<unknown> {
   }
   const { indexed: _, ...head } = all.head
   // What was done where the file was made is no part of it.
-  const transferred = all.registers.filter(({ key }) => !key.startsWith('audit/') && key !== OWED)
+  const transferred = all.registers
+    .filter(({ key }) => !key.startsWith('audit/') && !key.startsWith('untold/') && key !== OWED)
+    // Sessions' facts are noted by who imports them.
+    .flatMap(({ version, seq, ...row }) => {
+      if (!row.key.startsWith('kept/')) return { version, seq, ...row }
+      return row.body === 'null' ? [] : row
+    })
   // A fact that has ended is taken off the lists at the next write, or where it is imported.
   const registers = transferred.map(({ index, ...row }) =>
     row.body?.includes('"expiresAt"') ? row : { ...row, index },

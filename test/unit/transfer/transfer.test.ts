@@ -11,12 +11,13 @@ import {
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { hashJson } from '../../../src/kernel/text/hash.ts'
 import { attach, readAttachment } from '../../../src/operations/attachments.ts'
+import { readAudit } from '../../../src/operations/audit.ts'
 import { contextAt } from '../../../src/operations/context-at.ts'
 import { deleteSession } from '../../../src/operations/delete-session.ts'
 import { forget } from '../../../src/operations/forget/forget.ts'
 import { rewind } from '../../../src/operations/rewind.ts'
 import { findSession, listSessions, titleSession } from '../../../src/operations/sessions.ts'
-import { exportFrom } from '../../../src/operations/transfer/export.ts'
+import { exportFrom, exportMarkdown } from '../../../src/operations/transfer/export.ts'
 import { importInto } from '../../../src/operations/transfer/import.ts'
 import { type FullMemoryOptions, fullMemory } from '../../contract/full-memory.ts'
 import { append, readAll, remove } from '../../contract/samples.ts'
@@ -266,6 +267,46 @@ describe('the lines of an export', () => {
       > }
       "
     `)
+  })
+
+  it('gives one conversation for reading, and what else of the session is asked for', async () => {
+    const memory = fullMemory({ store: mapStore(), budget: 16_000, clock: () => 0 })
+    const session = memory.session({ ...ADA, sessionId: 'trip' })
+    await session.commit({
+      messages: [
+        { id: 'm1', role: 'user', content: 'Two seats.' },
+        { id: 'm2', role: 'assistant', content: 'Booked.' },
+      ],
+      checkpoint: { step: 1 },
+    })
+    await memory.session({ ...ADA, sessionId: 'home' }).append({ role: 'user', content: 'Elsewhere.' })
+    await rewind(session, 'm2')
+    const textOf = async (options?: { readonly parts?: readonly ('log' | 'checkpoint')[] }) => {
+      let text = ''
+      for await (const piece of exportMarkdown(session, options)) text += piece
+      return text
+    }
+    const said = `
+# Session trip
+
+## user (1970-01-01 00:00 UTC)
+
+> Two seats.
+
+## assistant (1970-01-01 00:00 UTC, taken back)
+
+> Booked.
+`
+    expect(await textOf()).toBe(said)
+    const state = '\n## Checkpoint\n\n> {\n>   "step": 1\n> }\n'
+    expect(await textOf({ parts: ['log', 'checkpoint'] })).toBe(said + state)
+    expect(await readAudit(memory, ADA)).toMatchObject([
+      { action: 'export', target: 'trip' },
+      { action: 'export', target: 'trip' },
+    ])
+    for (const refused of [{ parts: ['x'] }, { format: 'jsonl' }])
+      expect(() => exportMarkdown(session, refused as never)).toThrow('export')
+    expect(() => exportMarkdown(memory as never)).toThrow('exportMarkdown: session must be')
   })
 
   it('are refused for parts and formats that there are not, before anything is read', () => {

@@ -56,6 +56,13 @@ const WRITES: readonly (readonly [
     { messages: [{ role: 'user', content: 'A' }] },
     { messages: [{ role: 'user', content: 'B' }] },
   ],
+  [
+    'a commit',
+    'POST',
+    '{at}/commit',
+    { messages: [{ role: 'user', content: 'A' }], checkpoint: 'A' },
+    { messages: [{ role: 'user', content: 'A' }], checkpoint: 'B' },
+  ],
   ['a checkpoint', 'PUT', '{at}/checkpoint', { value: 'A' }, { value: 'B' }],
   [
     'a fact of a session',

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { handleMcpRequest } from '../../../src/bridges/mcp/index.ts'
 import { memoryToolSpecs, sessionStartGuide } from '../../../src/index.ts'
 import { addExchange } from '../../../src/operations/exchange.ts'
-import { startSession } from '../../../src/operations/start/start.ts'
+import { start as startSession } from '../../../src/operations/start/start.ts'
 import { type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { ObjectStore } from '../object-store.ts'
 
@@ -37,7 +37,7 @@ async function call(client: Client, name: string, input: Record<string, unknown>
   return { text: part?.text ?? '', isError }
 }
 
-const idIn = (text: string): string => /m-[0-9a-f]{16}/.exec(text)?.[0] ?? 'none'
+const idIn = (text: string): string => /f\d{6}/.exec(text)?.[0] ?? 'none'
 
 function post(session: FullSession, body: string, headers: Record<string, string> = {}): Promise<Response> {
   const own = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' }
@@ -101,7 +101,7 @@ describe('an MCP client of a session in a Durable Object', () => {
     expect(await done('memory_read_source', { reference: '#1' })).toMatch(/4711/)
     expect(await done('skill_load', { name: 'booking' })).toMatch(/Ask\.$/)
     await done('skill_unload', { name: 'booking' })
-    await done('memory_forget', { id: idIn(constraint) })
+    await done('memory_forget', { fact: idIn(constraint) })
     expect(new Set(told)).toEqual(new Set(tools.map(({ name }) => name)))
     expect((await session.facts.list()).map(({ trust, pinned }) => ({ trust, pinned }))).toEqual(
       Array(2).fill({ trust: 'assistant', pinned: false }),

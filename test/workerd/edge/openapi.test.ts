@@ -42,7 +42,7 @@ describe('the description of the API', () => {
     for (const operation of operations()) {
       const { name, path, responses = {} } = operation
       const isRead = name.startsWith('get ')
-      const isVersioned = /(checkpoint|profile\/\{name\}|skills\/\{name\}|start)$/.test(path)
+      const isVersioned = /(checkpoint|commit|profile\/\{name\}|skills\/\{name\}|start)$/.test(path)
       expect([name, named(operation).includes('If-None-Match')]).toEqual([name, isVersioned])
       expect([name, named(operation).includes('If-Match')]).toEqual([name, isVersioned && !isRead])
       if (isRead) expect([name, named(operation).includes('Idempotency-Key')]).toEqual([name, false])

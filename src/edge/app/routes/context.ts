@@ -1,5 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from '@hono/zod-openapi'
+import type { StartBudget } from '../../../ports/settings.ts'
+import { toWire } from '../../wire.ts'
 import { answers } from '../answer-schemas.ts'
 import type { AppEnv } from '../app-env.ts'
 import { endpoint } from '../endpoint.ts'
@@ -112,9 +114,9 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
       method: 'put',
       path: '/v1/sessions/{session}/checkpoint',
       isVersioned: true,
-      summary: 'Keeps a state of at most 32 KiB, over the version in If-Match if there is one',
+      summary: 'Keeps a state of at most 32 KiB, over the version in If-Match if there is one; null: none',
       body: schemas.setCheckpoint,
-      answer: schemas.version,
+      answer: schemas.checkpointVersion,
     },
     ({ context, principal, param, body, condition, meta }) =>
       askSession(
@@ -122,6 +124,24 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
         sessionScope(principal, param('session')),
         'setCheckpoint',
         { ...body, condition },
+        meta,
+      ),
+  )
+  endpoint(
+    app,
+    {
+      id: 'deleteCheckpoint',
+      method: 'delete',
+      path: '/v1/sessions/{session}/checkpoint',
+      isVersioned: true,
+      summary: 'Keeps no state from now on; the messages stay',
+    },
+    ({ context, principal, param, condition, meta }) =>
+      askSession(
+        context.var.settings,
+        sessionScope(principal, param('session')),
+        'deleteCheckpoint',
+        { condition },
         meta,
       ),
   )
@@ -136,11 +156,12 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
       query: schemas.start,
       answer: answers.start,
     },
-    ({ context, principal, param, query: { query, project, budget, ...shares } }) =>
+    ({ context, principal, param, query: { query, project, sessions, ...budget } }) =>
       askSession(context.var.settings, sessionScope(principal, param('session')), 'start', {
         ...(query !== undefined && { query }),
         ...(project !== undefined && { project }),
-        budgetTokens: { ...shares, ...(budget !== undefined && { total: budget }) },
+        ...(sessions !== undefined && { sessions }),
+        budgetTokens: toWire(budget) as Partial<StartBudget>,
       }),
   )
   endpoint(

@@ -107,6 +107,27 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     {
+      id: 'commit',
+      method: 'post',
+      path: '/v1/sessions/{session}/commit',
+      isVersioned: true,
+      summary:
+        'Writes messages, checkpoint and facts, all or nothing, the checkpoint over the version in If-Match if there is one',
+      body: schemas.commit,
+      answer: schemas.committed,
+    },
+    ({ context, principal, param, body, condition, meta }) =>
+      askSession(
+        context.var.settings,
+        sessionScope(principal, param('session')),
+        'commit',
+        { ...body, condition },
+        meta,
+      ),
+  )
+  endpoint(
+    app,
+    {
       id: 'listMessages',
       method: 'get',
       path: '/v1/sessions/{session}/messages',
@@ -117,6 +138,25 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
     },
     ({ context, principal, param, query }) =>
       askSession(context.var.settings, sessionScope(principal, param('session')), 'messages', query),
+  )
+  endpoint(
+    app,
+    {
+      id: 'clearLog',
+      method: 'delete',
+      path: '/v1/sessions/{session}/messages',
+      summary:
+        'Empties all messages, and what was derived from them, for ever; checkpoint, title and other facts stay',
+      answer: schemas.certificate,
+    },
+    ({ context, principal, param, meta }) =>
+      askSession(
+        context.var.settings,
+        sessionScope(principal, param('session')),
+        'clearLog',
+        undefined,
+        meta,
+      ),
   )
   endpoint(
     app,

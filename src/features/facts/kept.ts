@@ -1,0 +1,247 @@
+import type { KernelMemory } from '../../kernel/feature.ts'
+import { valueIn } from '../../kernel/log/bodies.ts'
+import { lowerTrust } from '../../kernel/log/message.ts'
+import { beside, changedByOthers, TRIES } from '../../kernel/log/once.ts'
+import { sealOp } from '../../kernel/log/seal.ts'
+import { hashText } from '../../kernel/text/hash.ts'
+import { canonical } from '../../kernel/text/json.ts'
+import type { Fact } from '../../ports/fact.ts'
+import type { Host } from '../../ports/host.ts'
+import type { Json, Trust } from '../../ports/message.ts'
+import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
+import { type ScopePass, scopePass } from '../scope-pass.ts'
+import { FACT, factIn, type Place, sourceName } from './fact.ts'
+import { compared, hasEnded, KEPT, keptIndexOf, keptList, SHARE } from './fact-index.ts'
+
+/** A session's scope, and that of its user, which is told of its facts. */
+export interface NotedIn {
+  readonly store: ScopeStore
+  readonly user: ScopeStore
+  readonly sessionId: string
+  readonly host: Pick<Host, 'newId' | 'now'>
+}
+
+/** A fact of a session, as the user's scope knows of it. */
+export interface KeptFact {
+  /** Among those of all sessions. */
+  readonly key: string
+  readonly session: string
+  readonly fact: Fact
+}
+
+/** What is noted of a fact: of one that is for its session alone no more than that it is there. */
+interface Note {
+  readonly session: string
+  readonly fact?: Omit<Fact, 'pinned' | 'sources' | 'reviewAt'>
+}
+
+/** Facts of one session that are told at once. */
+const AT_ONCE = 16
+
+/** What the keys of marks begin with, in a session's scope. */
+export const UNTOLD = 'untold/'
+/** Where marks stand. */
+export const UNTOLD_INDEX = [{ group: SHARE, order: '' }]
+
+/** What the keys of notes begin with. */
+export const NOTE = `${KEPT}/`
+
+/** What the keys of the notes of one session's facts begin with. */
+export function notesOf(sessionId: string): string {
+  return `${NOTE}${hashText(sessionId)}/`
+}
+
+/** Key of the register that says that a fact of a session was written, until it is noted. */
+export function untoldKey(key: string): string {
+  return UNTOLD + key.slice(FACT.length)
+}
+
+/**
+ * Notes facts of a session in the user's scope as they are now, and takes off the marks that this
+ * is to be done. Idempotent. A note is looked at before its fact is read: whoever forgets the fact
+ * writes the note after that, so no note comes back.
+ *
+ * @param marks rows of marks
+ * @throws ERR_CONFLICT: others wrote eight times in a row
+ */
+export async function tell(parts: NotedIn, marks: readonly RegisterRow[]): Promise<void> {
+  const { store, host } = parts
+  const keys = marks.map(({ key }) => FACT + key.slice(UNTOLD.length))
+  await note(parts, keys)
+  const puts = marks.map(({ key, version }) =>
+    sealOp({ kind: 'put', opId: host.newId(), key, base: version, value: null }),
+  )
+  // What was written since is marked once more, and stays so.
+  await store.commit(puts, beside)
+}
+
+/** What sessions of a memory's store have not told yet. */
+export function untold(memory: KernelMemory): ScopePass {
+  const { store, host } = memory
+  const make = (): ScopePass =>
+    scopePass(store, host, async (scopes) => {
+      const failed: unknown[] = []
+      for (const { sessionId, ...scope } of scopes) {
+        if (sessionId === undefined) continue
+        const user = memory.user(scope)
+        const parts = { store: user.session(sessionId), user: user.store, sessionId, host }
+        await tellAll(parts).catch((error) => failed.push(error))
+      }
+      if (failed.length > 0) throw failed[0]
+    })
+  return memory.shared('facts', make)
+}
+
+/** Tells of all that waits in a session. @throws as {@link tell} */
+async function tellAll(parts: NotedIn): Promise<void> {
+  for (let after: Place | undefined; ; ) {
+    const page = await parts.store.indexed(SHARE, { first: AT_ONCE, ...(after && { after }) })
+    // What is to be handed over waits for its session.
+    const marks = page.filter(({ key }) => key.startsWith(UNTOLD))
+    if (marks.length > 0) await tell(parts, marks)
+    const last = page.at(-1)
+    if (!last) return
+    after = { order: '', key: last.key }
+  }
+}
+
+/**
+ * Notes all facts of a session, marked or not, and takes off notes of those that are there no more:
+ * for who moves rows by themselves. Idempotent.
+ */
+export async function noteAll(parts: NotedIn): Promise<void> {
+  const { store, user, sessionId } = parts
+  for (const [scope, prefix] of [
+    [store, FACT],
+    [user, notesOf(sessionId)],
+  ] as const)
+    for (let after: string | undefined; ; ) {
+      const page = await scope.registers(prefix, after)
+      const keys = page.map(({ key }) => FACT + key.slice(prefix.length))
+      for (let at = 0; at < keys.length; at += AT_ONCE) await note(parts, keys.slice(at, at + AT_ONCE))
+      after = page.at(-1)?.key
+      if (after === undefined) break
+    }
+}
+
+/** As {@link tell}, whether or not they are marked. */
+async function note({ store, user, sessionId, host }: NotedIn, keys: readonly string[]): Promise<void> {
+  const named = notesAbout(sessionId, keys)
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    const notes = await Promise.all(named.map((key) => user.register(key)))
+    const rows = await Promise.all(keys.map((key) => store.register(key)))
+    const puts = named.flatMap((key, place) => {
+      const row = rows[place]
+      const fact = row && factIn(row)
+      const before = notes[place]
+      const isLive = fact && !fact.supersededBy && fact.status !== 'resolved' && !hasEnded(fact, host.now())
+      if (!isLive && (!before || valueIn(before) === null)) return []
+      const value = isLive ? { session: sessionId, ...(isForOthers(fact) && { fact: noted(fact) }) } : null
+      const index = isLive ? keptIndexOf(fact, isForOthers(fact)) : []
+      const stands = [before?.body, before?.index ?? []]
+      if (canonical(stands as Json) === canonical([JSON.stringify(value), index] as Json)) return []
+      return sealOp({
+        kind: 'put',
+        opId: host.newId(),
+        key,
+        base: before?.version ?? null,
+        value: value as Json,
+        ...(value?.fact && { sources: fact?.sources.map(sourceName) ?? [] }),
+        index,
+      })
+    })
+    const results = puts.length > 0 ? await user.commit(puts, beside) : []
+    if (results.every(({ status }) => status !== 'conflict')) return
+  }
+  throw changedByOthers('remember', 'what the user knows of it')
+}
+
+/** Keys of the notes about facts among registers of a session. */
+export function notesAbout(sessionId: string, keys: readonly string[]): readonly string[] {
+  return keys.flatMap((key) => (key.startsWith(FACT) ? notesOf(sessionId) + key.slice(FACT.length) : []))
+}
+
+/** Takes notes off, whether or not they are there: none that is about to be written stands then. */
+export async function dropNotes(
+  user: ScopeStore,
+  host: Pick<Host, 'newId'>,
+  keys: readonly string[],
+): Promise<void> {
+  let left = keys
+  for (let attempt = 0; attempt < TRIES && left.length > 0; attempt++) {
+    const rows = await Promise.all(left.map((key) => user.register(key)))
+    const puts = left.map((key, place) =>
+      sealOp({ kind: 'put', opId: host.newId(), key, base: rows[place]?.version ?? null, value: null }),
+    )
+    const results = await user.commit(puts, beside)
+    left = left.filter((_, place) => results[place]?.status === 'conflict')
+  }
+  if (left.length > 0) throw changedByOthers('forget', 'what the user knows of it')
+}
+
+/** The same of all facts of a session. */
+export async function dropAllNotes(
+  user: ScopeStore,
+  host: Pick<Host, 'newId'>,
+  sessionId: string,
+): Promise<void> {
+  for (let after: string | undefined; ; ) {
+    const page = await user.registers(notesOf(sessionId), after)
+    const keys = page.flatMap((row) => (valueIn(row) === null ? [] : row.key))
+    await dropNotes(user, host, keys)
+    after = page.at(-1)?.key
+    if (after === undefined) return
+  }
+}
+
+/**
+ * The first facts that the user's sessions kept and that others may see, of no project and of that
+ * one: by priority, then the newest first.
+ */
+export async function keptFacts(
+  user: ScopeStore,
+  project: string | undefined,
+  first: number,
+  now: number,
+): Promise<readonly KeptFact[]> {
+  const groups = project === undefined ? [keptList()] : [keptList(), keptList(project)]
+  const pages = await Promise.all(groups.map((group) => user.indexed(group, { first })))
+  const orderIn = ({ index = [] }: RegisterRow): string =>
+    index.find(({ group }) => groups.includes(group))?.order ?? ''
+  return pages
+    .flat()
+    .sort((one, other) => compared(orderIn(one), orderIn(other)) || compared(one.key, other.key))
+    .flatMap((row) => {
+      const { session, fact } = (valueIn(row) ?? {}) as unknown as Partial<Note>
+      if (session === undefined || !fact || hasEnded(fact, now)) return []
+      return { key: row.key, session, fact: { ...fact, pinned: false, sources: [], reviewAt: 0 } }
+    })
+    .slice(0, first)
+}
+
+/**
+ * Whether other sessions may be shown a session's fact: what was found out there, by the user or by
+ * the assistant, and not from a tool, the web, an import or what may have been pasted, whoever
+ * vouched for it later.
+ */
+function isForOthers({ kind, trust, promotedFrom = trust, extracted }: Fact): boolean {
+  const isSaid = (one: Trust): boolean => lowerTrust(one, 'assistant') === 'assistant'
+  return kind !== 'preference' && kind !== 'constraint' && !extracted && isSaid(trust) && isSaid(promotedFrom)
+}
+
+function noted(fact: Fact): Note['fact'] {
+  const { id, kind, title, text, project, status, priority, confidence, trust, createdAt, expiresAt } = fact
+  return {
+    id,
+    kind,
+    title,
+    text,
+    ...(project !== undefined && { project }),
+    ...(status !== undefined && { status }),
+    priority,
+    confidence,
+    trust,
+    createdAt,
+    ...(expiresAt !== undefined && { expiresAt }),
+  }
+}
