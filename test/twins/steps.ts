@@ -21,6 +21,13 @@ export type Step =
       readonly secret: boolean
       readonly of: number
     }
+  | {
+      readonly does: 'again'
+      readonly in: Session
+      readonly secret: boolean
+      readonly at: number
+      readonly promotes: boolean
+    }
   | { readonly does: 'commit'; readonly in: Session; readonly secret: boolean }
   | {
       readonly does: 'context'
@@ -87,6 +94,10 @@ function step(secret: fc.Arbitrary<boolean>): fc.Arbitrary<Step> {
         secret,
         of: fc.nat(20),
       }),
+    },
+    {
+      weight: 2,
+      arbitrary: of('again', { in: inSession, secret, at: fc.nat(9), promotes: fc.boolean() }),
     },
     { weight: 1, arbitrary: of('commit', { in: inSession, secret }) },
     {

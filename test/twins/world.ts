@@ -17,6 +17,7 @@ import { importInto } from '../../src/operations/transfer/import.ts'
 import { nextWorkAt, runDueWork } from '../../src/operations/upkeep.ts'
 import type { Context } from '../../src/ports/context.ts'
 import { isPlimsollError } from '../../src/ports/errors.ts'
+import type { Fact, Remembered } from '../../src/ports/fact.ts'
 import type { Part } from '../../src/ports/message.ts'
 import type { ModelEvent, ModelRequest } from '../../src/ports/model.ts'
 import type { Scope } from '../../src/ports/op.ts'
@@ -52,6 +53,8 @@ export class World {
   #opened = new Map<string, FullSession>()
   #words = 0
   readonly #pictures: (readonly [session: Session, id: string])[] = []
+  /** Ids of facts that were remembered with the secret; undefined: a call did not say which. */
+  #said: Set<string> | undefined = new Set()
   /** Exports since all was forgotten: what was taken elsewhere before has it yet. */
   #exported: string[][] | undefined
 
@@ -65,6 +68,8 @@ export class World {
   /** Plays a step. What it came to is told; a process that ends is followed by another one. */
   async play(step: Step): Promise<Seen> {
     const value = await this.#try(() => this.#do(step))
+    // What is said again may hold it too.
+    if (step.does === 'again' || ('secret' in step && step.secret)) this.#noteSaid(value)
     if (this.#left !== undefined && this.#left < 0) this.#open()
     return { what: step.does, value }
   }
@@ -79,7 +84,10 @@ export class World {
     })
   }
 
-  /** Forgets all that holds the secret, wherever it is. @returns the certificates */
+  /**
+   * Forgets all that was said with the secret, wherever it is: what took it over from there goes
+   * with it. @returns the certificates
+   */
   async purge(): Promise<readonly Seen[]> {
     this.#exported = []
     this.#open()
@@ -87,6 +95,8 @@ export class World {
     const note = async (what: string, call: () => Promise<unknown>): Promise<void> => {
       seen.push({ what, value: await this.#try(call) })
     }
+    const isMeant = ({ id, text }: Fact): boolean =>
+      text.includes(this.#secret) && (this.#said?.has(id) ?? true)
     for (const id of SESSIONS) {
       const session = this.#session(id)
       const { rows } = await this.#inner
@@ -95,12 +105,11 @@ export class World {
       for (const row of rows)
         if (row.body?.includes(this.#secret))
           await note('purge', () => forget(session, row.id, { kind: 'message' }))
-      for (const fact of await this.#facts(id))
-        if (fact.text.includes(this.#secret))
-          await note('purge', () => forget(session, fact.id, { kind: 'fact' }))
+      for (const fact of (await this.#facts(id)).filter(isMeant))
+        await note('purge', () => forget(session, fact.id, { kind: 'fact' }))
     }
-    for (const fact of await this.#tab.user(ADA).facts.list({ all: true }))
-      if (fact.text.includes(this.#secret)) await note('purge', () => forgetFact(this.#tab, ADA, fact.id))
+    for (const fact of (await this.#tab.user(ADA).facts.list({ all: true })).filter(isMeant))
+      await note('purge', () => forgetFact(this.#tab, ADA, fact.id))
     // What was uploaded, and named by no message, goes after a day.
     this.#now += 2 * DAY
     await note('work', () => runDueWork(this.#tab))
@@ -161,6 +170,16 @@ export class World {
 
   get #tab(): FullMemory {
     return this.#tabs[0] as FullMemory
+  }
+
+  #noteSaid(value: unknown): void {
+    const { ok, failed } = value as {
+      readonly ok?: { readonly fact?: Fact; readonly facts?: readonly Remembered[] }
+      readonly failed?: unknown
+    }
+    if (failed !== undefined) this.#said = undefined
+    for (const fact of [ok?.fact, ...(ok?.facts ?? []).map((one) => one.fact)])
+      if (fact) this.#said?.add(fact.id)
   }
 
   /** Another process over the same store. */
@@ -259,6 +278,17 @@ export class World {
           text,
           ...(source !== undefined && { sources: [source] }),
         })
+      }
+      case 'again': {
+        // What is near to it is merged with it, then or when it is promoted.
+        const facts = await session.facts.list()
+        const fact = facts[step.at % Math.max(1, facts.length)]
+        if (!fact) return undefined
+        const said = { kind: fact.kind, text: `${fact.text} ${this.#word(step.secret)}` }
+        const trust = step.promotes ? 'tool' : fact.trust
+        const again = await session.facts.remember({ ...said, trust })
+        if (step.promotes) await session.facts.promote(again.fact.id)
+        return again
       }
       case 'commit':
         return session.commit({

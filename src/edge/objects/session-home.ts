@@ -18,6 +18,16 @@ export interface SessionHomeParts {
   /** Contract: gives the project of the session, if it is in one. @throws ERR_DECRYPT */
   readonly project: () => string | undefined
   readonly replica: UserReplica
+  /** Contract: how many heads that showed something of the user went since it was asked before. */
+  readonly takeHeads: () => number
+}
+
+/** What a session confirms when it has pulled. */
+export interface Synced {
+  /** Up to which seq of the user's scope it holds nothing that was deleted there. */
+  readonly seq: number
+  /** How many of its heads went since it confirmed before, as long as its object was awake. */
+  readonly heads: number
 }
 
 interface Opened {
@@ -100,14 +110,16 @@ export class SessionHome {
     return replica.refresh(replicaMaxAge === undefined ? {} : { olderThan: replicaMaxAge })
   }
 
-  /** As {@link UserReplica.sync}. */
-  sync(): Promise<number> {
-    return this.#parts.replica.sync()
+  /** Pulls, as {@link UserReplica.sync}. @returns what the session confirms by that */
+  async sync(): Promise<Synced> {
+    await this.#parts.replica.sync()
+    return this.synced()
   }
 
-  /** Up to which seq the copy of the user's scope is. */
-  async replicaSeq(): Promise<number> {
-    return (await this.#parts.replica.head()).seq
+  /** What the session confirms as it is. */
+  async synced(): Promise<Synced> {
+    const { replica, takeHeads } = this.#parts
+    return { seq: (await replica.head()).seq, heads: takeHeads() }
   }
 
   poke(): void {

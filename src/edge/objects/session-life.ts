@@ -25,7 +25,7 @@ import { type SessionRecord, SessionRecords, type SessionScope } from '../rows/s
 import { checkPinned, type ObjectStore, objectStore, secretsOf } from './encryption.ts'
 import { heldScope, tellingScope } from './held-scope.ts'
 import { objectName } from './object-name.ts'
-import { SessionHome, userOf } from './session-home.ts'
+import { SessionHome, type Synced, userOf } from './session-home.ts'
 import type { ReleasedSession } from './session-rpc.ts'
 import type { SessionSettings } from './settings.ts'
 
@@ -55,13 +55,21 @@ export interface SessionsHome {
   /** As `UserObject.admit`. */
   admit(user: Scope): Promise<void>
   /** As `UserObject.settle`. */
-  settle(user: Scope, by: Confirmed): Promise<number>
+  settle(user: Scope, by: Confirmed): Promise<Settled>
 }
 
 /** Up to which seq of the user's scope a session holds nothing that was deleted there. */
 export interface Confirmed {
   readonly sessionId: string
   readonly seq: number
+}
+
+/** How far a deletion of the user's has come. */
+export interface Settled {
+  /** How many sessions have not confirmed it. */
+  readonly left: number
+  /** How many heads went in those that have. */
+  readonly heads: number
 }
 
 /** What a project's name is sealed for. */
@@ -181,23 +189,22 @@ export class SessionLife {
   /**
    * Pulls what changed of the user's scope.
    *
-   * @returns up to which seq of it the session holds nothing that was deleted there
    * @throws ERR_NOT_FOUND; ERR_CONFLICT: it is being moved; ERR_DECRYPT
    */
-  async sync(scope: SessionScope): Promise<number> {
+  async sync(scope: SessionScope): Promise<Synced> {
     const { state } = this.#own(scope)
     if (state === 'copying') throw moving()
     return this.open(scope).sync()
   }
 
   /**
-   * Waits for the other sessions to confirm what this one deleted in the user's scope. @returns how
-   * many have not
+   * Waits for the other sessions to confirm what this one deleted in the user's scope.
    *
    * @throws as the user's object
    */
-  async settle(scope: SessionScope): Promise<number> {
-    const seq = await this.open(scope).replicaSeq()
+  async settle(scope: SessionScope): Promise<Settled> {
+    // Its own heads are counted where they are looked for.
+    const { seq } = await this.open(scope).synced()
     const user = userOf(scope)
     return callObject(
       () => this.#parts.user(user),
@@ -384,6 +391,7 @@ export class SessionLife {
           removeUnused: (until) => this.#local.removeUnused(until),
           scopes: (after) => this.#local.scopes(after),
         },
+        takeHeads: () => shown.takeHeads(),
         replica: new UserReplica({
           local: held(user),
           scope: user,

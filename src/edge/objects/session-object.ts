@@ -49,7 +49,7 @@ import {
   type SessionCallName,
   sessionCalls,
 } from './session-calls.ts'
-import { type SessionHome, userOf } from './session-home.ts'
+import { type SessionHome, type Synced, userOf } from './session-home.ts'
 import { SessionLife } from './session-life.ts'
 import type {
   CallMeta,
@@ -566,7 +566,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   /** As {@link SessionLife.sync}. */
-  sync(scope: SessionScope): Promise<number> {
+  sync(scope: SessionScope): Promise<Synced> {
     return this.#life.sync(scope)
   }
 
@@ -605,10 +605,10 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     return living && runDueWork(living.memory)
   }
 
-  /** A certificate, which says whether the other sessions hold it no more. */
+  /** A certificate, which says what went in the other sessions, and whether all have confirmed. */
   async #settled(scope: SessionScope, certificate: Certificate): Promise<Certificate> {
-    const left = await this.#life.settle(scope).catch(() => undefined)
-    return left === 0 ? withoutCopies(certificate) : certificate
+    const { left, heads = 0 } = (await this.#life.settle(scope).catch(() => undefined)) ?? {}
+    return withoutCopies(certificate, { heads, isConfirmed: left === 0 })
   }
 
   /** Tells listeners that something changed. A hint, which may be lost. */

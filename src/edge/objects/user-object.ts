@@ -14,7 +14,7 @@ import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { Json } from '../../ports/message.ts'
 import type { Scope } from '../../ports/op.ts'
-import { PAGE_ROWS, type Store } from '../../ports/store.ts'
+import { PAGE_ROWS, type ScopeStore, type Store } from '../../ports/store.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
 import type { EdgeMemory, EdgeUser } from '../features.ts'
 import { GUEST_LIFETIME_MS, guestEnd, isGuest } from '../guest.ts'
@@ -44,10 +44,10 @@ import type { BriefBudget } from './brief-budget.ts'
 import { DEPLOYMENT } from './deployment-name.ts'
 import { type ObjectStore, objectStore, secretsOf } from './encryption.ts'
 import { Failures, reportTo } from './failures.ts'
-import { tellingScope } from './held-scope.ts'
+import { heldScope, tellingScope } from './held-scope.ts'
 import { objectName } from './object-name.ts'
 import { userOf } from './session-home.ts'
-import type { Confirmed } from './session-life.ts'
+import type { Confirmed, Settled } from './session-life.ts'
 import type { SessionObject } from './session-object.ts'
 import type { CallMeta, SessionOptions } from './session-rpc.ts'
 import { granted, guestReads, type UserSettings, userBudgets } from './settings.ts'
@@ -213,6 +213,9 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   #buckets: TokenBuckets | undefined
   #reads: BriefBudget | undefined
   #memory: UserMemory | undefined
+  #alone: UserMemory | undefined
+  /** Heads that went in sessions, as they confirmed, since a call asked for how many. */
+  #heads = 0
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -265,7 +268,9 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
       input: UserCallInput<Name>,
       opId?: string,
     ) => Promise<Answer>
-    const answered = await call(memory, input, opId)
+    const removes = name === 'deleteDocument' || name === 'deleteSkill'
+    const answered = await call(removes ? this.#withoutSessions(scope) : memory, input, opId)
+    if (removes) await this.#settle(scope)
     if (changes) {
       this.#poke(scope)
       await this.#keep(scope)
@@ -427,11 +432,15 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
    * @returns how many have not confirmed; 0: nobody holds any of it
    * @throws ERR_NOT_FOUND
    */
-  async settle(scope: Scope, { sessionId, seq }: Confirmed): Promise<number> {
+  async settle(scope: Scope, { sessionId, seq }: Confirmed): Promise<Settled> {
     this.#check(scope)
+    if (this.#work.payloadOf(FORGET)) this.#copies.confirm(sessionId, seq)
+    return this.#settle(scope)
+  }
+
+  async #settle(scope: Scope): Promise<Settled> {
     const owed = this.#work.payloadOf(FORGET) as ForgetWork | undefined
-    if (!owed) return 0
-    this.#copies.confirm(sessionId, seq)
+    if (!owed) return { left: 0, heads: 0 }
     const limit = webHost.timeout(SETTLE_MS)
     const late = new Promise<number>((resolve) => {
       limit.signal.addEventListener('abort', () => resolve(Number.POSITIVE_INFINITY))
@@ -441,7 +450,9 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     // Something else may have been deleted meanwhile.
     const now = this.#work.payloadOf(FORGET) as ForgetWork | undefined
     if (left === 0 && now?.seq === owed.seq) this.#work.cancel(FORGET)
-    return left
+    const heads = this.#heads
+    this.#heads = 0
+    return { left, heads }
   }
 
   /**
@@ -504,9 +515,10 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     const scope = { ...user, sessionId }
     try {
       const stub = (): DurableObjectStub<SessionObject> => this.env.SESSIONS.getByName(objectName(scope))
-      const place = await callObject(stub, webHost, 'forget', (session) => session.sync(scope))
-      this.#copies.confirm(sessionId, place)
-      return place < seq
+      const synced = await callObject(stub, webHost, 'forget', (session) => session.sync(scope))
+      this.#copies.confirm(sessionId, synced.seq)
+      this.#heads += synced.heads
+      return synced.seq < seq
     } catch (error) {
       if (!isPlimsollError(error, 'ERR_NOT_FOUND')) return true
       this.#copies.remove(sessionId)
@@ -710,27 +722,39 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
 
   #open(scope: Scope): UserMemory {
     this.#check(scope)
-    if (!this.#memory) {
-      const local = this.#local
-      const memory: EdgeMemory = createMemory({
-        ...this.#settings.memory,
-        store: {
-          open: (home) =>
-            home.sessionId === undefined
-              ? local.open(home)
-              : remoteScope({
-                  stub: () => this.env.SESSIONS.getByName(objectName(home)),
-                  scope: home,
-                  host: webHost,
-                }),
-          oldestUnused: () => local.oldestUnused(),
-          removeUnused: (until) => local.removeUnused(until),
-          scopes: (after) => local.scopes(after),
-        },
-      })
-      this.#memory = { memory, scope, user: memory.user(scope) }
-    }
+    this.#memory ??= this.#newMemory(scope, (home) =>
+      remoteScope({
+        stub: () => this.env.SESSIONS.getByName(objectName(home)),
+        scope: home,
+        host: webHost,
+      }),
+    )
     return this.#memory
+  }
+
+  /** The same, for what the sessions do themselves when they are asked to confirm it. */
+  #withoutSessions(scope: Scope): UserMemory {
+    const local = this.#local
+    this.#alone ??= this.#newMemory(scope, (home) =>
+      heldScope(local.open(home), () => {
+        throw new PlimsollError('ERR_NOT_FOUND', `session: ${home.sessionId} lives elsewhere`)
+      }),
+    )
+    return this.#alone
+  }
+
+  #newMemory(scope: Scope, session: (home: Scope) => ScopeStore): UserMemory {
+    const local = this.#local
+    const memory: EdgeMemory = createMemory({
+      ...this.#settings.memory,
+      store: {
+        open: (home) => (home.sessionId === undefined ? local.open(home) : session(home)),
+        oldestUnused: () => local.oldestUnused(),
+        removeUnused: (until) => local.removeUnused(until),
+        scopes: (after) => local.scopes(after),
+      },
+    })
+    return { memory, scope, user: memory.user(scope) }
   }
 
   /** Notes that all sessions are to confirm what is deleted by the commit that goes on. */

@@ -23,6 +23,8 @@ export interface Collected {
   /** Whether that came with the names of what was deleted before: a snapshot does not have them. */
   readonly isWhole: boolean
   readonly rows: ReadonlyMap<string, RegisterRow>
+  /** What was deleted, as far as that is known. */
+  readonly gone: ReadonlySet<Name>
   readonly place: Place
 }
 
@@ -99,7 +101,7 @@ export async function collect(parts: CollectParts): Promise<Collected> {
     const derived = await derivedFrom(gone, rows, isReset ? undefined : local, unknown)
     names = [...derived].filter((name) => !asked.has(name)).slice(0, MOST_NAMES)
     if (names.length === 0)
-      return { ...(results && { results }), isReset, isWhole, rows, place: answer.place }
+      return { ...(results && { results }), isReset, isWhole, rows, gone, place: answer.place }
     for (const name of names) asked.add(name)
     cursor = { since: answer.place }
   }

@@ -1,7 +1,9 @@
 import { FACT } from '../../features/facts/fact.ts'
 import { registerName } from '../../features/facts/forget-shared.ts'
-import { decide, nothingWritten } from '../../kernel/log/decide.ts'
-import { sealOp } from '../../kernel/log/seal.ts'
+import { headsShowing } from '../../features/forget-shown.ts'
+import { emptiedBy } from '../../kernel/context/owed.ts'
+import { commitDeletes } from '../../kernel/context/secret.ts'
+import { SHARED } from '../../kernel/log/message.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Name } from '../../ports/op.ts'
@@ -10,7 +12,7 @@ import type { ScopeStore } from '../../ports/store.ts'
 export interface ShownCopiesParts {
   /** Contract: gives the session's own scope. */
   readonly store: () => ScopeStore
-  readonly host: Pick<Host, 'newId'>
+  readonly host: Pick<Host, 'newId' | 'newSecret'>
 }
 
 /**
@@ -21,14 +23,15 @@ export class ShownCopies {
   readonly #parts: ShownCopiesParts
   /** What is gone since the object woke: who began before that, may show it yet. */
   readonly #gone = new Set<string>()
+  #heads = 0
 
   constructor(parts: ShownCopiesParts) {
     this.#parts = parts
   }
 
   /**
-   * Deletes what names any of these registers as a source, in one transaction with looking for it.
-   * Idempotent.
+   * Deletes what names any of these registers as a source, and with it the secret that hashes were
+   * made by. Idempotent. What is written meanwhile is refused.
    *
    * @param keys of registers of the user's scope
    * @returns whether there was anything
@@ -37,22 +40,25 @@ export class ShownCopies {
     const { store, host } = this.#parts
     const names = keys.map((key) => `user:${key}` as const)
     for (const name of names) this.#gone.add(name)
-    // A session that handed a fact over keeps its own, under the same key.
-    const handed = keys.filter((key) => key.startsWith(FACT))
-    const deletesOf = (all: Iterable<Name>) =>
-      Array.from(all, (target) => sealOp({ kind: 'delete', opId: host.newId(), target }))
-    // They ask for what names them, and are not written.
-    const questions = deletesOf([...names, ...handed.map(registerName)])
     const scope = store()
-    let found = false
-    await scope.commit(questions, (_, rows) => {
-      const showing = new Set(names.flatMap((name) => rows.dependents.get(name) ?? []))
-      for (const key of handed) if (rows.registers.get(key)?.body != null) showing.add(registerName(key))
-      found = showing.size > 0
-      return found ? decide(deletesOf(showing), rows) : nothingWritten([])
-    })
+    const asked: Name[] = [...names]
+    // A session that handed a fact over keeps its own, under the same key.
+    for (const key of keys)
+      if (key.startsWith(FACT) && (await scope.register(key))?.body) asked.push(registerName(key))
+    const { heads, imported } = await headsShowing(scope, keys)
+    const showing = [...imported, ...(await emptiedBy(scope, host, asked))]
+    const going = [...new Set(showing)].filter((name) => !name.startsWith(SHARED))
+    if (going.length > 0) await commitDeletes(scope, host, going)
+    this.#heads += heads.length
     await scope.close()
-    return found
+    return going.length > 0
+  }
+
+  /** How many heads went since this was asked before. */
+  takeHeads(): number {
+    const heads = this.#heads
+    this.#heads = 0
+    return heads
   }
 
   /** The session's scope, in which nothing is written that shows what is gone. */

@@ -1,10 +1,11 @@
 import { KEPT } from '../../features/facts/fact-index.ts'
 import { NOTE } from '../../features/facts/kept.ts'
+import { shownIn } from '../../features/forget-shown.ts'
 import { decide } from '../../kernel/log/decide.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import { type ErrorCode, isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
-import type { OpResult, Scope, SealedOp } from '../../ports/op.ts'
+import { idIn, type OpResult, type Scope, type SealedOp } from '../../ports/op.ts'
 import type {
   Attachment,
   Changes,
@@ -144,15 +145,11 @@ export class UserReplica implements ScopeStore {
 
   /**
    * Pulls, however young the replica is. What was deleted at home before this was called is in no
-   * part of the session when it resolves.
-   *
-   * @returns up to which seq of its home the replica is
-   * @throws as the home
+   * part of the session when it resolves. @throws as the home
    */
-  async sync(): Promise<number> {
+  async sync(): Promise<void> {
     this.poke()
     await this.#shared()
-    return (await this.#local.head()).seq
   }
 
   /**
@@ -291,13 +288,21 @@ function isKept(group: string): boolean {
   return group === KEPT || group.startsWith(NOTE)
 }
 
-/** Keys of registers that do not hold any more. */
-async function goneIn({ isReset, rows }: Collected, local: ScopeStore): Promise<readonly string[]> {
-  const gone = new Set([...rows.values()].flatMap(({ key, body }) => (body === null ? key : [])))
+/** Keys of what does not hold any more. */
+async function goneIn(
+  { isReset, rows, gone: names }: Collected,
+  local: ScopeStore,
+): Promise<readonly string[]> {
+  const gone = new Set([...names].flatMap((name) => idIn('register', name) ?? []))
   // What all that there is lacks was deleted too.
   for (let after: string | undefined; isReset; ) {
     const page = await local.registers('', after)
-    for (const { key } of page) if (!rows.has(key)) gone.add(key)
+    for (const row of page) {
+      const there = rows.get(row.key)
+      const shown = shownIn(row)
+      if (!there) gone.add(row.key)
+      if (shown !== undefined && (!there || shownIn(there) !== shown)) gone.add(shown)
+    }
     after = page.at(-1)?.key
     if (after === undefined) break
   }

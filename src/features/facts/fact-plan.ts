@@ -1,9 +1,10 @@
 import { checkReadable } from '../../kernel/log/bodies.ts'
+import { SHARED } from '../../kernel/log/message.ts'
 import { partId } from '../../kernel/log/rounds.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { Json } from '../../ports/message.ts'
-import type { IndexEntry, Op } from '../../ports/op.ts'
+import type { IndexEntry, Name, Op } from '../../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
 import { factIn, factKey, outranks, sourceName } from './fact.ts'
 import {
@@ -41,6 +42,8 @@ interface Change {
   readonly row: RegisterRow | undefined
   readonly fact: Fact
   readonly index: readonly IndexEntry[]
+  /** What it goes with, beside its own sources. */
+  readonly from: readonly Name[]
 }
 
 /**
@@ -69,10 +72,17 @@ export class FactPlan {
     return row && (factIn(row) ?? null)
   }
 
-  /** Writes a fact that was read with {@link get} or {@link twinOf}, or one that is not there. */
-  put(fact: Fact): void {
+  /**
+   * Writes a fact that was read with {@link get} or {@link twinOf}, or one that is not there.
+   *
+   * @param from the user's fact that stands for it from now on: it goes with that one
+   */
+  put(fact: Fact, from?: Name): void {
     const key = factKey(fact.id)
-    this.#changes.set(key, { row: this.#rows.get(key), fact, index: placesOf(fact, this.places) })
+    const row = this.#rows.get(key)
+    const kept = row?.sources?.filter((name) => name.startsWith(SHARED)) ?? []
+    const index = placesOf(fact, this.places)
+    this.#changes.set(key, { row, fact, index, from: from ? [from] : kept })
   }
 
   /**
@@ -96,13 +106,13 @@ export class FactPlan {
     if (this.#changes.size === 0) return []
     await this.#sweep()
     await this.#checkCaps(operation, caps)
-    const puts = Array.from(this.#changes, ([key, { row, fact, index }]) => ({
+    const puts = Array.from(this.#changes, ([key, { row, fact, index, from }]) => ({
       kind: 'put' as const,
       opId: opIds(fact),
       key,
       base: row?.version ?? null,
       value: fact as unknown as Json,
-      sources: fact.sources.map(sourceName),
+      sources: [...fact.sources.map(sourceName), ...from],
       index,
     }))
     if (this.places.shared) return puts
@@ -130,7 +140,7 @@ export class FactPlan {
     for (const row of await this.#store.indexed(EXPIRING, { to, first: SWEPT })) {
       const fact = factIn(row)
       if (fact && !this.#changes.has(row.key))
-        this.#changes.set(row.key, { row, fact, index: pastIndexOf(fact) })
+        this.#changes.set(row.key, { row, fact, index: pastIndexOf(fact), from: [] })
     }
   }
 

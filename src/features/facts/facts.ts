@@ -10,7 +10,7 @@ import { checkCount, checkId, checkOptions, invalid } from '../../kernel/text/js
 import type { Fact, FactInput, FactList, FactQuery, Rating, Remembered } from '../../ports/fact.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Message, Trust } from '../../ports/message.ts'
-import type { Op } from '../../ports/op.ts'
+import type { Name, Op } from '../../ports/op.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { hasBody } from '../../ports/store.ts'
 import { isTrusted } from '../trust.ts'
@@ -191,13 +191,15 @@ export class Facts {
         throw invalid('promote', 'id', `names a fact of trust ${fact.trust}, which is not shared`)
       return this.#write('promote', fact.id, undefined, async (plan) => {
         if (!(await isThere())) throw noFact('promote', fact.id)
-        let { id } = fact
+        const origin = factKey(fact.id)
+        let own = fact
         for (let place = 0; ; place++) {
-          const before = await plan.get(id)
-          if (before === null) throw noFact('promote', id)
-          if (!before) return (await placeFact(plan, { ...fact, id })).fact
+          const before = await plan.get(own.id)
+          if (before === null) throw noFact('promote', own.id)
+          if (!before) return (await placeFact(plan, own, origin)).fact
           if (areNear(before.text, fact.text)) return before
-          id = `adopted/${hashText(JSON.stringify([fact.id, fact.createdAt, place]))}`
+          const id = `adopted/${hashText(JSON.stringify([fact.id, fact.createdAt, place]))}`
+          own = { ...fact, id, sources: [...fact.sources, origin] }
         }
       })
     })
@@ -208,7 +210,13 @@ export class Facts {
    * @throws ERR_NOT_FOUND, ERR_CONFLICT
    */
   retire(id: string, by: string): Promise<Fact> {
-    return this.#change('promote', id, (fact) => having(fact, { supersededBy: fact.supersededBy ?? by }))
+    const from = `user:${factKey(by)}` as const
+    return this.#change(
+      'promote',
+      id,
+      (fact) => having(fact, { supersededBy: fact.supersededBy ?? by }),
+      from,
+    )
   }
 
   /**
@@ -310,13 +318,13 @@ export class Facts {
     })
   }
 
-  #change(operation: string, id: string, change: (fact: Fact) => Fact): Promise<Fact> {
+  #change(operation: string, id: string, change: (fact: Fact) => Fact, from?: Name): Promise<Fact> {
     return this.#enqueue(() =>
       this.#write(operation, checkFactId(operation, 'id', id), undefined, async (plan) => {
         const before = await plan.get(id)
         if (!before) throw noFact(operation, id)
         const after = change(before)
-        if (after !== before) plan.put(after)
+        if (after !== before) plan.put(after, from)
         return after
       }),
     )

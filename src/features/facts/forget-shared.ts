@@ -15,16 +15,23 @@ export async function emptyAllShared(userStore: ScopeStore, host: Host): Promise
  * Empties the facts of the user of what one call forgets: those that are named, and those that
  * derive from what is. Idempotent.
  *
+ * @param going Contract: told their keys before they are, again where that is tried again
  * @returns their keys, whenever they were emptied
  */
-export async function emptyShared(userStore: ScopeStore, host: Host, id: string): Promise<readonly string[]> {
+export async function emptyShared(
+  userStore: ScopeStore,
+  host: Host,
+  id: string,
+  going: (shared: readonly string[]) => Promise<void> = async () => {},
+): Promise<readonly string[]> {
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const row = await userStore.register(OWED)
     const all = owedIn(row)
     const owed = all[id]
-    if (!owed || owed.shared) return owed?.shared ?? []
-    const shared = await sharedFrom(userStore, [...owed.names, ...owed.from])
-    if (shared.length === 0) return []
+    if (!owed) return []
+    const shared = owed.shared ?? (await sharedFrom(userStore, [...owed.names, ...owed.from]))
+    if (shared.length > 0) await going(shared)
+    if (owed.shared || shared.length === 0) return shared
     const noted = putOwed(host, row, { ...all, [id]: { ...owed, shared } })
     const results = await userStore.commit(
       [...deletesOf(host, shared.map(registerName)), sealOp(noted)],

@@ -15,9 +15,15 @@ const MOST_SENTENCES = 3
  * marks of lists, of code or of markup, and one line.
  */
 const PLAIN =
-  /^(?:[\p{L}\p{M}\p{N}\p{Extended_Pictographic}\p{Emoji_Modifier} .,!?¡¿'’()%&/+:;…€$£¥°@#_。、！？，：・ー〜،؛؟٪\u3000\u00A0\u202F-]|\uFE0F|\p{Extended_Pictographic}\u200D)*$/u
+  /^(?:[\p{L}\p{M}\p{N}\p{Extended_Pictographic}\p{Emoji_Modifier} .,!?¡¿'’()%&/+:;…€$£¥°#_。、！？，：・ー〜،؛؟٪\u3000\u00A0\u202F-]|\uFE0F|\p{Extended_Pictographic}\u200D)*$/u
 /** Quotation by single marks, clauses after dashes, lists, comments, headings, pages' addresses. */
-const SHAPED = /(?:^|\s)['‘]|\s-+\s|--|^\s*[-•+#・]|^\s*\d+[.)]\s|\/\/|(?:^|\s)#\s|\p{Ll}[.!?:;]\p{Lu}|;\s*$/u
+const SHAPED =
+  /(?:^|\s)['‘]|\s-+\s|--|^\s*[-•+#・]|^\s*\d+[.)]\s|\/\/|(?:^|\s)#\s|\p{Ll}[.!?:;]\p{Lu}|;\s*$|\p{L}\.\p{L}{2}/u
+/** What goes on in the next message has no end of its own. */
+const ENDED = /[.!。！]\s*$/u
+/** A short question about what was said just now. */
+const OF_THAT =
+  /^(?:\S+\s+){0,6}?\S*\b(?:this|that|it|das|dies|davon|ca|cela|ceci|eso|esto|questo|cio|isso|isto)\b[^?]*\?\s*$/u
 /** What may stand before a colon in a statement; times of day have no space after theirs. */
 const COLON = /[:：](?!\d)/u
 const MARKER =
@@ -117,7 +123,7 @@ function isAnnounced(messages: readonly Message[], at: number): boolean {
       if (asksForText(text)) return true
     }
     if (before.role !== 'user') continue
-    if (isRun ? !isStatement(before) : leadsOn(text)) return true
+    if (isRun ? !isStatement(before) || !ENDED.test(text) : leadsOn(text)) return true
     if (!isRun) return false
   }
   return false
@@ -138,7 +144,9 @@ function leadsOn(text: string): boolean {
 
 /** Whether a message is about a text that stands before it. */
 function pointsBack(text: string): boolean {
-  return codePoints(text) <= LONGEST && !COLON.test(text) && speaksOfText(text)
+  return (
+    codePoints(text) <= LONGEST && !COLON.test(text) && (speaksOfText(text) || OF_THAT.test(folded(text)))
+  )
 }
 
 function asksForText(text: string): boolean {

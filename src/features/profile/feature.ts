@@ -1,8 +1,7 @@
 import { cutText, marker } from '../../kernel/context/cap.ts'
-import type { Feature, Hash, HeadPart, KernelUser, RegisterKind } from '../../kernel/feature.ts'
+import type { Feature, Hash, HeadPart, RegisterKind } from '../../kernel/feature.ts'
 import { provide } from '../../kernel/slot.ts'
-import { checkOptions } from '../../kernel/text/json.ts'
-import type { ProfileDocument } from '../../ports/profile.ts'
+import { checkId, checkOptions } from '../../kernel/text/json.ts'
 import { cached } from '../cached.ts'
 import { NAMED } from '../filling.ts'
 import { PLACES } from '../places.ts'
@@ -11,12 +10,14 @@ import { Documents } from '../slots.ts'
 import {
   checkDocument,
   DOCUMENTS,
+  documentsOf,
   MOST_DOCUMENTS,
   PROFILE,
   type Profile,
   placesOf,
   profileKey,
   profileOf,
+  type ShownDocument,
 } from './profile.ts'
 
 export interface ProfileOptions {
@@ -48,28 +49,27 @@ const FIRST = ['TASKS', 'MEMORY', 'SOUL']
 export function profile(options: ProfileOptions = {}): Feature<'profile', ProfileShape> {
   checkOptions('profile', 'options', options, ['tokens'])
   const { tokens } = options
-  const userProfile = ({ store, memory }: KernelUser): Profile => profileOf(store, memory.host)
   return {
     name: 'profile',
     registers: [DOCUMENT],
     ...laneOf('profile', { tokens }),
-    user: userProfile,
+    user: profileOf,
     open: ({ user, policy }) => {
       const sizeAt = (share: number): number => tokens ?? Math.floor(policy.cap * share)
-      const documents = userProfile(user)
-      const latest = cached<readonly ProfileDocument[]>()
+      const documents = profileOf(user)
+      const latest = cached<readonly ShownDocument[]>()
       return {
         provides: [provide(Documents, async (name) => (await documents.get(name))?.text)],
         show: {
           read: async (ask) => {
             const { seq, indexed } = await ask.user()
             // Mostly nothing is remembered, and then nothing is looked for.
-            return latest([seq], async () => (indexed ? documents.list() : []))
+            return latest([seq], async () => (indexed ? documentsOf(user.store) : []))
           },
           holds: (frozen, state, hash) =>
-            (frozen?.record ?? recordOf([], hash)) === recordOf(state as readonly ProfileDocument[], hash),
+            (frozen?.record ?? recordOf([], hash)) === recordOf(state as readonly ShownDocument[], hash),
           head: (state, { count, hash, rung }) =>
-            headOf(state as readonly ProfileDocument[], sizeAt(rung < 2 ? SHARE : LEAST_SHARE), count, hash),
+            headOf(state as readonly ShownDocument[], sizeAt(rung < 2 ? SHARE : LEAST_SHARE), count, hash),
         },
       }
     },
@@ -83,8 +83,9 @@ const DOCUMENT: RegisterKind = {
   isUnlabelled: true,
   check: (operation, name, value) => {
     profileKey(operation, name)
-    checkOptions(operation, 'value', value, ['text'])
-    return { ...checkDocument(operation, (value as { readonly text?: unknown }).text) }
+    checkOptions(operation, 'value', value, ['text', 'since'])
+    const { text, since }: { readonly text?: unknown; readonly since?: unknown } = value
+    return { text: checkDocument(operation, text), since: checkId(operation, 'value.since', since) }
   },
   index: placesOf,
   room: { group: DOCUMENTS, most: MOST_DOCUMENTS },
@@ -92,14 +93,16 @@ const DOCUMENT: RegisterKind = {
 
 /** Each document whole, or the largest cut down to one size. */
 function headOf(
-  documents: readonly ProfileDocument[],
+  documents: readonly ShownDocument[],
   size: number,
   count: (text: string) => number,
   hash: Hash,
 ): HeadPart | undefined {
   if (documents.length === 0) return undefined
-  const place = ({ name }: ProfileDocument): number => FIRST.indexOf(name.replace(/\.md$/, ''))
-  const ordered = documents.toSorted((one, other) => place(other) - place(one))
+  const place = ({ name }: { readonly name: string }): number => FIRST.indexOf(name.replace(/\.md$/, ''))
+  const ordered = documents
+    .map(({ document }) => document)
+    .toSorted((one, other) => place(other) - place(one))
   const costOf = (part: string): number => count(`${part}\n\n`)
   const costs = ordered.map(({ name, text }) => costOf(partOf(name, text)))
   const level = levelOf(costs, size)
@@ -129,7 +132,7 @@ function headOf(
   return {
     sections: [{ in: 'system', at: PLACES.profile, name: 'profile', text, trust: 'user', use }],
     record: recordOf(documents, hash),
-    sources: [],
+    sources: documents.map(({ source }) => source),
     ...(short.length > 0 && { failures: [{ part: 'profile', code: 'ERR_LIMIT', message }] }),
   }
 }
@@ -164,6 +167,6 @@ function levelOf(costs: readonly number[], size: number): number {
   return Infinity
 }
 
-function recordOf(documents: readonly ProfileDocument[], hash: Hash): string {
-  return hash(JSON.stringify(documents.map(({ name, text }) => [name, text])))
+function recordOf(documents: readonly ShownDocument[], hash: Hash): string {
+  return hash(JSON.stringify(documents.map(({ document: { name, text } }) => [name, text])))
 }

@@ -1,13 +1,14 @@
+import type { KernelUser } from '../../kernel/feature.ts'
 import { valueIn } from '../../kernel/log/bodies.ts'
 import { checkSize } from '../../kernel/log/check-message.ts'
 import { checkOptions, checkText, invalid } from '../../kernel/text/json.ts'
-import type { Host } from '../../ports/host.ts'
-import type { IndexEntry } from '../../ports/op.ts'
+import type { IndexEntry, Name } from '../../ports/op.ts'
 import type { ProfileDocument } from '../../ports/profile.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
 import { utf8Length } from '../../ports/utf8-length.ts'
 import { limitReached } from '../failures.ts'
-import { changeRegister, checkWrite, readRegister, removeRegister, type WriteOptions } from '../register.ts'
+import { type Renewable, removeShown, shownName } from '../forget-shown.ts'
+import { changeRegister, checkWrite, readRegister, type WriteOptions } from '../register.ts'
 
 /** What the keys of documents begin with. */
 export const PROFILE = 'profile/'
@@ -22,7 +23,7 @@ const MAX_TEXT_BYTES = 32 * 1024
 /** Control characters, and what else ends a line. */
 const CONTROL = /[\p{Cc}\u2028\u2029]/u
 
-interface StoredDocument {
+interface StoredDocument extends Renewable {
   readonly text: string
 }
 
@@ -61,11 +62,16 @@ export interface Profile {
     change: (text: string) => string | Promise<string>,
     options?: Pick<WriteOptions, 'opId'>,
   ): Promise<string>
-  /** Removes a document. Idempotent. @throws ERR_INVALID_ARGUMENT, ERR_CONFLICT (`version`) */
+  /**
+   * Removes a document, and what showed it in the frozen heads of all sessions, whatever it said
+   * then. Idempotent. @throws ERR_INVALID_ARGUMENT, ERR_CONFLICT (`version`)
+   */
   delete(name: string, options?: WriteOptions): Promise<void>
 }
 
-export function profileOf(store: ScopeStore, host: Host): Profile {
+export function profileOf(user: KernelUser): Profile {
+  const { store, memory } = user
+  const { host } = memory
   async function write(
     operation: string,
     key: string,
@@ -77,9 +83,10 @@ export function profileOf(store: ScopeStore, host: Host): Profile {
       operation,
       key,
       index: () => placesOf(key.slice(PROFILE.length)),
-      change: async (before) => {
+      change: async (before, _, opId) => {
         if (before === undefined) await checkRoom(operation)
-        return checkDocument(operation, await change(before?.text ?? ''))
+        const text = checkDocument(operation, await change(before?.text ?? ''))
+        return { text, since: before?.since ?? opId }
       },
     })
     return version as string
@@ -91,10 +98,10 @@ export function profileOf(store: ScopeStore, host: Host): Profile {
   }
 
   return {
-    list: async () => (await store.indexed(DOCUMENTS)).flatMap((row) => documentIn(row) ?? []),
+    list: async () => (await documentsOf(store)).map(({ document }) => document),
     get: async (name) => {
       const { row } = await readRegister(store, profileKey('get', name))
-      return row && documentIn(row)
+      return row && shownIn(row)?.document
     },
     set: async (name, text, options = {}) => {
       checkWrite('set', options)
@@ -108,7 +115,7 @@ export function profileOf(store: ScopeStore, host: Host): Profile {
     },
     delete: async (name, options = {}) => {
       checkWrite('delete', options)
-      await removeRegister(store, host, profileKey('delete', name), options)
+      await removeShown(user, profileKey('delete', name), options)
     },
   }
 }
@@ -128,14 +135,28 @@ export function profileKey(operation: string, name: string): string {
   return PROFILE + name
 }
 
-/** What is stored of a document. @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE */
-export function checkDocument(operation: string, text: unknown): StoredDocument {
+/** The text of a document. @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE */
+export function checkDocument(operation: string, text: unknown): string {
   const checked = checkText(operation, 'text', text)
   checkSize(operation, 'text', checked, MAX_TEXT_BYTES)
-  return { text: checked }
+  return checked
 }
 
-function documentIn(row: RegisterRow): ProfileDocument | undefined {
+/** A document, and the name under which heads show it. */
+export interface ShownDocument {
+  readonly document: ProfileDocument
+  readonly source: Name
+}
+
+/** All documents, by name in code unit order. */
+export async function documentsOf(store: ScopeStore): Promise<readonly ShownDocument[]> {
+  return (await store.indexed(DOCUMENTS)).flatMap((row) => shownIn(row) ?? [])
+}
+
+function shownIn(row: RegisterRow): ShownDocument | undefined {
+  const { key, version } = row
   const stored = valueIn(row) as unknown as StoredDocument | null | undefined
-  return stored ? { name: row.key.slice(PROFILE.length), text: stored.text, version: row.version } : undefined
+  if (!stored) return undefined
+  const document = { name: key.slice(PROFILE.length), text: stored.text, version }
+  return { document, source: shownName(key, stored) }
 }

@@ -1,6 +1,7 @@
 import type { Feature, Hash, HeadPart, KernelUser, RegisterKind, Rung } from '../../kernel/feature.ts'
 import { provide } from '../../kernel/slot.ts'
 import { checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
+import type { Name } from '../../ports/op.ts'
 import type { ListedSkill, SkillEntry, StoredSkill } from '../../ports/skill.ts'
 import type { Sum } from '../../ports/store.ts'
 import { cached } from '../cached.ts'
@@ -19,6 +20,7 @@ import {
   SKILLS,
   type Skills,
   type StoredEntry,
+  shownIn,
   skillIndex,
   skillsOf,
 } from './skills.ts'
@@ -63,6 +65,7 @@ interface Known {
   readonly index: readonly ListedSkill[]
   readonly total: Sum
   readonly loaded: readonly StoredSkill[]
+  readonly sources: readonly Name[]
 }
 
 const NONE: Sum = { count: 0, weight: 0 }
@@ -78,8 +81,7 @@ const NONE: Sum = { count: 0, weight: 0 }
 export function skills(options: SkillsOptions = {}): Feature<'skills', SkillsShape> {
   checkOptions('skills', 'options', options, ['indexTokens', 'loadedTokens'])
   const { indexTokens, loadedTokens } = options
-  const userSkills = ({ store, memory: { host, policy } }: KernelUser): Skills =>
-    skillsOf(store, host, policy.counter)
+  const userSkills = (user: KernelUser): Skills => skillsOf(user)
   return {
     name: 'skills',
     registers: REGISTERS,
@@ -116,10 +118,19 @@ export function skills(options: SkillsOptions = {}): Feature<'skills', SkillsSha
             // Mostly there are none, and then nothing is looked for.
             return latest([seq, registersAt], async () => {
               const names = own.indexed ? await loaded.list() : []
-              const texts = await Promise.all(names.map((name) => all.get(name)))
               const total = indexed ? await sum() : NONE
-              const index = total.count > 0 ? await all.list() : []
-              return { index, total, loaded: texts.flatMap((skill) => skill ?? []) }
+              const rows = total.count > 0 ? await user.store.indexed(SKILLS) : []
+              // Before their texts are read: one that is removed in between is not shown.
+              const entries = await Promise.all(names.map((name) => user.store.register(SKILL + name)))
+              const texts = await Promise.all(names.map((name) => all.get(name)))
+              const index = rows.flatMap((row) => shownIn(row) ?? [])
+              const shown = [...index, ...entries.flatMap((row) => (row && shownIn(row)) ?? [])]
+              return {
+                index: index.map(({ listed }) => listed),
+                total,
+                loaded: texts.flatMap((skill) => skill ?? []),
+                sources: [...new Set(shown.map(({ source }) => source))],
+              }
             })
           },
           holds: (frozen, state, hash) =>
@@ -132,7 +143,7 @@ export function skills(options: SkillsOptions = {}): Feature<'skills', SkillsSha
 }
 
 function headOf(
-  { index, total, loaded }: Known,
+  { index, total, loaded, sources }: Known,
   sizes: Required<SkillsOptions>,
   count: (text: string) => number,
   rung: Rung,
@@ -149,7 +160,7 @@ function headOf(
   return {
     sections: [...names.section(listed, total.count, total.weight), ...texts.section(whole)],
     record: recordOf(index, hash),
-    sources: [],
+    sources,
   }
 }
 
@@ -176,13 +187,13 @@ const REGISTERS: readonly RegisterKind[] = [
     owners: ['user'],
     isUnlabelled: true,
     check: (operation, name, value) => {
-      checkOptions(operation, 'value', value, ['name', 'description', 'textVersion'])
+      checkOptions(operation, 'value', value, ['name', 'description', 'textVersion', 'since'])
       const fields: { readonly [field in keyof StoredEntry]?: unknown } = value
       if (checkSkillName(operation, fields.name) !== name)
         throw invalid(operation, 'value.name', 'differs from the name in its key')
       const description = checkDescription(operation, fields.description)
       const textVersion = checkId(operation, 'value.textVersion', fields.textVersion)
-      return { name, description, textVersion }
+      return { name, description, textVersion, since: checkId(operation, 'value.since', fields.since) }
     },
     index: (_, value, { memory }) => skillIndex(memory.policy.counter, value as unknown as SkillEntry),
   },

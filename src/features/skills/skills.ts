@@ -1,21 +1,15 @@
+import type { KernelUser } from '../../kernel/feature.ts'
 import { valueIn } from '../../kernel/log/bodies.ts'
 import { changedByOthers, TRIES } from '../../kernel/log/once.ts'
 import { partId } from '../../kernel/log/rounds.ts'
 import { checkCount, checkOptions } from '../../kernel/text/json.ts'
 import type { Counter } from '../../ports/counter.ts'
-import type { Host } from '../../ports/host.ts'
-import type { IndexEntry, Op } from '../../ports/op.ts'
+import type { IndexEntry, Name, Op } from '../../ports/op.ts'
 import type { ListedSkill, Skill, SkillEntry, SkillQuery, StoredSkill } from '../../ports/skill.ts'
 import type { SkillItem } from '../../ports/start.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
-import {
-  changeRegister,
-  checkWrite,
-  type Register,
-  readRegister,
-  removeRegister,
-  type WriteOptions,
-} from '../register.ts'
+import { type Renewable, removeShown, shownName } from '../forget-shown.ts'
+import { changeRegister, checkWrite, type Register, readRegister, type WriteOptions } from '../register.ts'
 import { checkSkill, checkSkillName } from './skill.ts'
 import { skillItem, skillTokens } from './skill-item.ts'
 
@@ -26,7 +20,7 @@ export const SKILL_TEXT = 'skill-text/'
 export const SKILLS = 'skill'
 
 /** The value of `skill/<name>`: the index is read without the texts. */
-export interface StoredEntry extends SkillEntry {
+export interface StoredEntry extends SkillEntry, Renewable {
   /** Version of `skill-text/<name>`, which is written in the same commit. */
   readonly textVersion: string
 }
@@ -67,7 +61,10 @@ export interface Skills {
    * is written
    */
   set(skill: Skill | string, options?: WriteOptions): Promise<string>
-  /** Removes a skill. Idempotent. @throws ERR_INVALID_ARGUMENT, ERR_CONFLICT (`version`) */
+  /**
+   * Removes a skill, and what showed it in the frozen heads of all sessions, whatever it said then.
+   * Idempotent. @throws ERR_INVALID_ARGUMENT, ERR_CONFLICT (`version`)
+   */
   delete(name: string, options?: WriteOptions): Promise<void>
 }
 
@@ -88,7 +85,7 @@ export async function listedSkills(
 ): Promise<readonly { readonly item: SkillItem; readonly tokens?: number }[]> {
   const rows = await store.indexed(SKILLS, { first })
   return rows.flatMap((row) => {
-    const listed = listedIn(row)
+    const { listed } = shownIn(row) ?? {}
     const tokens = row.index?.find(({ group }) => group === skillsBy(counter))?.weight
     return listed ? { item: skillItem(listed), ...(tokens !== undefined && { tokens }) } : []
   })
@@ -99,7 +96,10 @@ function skillsBy({ id }: Counter): string {
   return `${SKILLS}/by/${id}`
 }
 
-export function skillsOf(store: ScopeStore, host: Host, counter: Counter): Skills {
+export function skillsOf(user: KernelUser): Skills {
+  const { store, memory } = user
+  const { host, policy } = memory
+  const { counter } = policy
   const textOf = (name: string): Promise<Register<StoredText>> => readRegister(store, SKILL_TEXT + name)
   const putText = async (name: string, opId: string, body: StoredText | null): Promise<Op> => ({
     kind: 'put',
@@ -117,7 +117,7 @@ export function skillsOf(store: ScopeStore, host: Host, counter: Counter): Skill
         ...(first !== undefined && { first: checkCount('list', 'first', first) }),
         ...(after !== undefined && { after: { order: after, key: SKILL + after } }),
       })
-      return rows.flatMap((row) => listedIn(row) ?? [])
+      return rows.flatMap((row) => shownIn(row)?.listed ?? [])
     },
     get: async (name) => {
       checkSkillName('get', name)
@@ -143,7 +143,8 @@ export function skillsOf(store: ScopeStore, host: Host, counter: Counter): Skill
         change: async (before, _, opId) => {
           const { value: text } = before ? await textOf(name) : {}
           const isSameText = text?.text === body.text && text.frontMatter === body.frontMatter
-          return { name, description, textVersion: (isSameText && before?.textVersion) || textId(opId) }
+          const textVersion = (isSameText && before?.textVersion) || textId(opId)
+          return { name, description, textVersion, since: before?.since ?? opId }
         },
         beside: async (after, opId) =>
           after?.textVersion === textId(opId) ? [await putText(name, opId, body)] : [],
@@ -153,9 +154,7 @@ export function skillsOf(store: ScopeStore, host: Host, counter: Counter): Skill
     delete: async (name, options = {}) => {
       checkWrite('delete', options)
       checkSkillName('delete', name)
-      await removeRegister(store, host, SKILL + name, options, async (_, opId) => [
-        await putText(name, opId, null),
-      ])
+      await removeShown(user, SKILL + name, options, async (_, opId) => [await putText(name, opId, null)])
     },
   }
 }
@@ -164,7 +163,16 @@ function textId(opId: string): string {
   return partId(opId, 'text')
 }
 
-function listedIn(row: RegisterRow): ListedSkill | undefined {
+/** An entry of the index, and the name under which heads show the skill. */
+export interface ShownSkill {
+  readonly listed: ListedSkill
+  readonly source: Name
+}
+
+export function shownIn(row: RegisterRow): ShownSkill | undefined {
+  const { key, version } = row
   const stored = valueIn(row) as unknown as StoredEntry | null | undefined
-  return stored ? { name: stored.name, description: stored.description, version: row.version } : undefined
+  if (!stored) return undefined
+  const { name, description } = stored
+  return { listed: { name, description, version }, source: shownName(key, stored) }
 }

@@ -74,9 +74,9 @@ export async function emptyOwed({ store, user, sessionId, host }: OwedIn, id: st
     if (!owed) return
     const { names, shared = [] } = owed
     const elsewhere = shared.map((key): Name => `user:${key}`)
-    // A session that handed one over keeps its own, under the same key.
+    // A session that is handing one over has its own, under the same key.
     for (const key of shared) if ((await store.register(key))?.body) elsewhere.push(`register:${key}`)
-    const batches = [elsewhere, owed.sessionId === sessionId ? names : []]
+    const batches = [await emptiedBy(store, host, elsewhere), owed.sessionId === sessionId ? names : []]
     let isDone = true
     for (const batch of batches) {
       const deletes = deletesOf(host, batch)

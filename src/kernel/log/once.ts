@@ -2,7 +2,9 @@ import { type ErrorDetails, PlimsollError } from '../../ports/errors.ts'
 import type { OpResult } from '../../ports/op.ts'
 import type { Decide } from '../../ports/store.ts'
 import { decide, nothingWritten } from './decide.ts'
-import { HEAD_NAME } from './message.ts'
+
+/** Names of heads, and of what is noted of sessions with their user: nothing derives from these. */
+const LEAF = /^register:(?:head|kept)\//u
 
 /** How often a write that lost to another one is tried again. */
 export const TRIES = 8
@@ -31,7 +33,7 @@ export const once: Decide = (ops, rows) =>
   ops.some(({ envelope }) => rows.results.has(envelope.opId)) ? look(ops, rows) : allOrNone(ops, rows)
 
 /**
- * As `allOrNone`, for deletes that name all that they empty, heads aside: where they would empty
+ * As `allOrNone`, for deletes that name all that they empty, leaves aside: where they would empty
  * more, nothing is written, and each op is a conflict. Deletes of what is gone already write
  * nothing.
  */
@@ -39,7 +41,7 @@ export const closed: Decide = (ops, rows) => {
   const decision = allOrNone(ops, rows)
   const named = new Set(ops.map(({ envelope }) => envelope.target))
   const fresh = decision.emptied.filter((name) => !rows.deleted.has(name))
-  if (fresh.some((name) => !named.has(name) && !name.startsWith(HEAD_NAME)))
+  if (fresh.some((name) => !named.has(name) && !LEAF.test(name)))
     return nothingWritten(ops.map(() => ({ status: 'conflict', version: null })))
   const isOver = fresh.length === 0 && ops.every(({ envelope }) => envelope.kind === 'delete')
   return isOver ? nothingWritten(decision.results) : decision

@@ -3,26 +3,19 @@ import { FACT } from '../../features/facts/fact.ts'
 import { emptyShared, registerName, sharedFrom } from '../../features/facts/forget-shared.ts'
 import { dropNotes, notesAbout } from '../../features/facts/kept.ts'
 import {
-  type AllOwed,
-  areAccepted,
-  emptiedBy,
-  emptyOwed,
-  OWED,
-  type Owed,
-  type OwedIn,
-  owedIn,
-  putOwed,
-} from '../../kernel/context/owed.ts'
-import { messageIn, valueIn } from '../../kernel/log/bodies.ts'
+  changeOwed,
+  emptyElsewhere,
+  headsShowing,
+  type Begun as SharedBegun,
+} from '../../features/forget-shown.ts'
+import { type AllOwed, emptiedBy, emptyOwed, OWED, type OwedIn, owedIn } from '../../kernel/context/owed.ts'
+import { messageIn } from '../../kernel/log/bodies.ts'
 import { readEntry } from '../../kernel/log/entries.ts'
 import { HEAD_KEY, SUMMARY_ID } from '../../kernel/log/message.ts'
-import { allOrNone, changedByOthers, TRIES } from '../../kernel/log/once.ts'
-import { attachmentsIn, sealOp } from '../../kernel/log/seal.ts'
+import { attachmentsIn } from '../../kernel/log/seal.ts'
 import type { Removed } from '../../ports/certificate.ts'
-import { isPlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
-import { idIn, type Name, type Op } from '../../ports/op.ts'
-import { SESSION } from '../../ports/session.ts'
+import { idIn, type Name } from '../../ports/op.ts'
 import { hasBody, type LogRow, PAGE_ROWS, type ScopeStore } from '../../ports/store.ts'
 import { countsOf, type Found, removed, sumOf } from './certificate.ts'
 
@@ -63,12 +56,8 @@ export interface Forgotten {
   readonly isGone: () => Promise<boolean>
 }
 
-/** What one call forgets, with all that its record and its certificate say. */
-interface Begun extends Owed {
-  readonly messages: readonly string[]
-  readonly attachments: readonly string[]
-  readonly kept: readonly string[]
-  readonly record: AuditInput
+/** The same, of a session too. */
+interface Begun extends SharedBegun {
   /** Of a whole log, which goes in steps. */
   readonly log?: LogStep
 }
@@ -242,25 +231,36 @@ async function finish(parts: ForgetParts, id: string, begun: Begun, most = STEP)
   const own = { store, user: userStore, sessionId: sessionId ?? '', host }
   if (sessionId !== undefined) await emptyOwed(own, id)
   const { names = begun.names } = (await owedFor(userStore, id)) ?? {}
-  const shared = await emptyShared(userStore, host, id)
   const keys = names.flatMap((name) => idIn('register', name) ?? [])
   if (sessionId !== undefined) await dropNotes(userStore, host, notesAbout(sessionId, keys))
   const heads = keys.filter((key) => key.startsWith(HEAD_KEY))
+  // Where the session has a copy of the user's scope, its heads go with the user's commit.
+  const shared = await emptyShared(userStore, host, id, async (going) => {
+    if (sessionId !== undefined) heads.push(...(await headsShowing(store, going)).heads)
+  })
   if (shared.length > 0) {
-    if (sessionId !== undefined) heads.push(...(await emptyShown(own, id, shared)))
-    heads.push(...(await emptyElsewhere(parts, id, shared)))
+    const asked = shared.flatMap((key): Name[] => [`user:${key}`, registerName(key)])
+    // What goes with it in a session may be noted with the user.
+    const unnote = async ({ store: from, sessionId: of }: OwedIn): Promise<void> => {
+      const gone = (await emptiedBy(from, host, asked)).flatMap((name) => idIn('register', name) ?? [])
+      await dropNotes(userStore, host, notesAbout(of, gone))
+    }
+    if (sessionId !== undefined) {
+      await unnote(own)
+      await emptyOwed(own, id)
+    }
+    const user = { store: userStore, session: parts.open, memory: { host } }
+    heads.push(...(await emptyElsewhere(user, id, shared, sessionId, unnote)))
   }
   const { messages, attachments, kept, record, log } = begun
-  const facts = [...keys.filter((key) => key.startsWith(FACT)), ...shared].map((key) =>
-    key.slice(FACT.length),
-  )
+  const facts = [...keys, ...shared].flatMap((key) => (key.startsWith(FACT) ? key.slice(FACT.length) : []))
   const step: Found = {
     messages: removed(messages),
     summaries: removed(
       names.flatMap((name) => idIn('entry', name) ?? []).filter((id) => id.startsWith(SUMMARY_ID)),
     ),
     facts: removed([...new Set(facts)]),
-    heads: removed(heads),
+    heads: removed([...new Set(heads)]),
     attachments: removed(attachments),
   }
   const isGone = async () =>
@@ -271,11 +271,11 @@ async function finish(parts: ForgetParts, id: string, begun: Begun, most = STEP)
   // Another tab may have gone on with it.
   const isHere = (all: AllOwed<Begun>) => all[id] !== undefined && all[id].log?.last === log?.last
   if (next) {
-    await changeOwed(userStore, host, (all) => (isHere(all) ? { ...all, [id]: next } : all))
+    await changeOwed<Begun>(userStore, host, (all) => (isHere(all) ? { ...all, [id]: next } : all))
     const now = (await owedFor(userStore, id)) ?? next
     return finish(parts, id, now, most)
   }
-  await changeOwed(
+  await changeOwed<Begun>(
     userStore,
     host,
     (all) => {
@@ -287,84 +287,8 @@ async function finish(parts: ForgetParts, id: string, begun: Begun, most = STEP)
   return { already: false, found, kept: removed(kept), isGone: done ? async () => done.isGone : isGone }
 }
 
-/**
- * Writes what is owed.
- *
- * @param beside a record in the same commit; where somebody else finished it, there is none
- * @throws ERR_CONFLICT: others wrote eight times in a row
- */
-async function changeOwed(
-  userStore: ScopeStore,
-  host: Host,
-  change: (all: AllOwed<Begun>) => AllOwed<Begun>,
-  beside?: () => Promise<Op>,
-): Promise<void> {
-  for (let attempt = 0; attempt < TRIES; attempt++) {
-    const row = await userStore.register(OWED)
-    const before = owedIn<Begun>(row)
-    const after = change(before)
-    if (after === before) return
-    const ops = [putOwed(host, row, after), ...(beside ? [await beside()] : [])]
-    const results = await userStore.commit(
-      ops.map((op) => sealOp(op)),
-      allOrNone,
-    )
-    if (areAccepted(results)) return
-  }
-  throw changedByOthers('forget', OWED)
-}
-
 async function owedFor(userStore: ScopeStore, id: string): Promise<Begun | undefined> {
   return owedIn<Begun>(await userStore.register(OWED))[id]
-}
-
-/**
- * Makes facts of the user's inert in a session, and so empties heads that show them, those that a
- * call under way writes later included.
- *
- * @returns keys of the heads
- */
-async function emptyShown(own: OwedIn, id: string, shared: readonly string[]): Promise<readonly string[]> {
-  const heads = await headsShowing(own.store, new Set(shared.map((key): Name => `user:${key}`)))
-  await emptyOwed(own, id)
-  return heads
-}
-
-/** The same in the user's other sessions. */
-async function emptyElsewhere(
-  { userStore, sessionId, open, host }: ForgetParts,
-  id: string,
-  shared: readonly string[],
-): Promise<readonly string[]> {
-  const heads: string[] = []
-  for (let after: string | undefined; ; ) {
-    const page = await userStore.registers(SESSION, after)
-    for (const row of page) {
-      const other = row.key.slice(SESSION.length)
-      if (other === sessionId || valueIn(row) === null) continue
-      const store = open(other)
-      try {
-        heads.push(...(await emptyShown({ store, user: userStore, sessionId: other, host }, id, shared)))
-      } catch (error) {
-        // It is gone, or lives elsewhere.
-        if (!isPlimsollError(error, 'ERR_NOT_FOUND')) throw error
-      } finally {
-        await store.close()
-      }
-    }
-    after = page.at(-1)?.key
-    if (after === undefined) return heads
-  }
-}
-
-async function headsShowing(store: ScopeStore, names: ReadonlySet<Name>): Promise<readonly string[]> {
-  const found: string[] = []
-  for (let after: string | undefined; ; ) {
-    const page = await store.registers(HEAD_KEY, after)
-    for (const row of page) if (row.sources?.some((name) => names.has(name))) found.push(row.key)
-    after = page.at(-1)?.key
-    if (after === undefined) return found
-  }
 }
 
 /** Whether nothing is left under names, attachments included. */

@@ -4,7 +4,7 @@ import type { KernelMemory, Owner, RegisterKind } from '../../kernel/feature.ts'
 import { nothingWritten } from '../../kernel/log/decide.ts'
 import { derivedOf } from '../../kernel/log/derived.ts'
 import { HEAD_KEY, lowerTrust, MAX_ENTRY_BYTES, sealMessage } from '../../kernel/log/message.ts'
-import { invalid } from '../../kernel/text/json.ts'
+import { invalid, isPlainObject } from '../../kernel/text/json.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Json, Message, Trust } from '../../ports/message.ts'
 import type { Name, SummaryMark } from '../../ports/op.ts'
@@ -333,7 +333,7 @@ export class ScopeImport {
     for (const { row, part } of placed.kept) {
       // What is there may say the same under another op.
       const there = await store.register(row.key)
-      if (there?.body === row.body) report.there(part)
+      if (there && saidIn(there) === saidIn(row)) report.there(part)
       else report.conflict({ part, key: row.key, ...(sessionId !== undefined && { sessionId }) })
     }
   }
@@ -476,6 +476,12 @@ function adopt(files: readonly FileRegister[], { head, results, registers, delet
     }
   }
   return { rows: [...rows.values()], log, kept, there }
+}
+
+/** What a register says, whenever it was first written. */
+function saidIn({ body }: Pick<RegisterRow, 'body'>): string | null {
+  const value: unknown = JSON.parse(body ?? 'null')
+  return isPlainObject(value) ? JSON.stringify({ ...value, since: undefined }) : body
 }
 
 /** What never changes of a row, but for what follows from those before it. */

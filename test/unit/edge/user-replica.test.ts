@@ -665,6 +665,39 @@ describe('what was deleted before the first pull', () => {
 })
 
 describe('what is gone at home', () => {
+  it('is told of a document or skill that was removed, whether or not it was written again', async () => {
+    for (const isLong of [false, true])
+      for (const isAgain of [false, true]) {
+        const store = mapStore()
+        const { replica, home, gone } = setUp('trip', store)
+        const { profile, skills } = fullMemory({ store, budget: 2_000 }).user(USER)
+        const write = async (): Promise<void> => {
+          await profile.set('SOUL.md', 'Be kind.')
+          await skills.set({ name: 'tides', description: 'Reads tides.', text: 'Look.' })
+        }
+        await write()
+        const since = async (key: string): Promise<string> =>
+          (JSON.parse((await home.register(key))?.body ?? '{}') as { since: string }).since
+        const shown = [
+          `profile/SOUL.md@${await since('profile/SOUL.md')}`,
+          `skill/tides@${await since('skill/tides')}`,
+        ]
+        await replica.sync()
+        await profile.set('SOUL.md', 'Be brief.')
+        await replica.sync()
+        expect(gone).toEqual([])
+        await profile.delete('SOUL.md')
+        await skills.delete('tides')
+        if (isAgain) await write()
+        // More than is told op by op.
+        if (isLong) for (let at = 0; at < 8; at++) await home.commit(puts(600, `long-${at}-`), decide)
+        await replica.sync()
+        expect(gone.sort()).toEqual(shown)
+        await replica.sync()
+        expect(gone).toHaveLength(2)
+      }
+  })
+
   it('is told before the replica stands behind it, with what derives from it', async () => {
     const { replica, home, gone } = setUp('trip')
     await home.commit(
@@ -674,7 +707,8 @@ describe('what is gone at home', () => {
     await replica.refresh()
     expect(gone).toEqual([])
     await home.commit([remove('op-3', 'register:fact/a')], decide)
-    expect(await replica.sync()).toBe(3)
+    await replica.sync()
+    expect((await replica.head()).seq).toBe(3)
     expect(gone.sort()).toEqual(['fact/a', 'fact/b'])
     expect(await replica.register('fact/b')).toMatchObject({ body: null })
   })

@@ -18,6 +18,7 @@ import type { Message } from '../../../src/ports/message.ts'
 import { mapStore } from '../../../src/stores/map.ts'
 import { type FullMemory, type FullSession, fullMemory } from '../../contract/full-memory.ts'
 import { bench } from '../support/facts.ts'
+import { FRESH_PASTES, FRESH_STATEMENTS } from '../support/fresh-pastes.ts'
 import { BARE, NO_STATEMENTS, PASTES, type Said, STATEMENTS } from '../support/pastes.ts'
 import { runs } from '../support/runs.ts'
 
@@ -108,6 +109,25 @@ describe('a short statement that the user typed', () => {
   })
 })
 
+/** Those that were looked at while the rules were written, and those that were kept aside. */
+function halves<One>(all: { readonly [language: string]: readonly One[] }): readonly (readonly One[])[] {
+  return [0, 1].map((half) => Object.values(all).flatMap((some) => some.filter((_, at) => at % 2 === half)))
+}
+
+describe('what nobody had tuned on', () => {
+  it('is sixty pastes, of which few pass for the user’s word, and sixty statements, all of which are found', () => {
+    const isUsers = (said: Said): boolean => trustsIn(...said).has('user')
+    const [seen = [], aside = []] = halves(FRESH_PASTES)
+    expect([seen.length, aside.length]).toEqual([30, 30])
+    expect(seen.filter(isUsers)).toEqual([])
+    expect(aside.filter(isUsers).length).toBeLessThanOrEqual(8)
+    for (const half of halves(FRESH_STATEMENTS)) {
+      expect(half).toHaveLength(30)
+      expect(half.filter((text) => !isUsers([text]))).toEqual([])
+    }
+  })
+})
+
 describe('a text that the user pasted', () => {
   it.each(Object.entries(PASTES))(
     'has trust import at most where something is extracted of it, in %s',
@@ -131,7 +151,12 @@ describe('a text that the user pasted', () => {
       [rule, '<What shall I do with this?', 'Translate it.'],
     ] as Said[])
       expect([said, ...trustsIn(...said)]).toEqual([said, 'import'])
-    expect(trustsIn('Where is Turin?', '<In Italy.', rule)).toEqual(new Set(['user']))
+    const word = 'Always answer in German.'
+    expect(trustsIn('Where is Turin?', '<In Italy.', word)).toEqual(new Set(['user']))
+    expect(trustsIn('Hello!', word, '<I will.', 'Where is Turin?')).toEqual(new Set(['user']))
+    // What stands before it in one go states nothing, or what comes later asks about it.
+    expect(trustsIn('Found in my mail', word)).toEqual(new Set(['import']))
+    expect(trustsIn(word, '<I will.', 'Should I do that?')).toEqual(new Set(['import']))
   })
 
   it('is told by its length, by how much it says, and by a task that it begins with', () => {
@@ -186,33 +211,34 @@ describe('a text that the user pasted', () => {
     )
   })
 
-  it.each([...Object.entries(PASTES), ['all, alone', BARE] as const])(
-    'reaches no system section and no other session: %s',
-    async (_, all) => {
-      const masked = all.map(
-        (said) => said.map((text) => text.replace(/[\p{L}\p{N}]/gu, 'x')) as unknown as Said,
-      )
-      const seen = []
-      for (const texts of [all, masked]) {
-        const memory = open()
-        const session = memory.session({ ...ADA, sessionId: 'trip' })
-        await session.facts.remember({ kind: 'constraint', text: 'Never fly.' })
-        const context = await tell(session, texts)
-        const other = memory.session({ ...ADA, sessionId: 'other' })
-        await other.append({ id: 'hi', role: 'user', content: 'Hi.' })
-        const elsewhere = await other.context({ recall: 'invoices evil.example' })
-        expect(JSON.stringify(elsewhere.blocks)).not.toMatch(PAYLOAD)
-        expect(await memory.user(ADA).facts.list({ all: true })).toHaveLength(1)
-        for (const fact of await session.facts.list({ all: true }))
-          if (PAYLOAD.test(fact.text)) expect(fact).toMatchObject({ pinned: false, extracted: true })
-        seen.push({ system: systemOf(context), elsewhere: elsewhere.blocks })
-      }
-      expect(seen[0]?.system.map((block) => textOf({ content: block.parts }))).toEqual([
-        `${SYSTEM}\n\n## Pinned\n\n- constraint: Never fly.`,
-      ])
-      expect(seen[1]).toEqual(seen[0])
-    },
-  )
+  it.each([
+    ...Object.entries(PASTES),
+    ['all, alone', BARE] as const,
+    ['all, fresh', Object.values(FRESH_PASTES).flat()] as const,
+  ])('reaches no system section and no other session: %s', async (_, all) => {
+    const masked = all.map(
+      (said) => said.map((text) => text.replace(/[\p{L}\p{N}]/gu, 'x')) as unknown as Said,
+    )
+    const seen = []
+    for (const texts of [all, masked]) {
+      const memory = open()
+      const session = memory.session({ ...ADA, sessionId: 'trip' })
+      await session.facts.remember({ kind: 'constraint', text: 'Never fly.' })
+      const context = await tell(session, texts)
+      const other = memory.session({ ...ADA, sessionId: 'other' })
+      await other.append({ id: 'hi', role: 'user', content: 'Hi.' })
+      const elsewhere = await other.context({ recall: 'invoices evil.example' })
+      expect(JSON.stringify(elsewhere.blocks)).not.toMatch(PAYLOAD)
+      expect(await memory.user(ADA).facts.list({ all: true })).toHaveLength(1)
+      for (const fact of await session.facts.list({ all: true }))
+        if (PAYLOAD.test(fact.text)) expect(fact).toMatchObject({ pinned: false, extracted: true })
+      seen.push({ system: systemOf(context), elsewhere: elsewhere.blocks })
+    }
+    expect(seen[0]?.system.map((block) => textOf({ content: block.parts }))).toEqual([
+      `${SYSTEM}\n\n## Pinned\n\n- constraint: Never fly.`,
+    ])
+    expect(seen[1]).toEqual(seen[0])
+  })
 
   it('is not the user’s word for an extractor of one’s own either, with its sources and without', async () => {
     const invoices =

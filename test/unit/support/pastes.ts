@@ -203,6 +203,16 @@ export const STATEMENTS: { readonly [language: string]: readonly string[] } = {
 
 /** What is said in passing: no fact in any of the languages. */
 export const NO_STATEMENTS: readonly string[] = [
+  'From now on it works.',
+  'Keep your fingers crossed.',
+  'No problems on my side.',
+  'No messages after the restart.',
+  'I usually get this error.',
+  "I don't drink from it for now.",
+  'Normalmente funciona bem.',
+  'Desde ahora funciona.',
+  'Ab jetzt geht es wieder.',
+  'Is my budget too small?',
   'Der Build wird nie fertig.',
   'Es stürzt immer noch ab.',
   'Kein Problem.',

@@ -817,7 +817,7 @@ describe('an import into what is there', () => {
       first: [{ line: 5, reason: expect.stringMatching(/2 of its kind/) }],
     })
     const documents = Array.from({ length: 65 }, (_, at) =>
-      register(`profile/${at}.md`, { text: 'x' }, 'profile', `v-${at}`),
+      register(`profile/${at}.md`, { text: 'x', since: `v-${at}` }, 'profile', `v-${at}`),
     )
     const whole = [header('user'), { type: 'user' }, ...documents]
     const lines = [...whole, { type: 'end', lines: whole.length }].map((line) => `${JSON.stringify(line)}\n`)

@@ -10,9 +10,11 @@ import { said, World } from './world.ts'
 
 const CANARY = 'xylocanaryq'
 const SESSIONS = ['trip', 'home', 'work']
+const LIKES = { kind: 'preference', text: `Likes ${CANARY} seats.`, id: 'shared' }
 
 interface Certified {
   readonly already: boolean
+  readonly removed: { readonly heads: { readonly count: number; readonly first: readonly string[] } }
   readonly confirmed: readonly string[]
   readonly pending: readonly string[]
 }
@@ -24,8 +26,13 @@ async function made(): Promise<World> {
     await world.create(session)
     await world.append(session, said(`${session}-1`, 'Hello.'))
   }
-  const fact = { kind: 'preference', text: `Likes ${CANARY} seats.`, id: 'shared' }
-  await world.call('POST', '/v1/sessions/trip/facts', fact)
+  await world.call('POST', '/v1/sessions/trip/facts', LIKES)
+  await shown(world)
+  return world
+}
+
+/** All of its sessions show it. */
+async function shown(world: World): Promise<void> {
   for (const session of SESSIONS) {
     await vi.waitFor(async () => {
       const { blocks } = await world.context(session, { new_epoch: true })
@@ -33,7 +40,6 @@ async function made(): Promise<World> {
     })
     expect(await holdsOf(world, session)).toBe(true)
   }
-  return world
 }
 
 async function holdsOf({ user }: World, session: string): Promise<boolean> {
@@ -44,6 +50,17 @@ async function holdsOf({ user }: World, session: string): Promise<boolean> {
 async function holders(world: World): Promise<readonly string[]> {
   const held = await Promise.all(SESSIONS.map((session) => holdsOf(world, session)))
   return SESSIONS.filter((_, index) => held[index])
+}
+
+/** Of a session: keys of its heads that hold it, and its secret. */
+async function headsOf({ user }: World, session: string) {
+  const opened = Object.values(await openedIn(sessionObject(user, session)))
+  const registers = opened.flatMap((scope) => scope.registers)
+  const heads = registers.filter(({ key, body }) => key.startsWith('head/') && body?.includes(CANARY))
+  return {
+    heads: heads.map(({ key }) => key),
+    secret: registers.find(({ key }) => key === 'secret')?.body,
+  }
 }
 
 const forget = (world: World) => world.call<Certified>('DELETE', '/v1/sessions/trip/facts/shared')
@@ -87,6 +104,44 @@ describe('a fact of the user’s that is forgotten', () => {
       expect(receipt.failures).toEqual([])
     }
     expect((await rowsOf(userObject(world.user))).plimsoll_edge_work).toBe('')
+  })
+
+  it('is counted in the certificate with all heads that showed it, and the secrets of these go', async () => {
+    const world = await made()
+    await world.append('trip', said('trip-2', 'Hello again.'))
+    await world.call('POST', '/v1/sessions/trip/facts', { kind: 'finding', text: 'It rains.' })
+    await world.context('trip', { new_epoch: true })
+    const before = await Promise.all(SESSIONS.map((session) => headsOf(world, session)))
+    const count = before.flatMap(({ heads }) => heads).length
+    expect(count).toBeGreaterThanOrEqual(4)
+    const { body } = await forget(world)
+    expect(body.removed.heads.count).toBe(count)
+    expect(body.removed.heads.first).toEqual(expect.arrayContaining([...(before[0]?.heads ?? ['none'])]))
+    const after = await Promise.all(SESSIONS.map((session) => headsOf(world, session)))
+    for (const [index, { heads, secret }] of after.entries()) {
+      expect(heads).toEqual([])
+      expect(secret).toMatch(/[0-9a-f]{64}/)
+      expect(secret).not.toBe(before[index]?.secret)
+    }
+    // They are counted once.
+    await world.call('POST', '/v1/sessions/trip/facts', { ...LIKES, id: 'other' })
+    await world.context('home', { new_epoch: true })
+    const { heads } = await headsOf(world, 'home')
+    expect(heads).toHaveLength(1)
+    const next = await world.call<Certified>('DELETE', '/v1/sessions/trip/facts/other')
+    expect(next.body.removed.heads.count).toBe(1)
+  })
+
+  it('is in no answer that another session has kept', async () => {
+    const world = await made()
+    const body = { messages: [said('home-2', 'What do I like?')] }
+    const asked = () => world.call('POST', '/v1/sessions/home/context', body, 'asked')
+    expect(JSON.stringify((await asked()).body)).toContain(CANARY)
+    const kept = async () => (await rowsOf(sessionObject(world.user, 'home'))).plimsoll_edge_answer
+    expect(await kept()).not.toBe('')
+    await forget(world)
+    expect(await kept()).toBe('')
+    expect(JSON.stringify((await asked()).body)).not.toContain(CANARY)
   })
 
   it('is gone in the session that handed it over, whoever forgets it', async () => {
@@ -192,5 +247,66 @@ describe('a fact of the user’s that is forgotten', () => {
     const text = await response.text().catch(() => 'broken off')
     expect(text).not.toContain(CANARY)
     expect(text).not.toMatch(/"type":"end"/)
+  })
+})
+
+describe.each([
+  [
+    'a document',
+    '/v1/me/profile/SOUL.md',
+    (world: World, text: string) => world.call('PUT', '/v1/me/profile/SOUL.md', { text }),
+  ],
+  [
+    'a skill',
+    '/v1/me/skills/tides',
+    (world: World, description: string) =>
+      world.call('PUT', '/v1/me/skills/tides', { description, text: 'Look at the table.' }),
+  ],
+] as const)('%s of the user’s that is removed', (_, path, put) => {
+  /** All sessions have shown it, as it was before it was changed. */
+  async function written(): Promise<World> {
+    const world = new World()
+    for (const session of SESSIONS) {
+      await world.create(session)
+      await world.append(session, said(`${session}-1`, 'Hello.'))
+    }
+    expect((await put(world, `Speak of ${CANARY}.`)).status).toBe(200)
+    await shown(world)
+    await put(world, 'Speak of nothing.')
+    await world.context('trip', { new_epoch: true })
+    return world
+  }
+
+  it('is in no object any more when it is answered, whatever it said before', async () => {
+    const world = await written()
+    expect(await holders(world)).toEqual(SESSIONS)
+    expect((await world.call('DELETE', path)).status).toBe(204)
+    expect(await holders(world)).toEqual([])
+    expect(JSON.stringify(await openedIn(userObject(world.user)))).not.toContain(CANARY)
+    expect((await rowsOf(userObject(world.user))).plimsoll_edge_work).toBe('')
+    // It may be written again, and is gone again.
+    await put(world, `Speak of ${CANARY}.`)
+    await shown(world)
+    for (const session of SESSIONS) {
+      const { receipt } = await world.context(session)
+      expect(receipt.failures).toEqual([])
+    }
+    await world.call('DELETE', path)
+    expect(await holders(world)).toEqual([])
+    expect((await world.call('DELETE', path)).status).toBe(204)
+  })
+
+  it('is owed by sessions that were not reached, until an alarm has reached them', async () => {
+    const world = await written()
+    const hear = deaf()
+    expect((await world.call('DELETE', path)).status).toBe(204)
+    expect(await holders(world)).toEqual(SESSIONS)
+    await ring(world)
+    hear()
+    await evictDurableObject(userObject(world.user))
+    for (const session of SESSIONS) await evictDurableObject(world.stub(session))
+    await ring(world)
+    expect(await holders(world)).toEqual([])
+    expect((await rowsOf(userObject(world.user))).plimsoll_edge_work).toBe('')
   })
 })

@@ -1,5 +1,6 @@
 import type { FactKind } from '../../../ports/fact.ts'
 import { ARABIC } from './arabic.ts'
+import { COMMON } from './common.ts'
 import { ENGLISH } from './english.ts'
 import { FRENCH } from './french.ts'
 import { GERMAN } from './german.ts'
@@ -23,7 +24,8 @@ export function kindOf(sentence: string): FactKind | undefined {
     const kind = rules.leftOut.test(own) ? undefined : kindBy(rules, own)
     if (kind !== undefined) return kind
   }
-  return undefined
+  if (LANGUAGES.some(({ leftOut, passing }) => leftOut.test(own) || passing.test(own))) return undefined
+  return COMMON.find(([, rule]) => rule.test(own))?.[0]
 }
 
 /** Whether a sentence is asked, supposed or told of others. */
