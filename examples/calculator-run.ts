@@ -58,8 +58,8 @@ export interface Run {
 export async function calculate({ store = mapStore(), contextWindow, ...host }: Settings): Promise<Run> {
   const model = scriptedModel(script, { summaries })
   const budget = { contextWindow, maxOutputTokens: 0, margin: 0 }
-  const window = { keep: { messages: 3, tokens: 100 } }
-  const use = [compaction({ model, ahead: false })] as const
+  const window = { keep: { messages: 3 } }
+  const use = [compaction({ model })] as const
   const memory = createMemory({ store, system, counter, budget, window, use, ...host })
   const session = memory.session({ userId: 'ada', sessionId: 'calculator' })
   const compactions: CompactEvent[] = []

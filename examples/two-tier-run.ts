@@ -54,7 +54,7 @@ export async function twoTier(settings: Settings, print: (line: string) => void)
   const tuesday = open('tuesday')
   const { memory_count, pinned } = await start(tuesday)
   print(
-    `Tuesday, a new session: ${memory_count} fact, pinned: ${pinned.map(({ content }) => content).join(' ')}`,
+    `Tuesday, a new session: ${memory_count} facts, pinned: ${pinned.map(({ content }) => content).join(' ')}`,
   )
   await tuesday.append({ role: 'user', content: 'Take me to Rome.' })
   const { blocks } = await tuesday.context()

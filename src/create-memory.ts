@@ -63,7 +63,7 @@ export function createMemory<const Use extends readonly Feature[] = readonly []>
   const { counter = defaultCounter, clock = webHost.now, ...others } = options
   const { newId = webHost.newId, newSecret = webHost.newSecret, ...rest } = others
   const { budget } = rest as { readonly budget?: unknown }
-  if (typeof budget !== 'number' && !isPlainObject(budget))
+  if (budget !== undefined && typeof budget !== 'number' && !isPlainObject(budget))
     throw invalid('createMemory', 'budget', 'must be a number or an object')
   if (typeof counter?.count !== 'function') throw invalid('createMemory', 'counter', 'must be a counter')
   for (const [name, value] of Object.entries({ clock, newId, newSecret }))

@@ -1,6 +1,7 @@
 import type { Compose, Flat } from './compose.ts'
 import { type CreateMemoryOptions, createMemory } from './create-memory.ts'
 import type { Feature } from './kernel/feature.ts'
+import { invalid, isPlainObject } from './kernel/text/json.ts'
 import type { Memory } from './ports/memory.ts'
 import { durableObjectStore } from './stores/durable-object.ts'
 import type { SqlStorageLike } from './stores/sql-schema.ts'
@@ -35,7 +36,8 @@ export interface ObjectContextLike {
  */
 export function durableObjectMemory<const Use extends readonly Feature[] = readonly []>(
   { storage }: ObjectContextLike,
-  options: Omit<CreateMemoryOptions<Use>, 'store'>,
+  options: Omit<CreateMemoryOptions<Use>, 'store'> = {} as CreateMemoryOptions<Use>,
 ): Memory<Flat<Compose<Use>>> {
+  if (!isPlainObject(options)) throw invalid('durableObjectMemory', 'options', 'must be an object')
   return createMemory<Use>({ ...options, store: durableObjectStore(storage) } as CreateMemoryOptions<Use>)
 }

@@ -116,6 +116,7 @@ export {
 } from './features/skills/feature.ts'
 export { toMarkdown } from './features/skills/skill.ts'
 export type { Skills } from './features/skills/skills.ts'
+export { slidingWindow } from './features/sliding-window.ts'
 export { type StandardFeatures, type StandardOptions, standard } from './features/standard.ts'
 export { inlineAttachments, type ReadAttachment } from './inline-attachments.ts'
 export type { LawCheck } from './kernel/context/lane.ts'
@@ -173,6 +174,7 @@ export {
   titleSession,
 } from './operations/sessions.ts'
 export { changeSettings, readSettings } from './operations/settings.ts'
+export { count, overBudget, tokens } from './operations/size.ts'
 export { readSource, type SourceOptions, type SourcePage } from './operations/source.ts'
 export { start } from './operations/start/start.ts'
 export { exportFrom, exportMarkdown } from './operations/transfer/export.ts'

@@ -87,8 +87,8 @@ function header(
   const why = [...reasons].map(([reason, count]) => `${reason} ${grouped(count)}`).join(', ')
   const missing = sections.reduce((tokens, { overflow }) => tokens + overflow.tokens, 0)
   return [
-    `${visible(conversation)}#${call} for ${provider}: ${grouped(used)} of ${grouped(cap)} tokens ` +
-      `(${percent(used / cap, 0)}), counted by ${counter}\n`,
+    `${visible(conversation)}#${call} for ${provider}: ${grouped(used)}${cap === null ? '' : ` of ${grouped(cap)}`} tokens` +
+      `${cap === null ? '' : ` (${percent(used / cap, 0)})`}, counted by ${counter}\n`,
     epoch ? `${epochText(epoch)}\n` : '',
     summary ? `${summaryText(summary, covered)}\n` : '',
     `omitted: ${grouped(omitted)} messages${why && ` (${why})`}; `,

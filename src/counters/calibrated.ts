@@ -91,7 +91,7 @@ export function calibrated(counter: Counter): CalibratedCounter {
             argument: 'usage',
           },
         )
-      if (receipt.used < receipt.cap * LEAST_SHARE) return
+      if (receipt.used < (receipt.cap ?? 0) * LEAST_SHARE) return
       reports.push({ counted: receipt.used / (receipt.calibration ?? 1), reported })
       if (reports.length > REPORTS) reports.shift()
     },

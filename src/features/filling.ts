@@ -4,7 +4,7 @@ import type { SectionUse } from '../ports/context.ts'
 import { longestHead } from './text/longest-head.ts'
 
 /** Items that an overflow names; the rest is counted. */
-const NAMED = 5
+export const NAMED = 5
 
 /** A section that is filled in strict order, up to the first item that does not fit. */
 export class Filling {

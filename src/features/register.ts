@@ -85,7 +85,8 @@ export async function readRegister<Value>(store: ScopeStore, key: string): Promi
  * @returns the version that is there now; `null`: nothing is
  * @throws ERR_DECRYPT: what is there cannot be read, and is not written over; ERR_CONFLICT
  * (`version`): another version than `ifVersion` is there, or others wrote {@link TRIES} times in a
- * row, or again and again while it was patient; ERR_NOT_FOUND: it was deleted for ever. Nothing is written
+ * row, or again and again while it was patient; ERR_NOT_FOUND: it was deleted for ever. Nothing is
+ * written
  */
 export async function changeRegister<Value>(
   store: ScopeStore,

@@ -29,7 +29,7 @@ interface Pass {
   readonly last: Scope | undefined
 }
 
-/** @param finish Contract: finishes the work of some scopes; whatever fails, all of them are tried */
+/** @param finish Contract: finishes the work of some scopes; tries all of them whatever fails */
 export function scopePass(
   store: Pick<Store, 'scopes'>,
   host: Pick<Host, 'now'>,

@@ -54,5 +54,8 @@ export interface Finder {
 }
 export const Findable: Slot<Finder> = slot('plimsoll/findable')
 
+/** Asked by who reads originals: the text of a document of the user's, by its name. */
+export const Documents: Slot<(name: string) => Promise<string | undefined>> = slot('plimsoll/documents')
+
 /** Asked by the checkpoint: whether a register is to say when it was written. */
 export const Dated: Slot<true> = slot('plimsoll/dated')

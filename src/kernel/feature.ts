@@ -1,4 +1,4 @@
-import type { SectionUse } from '../ports/context.ts'
+import type { Receipt, SectionUse } from '../ports/context.ts'
 import type { Host } from '../ports/host.ts'
 import type { Get, Shape } from '../ports/memory.ts'
 import type { Json, Message, MessageInput, Trust } from '../ports/message.ts'
@@ -205,6 +205,8 @@ export interface HeadPart {
   readonly sources: readonly Name[]
   /** Ids of what it shows, so that the tail does not show it again. */
   readonly ids?: readonly string[]
+  /** What did not show as it should: in the receipt of each context of the epoch. */
+  readonly failures?: Receipt['failures']
 }
 
 /** A named text. Those of the memory section and of the tail are fenced where they show. */

@@ -19,6 +19,8 @@ const ESTIMATE_MARGIN = 0.12
  */
 const FIRST_OUTPUTS = 16
 const OLD_OUTPUT = 800
+/** Without one; and what sizes are shares of where the window alone says how much shows. */
+const DEFAULT_BUDGET = 16_000
 
 const checkSize: Check = (operation, argument, value) => checkCount(operation, argument, value, 1)
 const checkShare: Check = (operation, argument, value) => {
@@ -33,14 +35,21 @@ const checkSizes: Check = (operation, argument, value) => checkShape(operation, 
 const WINDOW: Fields = { max: optional(checkSizes), keep: optional(checkSizes), ...SIZES }
 
 export interface PolicyOptions extends Limits {
-  readonly budget: number | Budget
+  /**
+   * The line. Default: none where `window` has a size or a `max`, which then says alone how much
+   * shows; else 16 000.
+   */
+  readonly budget?: number | Budget
 }
 
 /** The settings of a lane, complete and in tokens of `counter`. */
 export interface Policy {
   readonly lane: string
   readonly counter: Counter
+  /** The line, and what sizes are shares of. */
   readonly cap: number
+  /** There is no line: `cap` is for sizes alone. */
+  readonly isOpen?: true
   readonly reserved: number
   readonly margin: number
   readonly first: number
@@ -65,7 +74,10 @@ export function createPolicy(
   lanes: (cap: number) => { readonly [feature: string]: Json },
   operation = 'createMemory',
 ): Policy {
-  const budget = typeof given === 'number' ? { contextWindow: given, maxOutputTokens: 0 } : given
+  const band = bandOf(operation, window)
+  const isOpen = given === undefined && Object.keys(band.max).length > 0
+  const budget =
+    typeof given === 'object' ? given : { contextWindow: given ?? DEFAULT_BUDGET, maxOutputTokens: 0 }
   const share = counter.kind === 'estimate' ? ESTIMATE_MARGIN : 0
   const {
     contextWindow,
@@ -81,11 +93,12 @@ export function createPolicy(
   const settings = {
     cap,
     reserved: maxOutputTokens,
-    margin: Math.ceil(cap * margin),
+    margin: isOpen ? 0 : Math.ceil(cap * margin),
     first,
     old,
     protect: Math.floor(cap / 4),
-    ...bandOf(operation, window),
+    ...band,
+    ...(isOpen && { isOpen }),
   }
   const id = checkId(operation, 'counter.id', counter.id)
   const use = lanes(cap)

@@ -32,7 +32,7 @@ export async function readSettings(memory: Memory, user: UserScope): Promise<Set
   return (await storedIn(home)) ?? change(home, host, 'readSettings', (settings) => settings)
 }
 
-/** The settings in a user's scope; the defaults, where there are none. @throws ERR_UPGRADE_REQUIRED */
+/** The settings in a user's scope, or the defaults. @throws ERR_UPGRADE_REQUIRED */
 export async function settingsIn(store: ScopeStore): Promise<Settings> {
   return (await storedIn(store)) ?? DEFAULTS
 }

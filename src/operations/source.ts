@@ -1,3 +1,5 @@
+import { PROFILE } from '../features/profile/profile.ts'
+import { Documents } from '../features/slots.ts'
 import { transcriptOf } from '../features/transcript.ts'
 import { asText } from '../kernel/count.ts'
 import type { KernelSession } from '../kernel/feature.ts'
@@ -41,10 +43,12 @@ export interface SourcePage {
 }
 
 /**
- * Reads originals back, whole and uncut, by the numbers that markers and summaries name: `#3` is
- * the third message of the log, `#3.2` the second result in it, `#1-#5` five messages (at most 64).
+ * Reads originals back, whole and uncut, by what markers and summaries name: `#3` is the third
+ * message of the log, `#3.2` the second result in it, `#1-#5` five messages (at most 64);
+ * `profile/MEMORY.md` is a document of the user's, as it is now.
  *
- * @throws ERR_INVALID_ARGUMENT, ERR_NOT_FOUND (no such message, or it was rewound or forgotten)
+ * @throws ERR_INVALID_ARGUMENT, ERR_NOT_FOUND (no such message or document, or it was rewound or
+ * forgotten)
  */
 export async function readSource(
   session: SessionBase,
@@ -56,41 +60,46 @@ export async function readSource(
 }
 
 async function readPage(
-  { store, policy }: KernelSession,
+  kernel: KernelSession,
   reference: string,
   options: SourceOptions,
 ): Promise<SourcePage> {
   checkOptions('readSource', 'options', options, ['offset', 'length'])
   const { offset = 0, length } = options
-  const [, number = '', result, last = number] = REFERENCE.exec(String(reference).trim()) ?? []
-  const first = Number(number)
-  const end = Math.min(Number(last), first + MOST_MESSAGES - 1)
-  if (first < 1 || end < first) throw invalid('readSource', 'reference', 'must look like #3, #3.1 or #1-#5')
   if (!Number.isSafeInteger(offset) || offset < 0)
     throw invalid('readSource', 'offset', 'must be a whole number, 0 or more')
   if (length !== undefined && (!Number.isSafeInteger(length) || length < 1))
     throw invalid('readSource', 'length', 'must be a whole number, 1 or more')
-  const hidden = hiddenBy(await readRewinds(store))
-  const rows = (await readNumbered(store, first, end)).filter(({ id }) => !hidden.has(id))
-  const messages = rows.flatMap((row) => messageIn(row) ?? [])
-  const whole =
-    result === undefined
-      ? transcriptOf(messages, Number.MAX_SAFE_INTEGER, () => 0)
-      : resultOf(messages[0], Number(result))
-  if (messages.length === 0 || whole === undefined)
-    throw new PlimsollError('ERR_NOT_FOUND', `readSource: the log has no ${reference}`, {
+  const { whole, trust } = await wholeOf(kernel, String(reference).trim())
+  if (whole === undefined)
+    throw new PlimsollError('ERR_NOT_FOUND', `readSource: there is no ${reference}`, {
       id: String(reference),
     })
   const rest = whole.slice(offset)
-  const text = headOf(rest, length ?? shownWhole(rest, policy))
+  const text = headOf(rest, length ?? shownWhole(rest, kernel.policy))
   const next = offset + text.length
-  return {
-    text,
-    offset,
-    total: whole.length,
-    ...(next < whole.length && text !== '' && { next }),
-    trust: messages.map(({ trust }) => trust).reduce(lowerTrust),
-  }
+  return { text, offset, total: whole.length, ...(next < whole.length && text !== '' && { next }), trust }
+}
+
+/** What a reference names, if it is there. @throws ERR_INVALID_ARGUMENT */
+async function wholeOf(
+  { store, one }: KernelSession,
+  reference: string,
+): Promise<{ readonly whole: string | undefined; readonly trust: Trust }> {
+  if (reference.startsWith(PROFILE))
+    return { whole: await one(Documents)?.(reference.slice(PROFILE.length)), trust: 'user' }
+  const [, number = '', result, last = number] = REFERENCE.exec(reference) ?? []
+  const first = Number(number)
+  const end = Math.min(Number(last), first + MOST_MESSAGES - 1)
+  if (first < 1 || end < first)
+    throw invalid('readSource', 'reference', 'must look like #3, #3.1, #1-#5 or profile/MEMORY.md')
+  const hidden = hiddenBy(await readRewinds(store))
+  const rows = (await readNumbered(store, first, end)).filter(({ id }) => !hidden.has(id))
+  const messages = rows.flatMap((row) => messageIn(row) ?? [])
+  const trust = messages.map(({ trust }) => trust).reduce(lowerTrust, 'system')
+  if (result !== undefined) return { whole: resultOf(messages[0], Number(result)), trust }
+  const isThere = messages.length > 0
+  return { whole: isThere ? transcriptOf(messages, Number.MAX_SAFE_INTEGER, () => 0) : undefined, trust }
 }
 
 /** How much of a text a tool's output may hold beside a line of its own, and be shown whole. */

@@ -168,8 +168,8 @@ export interface CompactEvent {
 
 /** The account of the budget. `used <= cap` always; with an estimate `used + margin <= cap`. */
 export interface Receipt {
-  /** `contextWindow - maxOutputTokens`. */
-  readonly cap: number
+  /** `contextWindow - maxOutputTokens`; `null`: the window alone says how much shows. */
+  readonly cap: number | null
   /** `maxOutputTokens`. */
   readonly reserved: number
   readonly margin: number

@@ -87,7 +87,7 @@ describe('the tool loop of streamText', () => {
         expect(promptTokens(counter ?? defaultCounter, request)).toBeLessThanOrEqual(16_000)
       }
       const { receipt } = await session.context({ tools: await toToolSpecs(large) })
-      expect(receipt.used + receipt.margin).toBeLessThanOrEqual(receipt.cap)
+      expect(receipt.used + receipt.margin).toBeLessThanOrEqual(receipt.cap ?? Infinity)
       expect(await session.history({ messages: 1_000 })).toHaveLength(402)
     }
   })

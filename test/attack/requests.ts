@@ -97,7 +97,7 @@ function checkRequest(
   const tokens = tokensOf(items, openai.tools)
   if (tokens > line) throw new Broken(`${tokens} tokens are above the line of ${line}`)
   const { used, margin, cap } = built.receipt
-  if (used + margin > cap) throw new Broken(`the receipt has ${used} + ${margin}, above ${cap}`)
+  if (used + margin > (cap ?? Infinity)) throw new Broken(`the receipt has ${used} + ${margin}, above ${cap}`)
   mustNot(refusedByOpenAI(items) ?? refusedByAnthropic(anthropic.messages))
   const names = tools?.map(({ name }) => name).join()
   if (openai.tools?.map((tool) => tool.function.name).join() !== names)

@@ -91,6 +91,15 @@ it('lets in the user and guests, answers by the demo, builds nothing, and leaves
     [`evil.example:${port}`, MF, 421],
   ] as const)
     expect([host, await statusOf(port, { ...headers, host })]).toEqual([host, status])
+  // workerd would hide it from the edge, which would write.
+  const put = (headers: Record<string, string>): Promise<Response> =>
+    fetch(`${url}/v1/sessions/trip/checkpoint`, {
+      method: 'PUT',
+      headers: { ...json, ...headers },
+      body: '{"value":1}',
+    })
+  expect((await put({ 'If-Match': '' })).status).toBe(400)
+  expect((await put({ 'If-None-Match': '*' })).status).toBe(200)
   const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/sessions/trip/live`)
   const hint = once(socket as unknown as EventTarget & NodeJS.EventEmitter, 'message')
   await once(socket as unknown as EventTarget & NodeJS.EventEmitter, 'open')

@@ -7,7 +7,7 @@ export const golden = {
    * SHA-256 of all contexts of both runs as `stringifyContext` gives them, the bounded run first,
    * with a line break between.
    */
-  sha256: '2f9d47c5c6675e362f83b1438ae010de57c178e2d12524b38dafb1e87d5b44ae',
+  sha256: '62b09d4211467df7312e88bf34f96d188efa60efa93134f9fe4cde52d84ecd23',
   /** The last request of the bounded run. */
   request: {
     tools: [
@@ -39,7 +39,7 @@ export const golden = {
       {
         role: 'user',
         content:
-          '<ctx-f70255de data>\n[summary #1 of 5 earlier messages]\nUser asked for four running sums via the `add` tool. Results so far: 1+2=3, 10+20=30, 100+200=300. Next: 1000+2000.\n</ctx-f70255de>',
+          '<ctx-40414758 data>\n[summary #1 of 5 earlier messages]\nUser asked for four running sums via the `add` tool. Results so far: 1+2=3, 10+20=30, 100+200=300. Next: 1000+2000.\n</ctx-40414758>',
       },
       {
         role: 'assistant',

@@ -4,9 +4,11 @@ import { describe, expect, it } from 'vitest'
 import { extractFacts, type Scope, type Store } from '../../src/index.ts'
 import { decide, nothingWritten } from '../../src/kernel/log/decide.ts'
 import { attach } from '../../src/operations/attachments.ts'
+import { readBranches } from '../../src/operations/branches.ts'
 import { contextAt } from '../../src/operations/context-at.ts'
 import { deleteSession } from '../../src/operations/delete-session.ts'
 import { addExchange } from '../../src/operations/exchange.ts'
+import { forget } from '../../src/operations/forget/forget.ts'
 import { listSessions, titleSession } from '../../src/operations/sessions.ts'
 import { exportFrom } from '../../src/operations/transfer/export.ts'
 import { carriers, followed } from '../../src/operations/transfer/follow.ts'
@@ -22,7 +24,7 @@ import {
   secretKeys,
   type Unreadable,
 } from '../../src/stores/encrypted/index.ts'
-import { type FullMemory, fullMemory } from '../contract/full-memory.ts'
+import { type FullMemory, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { append, bodyOf, erase, mark, put, readLog, remove, SCOPE } from '../contract/samples.ts'
 import { changedStore } from './changed-store.ts'
 
@@ -493,6 +495,43 @@ export function describeEncrypted(name: string, open: () => Store): void {
         () => linesOf(exportFrom(locked, USER)),
       ])
         expect([`${call}`, await codeOf(call())]).toEqual([`${call}`, 'ERR_DECRYPT'])
+    })
+
+    it.each([
+      ['nothing', async () => {}],
+      [
+        'forgotten texts alone',
+        async (session: FullSession) => {
+          await session.append({ id: 'u1', role: 'user', content: 'Forget me.' })
+          await forget(session, 'u1')
+        },
+      ],
+    ] as const)('rejects under another key in a session that holds %s', async (_, fill) => {
+      const store = open()
+      const memory = memoryOver(encrypt(store))
+      await memory.user(USER).profile.set('about', 'Ada')
+      await fill(memory.session(SCOPE))
+      const before = await textOf(store, [USER, SCOPE])
+      const wrong = encrypt(store, {}, OTHER_KEYS)
+      const scope = wrong.open(SCOPE)
+      const locked = memoryOver(wrong)
+      const other = locked.session(SCOPE)
+      for (const call of [
+        () => other.context(),
+        () => other.context({ preview: true }),
+        () => other.history(),
+        () => other.facts.list(),
+        () => other.checkpoint.get(),
+        () => other.recall.find('window'),
+        () => readBranches(other),
+        () => listSessions(locked, USER),
+        () => linesOf(exportFrom(locked, USER)),
+        () => scope.changesSince(0),
+        () => scope.indexed('group'),
+        () => scope.sums(['group']),
+      ])
+        expect([`${call}`, await codeOf(call())]).toEqual([`${call}`, 'ERR_DECRYPT'])
+      expect(await textOf(store, [USER, SCOPE])).toEqual(before)
     })
 
     it('erases a session under another key, one that holds marks alone too', async () => {

@@ -8,7 +8,7 @@ const story = [
   '  remembered: constraint [user] Never book a flight.',
   '  remembered: finding [assistant] The 9:40 to Turin has a restaurant car.',
   '60 rounds on: 1082 of 2000 tokens; 60 messages left the window, none the log.',
-  'Tuesday, a new session: 1 fact, pinned: Never book a flight.',
+  'Tuesday, a new session: 2 facts, pinned: Never book a flight.',
   'Its instructions hold what Ada said: true',
   'What the model noted stays on Monday: true',
 ]

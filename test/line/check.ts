@@ -1,5 +1,12 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
-import { createMemory, isPlimsollError, mapStore, type OpenAIRequest, toOpenAI } from '../../src/index.ts'
+import {
+  createMemory,
+  isPlimsollError,
+  mapStore,
+  type OpenAIRequest,
+  profile,
+  toOpenAI,
+} from '../../src/index.ts'
 import { randomFrom } from '../everywhere/random.ts'
 import { CLASSES, mixture, one, type TextClass } from '../unit/support/token-classes.ts'
 
@@ -29,7 +36,10 @@ export async function check(options: { readonly contexts: number; readonly seed:
     // Mostly one class: what is counted too low adds up.
     const classes = random() < 0.7 ? [one(random, MIXED)] : MIXED
     const text = (length: number): string => wellFormed(one(random, classes)(random, length).slice(0, length))
-    const memory = createMemory({ store: mapStore(), budget: line, system: text(40) })
+    const memory = createMemory({ store: mapStore(), budget: line, system: text(40), use: [profile()] })
+    // Some with documents, and of these some that are shortened.
+    for (const name of random() < 0.3 ? ['SOUL.md', 'MEMORY.md'] : [])
+      await memory.user({ userId: 'ada' }).profile.set(name, text(Math.floor(random() * line)))
     const session = memory.session({ userId: 'ada' })
     for (let call = 0; call < CALLS && made + refused < options.contexts; call++) {
       await session.append({ role: 'user', content: text(1 + Math.floor(random() * line * 0.6)) })
@@ -42,6 +52,8 @@ export async function check(options: { readonly contexts: number; readonly seed:
         const output = random() < 0.5 ? text(line) : { found: [text(line / 2), call] }
         await session.append({ role: 'tool', content: [{ type: 'tool-result', callId: id, output }] })
       }
+      // A lane may begin on a log that is there already.
+      if (call < CALLS / 2 && random() < 0.2) continue
       const tail = random() < 0.3 ? text(60) : ''
       try {
         const request = toOpenAI(await session.context({ ...(tail !== '' && { tail }) }))

@@ -42,7 +42,10 @@ describe('arguments', () => {
     [['replay', 'a.jsonl', '--requests', './a.jsonl'], './a.jsonl is named twice'],
     [['replay', 'a.jsonl', '--conversation', 'three'], 'no conversation "three" in a.jsonl'],
     [['replay'], 'name at least one file'],
-    [['rewind'], 'unknown command "rewind": say replay, explain, diff, lint, start or import'],
+    [
+      ['rewind'],
+      'unknown command "rewind": say replay, explain, diff, lint, start, history, export or import',
+    ],
     [['--bugdet'], 'unknown command "--bugdet"'],
     [['lint'], 'lint: name at least one file of requests'],
     [['lint', 'a.jsonl', '--budget', '8000'], "Unknown option '--budget'"],

@@ -91,6 +91,29 @@ test('the two tiers are told by lines that are the same everywhere', async () =>
   expect(text.split('\n')).toHaveLength(10)
 })
 
+test('the sliding window shows 40 messages from the 20th exchange on', async () => {
+  const text = await printed(() => import('../../examples/from/sliding-window.ts'))
+  expect(text.split('\n')).toEqual(
+    Array.from({ length: 22 }, (_, n) => `${n + 1} ${Math.min(2 * n + 2, 40)}`),
+  )
+})
+
+test('the budget is summarised once, and keeps the last results', async () => {
+  const text = await printed(() => import('../../examples/from/budget.ts'))
+  expect(text.replaceAll(/ctx-[0-9a-f]{8}/g, 'ctx-…')).toMatchInlineSnapshot(`
+    "63 tokens, of which are sent: 63
+    78 tokens, of which are sent: 78
+    93 tokens, of which are sent: 93
+    108 tokens, of which are sent: 100
+    {"type":"text","text":"You are a careful calculator. Use the \`add\` tool for every step."}
+    {"type":"text","text":"<ctx-… data>\\n[summary #1 of 5 earlier messages]\\nUser asked for four running sums via the \`add\` tool. Results so far: 1+2=3, 10+20=30, 100+200=300. Next: 1000+2000.\\n</ctx-…>"}
+    {"type":"tool-call","id":"call_…","name":"add","input":{"a":100,"b":200}}
+    {"type":"tool-result","callId":"call_…","output":"300"}
+    {"type":"tool-call","id":"call_…","name":"add","input":{"a":1000,"b":2000}}
+    {"type":"tool-result","callId":"call_…","output":"3000"}"
+  `)
+})
+
 test('the log, checkpoint and window go on with each run over one file', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'plimsoll-from-'))
   const { argv } = process

@@ -1,11 +1,13 @@
 /**
- * `npm run test:oracle -- [histories] [--seed N] [--store map|encrypted] [--keep]`: plays histories
- * over the frozen build and the working sources, and says where they part first. `--keep` writes
- * what the frozen build breaks a law in to `known/`, where the reason is to be filled in.
+ * `npm run test:oracle -- [histories] [--seed N] [--store map|encrypted|sqlite] [--keep]`: plays
+ * histories over the frozen build and the working sources, and says where they part first; with
+ * `sqlite` over the working sources in memory, and on disk. `--keep` writes what the frozen build
+ * breaks a law in to `known/`, where the reason is to be filled in.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { onDisk, SqliteFiles } from '../unit/support/sqlite-files.ts'
 import type { History } from './commands.ts'
 import { Coverage } from './coverage.ts'
 import { broken } from './judge.ts'
@@ -28,15 +30,19 @@ const { values, positionals } = parseArgs({
   },
 })
 const { store } = values
-if (store !== 'map' && store !== 'encrypted')
-  throw new Error(`--store must be map or encrypted, not ${store}`)
+if (store !== 'map' && store !== 'encrypted' && store !== 'sqlite')
+  throw new Error(`--store must be map, encrypted or sqlite, not ${store}`)
 const histories = Number(positionals[0] ?? 100)
 const seed = Number(values.seed)
 
-const sides = sidesOf((build) => ({
+const files = new SqliteFiles()
+const inMemory = sidesOf((build) => ({
   open: () =>
-    store === 'map' ? build.mapStore() : build.encryptedStore(build.mapStore(), build.secretKeys(SECRET)),
+    store === 'encrypted'
+      ? build.encryptedStore(build.mapStore(), build.secretKeys(SECRET))
+      : build.mapStore(),
 }))
+const sides = store === 'sqlite' ? { frozen: inMemory.built, built: onDisk(inMemory.built, files) } : inMemory
 
 const coverage = new Coverage()
 const kinds = new Set<string>()
@@ -72,6 +78,7 @@ console.log(
     `${parted.histories} went other ways, as is wanted: ${parted.commands} of their commands were not compared`,
 )
 if (values.keep) for (const history of lawless) await keep(history)
+await files.remove()
 if (difference !== undefined) fail(difference)
 else if (played >= ENOUGH) {
   const missing = coverage.missing(kinds)

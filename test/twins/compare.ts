@@ -1,8 +1,12 @@
 /** What two worlds of one history differ in; what may differ is listed in docs/privacy.md. */
 import type { Seen } from './world.ts'
 
-/** Names that are made from content: hashes of 256 and of 64 bits, and tags of fences. */
-const MADE = /(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{16}|(?<=ctx-)[0-9a-f]{8})(?![0-9a-f])/g
+/**
+ * Names that are made from content: hashes of 256 bits, in hex or in base64url, and of 64 bits, and
+ * tags of fences.
+ */
+const MADE =
+  /(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{16}|(?<=ctx-)[0-9a-f]{8})(?![0-9a-f])|(?<![\w-])[\w-]{43}(?![\w-])/g
 
 /** The first thing that is not the same; undefined: there is none. */
 export function differenceOf(one: readonly Seen[], other: readonly Seen[]): string | undefined {
@@ -19,7 +23,8 @@ export function differenceOf(one: readonly Seen[], other: readonly Seen[]): stri
 
 /**
  * The same with each made name called by its first appearance, first of all in logs, whose order is
- * that of writing. What stands in the order of such names is put in the order of the new ones.
+ * that of writing. What stands in the order of such names, rows of tables by their keys too, is put
+ * in the order of the new ones.
  */
 function renamed(all: readonly Seen[]): readonly Seen[] {
   const names = new Map<string, string>()
@@ -35,58 +40,55 @@ function renamed(all: readonly Seen[]): readonly Seen[] {
       for (const row of [...(value as { readonly seq: number }[])].sort((a, b) => a.seq - b.seq))
         rename(JSON.stringify(row))
   const walk = (value: unknown): unknown => {
-    if (typeof value === 'string') return rename(value)
+    if (typeof value === 'string') {
+      const inner = jsonIn(value)
+      return inner === undefined ? rename(value) : walk(inner)
+    }
     if (Array.isArray(value)) {
       const inner = deletesInOrder(value.map(walk))
       const isNamed = inner.some((one, index) => JSON.stringify(one) !== JSON.stringify(value[index]))
-      return isNamed && inner.every((one) => typeof one === 'string') ? inner.sort() : inner
+      const isList = isNamed && value.every((one) => typeof one === 'string')
+      return isList ? inner.map((one) => JSON.stringify(one)).sort() : inner
     }
     if (value === null || typeof value !== 'object') return value
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [rename(key), walk(inner)]))
   }
   return all.map(({ what, value }) => {
     const inner = walk(value)
-    if (!what.startsWith('registers') || !Array.isArray(inner)) return { what, value: inner }
+    if (!/^(registers|rows) /.test(what) || !Array.isArray(inner)) return { what, value: inner }
     return { what, value: inner.map((row) => JSON.stringify(row)).sort() }
   })
 }
 
-/**
- * Rows or lines of a log, in which deletes that follow one another name their targets in order:
- * those of one call stand in the order in which a store finds them, which is that of made names.
- */
+/** As much of a row of a log, or of its line in an export, as says what is deleted. */
+interface Row {
+  readonly kind?: unknown
+  readonly type?: unknown
+  readonly id: string
+}
+
+/** What is deleted at once, is deleted in the order of names, some of which are made. */
 function deletesInOrder(rows: readonly unknown[]): unknown[] {
+  const isDelete = (row: unknown): row is Row => {
+    const { kind, type } = (row ?? {}) as Partial<Row>
+    return kind === 'delete' || type === 'delete'
+  }
   const ordered = [...rows]
-  for (let from = 0; from < rows.length; from++) {
-    let to = from
-    while (targetOf(rows[to]) !== undefined) to++
-    const targets = rows.slice(from, to).map((row) => targetOf(row) as string)
-    for (const [place, target] of [...targets].sort().entries())
-      ordered[from + place] = withTarget(rows[from + place], target)
-    from = to
+  for (let from = 0, to = 0; from < rows.length; from = ++to) {
+    while (isDelete(rows[to])) to++
+    const ids = (rows.slice(from, to) as Row[]).map(({ id }) => id)
+    for (const [index, id] of ids.sort().entries())
+      ordered[from + index] = { ...(rows[from + index] as Row), id }
   }
   return ordered
 }
 
-interface DeleteRow {
-  readonly id: string
-}
-
-function targetOf(row: unknown): string | undefined {
-  const { kind, type, id } = (typeof row === 'string' ? parsed(row) : (row ?? {})) as {
-    readonly kind?: unknown
-    readonly type?: unknown
-    readonly id?: string
+/** What a text of JSON says, lists in it too. */
+function jsonIn(text: string): object | undefined {
+  if (!/^[[{]/.test(text)) return undefined
+  try {
+    return JSON.parse(text) as object
+  } catch {
+    return undefined
   }
-  return kind === 'delete' || type === 'delete' ? id : undefined
-}
-
-function withTarget(row: unknown, id: string): unknown {
-  if (typeof row !== 'string') return { ...(row as DeleteRow), id }
-  return JSON.stringify({ ...(parsed(row) as DeleteRow), id })
-}
-
-function parsed(line: string): object {
-  if (!line.startsWith('{')) return {}
-  return JSON.parse(line) as object
 }

@@ -11,6 +11,9 @@ import { playedBeside, playedForgetting, playedUntrusted, type Seen, World } fro
 /** Of one length, and of as many tokens. */
 const SECRETS = ['xylomarquen', 'zephtanvoli'] as const
 
+/** Pairs of worlds over HTTP (`test/workerd/edge/twins.test.ts`). A push plays a quarter. */
+export const HTTP_PAIRS = 24
+
 export interface Pairs {
   /** Contract: a new database, or a handle of it for each tab. */
   readonly open: () => Store | Promise<readonly Store[]>

@@ -39,7 +39,7 @@ describe('a context that is checked in development', () => {
   it('breaks law 1 above the line, the margin included', async () => {
     const context = await lawful()
     const { receipt } = context
-    const over = { ...context, receipt: { ...receipt, used: receipt.cap - receipt.margin + 1 } }
+    const over = { ...context, receipt: { ...receipt, used: Number(receipt.cap) - receipt.margin + 1 } }
     expect(broken(over)).toMatchObject(law(1))
   })
 

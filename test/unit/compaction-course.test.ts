@@ -74,7 +74,7 @@ describe('ahead of need', () => {
       },
     }
   }
-  const isNear = ({ receipt: { used, cap } }: Context): boolean => used >= 0.8 * cap
+  const isNear = ({ receipt: { used, cap } }: Context): boolean => used >= 0.8 * Number(cap)
 
   it('one summary is written from 80 % on, and the epoch shows it without waiting for the model', async () => {
     const { model, release } = held()
@@ -236,7 +236,7 @@ describe('compactions do not thrash', () => {
 
   it('where no summary has room: it is refused with the reason, and no model is asked (MoonshotAI/kimi-code#2498)', async () => {
     const model = content()
-    const session = open({ model, ahead: 0.8 }, { system: 'x'.repeat(3_640) })
+    const session = open({ model, ahead: 0.8 }, { system: 'x'.repeat(3_760) })
     const events = eventsOf(session)
     await work(session, 60, 1)
     expect(model.requests.length).toBe(0)

@@ -35,7 +35,7 @@ async function untilNear(session: FullSession, from = 0): Promise<number> {
   for (let index = from; ; index++) {
     await session.append(round(index))
     const { used, cap } = (await session.context()).receipt
-    if (used >= AHEAD * cap) return index + 1
+    if (used >= AHEAD * Number(cap)) return index + 1
   }
 }
 

@@ -167,7 +167,7 @@ describe('a context', () => {
       const session = open(mapStore())
       await session.append([user('u0'), calls('c', 'a'), user('u1', pad(100))])
       for (let round = 2; round < 6; round++) await session.append(user(`u${round}`, pad(100)))
-      expect(shown(await session.context())[0]).toBe('u2')
+      expect(shown(await session.context({ newEpoch: true }))[0]).toBe('u2')
       await session.append([user('v', pad(20)), calls('d', 'b'), user('w', pad(20))])
       expect(epoch(await session.context())).toMatchObject({ place: 1 })
       await session.append(result('r', 'b', output))
@@ -228,7 +228,7 @@ describe('a context', () => {
       await session.append([calls(`c${step}`, 'a'), result(`r${step}`, 'a', pad(250))])
     const sizes = (context: Context): number[] =>
       context.blocks.filter(({ role }) => role === 'tool').map(({ tokens }) => (tokens > 200 ? 1 : 0))
-    expect(sizes(await session.context())).toEqual([0, 0, 0, 0, 0, 1, 1, 1])
+    expect(sizes(await session.context({ newEpoch: true }))).toEqual([0, 0, 0, 0, 0, 1, 1, 1])
     // What was the newest quarter is gone; older outputs are the newest now.
     await rewind(session, 'c6')
     expect(sizes(await session.context({ newEpoch: true }))).toEqual([0, 0, 0, 0, 0, 1])
@@ -339,7 +339,7 @@ describe('a context', () => {
     const store = mapStore()
     const session = open(store)
     for (let round = 0; round < 9; round++) await session.append(user(`u${round}`, pad(100)))
-    expect(shown(await session.context())).not.toContain('u0')
+    expect(shown(await session.context({ newEpoch: true }))).not.toContain('u0')
     await write(store, {
       kind: 'mark',
       opId: 'r',

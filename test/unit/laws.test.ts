@@ -63,11 +63,14 @@ const policies: fc.Arbitrary<Options> = fc.record(
       { max: { rounds: 4 }, keep: { rounds: 4 } },
       { max: { messages: 9 }, keep: { messages: 4 } },
       { keep: { tokens: 100 } },
+      { rounds: 2 },
+      { messages: 7 },
     ),
     toolOutput: fc.constantFrom({}, { first: 60, old: 30 }),
     compaction: compactions,
   },
-  { requiredKeys: ['budget'] },
+  // Without a budget a window with a size has no line.
+  { requiredKeys: [] },
 )
 
 /** Plays random histories under random policies. */
@@ -89,8 +92,8 @@ const body = ({ blocks }: Context): readonly Block[] => blocks.filter(({ section
 describe('the laws hold for every history, policy and tool set', () => {
   it('1: a context never loads past the line, and its receipt adds up', async () => {
     await forAll(() => async ({ blocks, receipt }) => {
-      expect(receipt.used + receipt.margin).toBeLessThanOrEqual(receipt.cap)
-      expect(receipt.floor).toBeLessThanOrEqual(receipt.cap)
+      expect(receipt.used + receipt.margin).toBeLessThanOrEqual(receipt.cap ?? Infinity)
+      expect(receipt.floor).toBeLessThanOrEqual(receipt.cap ?? Infinity)
       const sections = receipt.sections.reduce((sum, { tokens }) => sum + tokens, 0)
       const tools = receipt.sections.find(({ name }) => name === 'tools')?.tokens ?? 0
       expect(sections - tools).toBe(blocks.reduce((sum, { tokens }) => sum + tokens, 0))
@@ -110,7 +113,9 @@ describe('the laws hold for every history, policy and tool set', () => {
         )
     }
     await forAll(() => async (context) => {
-      if (!context.lane || context.receipt.margin > 0) return
+      const { cap, margin } = context.receipt
+      // An estimate, or nothing that would say so.
+      if (!context.lane || margin > 0 || cap === null) return
       const openai = toOpenAI(context)
       const anthropic = toAnthropic(context)
       expect(bytes(openai.messages)).toBeLessThanOrEqual(context.receipt.used)

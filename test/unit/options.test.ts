@@ -50,6 +50,7 @@ const {
   runAgent,
   scriptedModel,
   skills,
+  slidingWindow,
   standard,
   standardMiddleware,
   toAnthropic,
@@ -109,6 +110,7 @@ const calls: { readonly [name: string]: Call } = {
   'createMemory({ window })': (given) => createMemory({ store: mapStore(), budget: 300, window: given }),
   'createMemory({ toolOutput })': (given) =>
     createMemory({ store: mapStore(), budget: 300, toolOutput: given }),
+  slidingWindow: (given) => slidingWindow(given as never),
   checkpoint: (given) => checkpoint(given),
   compaction: (given) => compaction(given),
   facts: (given) => facts(given),
@@ -276,7 +278,17 @@ describe('what takes options', () => {
 /** What is exported and takes no options. */
 const without = [
   ...['PlimsollError', 'Filling', 'lawChecker', 'charsPerToken', 'calibrated', 'mapStore', 'provide', 'slot'],
-  ...['assertFits', 'compose', 'countMessage', 'diffContexts', 'extractFacts', 'inlineAttachments'],
+  ...[
+    'assertFits',
+    'compose',
+    'count',
+    'countMessage',
+    'diffContexts',
+    'extractFacts',
+    'inlineAttachments',
+    'overBudget',
+    'tokens',
+  ],
   ...['fromAnthropicMessages', 'fromOpenAIMessages', 'parseAnthropicReply', 'parseOpenAIReply', 'toOpenAI'],
   ...['isPlimsollError', 'lintPrefix', 'lintRequest', 'stringifyContext', 'toMarkdown', 'versionsIn'],
   ...[

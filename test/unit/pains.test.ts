@@ -105,7 +105,7 @@ describe('trimming to the budget', () => {
     // One message that cannot stay, between small ones that could.
     for (const [index, id] of ids.entries())
       await session.append({ id, role: 'user', content: index === 5 ? 'x'.repeat(1_500) : `small ${index}` })
-    const context = await session.context()
+    const context = await session.context({ newEpoch: true })
     const shown = context.blocks.flatMap(({ from }) => from)
     expect(shown.length).toBeGreaterThan(3)
     expect(shown).toEqual(ids.slice(-shown.length))

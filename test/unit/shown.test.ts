@@ -67,9 +67,10 @@ describe('what a context shows, and what its receipt says', () => {
     await session.append({ id: 'x', role: 'user', content: 'Something else.' })
     await session.context()
     await rewind(session, 'u3')
-    expect(shown(await session.context())).toEqual(['u2', 'a2'])
+    const left = ['u0', 'a0', 'u1', 'a1', 'u2', 'a2']
+    expect(shown(await session.context())).toEqual(left)
     await session.append({ id: 'y', role: 'user', content: 'And the first question again?' })
-    expect(shown(await session.context())).toEqual(['u2', 'a2', 'y'])
+    expect(shown(await session.context())).toEqual([...left, 'y'])
   })
 
   it.each<[string, MessageInput, readonly string[] | 'ERR_TOOL_PENDING']>([

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
 import { decide } from '../../src/kernel/log/decide.ts'
 import type { ScopeStore, Store } from '../../src/ports/store.ts'
@@ -11,51 +11,47 @@ import { type SqliteStore, type SqliteStoreOptions, sqliteStore } from '../../sr
 import { openSqlite } from '../../src/stores/sqlite-handle.ts'
 import { SqliteStorage } from '../../src/stores/sqlite-storage.ts'
 import { describeStore } from '../contract/index.ts'
-import { append, erase, put, readAll, remove, SCOPE } from '../contract/samples.ts'
+import { append, erase, mark, put, readAll, remove, SCOPE } from '../contract/samples.ts'
 import { describeDifferential } from '../everywhere/differential.ts'
+import { killWriters } from '../kill/sqlite-kills.ts'
+import { SqliteFiles } from './support/sqlite-files.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'plimsoll-sqlite-'))
-const opened: SqliteStore[] = []
-let files = 0
+const files = new SqliteFiles()
+afterAll(() => files.remove())
 
-afterAll(async () => {
-  for (const store of opened) await store.close()
-  rmSync(folder, { recursive: true, force: true })
-})
-
-const newPath = (): string => join(folder, `${files++}.db`)
-
-/** Files of stores, by their store. */
-const paths = new WeakMap<Store, string>()
-
-function openStore(path: string, options: Omit<SqliteStoreOptions, 'path'> = {}): SqliteStore {
-  const store = sqliteStore({ path, synchronous: 'normal', ...options })
-  paths.set(store, path)
-  opened.push(store)
-  return store
-}
-
-const newStore = (): SqliteStore => openStore(newPath())
-const pathOf = (store: Store): string => paths.get(store) as string
-const readerOf = (store: Store): SqliteStore => openStore(pathOf(store), { readonly: true })
+const newPath = (): string => files.newPath()
+const newStore = (): SqliteStore => files.open()
+const pathOf = (store: Store): string => files.pathOf(store)
+const readerOf = (store: Store): SqliteStore => files.openReader(store)
 
 describeStore('SQLite', newStore, {
   reopen: async (store) => {
     await (store as SqliteStore).close()
-    return openStore(pathOf(store))
+    return files.open(pathOf(store))
   },
 })
 describeDifferential('SQLite', newStore, { again: readerOf, runs: 60 })
 
 /** How often a word is in a database file and those beside it. */
 function timesInFiles(path: string, word: string): number {
-  const name = path.slice(folder.length + 1)
-  return readdirSync(folder)
+  const name = path.slice(files.folder.length + 1)
+  return readdirSync(files.folder)
     .filter((file) => file.startsWith(name))
     .reduce(
-      (sum, file) => sum + readFileSync(join(folder, file)).toString('latin1').split(word).length - 1,
+      (sum, file) => sum + readFileSync(join(files.folder, file)).toString('latin1').split(word).length - 1,
       0,
     )
+}
+
+/** Runs something where the runtime has these modules of SQLite, and no others. */
+function withModules<Result>(modules: Readonly<Record<string, object>>, run: () => Result): Result {
+  const { getBuiltinModule } = process
+  process.getBuiltinModule = ((name: string) => modules[name]) as typeof getBuiltinModule
+  try {
+    return run()
+  } finally {
+    process.getBuiltinModule = getBuiltinModule
+  }
 }
 
 const ids = async (scope: ScopeStore): Promise<readonly string[]> =>
@@ -79,7 +75,7 @@ describe('sqliteStore', () => {
   it('fails at once where the file cannot be opened, or is none of SQLite', () => {
     const noise = newPath()
     writeFileSync(noise, 'noise '.repeat(1_000))
-    for (const path of [join(folder, 'no', 'such.db'), noise])
+    for (const path of [join(files.folder, 'no', 'such.db'), noise])
       expect(() => sqliteStore({ path })).toThrow(
         expect.objectContaining({ code: 'ERR_STORAGE', cause: expect.any(Error) }),
       )
@@ -88,18 +84,69 @@ describe('sqliteStore', () => {
   })
 
   it('says what it needs where the runtime has no SQLite', () => {
-    const { getBuiltinModule } = process
-    process.getBuiltinModule = () => undefined as never
-    try {
+    withModules({}, () => {
       expect(() => sqliteStore({ path: newPath() })).toThrow(
         expect.objectContaining({
           code: 'ERR_NOT_CONFIGURED',
           message: `plimsoll/sqlite: needs Node 22.13 or later, Deno 2 or Bun, found ${process.version}`,
         }),
       )
-    } finally {
-      process.getBuiltinModule = getBuiltinModule
+    })
+  })
+
+  it('takes the driver of Bun where that alone is there', async () => {
+    const given: object[] = []
+    class Database extends DatabaseSync {
+      constructor(path: string, options: { readonly readonly?: boolean }) {
+        super(path, { readOnly: options.readonly === true })
+        given.push(options)
+      }
     }
+    const path = newPath()
+    const [store, reader] = withModules({ 'bun:sqlite': { Database } }, () => {
+      return [files.open(path), files.open(path, { readonly: true })] as const
+    })
+    await store.open(SCOPE).commit([append('op-1', ['m1'])], decide)
+    expect(await ids(reader.open(SCOPE))).toEqual(['m1'])
+    const writes = { create: true, readwrite: true }
+    expect(given).toEqual([writes, writes, { readonly: true }])
+  })
+
+  it('waits for the disk by default, and not with `normal`; keeps texts out of other files', () => {
+    const said: string[] = []
+    class Telling extends DatabaseSync {
+      override exec(query: string): void {
+        said.push(query)
+        super.exec(query)
+      }
+    }
+    withModules({ 'node:sqlite': { DatabaseSync: Telling } }, () => {
+      files.open(newPath(), { synchronous: 'full' })
+      expect(said).toEqual(
+        expect.arrayContaining([
+          'PRAGMA synchronous = full',
+          'PRAGMA fullfsync = ON',
+          'PRAGMA temp_store = MEMORY',
+        ]),
+      )
+      said.length = 0
+      files.open(newPath(), { synchronous: 'normal' })
+      expect(said).toContain('PRAGMA synchronous = normal')
+      expect(said).not.toContain('PRAGMA fullfsync = ON')
+    })
+  })
+
+  it('refuses a place where there can be no write-ahead log, and lets go of the file', () => {
+    const path = newPath()
+    class Elsewhere extends DatabaseSync {
+      override prepare(query: string) {
+        return super.prepare(query.replace('journal_mode = WAL', 'journal_mode = DELETE'))
+      }
+    }
+    withModules({ 'node:sqlite': { DatabaseSync: Elsewhere } }, () => {
+      expect(() => sqliteStore({ path })).toThrow(/cannot keep a write-ahead log/)
+    })
+    expect(() => files.open(path)).not.toThrow()
   })
 
   it('refuses every call after it was closed; to close it again is nothing', async () => {
@@ -124,7 +171,7 @@ describe('sqliteStore', () => {
     handle.exec(`UPDATE plimsoll_meta SET value = 3 WHERE key = 'schema'`)
     handle.close()
     for (const readonly of [false, true])
-      expect(() => openStore(pathOf(store), { readonly })).toThrow(
+      expect(() => files.open(pathOf(store), { readonly })).toThrow(
         expect.objectContaining({ code: 'ERR_UPGRADE_REQUIRED' }),
       )
   })
@@ -144,20 +191,27 @@ describe('a second writer of a SQLite file', () => {
       )
     await store.open(SCOPE).commit([append('op-1', ['m1'])], decide)
     await store.close()
-    expect(await ids(openStore(link).open(SCOPE))).toEqual(['m1'])
+    expect(await ids(files.open(link).open(SCOPE))).toEqual(['m1'])
   })
 
   it('is refused while another process writes, and not once that was killed', async () => {
     const path = newPath()
-    const writer = spawn(process.execPath, [join(import.meta.dirname, 'support/sqlite-writer.ts'), path])
-    const written: string[] = []
-    for await (const id of createInterface({ input: writer.stdout })) {
-      if (written.length === 0)
-        expect(() => sqliteStore({ path })).toThrow(expect.objectContaining({ code: 'ERR_STORAGE_LOCKED' }))
-      if (written.push(id) === 20) writer.kill('SIGKILL')
-    }
-    const found = await ids(openStore(path).open(SCOPE))
-    expect(found.slice(0, written.length)).toEqual(written)
+    const program = join(import.meta.dirname, '../kill/sqlite-writer.ts')
+    const writer = spawn(process.execPath, [program, path, '1'])
+    const ended = once(writer, 'exit')
+    await once(writer.stdout, 'data')
+    const open = () => files.open(path)
+    expect(open).toThrow(expect.objectContaining({ code: 'ERR_STORAGE_LOCKED' }))
+    expect(await files.open(path, { readonly: true }).scopes()).not.toEqual([])
+    writer.kill('SIGKILL')
+    await ended
+    expect(open).not.toThrow()
+  })
+
+  it('finds all that the first acknowledged before it was killed, and nothing by halves', async () => {
+    const { acknowledged, problems } = await killWriters(newPath(), 3)
+    expect(problems).toEqual([])
+    expect(acknowledged).toBeGreaterThan(0)
   })
 })
 
@@ -183,21 +237,38 @@ describe('a reader of a SQLite file', () => {
       await expect(call()).rejects.toMatchObject({ code: 'ERR_READ_ONLY' })
   })
 
+  it('sees one state in each call, whatever is committed meanwhile', async () => {
+    const store = newStore()
+    const scope = store.open(SCOPE)
+    await scope.commit([append('op-1', ['m1'])], decide)
+    let meanwhile = (): unknown => undefined
+    class Racing extends DatabaseSync {
+      override prepare(query: string) {
+        if (query.includes('FROM plimsoll_mark')) meanwhile()
+        return super.prepare(query)
+      }
+    }
+    const reader = withModules({ 'node:sqlite': { DatabaseSync: Racing } }, () => readerOf(store)).open(SCOPE)
+    meanwhile = () => scope.commit([mark('op-2', 'epoch', 'e1')], decide)
+    expect(await reader.head()).toMatchObject({ seq: 1, marks: new Map() })
+    expect((await reader.head()).marks.size).toBe(1)
+  })
+
   it('needs no writer, but one before it', async () => {
     const store = newStore()
     await store.open(SCOPE).commit([append('op-1', ['m1'])], decide)
     await store.close()
     const reader = readerOf(store)
     expect(await ids(reader.open(SCOPE))).toEqual(['m1'])
-    const again = openStore(pathOf(store))
+    const again = files.open(pathOf(store))
     await again.open(SCOPE).commit([append('op-2', ['m2'])], decide)
     expect(await ids(reader.open(SCOPE))).toEqual(['m1', 'm2'])
     const empty = newPath()
-    expect(() => openStore(empty, { readonly: true })).toThrow(
+    expect(() => files.open(empty, { readonly: true })).toThrow(
       expect.objectContaining({ code: 'ERR_STORAGE' }),
     )
     writeFileSync(empty, '')
-    expect(() => openStore(empty, { readonly: true })).toThrow(/nothing was written here yet/)
+    expect(() => files.open(empty, { readonly: true })).toThrow(/nothing was written here yet/)
   })
 
   it('has nothing of what another version derived, and notices one that changed the tables', async () => {
@@ -248,6 +319,7 @@ describe('what was removed from a SQLite file', () => {
     const scope = await fill(store)
     expect(timesInFiles(pathOf(store), SECRET)).toBeGreaterThan(100_000)
     await scope.commit([erase('erase')], decide)
+    expect(readFileSync(`${pathOf(store)}-wal`)).toHaveLength(0)
     await store.vacuum()
     expect(timesInFiles(pathOf(store), SECRET)).toBe(0)
   })
@@ -276,6 +348,22 @@ describe('what was removed from a SQLite file', () => {
     expect(await ids(scope)).toEqual(['m1', 'm3', 'm2'])
   })
 
+  it('leaves the log when it is opened again, where its writer ended too early', async () => {
+    const store = newStore()
+    const scope = store.open(SCOPE)
+    await scope.commit([append('entry:m1', ['m1'], { bodies: [SECRET] })], decide)
+    const reading = openSqlite(pathOf(store), true)
+    reading.exec('BEGIN')
+    reading.prepare('SELECT id FROM plimsoll_log').all()
+    await scope.commit([remove('op-1', 'entry:m1')], decide)
+    await store.close()
+    reading.exec('COMMIT')
+    expect(timesInFiles(pathOf(store), SECRET)).toBeGreaterThan(0)
+    files.open(pathOf(store))
+    expect(timesInFiles(pathOf(store), SECRET)).toBe(0)
+    reading.close()
+  })
+
   it('leaves the log after the next commit where somebody was reading it', async () => {
     const store = newStore()
     const scope = store.open(SCOPE)
@@ -292,6 +380,23 @@ describe('what was removed from a SQLite file', () => {
   })
 })
 
+describe('the statements of a SQLite file', () => {
+  it('are of any number, and those that still give rows go on', () => {
+    const handle = openSqlite(newPath(), false)
+    const { sql } = new SqliteStorage(handle, false)
+    sql.exec('CREATE TABLE numbers (n)')
+    sql.exec('INSERT INTO numbers VALUES (?), (?), (?)', 1, 2, 3)
+    const found: unknown[] = []
+    for (const { n } of sql.exec('SELECT n FROM numbers ORDER BY n')) {
+      found.push(n)
+      for (let index = 0; index < 300; index++)
+        expect(sql.exec(`SELECT ${index} AS n`).toArray()).toMatchObject([{ n: index }])
+    }
+    expect(found).toEqual([1, 2, 3])
+    handle.close()
+  })
+})
+
 describe('a backup of a SQLite file', () => {
   it('is a store as it was then, made by a writer or a reader, and never over another file', async () => {
     const store = newStore()
@@ -303,8 +408,8 @@ describe('a backup of a SQLite file', () => {
     await readerOf(store).backup(copies[1] as string)
     await scope.commit([append('op-3', ['m2'])], decide)
     for (const path of copies) {
-      expect(await readAll(openStore(path, { readonly: true }).open(SCOPE))).toEqual(before)
-      expect(await readAll(openStore(path).open(SCOPE))).toEqual(before)
+      expect(await readAll(files.open(path, { readonly: true }).open(SCOPE))).toEqual(before)
+      expect(await readAll(files.open(path).open(SCOPE))).toEqual(before)
       await expect(store.backup(path)).rejects.toMatchObject({ code: 'ERR_STORAGE' })
     }
     await expect(store.backup('')).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })

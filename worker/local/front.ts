@@ -17,6 +17,8 @@ const HOST = '127.0.0.1'
 const LOOPBACK = /^(127\.0\.0\.1|\[::1\]|localhost)(:\d+)?$/i
 /** Headers that Miniflare and wrangler take for their own. */
 const INNER = /^(mf-|x-forwarded-)/i
+/** workerd hides these from a Worker where they are empty, and the edge would write at once. */
+const CONDITION = /^if-(none-)?match$/i
 
 export interface Front {
   /** Where the edge listens, which only this asks. */
@@ -68,7 +70,10 @@ function isOwn({ headers: { host = '' } }: IncomingMessage): boolean {
 
 function options({ method, url, headers }: IncomingMessage, { port, headers: own }: Front) {
   const given: IncomingHttpHeaders = Object.fromEntries(
-    Object.entries(headers).filter(([name]) => !INNER.test(name)),
+    Object.entries(headers)
+      .filter(([name]) => !INNER.test(name))
+      // The empty tag, which nothing has either, and which the edge refuses.
+      .map(([name, value]) => [name, value === '' && CONDITION.test(name) ? '""' : value]),
   )
   return { host: HOST, port, method, path: url, headers: { ...given, ...own } }
 }

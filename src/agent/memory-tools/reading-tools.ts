@@ -27,11 +27,10 @@ export const recall: MemoryTool<{ readonly query: string; readonly first?: numbe
 
 export const readSource: MemoryTool<{ readonly reference: string; readonly offset?: number }> = {
   name: 'memory_read_source',
-  description:
-    'Read messages or cut outputs in full: #3, #3.2 or #1-#5. Use it when a summary lacks what you need.',
+  description: 'Read what was cut in full: #3, #3.2, #1-#5 or profile/NAME. Use it when a summary lacks it.',
   inputSchema: object(
     {
-      reference: text(40),
+      reference: text(140),
       offset: { type: 'integer', minimum: 0 },
     },
     ['reference'],

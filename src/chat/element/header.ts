@@ -39,7 +39,7 @@ function modelBadge(scene: Scene): TemplateResult | typeof nothing {
 
 /** The mark, with water as high as the context is full. */
 function loadMark({ words, state: { receipt } }: Scene): TemplateResult {
-  if (!receipt || receipt.cap <= 0) return mark()
+  if (!receipt?.cap) return mark()
   const label = words.text('contextUse', { used: words.number(receipt.used), cap: words.number(receipt.cap) })
   return html`<span class="load" role="img" aria-label=${label} title=${label}>${mark(receipt.used / receipt.cap)}</span>`
 }

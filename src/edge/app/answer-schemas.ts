@@ -19,7 +19,7 @@ const span = { from: z.string(), to: z.string(), count }
 
 const receipt = z
   .object({
-    cap: z.number(),
+    cap: z.number().nullable(),
     reserved: z.number(),
     margin: z.number(),
     used: z.number(),

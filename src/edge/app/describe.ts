@@ -1,4 +1,5 @@
 import { createRoute, type OpenAPIHono, type z } from '@hono/zod-openapi'
+import { invalid } from '../../kernel/text/json.ts'
 import type { AppEnv } from './app-env.ts'
 import { schemas } from './schemas.ts'
 
@@ -52,10 +53,16 @@ const HEADERS = {
   'WWW-Authenticate': 'How to authenticate (401)',
 }
 const REFUSAL = ['X-Request-Id', 'Retry-After', 'RateLimit', 'RateLimit-Policy'] as const
-export const PARAMETER = /\{(\w+)\}/g
+const PARAMETER = /\{(\w+)\}/g
 
-/** Describes a route. */
+/** As the router writes a path. */
+export function routeOf(path: string): string {
+  return path.replace(PARAMETER, ':$1')
+}
+
+/** Describes a route, and refuses what would bind it to a version where nothing has one. */
 export function describe(app: OpenAPIHono<AppEnv>, description: Description): void {
+  refuseConditions(app, description)
   const { id, method, path, summary, query, body, media = {}, isOpen, by = 'bearer', refusal } = description
   const content = {
     ...(body && { 'application/json': { schema: body } }),
@@ -82,6 +89,21 @@ export function describe(app: OpenAPIHono<AppEnv>, description: Description): vo
       } as never,
     }),
   )
+}
+
+/**
+ * A condition that is not heeded would be broken in silence. But for `If-None-Match` of a read:
+ * what has no version is not what the caller holds, so all of it is the answer.
+ */
+function refuseConditions(app: OpenAPIHono<AppEnv>, { method, path, isVersioned }: Description): void {
+  const isWrite = method !== 'get'
+  if (isVersioned && isWrite) return
+  const refused = isWrite ? ['If-Match', 'If-None-Match'] : ['If-Match']
+  app.on(method.toUpperCase(), routeOf(path), async ({ req }, next) => {
+    const name = refused.find((one) => req.header(one) !== undefined)
+    if (name !== undefined) throw invalid('the request', name, 'is not for what has no version')
+    await next()
+  })
 }
 
 /** What stands in the path, and headers that a request may have. */

@@ -4,7 +4,10 @@ import type { AppEnv } from './app-env.ts'
 const INFO = {
   title: 'Plimsoll',
   version: '1',
-  description: 'Agent memory that never loads past the line: sessions, contexts, facts and chat over HTTP.',
+  description:
+    'Agent memory that never loads past the line: sessions, contexts, facts and chat over HTTP. ' +
+    'Where a route has no If-Match or If-None-Match, it refuses them (400): nothing there has a version. ' +
+    'A read that has no ETag answers whole, whatever If-None-Match says.',
 }
 
 /**

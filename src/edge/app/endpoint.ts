@@ -10,8 +10,8 @@ import { limitHeaders } from '../wait-headers.ts'
 import { fromWire } from '../wire.ts'
 import type { AppEnv } from './app-env.ts'
 import { type Body, readJson } from './body.ts'
-import { type Description, describe, PARAMETER } from './describe.ts'
-import { keyedOf, keyIn } from './keyed.ts'
+import { type Description, describe, routeOf } from './describe.ts'
+import { keyedOf } from './keyed.ts'
 import { STEP } from './schemas.ts'
 
 /** What a handler is given: a request that was read and checked. */
@@ -22,8 +22,6 @@ export interface Call<Query, Input> {
   readonly body: Input
   /** What goes with a call of an object. */
   readonly meta: CallMeta
-  /** The header `Idempotency-Key`. */
-  readonly key: string | undefined
   /** What `If-Match` and `If-None-Match` ask for. */
   readonly condition: Condition
   /** A parameter of the path: an id of 1 to 256 bytes. */
@@ -56,8 +54,7 @@ export function endpoint<Query extends z.ZodType, Input extends z.ZodType>(
   const handler: Handler<AppEnv> = async (context) => {
     const { req, var: vars } = context
     const given = body ? await readJson(req.raw) : NO_BODY
-    const key = keyIn(req)
-    const keyed = method === 'get' ? undefined : await keyedOf(req, given.raw)
+    const keyed = await keyedOf(req, given.raw)
     const condition = conditionIn(req)
     const answered = await handle({
       context,
@@ -65,7 +62,6 @@ export function endpoint<Query extends z.ZodType, Input extends z.ZodType>(
       query: queryIn(req, query) as never,
       body: (isVerbatim ? given.value : body && fromWire(checked(body, given.value, 'body'))) as never,
       meta: { bytes: given.bytes, ...(keyed && { keyed }) },
-      key,
       condition,
       param: (name) => checkId('the path', name, req.param(name)),
     })
@@ -78,7 +74,7 @@ export function endpoint<Query extends z.ZodType, Input extends z.ZodType>(
       return new Response(null, { status: 304, headers: { ETag: etagOf(etag) } })
     return responseOf(answered, status)
   }
-  app.on(method.toUpperCase(), path.replace(PARAMETER, ':$1'), handler)
+  app.on(method.toUpperCase(), routeOf(path), handler)
 }
 
 /**

@@ -16,18 +16,12 @@ export async function keyedOf(
   req: HonoRequest,
   body: Uint8Array = NOTHING,
 ): Promise<KeyedRequest | undefined> {
-  const key = keyIn(req)
+  const key = req.header(HEADER)
   if (key === undefined) return undefined
+  if (!KEY.test(key)) throw invalid('the request', HEADER, 'must be 1 to 256 characters of printable ASCII')
   const place = new TextEncoder().encode(JSON.stringify([req.method, req.path]))
   const bytes = new Uint8Array(place.length + body.length)
   bytes.set(place)
   bytes.set(body, place.length)
   return { key, request: base64url(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))) }
-}
-
-/** @throws ERR_INVALID_ARGUMENT: not 1 to 256 characters of printable ASCII */
-export function keyIn(req: HonoRequest): string | undefined {
-  const key = req.header(HEADER)
-  if (key === undefined || KEY.test(key)) return key
-  throw invalid('the request', HEADER, 'must be 1 to 256 characters of printable ASCII')
 }

@@ -632,7 +632,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
    */
   #runOptions(): Pick<RunOptions, 'maxSteps' | 'settings'> {
     const { maxSteps, memory } = this.#settings
-    const { maxOutputTokens = 0 } = typeof memory.budget === 'number' ? {} : memory.budget
+    const { maxOutputTokens = 0 } = typeof memory.budget === 'object' ? memory.budget : {}
     return {
       ...(maxSteps !== undefined && { maxSteps }),
       ...(maxOutputTokens > 0 && { settings: { maxOutputTokens } }),

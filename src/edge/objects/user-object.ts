@@ -28,7 +28,7 @@ import { answerRefusals } from '../replica/refusal.ts'
 import { answerScopeCall, remoteScope, type ScopeCall } from '../replica/remote-scope.ts'
 import type { UserHome } from '../replica/user-replica.ts'
 import { withoutCopies } from '../replica/without-copies.ts'
-import { Answers } from '../rows/answers.ts'
+import { Answers, type KeyedRequest } from '../rows/answers.ts'
 import { Claims } from '../rows/claims.ts'
 import { GuestRecord } from '../rows/guest-record.ts'
 import { NO_SEAL, newSealKey, openSeal, rewrapSealKey } from '../rows/object-seal.ts'
@@ -49,7 +49,7 @@ import { objectName } from './object-name.ts'
 import { userOf } from './session-home.ts'
 import type { Confirmed } from './session-life.ts'
 import type { SessionObject } from './session-object.ts'
-import type { CallMeta } from './session-rpc.ts'
+import type { CallMeta, SessionOptions } from './session-rpc.ts'
 import { granted, guestReads, type UserSettings, userBudgets } from './settings.ts'
 import { type ImportAnswer, type ImportCall, importLines, lineStream } from './transfer.ts'
 import { type UserCallInput, type UserCallName, type UserMemory, userCalls } from './user-calls.ts'
@@ -271,6 +271,25 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
       await this.#keep(scope)
     }
     return answered
+  }
+
+  /**
+   * Makes a session whose id is that of the op that a key asks for: a repeat finds it, and nobody
+   * learns the key from it.
+   *
+   * @throws ERR_CONFLICT: the key stands for another request; as {@link SessionObject.create}
+   */
+  async createSession(scope: Scope, options: SessionOptions, keyed: KeyedRequest): Promise<Answer> {
+    this.#check(scope)
+    await this.#checkGuest(scope, true)
+    // What seals answers is the user's, who may be new here.
+    this.#open(scope)
+    await this.#unlock(scope)
+    return this.#answers.once(keyed, (opId) => {
+      const session = { ...scope, sessionId: opId() ?? webHost.newId() }
+      const stub = (): DurableObjectStub<SessionObject> => this.env.SESSIONS.getByName(objectName(session))
+      return callObject(stub, webHost, 'session', (object) => object.create(session, options))
+    })
   }
 
   /** The lines of the user's own scope. @throws ERR_NOT_FOUND, ERR_DECRYPT */

@@ -21,7 +21,7 @@ import { deciderOf } from './rules.ts'
  */
 const MOST_PAGES = 8
 
-/** Behind all keys of a prefix: a session's id has at most 256 bytes, and notes begin with a hash. */
+/** Behind all keys of a prefix: a session's id has at most 256 bytes, notes begin with a hash. */
 const BEHIND = '\uffff'.repeat(256)
 
 /**
@@ -124,8 +124,8 @@ async function snapshot(store: ScopeStore, sessionId: string): Promise<Part> {
 }
 
 /**
- * Live registers after a key, but no session's and no notes. When they end, what changed since the snapshot
- * began is still to come.
+ * Live registers after a key, but no session's and no notes. When they end, what changed since the
+ * snapshot began is still to come.
  */
 async function registersAfter(
   store: ScopeStore,

@@ -82,10 +82,9 @@ const CLEARED = 'replica/cleared'
  * with the next pull.
  *
  * It holds the registers of the user's scope with their indexes and sums, but of those that list
- * sessions (`session/<id>`) its own session's alone, and none of the notes about what sessions keep.
- * Other sessions' registers, notes, entries, changes, attachments and what was derived are read at
- * home. `head()` has the home's seq; its `indexed`
- * says whether anything stood in an index here.
+ * sessions (`session/<id>`) its own session's alone, and of the notes about what sessions keep
+ * none. These, entries, changes, attachments and what was derived are read at home. `head()` has
+ * the home's seq; its `indexed` says whether anything stood in an index here.
  */
 export class UserReplica implements ScopeStore {
   readonly #parts: UserReplicaParts

@@ -12,7 +12,10 @@ export interface CompactionOptions {
   readonly model?: Model
   /** What the model is asked for. Default `2 to 3 sentences`. */
   readonly length?: string
-  /** Most tokens of a summary's text. Default: a thirty-second of the cap, at least 64. */
+  /**
+   * Most tokens of a summary's text. Default: a thirty-second of the cap, at least 64, of a small
+   * cap a third.
+   */
   readonly summaryTokens?: number
   /**
    * Most tokens of names carried over beside the text. Default: a tenth of the cap. Pins are
@@ -49,11 +52,13 @@ export interface SummarySizes {
 }
 
 /**
- * A summary's text may fill the cap divided by this, or so many tokens; the names beside it the cap
- * divided by that.
+ * A summary's text may fill the cap divided by this, or so many tokens, or at least this share; the
+ * names beside it the cap divided by that.
  */
 const SUMMARIES = 32
 const LEAST_SUMMARY = 64
+/** The share of all room that a summary's text has where there is little. */
+export const MOST_SHARE = 1 / 3
 const CARRIES = 10
 const OPTIONS = ['model', 'length', 'summaryTokens', 'carryTokens', 'sourceTokens', 'tokensPerHour']
 const MORE_OPTIONS = ['timeout', 'ahead', 'pins']
@@ -81,7 +86,9 @@ export function checkCompaction(options: CompactionOptions): void {
 
 export function sizesOf({ summaryTokens, carryTokens }: CompactionOptions, cap: number): SummarySizes {
   return {
-    summary: summaryTokens ?? Math.max(LEAST_SUMMARY, Math.floor(cap / SUMMARIES)),
+    summary:
+      summaryTokens ??
+      Math.max(Math.min(LEAST_SUMMARY, Math.floor(cap * MOST_SHARE)), Math.floor(cap / SUMMARIES)),
     carry: carryTokens ?? Math.floor(cap / CARRIES),
   }
 }

@@ -6,6 +6,7 @@ import type { Call, Measure } from '../../kernel/context/measure.ts'
 import { keepOf, type PlanTarget } from '../../kernel/context/plan.ts'
 import type { CurrentEpoch, View } from '../../kernel/context/view.ts'
 import { Layout, type Window } from '../../kernel/context/window.ts'
+import { countMessage } from '../../kernel/count.ts'
 import type { Account, Began, Cover, Covering, PlanAsk, Planned } from '../../kernel/cover.ts'
 import { markIn, messageIn } from '../../kernel/log/bodies.ts'
 import { findOpener, readEntry, readRange } from '../../kernel/log/entries.ts'
@@ -15,7 +16,7 @@ import { isPlimsollError } from '../../ports/errors.ts'
 import type { EpochCause, SummaryMark } from '../../ports/op.ts'
 import type { LogRow, Reads } from '../../ports/store.ts'
 import { textIn } from './carry.ts'
-import type { CompactionOptions, SummarySizes } from './compaction-options.ts'
+import { type CompactionOptions, MOST_SHARE, type SummarySizes } from './compaction-options.ts'
 import {
   AHEAD,
   type Compaction,
@@ -31,7 +32,7 @@ import { holds, memoryText } from './summary.ts'
 /** What limits a window beside its tokens, and with them. */
 const EXTENTS = ['rounds', 'messages'] as const
 const UNITS = [...EXTENTS, 'tokens'] as const
-/** What the frame of a summary takes at most, in tokens. */
+/** What the frame of a summary takes, in tokens, where there is room. */
 const FRAME = 24
 /**
  * Most messages that are read again to summarise them after epochs that had to do without a
@@ -128,7 +129,7 @@ export class CompactionCover implements Cover {
     const isDone = (written as Compaction | undefined)?.status === 'summarised'
     // A summary that was written for this epoch is used even if a little came since.
     const isFresh = isDone || (isNew && nothingSince(view, covering))
-    const most = !isNew ? keep : isFresh ? all : keep + Math.floor((all - keep) / 2)
+    const most = !isNew ? keep : isFresh ? all : Math.floor((keep + all) / 2)
     const explicit = policy.keep.tokens !== undefined
     const plan = await planned({
       room: call.room,
@@ -137,10 +138,15 @@ export class CompactionCover implements Cover {
     })
     if (!mayWrite) return plan
     if (!(await this.#uncovered(call, plan.from, prior, covering))) return plan
-    const reserve = this.#reserve(keep)
+    const frame = this.#frame(call)
+    const half = this.#reserve(keep)
+    const least = frame + Math.min(this.#parts.sizes.summary, Math.floor(all * MOST_SHARE))
+    // Where half of what is kept holds no summary, the window gives way to it.
+    const isSmall = !explicit && half < least
+    const reserve = isSmall ? least : half
     const target: PlanTarget = {
       room: explicit ? all : all - reserve,
-      keep: explicit ? Math.min(keep, all) : keep - reserve,
+      keep: explicit ? Math.min(keep, all) : (isSmall ? all : keep) - reserve,
       limits: policy.keep,
       mayFold: true,
     }
@@ -148,10 +154,10 @@ export class CompactionCover implements Cover {
     if (!tight)
       return { ...plan, refused: [`no ${reserve} tokens are left for a summary beside the least window`] }
     // The summary before it may have taken more than the next one will.
-    const { from, window } = tight.from < plan.from ? plan : tight
+    const { from, window } = tight.from < plan.from && !isSmall ? plan : tight
     const uncovered = await this.#uncovered(call, from, prior, covering)
     if (!uncovered) return plan
-    const job = this.#job(call, window, uncovered, explicit ? all : keep)
+    const job = this.#job(call, window, uncovered, explicit || isSmall ? all : keep)
     return {
       write: async () => {
         const repeats = this.#repeats(ask.cause, prior)
@@ -376,6 +382,15 @@ export class CompactionCover implements Cover {
   #reserve(keep: number): number {
     const { summary, carry } = this.#parts.sizes
     return Math.min(summary + carry + FRAME, Math.floor(keep / 2))
+  }
+
+  /** Tokens of a summary that says nothing. */
+  #frame({ measure }: Call): number {
+    const { calls, view } = this.#parts.lane
+    const { place } = this.#next
+    const mark = { text: '', carry: '', pinned: '', of: view.head.ordinal }
+    const content = memoryText({ mark, place }, calls.fence(view.next.place))
+    return countMessage(measure.policy.counter, { content })
   }
 }
 

@@ -29,7 +29,7 @@ export const EXPIRING = 'fact/expires'
  */
 export const SHARE = 'fact/share'
 
-/** Facts that the user's sessions hold, as the user's scope knows of them; what all of that begins with. */
+/** Facts of the user's sessions, as the user's scope knows of them: what all of it begins with. */
 export const KEPT = 'kept'
 
 /** Group of a list: facts without a project, or those of one. */

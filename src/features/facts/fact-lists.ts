@@ -10,8 +10,9 @@ const LEAST = 16
 const MOST_PAGES = 8
 
 /**
- * A page of facts: the live ones in their strict order (priority, strength, confidence, the newest first), or
- * `all` by id. Empty only after the last one; a page may hold fewer facts than were asked for.
+ * A page of facts: the live ones in their strict order (priority, strength, confidence, the newest
+ * first), or `all` by id. Empty only after the last one; a page may hold fewer facts than were
+ * asked for.
  *
  * @param after the fact that the page begins after
  */

@@ -1,6 +1,7 @@
 import type { KernelMemory } from '../../kernel/feature.ts'
-import { valueIn } from '../../kernel/log/bodies.ts'
-import { lowerTrust } from '../../kernel/log/message.ts'
+import { messageIn, valueIn } from '../../kernel/log/bodies.ts'
+import { readEntry } from '../../kernel/log/entries.ts'
+import { lowerTrust, textOf } from '../../kernel/log/message.ts'
 import { beside, changedByOthers, TRIES } from '../../kernel/log/once.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import { hashText } from '../../kernel/text/hash.ts'
@@ -35,6 +36,8 @@ interface Note {
   readonly fact?: Omit<Fact, 'pinned' | 'sources' | 'reviewAt'>
 }
 
+/** What a person writes to say one thing: short, without what marks another's words or code. */
+const ONE_LINE = /^[^\n"“”„«»`<>[\]{}|]{1,280}$/u
 /** Facts of one session that are told at once. */
 const AT_ONCE = 16
 
@@ -130,14 +133,16 @@ async function note({ store, user, sessionId, host }: NotedIn, keys: readonly st
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const notes = await Promise.all(named.map((key) => user.register(key)))
     const rows = await Promise.all(keys.map((key) => store.register(key)))
+    const forOthers = await Promise.all(rows.map((row) => isForOthers(store, row && factIn(row))))
     const puts = named.flatMap((key, place) => {
       const row = rows[place]
       const fact = row && factIn(row)
       const before = notes[place]
+      const isListed = forOthers[place] === true
       const isLive = fact && !fact.supersededBy && fact.status !== 'resolved' && !hasEnded(fact, host.now())
       if (!isLive && (!before || valueIn(before) === null)) return []
-      const value = isLive ? { session: sessionId, ...(isForOthers(fact) && { fact: noted(fact) }) } : null
-      const index = isLive ? keptIndexOf(fact, isForOthers(fact)) : []
+      const value = isLive ? { session: sessionId, ...(isListed && { fact: noted(fact) }) } : null
+      const index = isLive ? keptIndexOf(fact, isListed) : []
       const stands = [before?.body, before?.index ?? []]
       if (canonical(stands as Json) === canonical([JSON.stringify(value), index] as Json)) return []
       return sealOp({
@@ -224,9 +229,39 @@ export async function keptFacts(
  * the assistant, and not from a tool, the web, an import or what may have been pasted, whoever
  * vouched for it later.
  */
-function isForOthers({ kind, trust, promotedFrom = trust, extracted }: Fact): boolean {
-  const isSaid = (one: Trust): boolean => lowerTrust(one, 'assistant') === 'assistant'
-  return kind !== 'preference' && kind !== 'constraint' && !extracted && isSaid(trust) && isSaid(promotedFrom)
+async function isForOthers(store: ScopeStore, fact: Fact | undefined): Promise<boolean> {
+  if (!fact || fact.kind === 'preference' || fact.kind === 'constraint' || fact.extracted) return false
+  if (!isSaid(fact.trust) || !isSaid(fact.promotedFrom ?? fact.trust)) return false
+  return areSaid(store, fact.sources)
+}
+
+/** Whether none of what is derived from may have been pasted, by way of other facts either. */
+async function areSaid(
+  store: ScopeStore,
+  sources: readonly string[],
+  seen = new Set<string>(),
+): Promise<boolean> {
+  for (const source of sources) {
+    if (seen.has(source)) continue
+    seen.add(source)
+    if (source.startsWith(FACT)) {
+      const row = await store.register(source)
+      const other = row && factIn(row)
+      if (other && !(await areSaid(store, other.sources, seen))) return false
+      continue
+    }
+    const row = await readEntry(store, source)
+    const message = row && messageIn(row)
+    if (message?.role !== 'user') continue
+    const { rows } = await store.entries({ to: source, last: 2, kinds: ['message'] })
+    const before = rows.findLast(({ id }) => id !== source)
+    if (!ONE_LINE.test(textOf(message)) || (before && messageIn(before)?.role === 'user')) return false
+  }
+  return true
+}
+
+function isSaid(trust: Trust): boolean {
+  return lowerTrust(trust, 'assistant') === 'assistant'
 }
 
 function noted(fact: Fact): Note['fact'] {

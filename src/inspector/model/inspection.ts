@@ -145,13 +145,13 @@ export async function sourceInspection(
       'context' in found
         ? tally.add(choiceOf(found.context), render(found.context, provider), {
             provider,
-            cap: found.context.receipt.cap,
+            cap: found.context.receipt.cap ?? Number.POSITIVE_INFINITY,
             wanted: [],
           })
         : found
     calls.push({ number, answers: next ? NEXT : '', outcomes: { plimsoll: outcome } })
   }
-  const cap = contexts.find((found) => found)?.context.receipt.cap
+  const cap = contexts.find((found) => found)?.context.receipt.cap ?? undefined
   const made = contexts.filter((_, index) => calls[index]?.answers !== NEXT)
   const newest = (made.findLast(Boolean) ?? contexts.findLast(Boolean))?.context
   await addOthers(source, calls, { budget: cap ?? Number.POSITIVE_INFINITY, counter, pause }, newest)

@@ -78,7 +78,7 @@ export function showContext(context: Context, provider: Provider): Shown {
     stretches: spans,
     segments: segmentsOf([...spans, ...unrendered]),
     used: receipt.used,
-    cap: receipt.cap,
+    ...(receipt.cap !== null && { cap: receipt.cap }),
     receipt,
     leftOut: [
       ...leftOutOf(receipt),

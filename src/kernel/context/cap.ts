@@ -64,7 +64,7 @@ export function capOutput(
 }
 
 /** Head and tail of a text, at most `max` tokens, by closing in on the length that fills it. */
-function cutText(
+export function cutText(
   text: string,
   max: number,
   tokens: number,

@@ -45,7 +45,7 @@ export async function contextOf({ policy, calls, prefix, cover }: Makers, made: 
   const { slice, call, epoch, window, covering, failures, unwritten } = made
   const { mark, place } = epoch
   const { head, measure } = call
-  const { lane, cap, reserved, margin } = policy
+  const { lane, cap, reserved, margin, isOpen } = policy
   const closing = calls.tail(call, window, place)
   const tail = closing ? [...window.waiting, closing] : window.waiting
   const blocks = [...head.blocks, ...window.blocks, ...tail]
@@ -57,11 +57,10 @@ export async function contextOf({ policy, calls, prefix, cover }: Makers, made: 
   const sections = sectionUses(head, blocks, call.room, measure.shelf)
   const exceeded = exceededBy(policy, slice.conversation.units, window)
   const used = sections.reduce((sum, section) => sum + section.tokens, head.tokens.framing)
-  const uses = [...sectionsIn(head.parts ?? {}), ...call.tail].flatMap(({ use }): SectionUse[] =>
-    use ? [use] : [],
-  )
+  const { parts = {} } = head
+  const uses = [...sectionsIn(parts), ...call.tail].flatMap(({ use }): SectionUse[] => (use ? [use] : []))
   const receipt: Receipt = {
-    cap,
+    cap: isOpen ? null : cap,
     reserved,
     margin,
     used,
@@ -75,7 +74,7 @@ export async function contextOf({ policy, calls, prefix, cover }: Makers, made: 
     epoch: unwritten ?? { id: mark.id, cause: mark.cause, place },
     ...(policy.counter.family !== undefined && { family: policy.counter.family }),
     ...(measure.calibration !== 1 && { calibration: measure.calibration }),
-    failures,
+    failures: [...Object.values(parts).flatMap(({ failures = [] }) => failures), ...failures],
   }
   return {
     lane,

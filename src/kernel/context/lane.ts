@@ -26,7 +26,7 @@ import {
   sourcesOf,
 } from './head.ts'
 import type { Call } from './measure.ts'
-import { type Plan, planNext } from './plan.ts'
+import { type Plan, planNext, WHOLE } from './plan.ts'
 import { Prefix } from './prefix.ts'
 import type { Secret } from './secret.ts'
 import { type NamedShow, NO_TAIL, Shows, withheld } from './shows.ts'
@@ -225,7 +225,9 @@ export class Lane {
         }
         if (await this.#save(planned.call.head, next)) {
           manual = false
-          const before = { call: held, window }
+          // Of a lane's first, what would have shown.
+          const whole = () => held.measure.layout(view.conversation).show(WHOLE, view.rows)
+          const before = { call: held, window: epoch ? window : whole() }
           cover?.began?.({ cause: next.mark.cause, before, after: planned, written })
           await this.#cuts.after(next.mark, cutFrom(window.units, planned.window), failed)
         }

@@ -16,7 +16,7 @@ export interface Call {
   readonly measure: Measure
   readonly head: Head
   readonly tail: readonly Pick<Section, 'name' | 'text' | 'trust' | 'use'>[]
-  /** Tokens for window and tail together. */
+  /** Tokens for window and tail together; without a line, `Infinity`. */
   readonly room: number
 }
 
@@ -49,8 +49,8 @@ export class Measure {
     const { key } = this.#secret
     const by = [key, system, memory, tools, trust, summary, ...Object.entries(parts).flat()]
     const head = this.#heads(by, () => createHead(this.policy, texts, key))
-    const { cap, margin } = this.policy
-    return { measure: this, head, tail, room: cap - margin - sum(head.tokens) }
+    const { cap, margin, isOpen } = this.policy
+    return { measure: this, head, tail, room: isOpen ? Infinity : cap - margin - sum(head.tokens) }
   }
 
   layout(conversation: Conversation): Layout {

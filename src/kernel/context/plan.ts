@@ -3,7 +3,6 @@ import type { EpochCause } from '../../ports/op.ts'
 import type { WindowLimits } from '../../ports/session.ts'
 import type { Covering, Planned } from '../cover.ts'
 import type { Rung } from '../feature.ts'
-import type { Unit } from '../log/fold.ts'
 import { cutBack, exceededBy } from './cut.ts'
 import type { EpochParts } from './epoch.ts'
 import type { HeadParts } from './head.ts'
@@ -49,9 +48,14 @@ export interface NextAsk {
   readonly written: unknown
 }
 
+/** All that is in memory. */
+export const WHOLE: Band = { windowFrom: null, cuts: {} }
 const RUNGS: readonly Rung[] = [0, 1, 2]
-/** After these the window stays where it was, as long as it fits. */
-const KEEPING: readonly EpochCause[] = ['late', 'rewind', 'forget']
+/**
+ * After these the window stays where it was, as long as it fits: for a lane's first, at the log's
+ * beginning.
+ */
+const KEEPING: readonly EpochCause[] = ['start', 'late', 'rewind', 'forget']
 
 /**
  * Plans the next epoch with the newest summary that holds and all that features show, by what was
@@ -124,27 +128,33 @@ async function planWindow(
   const { place } = view.next
   const held = before && measure.layout(view.conversation).show(before.mark, view.rows)
   // Where nothing shows any more of an epoch, the next one begins as in a new lane, further back.
-  const shown = held?.units[0] && held
-  const prior = shown && before?.mark
+  const prior = held?.units[0] && before?.mark
   for (;;) {
     const { conversation, rows, whole, opener } = view
     const { units } = conversation
     const layout = measure.layout(conversation)
     const room = most - (calls.tail(call, layout.newest(), place)?.tokens ?? 0)
+    // Where nothing shows, the window begins after the newest entry.
+    const beginning = (from: number): string | null => units[from]?.row.id ?? rows.at(-1)?.id ?? null
+    const mayExtend = !prior && !whole
+    const { cuts } = prior ?? WHOLE
+    const shown = layout.show(prior ?? WHOLE, rows)
+    const { from } = shown
     const goesOn = KEEPING.includes(cause) && prior?.summary === covering?.mark.id
-    if (prior && goesOn && shown.tokens <= room && !exceededBy(policy, units, shown)) {
-      const { id: windowFrom } = (units[shown.from] as Unit).row
-      return { call, covering, band: { windowFrom, cuts: prior.cuts }, window: shown, from: shown.from }
+    if (goesOn && shown.tokens <= room && !exceededBy(policy, units, shown)) {
+      if (!mayExtend)
+        return { call, covering, band: { windowFrom: beginning(from), cuts }, window: shown, from }
+      await view.extend()
+      continue
     }
     const within = covering && cover?.within(covering, view, layout)
-    const mayExtend = !prior && !whole
     // What a summary covers does not show again; what it does not may be of a round from before.
     const uncovered = within?.from ?? 0
     if (uncovered < 0 && mayExtend && !within?.hasAll) {
       await view.extend()
       continue
     }
-    const start = Math.max(shown?.from ?? 0, uncovered)
+    const start = Math.max(from, uncovered)
     const opening = layout.openerOf(start)
     const cut =
       uncovered < 0
@@ -162,8 +172,7 @@ async function planWindow(
       continue
     }
     if (cut) {
-      // Where nothing shows, the window begins after the newest entry.
-      const band = { windowFrom: cut.windowFrom ?? rows.at(-1)?.id ?? null, cuts: cut.cuts }
+      const band = { windowFrom: beginning(cut.from), cuts: cut.cuts }
       const window = layout.show(band, rows)
       if (window.tokens <= room) return { call, covering, band, window, from: cut.from }
     }

@@ -22,7 +22,7 @@ export function sectionUses(
   const uses = {
     system: { name: 'system', ...none() },
     memory: { name: 'memory', ...none() },
-    window: { name: 'window', cap: room, ...none() },
+    window: { name: 'window', ...(room < Infinity && { cap: room }), ...none() },
     tail: { name: 'tail', ...none() },
   }
   for (const block of blocks) {

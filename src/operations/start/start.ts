@@ -153,7 +153,7 @@ async function read(
 /** A fact that may be recalled; one of another session with its place among those of all. */
 type Candidate = { readonly fact: Fact } & Partial<Pick<KeptFact, 'key' | 'session'>>
 
-/** Where so many came as were asked for there may be more, and the last ones are only to be named. */
+/** Where so many came as were asked for there may be more, and the last ones are but named. */
 function asRead(read: readonly unknown[], asked: number): number {
   return read.length < asked ? read.length : Math.max(0, asked - MOST_NAMED)
 }

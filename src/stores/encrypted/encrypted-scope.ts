@@ -57,6 +57,11 @@ export interface EncryptedScopeParts {
   readonly opsPerKey: number
   /** Whether a scope that was written in the clear may stay so. */
   readonly keepsPlain: boolean
+  /**
+   * Contract: rejects with ERR_DECRYPT where the user's key opens neither these keys nor, where
+   * there are none, those of the user's own scope.
+   */
+  readonly unlock: (state: KeyState) => Promise<void>
   /** Told of each row that cannot be read. */
   readonly onUnreadable: (row: Pick<Place, 'kind' | 'id'>) => void
 }
@@ -86,7 +91,7 @@ export class EncryptedScope implements ScopeStore {
 
   async entries(query?: EntriesQuery): Promise<Page> {
     // Before the rows: so that what is seen in them is seen under these keys.
-    const { version } = await this.#ring.known()
+    const { version } = await this.#unlocked()
     const page = await this.#store.entries(query)
     return { ...page, rows: await this.#openRows(page.rows, version) }
   }
@@ -97,11 +102,13 @@ export class EncryptedScope implements ScopeStore {
 
   async register(key: string): Promise<RegisterRow | undefined> {
     if (key === KEY_REGISTER) return undefined
+    await this.#unlocked()
     const row = await this.#store.register(key)
     return row && this.#openRegister(row)
   }
 
   async registers(prefix: string, after?: string): Promise<readonly RegisterRow[]> {
+    await this.#unlocked()
     return this.#openRegisters(await this.#store.registers(prefix, after))
   }
 
@@ -122,7 +129,7 @@ export class EncryptedScope implements ScopeStore {
   }
 
   async changesSince(seq: number): Promise<Changes> {
-    const { version } = await this.#ring.known()
+    const { version } = await this.#unlocked()
     const changes = await this.#store.changesSince(seq)
     return { ...changes, rows: await this.#openRows(changes.rows, version) }
   }
@@ -292,10 +299,21 @@ export class EncryptedScope implements ScopeStore {
     return state
   }
 
+  /**
+   * The keys, which open: under a wrong one what is there, and what is not, would pass for nothing
+   * that was ever said.
+   */
+  async #unlocked(): Promise<KeyState> {
+    const state = await this.#ring.known()
+    if (!state.isPlain) await this.#parts.unlock(state)
+    return state
+  }
+
   /** What stands for names now, no matter who made the keys. */
   async #hiding(): Promise<Hide> {
     const state = await this.#ring.current()
     this.#check(state)
+    if (!state.isPlain) await this.#parts.unlock(state)
     return this.#ring.hiding(state)
   }
 

@@ -130,6 +130,12 @@ export function encryptedStore(
       ring: ringOf(scope),
       opsPerKey,
       keepsPlain: plain === 'keep',
+      unlock: async (state) => {
+        const { sessionId, ...user } = scope
+        if ((await ringOf(scope).newest(state)) || sessionId === undefined) return
+        const ring = ringOf(user)
+        await ring.newest(await ring.known())
+      },
       onUnreadable: (row) => tell(scope, row),
     })
 

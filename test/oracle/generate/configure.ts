@@ -36,7 +36,8 @@ export function configurationOf(random: Random): Configuration {
       ...random.maybe(0.8, 'first', () => share(0.01, 0.4)),
       ...random.maybe(0.6, 'old', () => share(0, 0.1)),
     })),
-    ...random.maybe(0.4, 'sections', () => sectionsOf(random, share)),
+    // By default documents have another share of the cap than in 0.1.0.
+    sections: { profile: Math.floor(cap / 8), ...(random.chance(0.4) && sectionsOf(random, share)) },
     ...random.maybe(0.65, 'compaction', () => compactionOf(random, share)),
     ...random.maybe(0.45, 'extract', () =>
       random.pick(['rules', 'rules', 'rules', 'plain', 'plain', 'throws', 'hangs'] as const),

@@ -149,7 +149,7 @@ describe('a report', () => {
   })
   it('that agrees with the epoch does not end it', async () => {
     const { s, epoch, receipt } = await start(2, 200)
-    expect(receipt.used).toBe(600)
+    expect(receipt.used).toBe(800)
     expect((await s.context()).epoch).toBe(epoch)
   })
   it('that was never made ends no epoch', async () => {

@@ -1,16 +1,21 @@
 import { IDBFactory, IDBKeyRange } from 'fake-indexeddb'
-import { describe, it } from 'vitest'
+import { afterAll, describe, it } from 'vitest'
 import { mapStore, type Store } from '../../../src/index.ts'
 import { dexieStore } from '../../../src/stores/dexie.ts'
 import { encryptedStore, secretKeys } from '../../../src/stores/encrypted/index.ts'
 import { runs } from '../../everywhere/runs.ts'
 import { checkBeside, checkForgotten, checkUntrusted } from '../../twins/twins.ts'
+import { SqliteFiles } from '../support/sqlite-files.ts'
+
+const files = new SqliteFiles()
+afterAll(() => files.remove())
 
 const KEYS = 'a secret of this test, of 32 bytes or more'
 const STORES: readonly (readonly [name: string, open: () => Store, worlds: number])[] = [
   ['map', () => mapStore(), 48],
   ['encrypted', () => encryptedStore(mapStore(), secretKeys(KEYS)), 8],
   ['Dexie', openDexie, 8],
+  ['SQLite', () => files.open(), 8],
 ]
 
 function openDexie(): Store {

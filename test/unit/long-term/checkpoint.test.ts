@@ -30,7 +30,9 @@ const setUp = <State = unknown>(
     userId: 'ada',
   })
 
-/** A store in which somebody else writes the checkpoint first, so often, and a host without waits. */
+/**
+ * A store in which somebody else writes the checkpoint first, so often, and a host without waits.
+ */
 function contended(times: number) {
   const inner = mapStore()
   const waits: number[] = []

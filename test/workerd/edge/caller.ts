@@ -18,13 +18,14 @@ export interface User {
 
 const secret = new TextEncoder().encode(edgeVariables.JWT_SECRET)
 
-export function tokenOf({ tenant, userId }: User): Promise<string> {
+/** @param until when it ends, by the edge's clock */
+export function tokenOf({ tenant, userId }: User, until: string | Date = '1h'): Promise<string> {
   return new SignJWT({ tenant })
     .setProtectedHeader({ alg: 'HS256' })
     .setIssuer(edgeVariables.JWT_ISSUER)
     .setAudience(edgeVariables.JWT_AUDIENCE)
     .setSubject(userId)
-    .setExpirationTime('1h')
+    .setExpirationTime(until)
     .sign(secret)
 }
 

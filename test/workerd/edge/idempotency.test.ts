@@ -1,8 +1,10 @@
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it, vi } from 'vitest'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
+import { SessionLife } from '../../../src/edge/objects/session-life.ts'
 import { KEEP_ANSWER_MS } from '../../../src/edge/rows/answers.ts'
 import { webHost } from '../../../src/platform/web.ts'
+import { PlimsollError } from '../../../src/ports/errors.ts'
 import { Caller } from './caller.ts'
 import { useDemoModel } from './changed-settings.ts'
 import { encryption } from './opened.ts'
@@ -112,6 +114,50 @@ describe('an Idempotency-Key', () => {
       expect((await keyed(method, to, second, 'another')).status).toBeLessThan(300)
     },
   )
+
+  it('of a session without an id is no part of its id, which a repeat finds', async () => {
+    const { caller, keyed, text } = await opened()
+    const made = await text('POST', '/v1/sessions', { title: 'A' }, 'mail of ada@example.org')
+    const { session_id: id } = JSON.parse(made[2]) as { session_id: string }
+    expect(made[0]).toBe(201)
+    expect(id).toMatch(/^[\w-]{32,64}$/)
+    expect(await text('POST', '/v1/sessions', { title: 'A' }, 'mail of ada@example.org')).toEqual(made)
+    expect(await keyed('POST', '/v1/sessions', { title: 'B' }, 'mail of ada@example.org')).toMatchObject(
+      CONFLICT,
+    )
+    const sessions = async () =>
+      (await caller.call<{ sessions: Body[] }>('GET', '/v1/sessions')).body.sessions.map(
+        ({ session_id }) => session_id,
+      )
+    expect(await sessions()).toContain(id)
+    expect(await sessions()).toHaveLength(2)
+    // Nobody else's key of that name makes one of that id.
+    const other = await new Caller().call<Body>(
+      'POST',
+      '/v1/sessions',
+      { title: 'A' },
+      {
+        'Idempotency-Key': 'mail of ada@example.org',
+      },
+    )
+    expect(other.body.session_id).not.toBe(id)
+    // Whose answer is forgotten finds it too.
+    await caller.call('POST', '/v1/me/facts', { kind: 'preference', text: 'A', id: 'f' })
+    await caller.call('DELETE', `/v1/sessions/${id}/facts/f`)
+    const again = await keyed('POST', '/v1/sessions', { title: 'A' }, 'mail of ada@example.org')
+    expect([again.status, again.body.session_id]).toEqual([200, id])
+    expect(await sessions()).toHaveLength(2)
+  })
+
+  it('of a session that was refused is free', async () => {
+    const { keyed } = await opened()
+    const create = vi.spyOn(SessionLife.prototype, 'make').mockImplementationOnce(async () => {
+      throw new PlimsollError('ERR_RATE_LIMIT', 'no more sessions')
+    })
+    expect((await keyed('POST', '/v1/sessions', { title: 'A' }, 'k')).status).toBe(429)
+    create.mockRestore()
+    expect((await keyed('POST', '/v1/sessions', { title: 'B' }, 'k')).status).toBe(201)
+  })
 
   it('stands for a method and a route too', async () => {
     const { at, keyed, messages } = await opened()

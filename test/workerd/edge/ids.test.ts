@@ -148,17 +148,16 @@ describe('an id (T33)', () => {
     const caller = new Caller()
     const path = `/v1/sessions/${await caller.session()}`
     const hi = { role: 'user', content: 'Hi.' }
-    const calls: readonly (readonly [string, unknown?, Record<string, string>?])[] = [
+    const calls: readonly (readonly [string, unknown])[] = [
       ['/v1/sessions', { session_id: id }],
-      ['/v1/sessions', {}, { 'Idempotency-Key': id }],
       [`${path}/messages`, { messages: [{ ...hi, id }] }],
       [`${path}/context`, { messages: [{ ...hi, id }] }],
       [`${path}/facts`, { kind: 'finding', text: 'x', id }],
       ['/v1/me/facts', { kind: 'preference', text: 'x', id }],
       [`${path}/chat`, { messages: [{ id, role: 'user', parts: [{ type: 'text', text: 'Hi.' }] }] }],
     ]
-    for (const [to, body, headers] of calls)
-      expect([to, (await caller.call('POST', to, body, headers)).status]).toEqual([to, 400])
+    for (const [to, body] of calls)
+      expect([to, (await caller.call('POST', to, body)).status]).toEqual([to, 400])
     const lines = [
       { type: 'export', format: 'plimsoll', v: 2, of: 'user', parts: ['log'] },
       { type: 'user' },

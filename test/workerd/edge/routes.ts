@@ -21,7 +21,7 @@ export const described: readonly Route[] = Object.entries(document.paths).flatMa
 
 /** What the router answers, without its middleware and what refuses other methods. */
 export const routed: readonly Route[] = app.routes
-  .filter(({ method, path, handler }) => method !== 'ALL' || (path.endsWith('/mcp') && handler.length === 1))
+  .filter(({ method, path, handler }) => handler.length < 2 && (method !== 'ALL' || path.endsWith('/mcp')))
   // What is no POST is refused there by the protocol itself.
   .map(({ method, path }) => ({
     method: method === 'ALL' ? 'POST' : method,

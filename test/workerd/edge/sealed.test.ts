@@ -48,7 +48,7 @@ async function change(
   more?: Partial<EncryptionSettings>,
 ): Promise<void> {
   await encrypt(secret, older, more)
-  await asleep(world, 'trip', 'bare', 'late')
+  await asleep(world, 'trip', 'bare', 'empty', 'late')
 }
 
 async function asleep(world: World, ...sessions: readonly string[]): Promise<void> {
@@ -178,6 +178,7 @@ for (const [name, wrong] of [
       const world = await made()
       await world.create('bare')
       await world.append('bare', said('m1', 'A canary sang here too.'))
+      await world.create('empty')
       const before = await all(world)
       const rows = await kept(world)
       await change(world, wrong)
@@ -188,7 +189,13 @@ for (const [name, wrong] of [
         world.call('GET', '/v1/sessions/bare/messages'),
         world.call('POST', '/v1/sessions/bare/context', {}),
         world.call('POST', '/v1/sessions/trip/context', {}),
+        world.call('GET', '/v1/sessions/empty/messages'),
+        world.call('GET', '/v1/sessions/empty/facts'),
+        world.call('GET', '/v1/sessions/empty/branches'),
+        world.call('POST', '/v1/sessions/empty/context', {}),
+        world.call('POST', '/v1/sessions/empty/context', { preview: true }),
         world.call('GET', '/v1/sessions'),
+        world.call('POST', '/v1/sessions', {}, 'a key'),
         world.append('trip', said('m3', 'More.')),
         world.remember('trip', 'Another fact.'),
         world.call('GET', '/v1/sessions/trip'),

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { Caller } from './caller.ts'
+import { edgeVariables } from '../../edge-variables.ts'
+import { Caller, newUser } from './caller.ts'
+import { described } from './routes.ts'
+import { changedIn, stateOf } from './rows.ts'
 
 describe('a version', () => {
   it.each(['op-1', '"quoted"', 'a"b', '100%', 'a b, c'])(
@@ -87,4 +90,28 @@ describe('a version', () => {
       expect((await caller.call('GET', path)).body).toEqual({ value: null, version: null })
     },
   )
+
+  it('cannot be asked for where nothing has one: no write takes a header that it would not heed', async () => {
+    const caller = new Caller()
+    const names: Readonly<Record<string, string>> = { session: await caller.session(), user: 'somebody' }
+    const before = await stateOf(caller.user, names.session ?? '')
+    const operator = new Caller(newUser(), edgeVariables.OPERATOR_SECRET)
+    for (const { method, path } of described) {
+      const isRead = method === 'GET'
+      const isVersioned = /(checkpoint|commit|profile\/\{name\}|skills\/\{name\}|start)$/.test(path)
+      const to = path.replace(/\{(\w+)\}/g, (_, name: string) => names[name] ?? 'x')
+      const by = path.includes('/operator/') ? operator : caller
+      for (const header of isVersioned && !isRead ? [] : ['If-Match', ...(isRead ? [] : ['If-None-Match'])])
+        for (const value of ['*', '"a"']) {
+          const { status, body } = await by.call(method, to, isRead ? undefined : {}, { [header]: value })
+          expect([method, path, status, body?.code, body?.argument]).toEqual([
+            ...[method, path, 400, 'ERR_INVALID_ARGUMENT', header],
+          ])
+        }
+    }
+    expect(changedIn(before, await stateOf(caller.user, names.session ?? ''))).toEqual([])
+    // A read is as it would be without, since no version of it is the one that is held.
+    const held = { 'If-None-Match': '"a"' }
+    expect((await caller.call('GET', '/v1/sessions', undefined, held)).status).toBe(200)
+  })
 })

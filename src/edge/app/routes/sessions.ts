@@ -1,11 +1,11 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from '@hono/zod-openapi'
 import { webHost } from '../../../platform/web.ts'
-import { answer } from '../../objects/answer.ts'
+import { type Answer, answer } from '../../objects/answer.ts'
 import type { AppEnv } from '../app-env.ts'
 import { checkType, readText } from '../body.ts'
-import { checkName, endpoint, responseOf } from '../endpoint.ts'
-import { askSession, askUser, onSession, sessionScope, userScope } from '../objects.ts'
+import { endpoint, responseOf } from '../endpoint.ts'
+import { askSession, askUser, onSession, onUser, sessionScope, userScope } from '../objects.ts'
 import { schemas } from '../schemas.ts'
 
 /** Sessions themselves, and their messages. */
@@ -35,14 +35,20 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
       answer: schemas.session,
       status: 201,
     },
-    async ({ context, principal, key = webHost.newId(), meta, body: { sessionId = key, ...options } }) => {
-      const scope = sessionScope(principal, checkName('session_id', sessionId))
-      const answered = await onSession(context.var.settings, scope, (object) =>
-        object.create(scope, options, meta),
-      )
+    async ({ context, principal, meta, body: { sessionId, ...options } }) => {
+      const { req, var: vars } = context
+      const { keyed } = meta
+      let answered: Answer
+      if (sessionId === undefined && keyed) {
+        const user = userScope(principal)
+        answered = await onUser(vars.settings, user, (object) => object.createSession(user, options, keyed))
+      } else {
+        const scope = sessionScope(principal, sessionId ?? webHost.newId())
+        answered = await onSession(vars.settings, scope, (object) => object.create(scope, options, meta))
+      }
       const response = responseOf(answered, 201)
-      if (response.status === 201)
-        response.headers.set('Location', `${context.req.path}/${encodeURIComponent(sessionId)}`)
+      const { session_id: id } = JSON.parse(answered.json) as { readonly session_id: string }
+      if (response.status === 201) response.headers.set('Location', `${req.path}/${encodeURIComponent(id)}`)
       return response
     },
   )

@@ -1,0 +1,65 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { limit, runs } from '../../everywhere/runs.ts'
+import { differenceOf } from '../../twins/compare.ts'
+import { HTTP_PAIRS } from '../../twins/twins.ts'
+import type { Seen } from '../../twins/world.ts'
+import { histories } from './twin-steps.ts'
+import { callerAt, HttpWorld, injectHost } from './twin-world.ts'
+
+/** Of one length, and of as many tokens. */
+const SECRETS = ['xylomarquen', 'zephtanvoli'] as const
+/** Half of it for playing, and for making a history that fails shorter. */
+const LIMIT_MS = 120_000
+
+let worlds = 0
+const newName = (): string => `tenant-${String(++worlds).padStart(6, '0')}`
+const newCaller = () => callerAt({ tenant: newName(), userId: 'ada' })
+
+function compare(one: readonly Seen[], other: readonly Seen[]): void {
+  const difference = differenceOf(one, other)
+  if (difference !== undefined) throw new Error(difference)
+}
+
+it(
+  'is the same in two worlds that differ in a secret, in each answer, line and row, once it is forgotten',
+  async () => {
+    await injectHost()
+    await fc.assert(
+      fc.asyncProperty(histories, async (history) => {
+        const seen: (readonly Seen[])[] = []
+        for (const secret of SECRETS) {
+          const all = await new HttpWorld(secret, await newCaller()).play(history)
+          for (const { what, value } of all)
+            expect((JSON.stringify(value) ?? '').split(secret)[1]?.slice(0, 200), what).toBeUndefined()
+          seen.push(all)
+        }
+        compare(seen[0] ?? [], seen[1] ?? [])
+      }),
+      { ...runs(HTTP_PAIRS), interruptAfterTimeLimit: limit(LIMIT_MS / 2) },
+    )
+  },
+  limit(LIMIT_MS),
+)
+
+it.each(['tenant', 'user'] as const)(
+  'answers a user the same, whatever another %s says',
+  async (kind) => {
+    await injectHost()
+    await fc.assert(
+      fc.asyncProperty(histories, async (history) => {
+        const seen: (readonly Seen[])[] = []
+        for (const secret of SECRETS) {
+          const caller = await newCaller()
+          const other = await callerAt(
+            kind === 'tenant' ? { tenant: newName(), userId: 'ada' } : { ...caller.user, userId: 'eve' },
+          )
+          seen.push(await new HttpWorld(secret, caller).playBeside(history, other))
+        }
+        compare(seen[0] ?? [], seen[1] ?? [])
+      }),
+      { ...runs(HTTP_PAIRS / 4), interruptAfterTimeLimit: limit(LIMIT_MS / 2) },
+    )
+  },
+  limit(LIMIT_MS),
+)
