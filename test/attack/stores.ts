@@ -1,13 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { IDBFactory, IDBKeyRange } from 'fake-indexeddb'
 import { mapStore, type Scope, type ScopeStore, type Store } from '../../src/index.ts'
 import { dexieStore } from '../../src/stores/dexie.ts'
 import { durableObjectStore } from '../../src/stores/durable-object.ts'
 import { encryptedStore, secretKeys } from '../../src/stores/encrypted/index.ts'
-import { sqliteStore } from '../../src/stores/sqlite.ts'
 import { sqliteStorage } from '../unit/edge/support/sqlite-storage.ts'
+import { SqliteFiles } from '../unit/support/sqlite-files.ts'
 import type { Program } from './program.ts'
 
 const SECRET = 'a secret of no fewer bytes than thirty-two'
@@ -42,14 +39,10 @@ export function diskOf(kind: Program['store']): Disk {
     return { open: () => bytes, bytes, close: async () => {} }
   }
   if (kind === 'sqlite') {
-    const folder = mkdtempSync(join(tmpdir(), 'plimsoll-attack-'))
-    // One process writes to a file, through one store.
-    const bytes = sqliteStore({ path: join(folder, 'attack.db'), synchronous: 'normal' })
-    const close = async (): Promise<void> => {
-      await bytes.close()
-      rmSync(folder, { recursive: true, force: true })
-    }
-    return { open: () => bytes, bytes, close }
+    const files = new SqliteFiles()
+    // Tabs are of one process, which alone may write.
+    const store = files.open()
+    return { open: () => store, bytes: files.openReader(store), close: () => files.remove() }
   }
   const bytes = mapStore()
   const open = (): Store => (kind === 'map' ? bytes : encryptedStore(bytes, secretKeys(SECRET)))

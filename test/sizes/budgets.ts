@@ -27,14 +27,14 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll createMemory, standard',
     code: `export { createMemory, standard } from 'plimsoll'`,
-    mostKiB: 59.6,
+    mostKiB: 60.7,
     goalKiB: 50,
   },
   {
     name: 'plimsoll createMemory, standard, toOpenAI, and plimsoll/dexie with Dexie',
     code: `export { createMemory, standard, toOpenAI } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
     splits: true,
-    mostKiB: 105.3,
+    mostKiB: 106.4,
     goalKiB: 92,
   },
   { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'`, mostKiB: 6.3 },
@@ -45,5 +45,5 @@ export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. It is meant to become 75 000 again. */
   firstLook: 75_400,
   /** With the memory, and what answers in the browser. It is meant to become 132 000. */
-  answering: 179_900,
+  answering: 181_300,
 }

@@ -1,7 +1,7 @@
 /**
- * `npm run test:twins -- [worlds] [--seed N] [--store map|encrypted|sqlite|dexie] [--http N]`: plays
- * so many histories in pairs of worlds, and says where two of them part; then so many over HTTP, in
- * workerd. Over Dexie they are played in Chromium, and none over HTTP.
+ * `npm run test:twins -- [worlds] [--seed N] [--store map|encrypted|sqlite|dexie] [--http N]`:
+ * plays so many histories in pairs of worlds, and says where two of them part; then so many over
+ * HTTP, in workerd. Over Dexie they are played in Chromium, and none over HTTP.
  */
 import { spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
@@ -27,11 +27,12 @@ const STORES: Readonly<Record<string, () => Store>> = {
   encrypted: () => encryptedStore(mapStore(), secretKeys(KEYS)),
   sqlite: () => files.open(),
 }
+const FILES = { browser: 'test/browser/twins.test.ts', workerd: 'test/workerd/edge/twins.test.ts' }
 const { store, seed } = values
 const worlds = Number(positionals[0] ?? 200)
 const open = STORES[store]
 if (open) await inNode(open)
-else if (store === 'dexie') play('browser', 'test/browser/twins.test.ts', { TWINS: String(worlds) })
+else if (store === 'dexie') play('browser', { TWINS: String(worlds) })
 else throw new Error(`--store must be one of ${Object.keys(STORES).join(', ')} and dexie, not ${store}`)
 
 async function inNode(open: () => Store): Promise<void> {
@@ -52,18 +53,16 @@ async function inNode(open: () => Store): Promise<void> {
   }
   await files.remove()
   const overHttp = Number(values.http ?? Math.ceil(worlds / 10))
-  if (overHttp > 0)
-    play('workerd', 'test/workerd/edge/twins.test.ts', { FAST_CHECK_RUNS: String(overHttp / HTTP_PAIRS) })
+  if (overHttp > 0) play('workerd', { FAST_CHECK_RUNS: String(overHttp / HTTP_PAIRS) })
 }
 
 /** In the place where the store, or the edge, runs. */
-function play(project: string, file: string, runs: Readonly<Record<string, string>>): void {
-  const root = resolve(import.meta.dirname, '../..')
-  const vitest = resolve(root, 'node_modules/vitest/vitest.mjs')
-  const { status } = spawnSync(process.execPath, [vitest, 'run', '--project', project, file], {
-    cwd: root,
+function play(place: 'browser' | 'workerd', runs: Readonly<Record<string, string>>): void {
+  const { status } = spawnSync('npm', ['run', `test:${place}`, '--', FILES[place]], {
+    cwd: resolve(import.meta.dirname, '../..'),
     stdio: 'inherit',
     env: { ...process.env, ...runs, FAST_CHECK_SEED: seed },
+    shell: process.platform === 'win32', // npm is a .cmd there
   })
   process.exitCode = status ?? 1
 }
