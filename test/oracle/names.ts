@@ -10,13 +10,6 @@
 const MADE =
   /ctx-[0-9a-f]{8}|call_[0-9a-f]{14}|(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{16})(?![0-9a-f])|id-\d{6}/g
 
-/** What stands before a fact in a context, and names it to a model. The frozen build has none. */
-const LABEL = /\[f\d{6}(?: · open)?\] (?=\w+ \[)/g
-
-export function withoutLabels(text: string): string {
-  return text.replace(LABEL, '')
-}
-
 type Kind = 'fence' | 'call' | 'hash' | 'id'
 
 /** What to do with each kind: give it a name by its first appearance, hide it, or leave it. */
@@ -33,7 +26,7 @@ export class Names {
   }
 
   in(text: string): string {
-    return withoutLabels(text).replace(MADE, (made) => this.#nameOf(made))
+    return text.replace(MADE, (made) => this.#nameOf(made))
   }
 
   /** The same for a text of a set, whose order says nothing: what appears in it first is hidden. */

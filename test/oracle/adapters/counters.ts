@@ -2,13 +2,10 @@
 
 import type { CounterJson } from '../configuration.ts'
 import * as frozen from '../frozen.mjs'
-import { withoutLabels } from '../names.ts'
 
 export interface CounterLike {
   readonly id: string
   count(text: string): number
-  /** As the library's own do, which count more of a message than its texts. */
-  message?(message: unknown): number
   /** Of a calibrated one. */
   report?(context: unknown, usage: number): void
 }
@@ -21,28 +18,17 @@ export interface CountersLike {
 }
 
 export function counterOf(library: CountersLike, counter: CounterJson): CounterLike {
-  const ofChars = (chars: number) => unlabelled(library.charsPerToken(chars))
   switch (counter.type) {
     case 'default':
       return alike(frozen.defaultCounter)
     case 'utf8':
-      return unlabelled(library.utf8Bound)
+      return library.utf8Bound
     case 'chars':
-      return ofChars(counter.chars)
+      return library.charsPerToken(counter.chars)
     case 'calibrated':
-      return library.calibrated(counter.of === 'chars' ? ofChars(4) : alike(frozen.defaultCounter))
-  }
-}
-
-/** Counts no references of facts, which the frozen build does not show: so all else is compared. */
-function unlabelled(counter: CounterLike): CounterLike {
-  const { message } = counter
-  return {
-    ...counter,
-    count: (text) => counter.count(withoutLabels(text)),
-    ...(message && {
-      message: (given) => message.call(counter, JSON.parse(withoutLabels(JSON.stringify(given)))),
-    }),
+      return library.calibrated(
+        counter.of === 'chars' ? library.charsPerToken(4) : alike(frozen.defaultCounter),
+      )
   }
 }
 
@@ -54,5 +40,5 @@ const TAG = /ctx-[0-9a-f]{8}/g
  * nothing could be compared.
  */
 function alike(counter: CounterLike): CounterLike {
-  return unlabelled({ ...counter, count: (text) => counter.count(text.replace(TAG, 'ctx-00000000')) })
+  return { ...counter, count: (text) => counter.count(text.replace(TAG, 'ctx-00000000')) }
 }

@@ -98,7 +98,10 @@ const start: Scene = (course, tab) => {
   if (random.chance(0.2))
     course.in(tab, {
       kind: 'changeSettings',
-      patch: { budget_tokens: { total: random.sized(40, 3_000), pins: random.whole(0, 900) } },
+      patch: {
+        working_memory_budget_tokens: random.sized(40, 3_000),
+        pin_budget_tokens: random.whole(0, 900),
+      },
     })
   if (random.chance(0.2)) course.in(tab, { kind: 'settings' })
   course.in(tab, {
