@@ -1,8 +1,10 @@
 // Budget and compaction in one class: the rows of examples/from/README.md, one by one.
 import { expect, test } from 'vitest'
+import { calculate, classicCount, tokensOf } from '../../../examples/calculator-run.ts'
 import {
   type AgentTool,
   type CompactEvent,
+  type Context,
   charsPerToken,
   compaction,
   countMessage,
@@ -53,6 +55,14 @@ test('2. tokens of a message are counted', () => {
   expect(countMessage(classic, { content: 'abcd' })).toBe(5)
 })
 
+test('5. a soft ceiling', async () => {
+  const { session } = open(400)
+  for (let n = 1; n <= 30; n++) {
+    await session.append(long(n))
+    expect((await session.context()).receipt.used).toBeLessThanOrEqual(400)
+  }
+})
+
 test('8. what is kept stays verbatim', async () => {
   const { session } = open(400)
   await talk(session, 30)
@@ -69,12 +79,45 @@ test('9. under the budget compaction does nothing', async () => {
   expect(model.requests).toHaveLength(0)
 })
 
+test('10. nothing between, no call', async () => {
+  const { session, model } = open(60)
+  await session.append({ role: 'user', content: 'Which train? '.repeat(30) })
+  await expect(session.context()).rejects.toMatchObject({ code: 'ERR_BUDGET_TOO_SMALL' })
+  expect(model.requests).toHaveLength(0)
+})
+
 test('11. one request, without tools, in a few sentences', async () => {
   const { session, model } = open(400)
   await talk(session, 20)
   const [request] = model.requests
   expect(request?.tools).toBeUndefined()
   expect(JSON.stringify(request?.blocks.at(-1))).toContain('Summarize the following')
+})
+
+test('12. the summary is a system message', async () => {
+  const { session } = open(400)
+  await talk(session, 20)
+  const block = (await session.context()).blocks.find(({ section }) => section === 'memory')
+  expect(block).toMatchObject({ role: 'user', trust: 'assistant' })
+  expect(JSON.stringify(block?.parts)).toMatch(/<ctx-[0-9a-f]{8}.*summary #\d+ of \d+ earlier messages/)
+})
+
+test('13. a model that says nothing', async () => {
+  const { session, model } = open(400, {}, { model: scriptedModel(Array.from({ length: 99 }, () => '')) })
+  const [event] = await talk(session, 20)
+  expect(event).toMatchObject({ status: 'summarised', by: 'extract' })
+  expect(model.requests).toHaveLength(0)
+})
+
+test('14. one pass a call', async () => {
+  const silent = scriptedModel(Array.from({ length: 99 }, () => ''))
+  const { session } = open(400, {}, { model: silent, ahead: false })
+  for (let n = 1; n <= 30; n++) {
+    const before = silent.requests.length
+    await session.append(long(n))
+    await session.context()
+    expect(silent.requests.length - before).toBeLessThanOrEqual(2)
+  }
 })
 
 test('15. summaries are counted', async () => {
@@ -84,7 +127,15 @@ test('15. summaries are counted', async () => {
   expect((await session.context()).receipt.summary?.place).toBe(events.at(-1)?.summaryCount)
 })
 
-test('17. without a budget it is unbounded, byte for byte', async () => {
+test('16. the second summary folds the first', async () => {
+  const { session, model } = open(400)
+  await talk(session, 30)
+  const second = model.requests[1]
+  expect(JSON.stringify(second?.blocks)).toContain(SUMMARY)
+  expect((await session.context()).receipt.summary?.place).toBeGreaterThan(1)
+})
+
+test('17. without a memory it is unbounded, byte for byte', async () => {
   const model = scriptedModel([...Array.from({ length: 4 }, (_, n) => ({ calls: [call(n)] })), 'Done.'])
   const { answer } = await runAgent({ input: 'Add.', model, tools: [add] })
   expect(answer).toBe('Done.')
@@ -96,6 +147,21 @@ test('18. compaction comes before a call, not within one', async () => {
   const events = await talk(session, 20)
   expect(events.length).toBeGreaterThan(0)
   expect(session.compaction.isRunning).toBe(false)
+})
+
+test('19. an event with sizes before and after', async () => {
+  const { session } = open(400)
+  const [event] = await talk(session, 20)
+  expect(event?.tokensBefore).toBeGreaterThan(Number(event?.tokensAfter))
+  expect(event?.tokensAfter).toBeLessThanOrEqual(400)
+})
+
+test('21. the same run without a budget', async () => {
+  const { result, calls } = await calculate({ contextWindow: 1_000_000 })
+  const whole = calls.at(-1) as Context
+  expect(result).toMatchObject({ steps: 5, summaries: 0 })
+  expect(whole.blocks).toHaveLength(10)
+  expect(classicCount(whole) + tokensOf(result.answer)).toBe(126)
 })
 
 test('22. one model answers and summarises', async () => {

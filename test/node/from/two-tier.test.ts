@@ -4,6 +4,7 @@ import {
   type AgentEvent,
   type AgentTool,
   budget,
+  type CallRecord,
   contextFilter,
   createMemory,
   facts,
@@ -11,6 +12,7 @@ import {
   type Middleware,
   mapStore,
   memoryTools,
+  observability,
   runAgent,
   scriptedModel,
   standardMiddleware,
@@ -142,6 +144,25 @@ test('15. five stages in their order', async () => {
   expect(told).toEqual(['before first', 'before second', 'after second', 'after first'])
 })
 
+test('16. spans of a trace, with token counts', async () => {
+  const records: CallRecord[] = []
+  const usage = { inputTokens: 30, outputTokens: 2 }
+  await runAgent({
+    input: 'Look.',
+    model: scriptedModel([
+      { calls: [{ name: 'look', input: { n: 1 } }], usage },
+      { text: 'Done.', usage },
+    ]),
+    tools: [look],
+    middleware: [observability({ sink: (record) => void records.push(record) })],
+  })
+  expect(records.map(({ type }) => type)).toEqual(['model', 'tool', 'model'])
+  const [asked, tool] = records
+  expect(tool).toMatchObject({ traceId: asked?.traceId, parentId: asked?.spanId })
+  expect(asked).toMatchObject({ usage: { reported: { uncached: 30, output: 2 } } })
+  expect(Number(tool?.end)).toBeGreaterThanOrEqual(Number(tool?.start))
+})
+
 test('17. a budget stops the run before the next call', async () => {
   const model = scriptedModel(
     calls(9).map((reply) => ({ ...reply, usage: { inputTokens: 300, outputTokens: 20 } })),
@@ -172,7 +193,7 @@ test('18. it is told to come to an end', async () => {
   expect(JSON.stringify(model.requests.at(-1)?.blocks)).toMatch(/budget|tokens/)
 })
 
-test('21. a run that stands still ends with an answer; one that gets on does not', async () => {
+test('21. a run that stands still ends, one that gets on does not', async () => {
   const same = scriptedModel(({ tools }) =>
     tools.length > 0 ? { calls: [{ name: 'look', input: { n: 1 } }] } : 'It is taken.',
   )
@@ -204,7 +225,7 @@ test('25. at turn 30 a request is a fraction of the conversation', async () => {
   expect(JSON.stringify(await session.history({ messages: 100 })).length / 4).toBeGreaterThan(60_000)
 })
 
-test('11. preferences and constraints are the user’s', async () => {
+test('11. preferences and constraints of a workspace', async () => {
   const { memory, session } = open()
   await note(session, 'memory_preference', { text: 'Ada likes the window seat.' })
   await session.facts.remember({ kind: 'preference', text: 'A quiet coach.' })
