@@ -11,6 +11,7 @@ const sources: Readonly<Record<string, string>> = {
   'plimsoll/hono': 'edge/hono.ts',
   'plimsoll/models': 'edge/models/index.ts',
   'plimsoll/react': 'bridges/react.ts',
+  'plimsoll/sqlite': 'stores/sqlite.ts',
   'plimsoll/vue': 'bridges/vue.ts',
 }
 

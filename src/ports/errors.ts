@@ -51,6 +51,8 @@ export type ErrorCode =
   | 'ERR_OVERLOADED'
   /** A budget of calls, bytes or spend is used up until `retryAfter`; nothing was written. */
   | 'ERR_RATE_LIMIT'
+  /** The store was opened only to read. Nothing was written. */
+  | 'ERR_READ_ONLY'
   /**
    * The store failed; `cause` has the original. It does not mean "not written": send the same op
    * again. In a receipt's failures: an epoch could not be saved.
@@ -58,6 +60,8 @@ export type ErrorCode =
   | 'ERR_STORAGE'
   /** There is no room left. Nothing was written; reads and deletes go on. */
   | 'ERR_STORAGE_FULL'
+  /** Another store writes to the same file, and no second one may. */
+  | 'ERR_STORAGE_LOCKED'
   /** The database that was there is gone, and an empty one must not be taken for it. */
   | 'ERR_STORAGE_LOST'
   /**

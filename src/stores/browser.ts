@@ -29,6 +29,12 @@ export function pageEvents(): PageEvents | undefined {
   return 'onpagehide' in globalThis ? globalThis : undefined
 }
 
+/** Whether this is Node, Deno or Bun, where nobody gave an IndexedDB. */
+export function isServer(): boolean {
+  const { process } = globalThis as { process?: { readonly versions?: { readonly node?: string } } }
+  return !globalThis.indexedDB && !!process?.versions?.node
+}
+
 /** A channel to other tabs; nothing where there are none, and where the user forbids it. */
 export function broadcastChannel(name: string): ChannelLike | undefined {
   if (typeof BroadcastChannel === 'undefined') return undefined

@@ -22,6 +22,11 @@ export function mayPass(error: unknown): boolean {
   return !hasName(error, 'QuotaExceededError') && !LASTING.has(nameOf(error))
 }
 
+/** There is no IndexedDB, and never will be: memory alone would lose all, and nobody would know. */
+export function noBrowser(): PlimsollError {
+  return new PlimsollError('ERR_NOT_CONFIGURED', 'dexieStore: there is no IndexedDB; use plimsoll/sqlite')
+}
+
 /** The database is one of 0.1.0. */
 export function outdated(name: string): PlimsollError {
   return new PlimsollError(

@@ -20,6 +20,7 @@ import {
 import {
   broadcastChannel,
   freshId,
+  isServer,
   type KeyValue,
   localKeyValue,
   noise,
@@ -28,7 +29,7 @@ import {
 } from './browser.ts'
 import type { DexieStore, DexieStoreOptions } from './dexie.ts'
 import { Connection, type ConnectionOptions, type Reader } from './dexie-connection.ts'
-import { mayPass, storageError, upgradeRequired } from './dexie-errors.ts'
+import { mayPass, noBrowser, storageError, upgradeRequired } from './dexie-errors.ts'
 import {
   DERIVED_VERSION,
   META,
@@ -214,6 +215,7 @@ export class RecoveringStore implements DexieStore {
   }
 
   async #connect(): Promise<Connection> {
+    if (!this.#options.indexedDB && isServer()) throw noBrowser()
     const fresh = freshId()
     const connection = new Connection(
       this.#options,

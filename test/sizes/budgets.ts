@@ -34,7 +34,7 @@ export const BUDGETS: readonly Budget[] = [
     name: 'plimsoll createMemory, standard, toOpenAI, and plimsoll/dexie with Dexie',
     code: `export { createMemory, standard, toOpenAI } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
     splits: true,
-    mostKiB: 102.5,
+    mostKiB: 102.6,
     goalKiB: 92,
   },
   { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'`, mostKiB: 6 },
@@ -43,7 +43,7 @@ export const BUDGETS: readonly Budget[] = [
 /** The widget by one tag, in bytes, gzip -9. */
 export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. It is meant to become 75 000 again. */
-  firstLook: 75_300,
+  firstLook: 75_400,
   /** With the memory, and what answers in the browser. It is meant to become 132 000. */
-  answering: 174_400,
+  answering: 174_500,
 }

@@ -1,6 +1,6 @@
 import { Dexie } from 'dexie'
 import { forceCloseDatabase } from 'fake-indexeddb'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { isPlimsollError, type PlimsollError } from '../../src/ports/errors.ts'
 import { type LogRow, PAGE_ROWS, PAGE_UNITS } from '../../src/ports/store.ts'
@@ -256,9 +256,14 @@ describe('memory mode', () => {
   })
 
   it('is where a browser without IndexedDB begins', async () => {
-    const store = dexieStore({ name: NAME, mirror: null, channel: null })
-    expect(await store.open(SCOPE).commit([append('op-1', ['m1'])], decide)).toEqual([accepted(1)])
-    expect(store.status()).toMatchObject({ state: 'memory', durable: false })
+    vi.stubGlobal('process', Object.create(process, { versions: { value: {} } }))
+    try {
+      const store = dexieStore({ name: NAME, mirror: null, channel: null })
+      expect(await store.open(SCOPE).commit([append('op-1', ['m1'])], decide)).toEqual([accepted(1)])
+      expect(store.status()).toMatchObject({ state: 'memory', durable: false })
+    } finally {
+      vi.unstubAllGlobals()
+    }
   })
 
   it('goes on with what is in memory when the database fails for good: order, marks, deletes and results', async () => {

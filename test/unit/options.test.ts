@@ -25,6 +25,7 @@ import {
   passphraseKeys,
   secretKeys,
 } from '../../src/stores/encrypted/index.ts'
+import { sqliteStore } from '../../src/stores/sqlite.ts'
 import { describeStore } from '../contract/index.ts'
 
 const {
@@ -194,6 +195,7 @@ const calls: { readonly [name: string]: Call } = {
   durableObjectMemory: (given) =>
     durableObjectMemory({ storage: {} as never }, given && { budget: 300, ...(given as object) }),
   dexieStore: (given) => dexieStore(given && { name: 'x', ...(given as object) }),
+  sqliteStore: (given) => sqliteStore(given && ({ path: ':memory:', ...(given as object) } as never)),
   encryptedStore: (given) => encryptedStore(mapStore(), secretKeys('x'.repeat(32)), given),
   keptKeys: (given) => keptKeys(given && { name: 'x', ...(given as object) }),
   destroyKeptKeys: (given) => destroyKeptKeys(given && { name: 'x', ...(given as object) }),

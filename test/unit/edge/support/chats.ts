@@ -12,7 +12,7 @@ import type { Model, ModelEvent } from '../../../../src/ports/model.ts'
 import { durableObjectStore } from '../../../../src/stores/durable-object.ts'
 import { type FullSession, fullMemory } from '../../../contract/full-memory.ts'
 import type { ChatReply } from '../../../e2e/use-chat.ts'
-import { type SqliteStorage, sqliteStorage } from './sqlite-storage.ts'
+import { type FailingStorage, sqliteStorage } from './sqlite-storage.ts'
 
 /** A model that gives replies in their order, and may wait in the middle of one. */
 export function repliesModel(replies: readonly ChatReply[]): Model & { readonly calls: number } {
@@ -80,7 +80,7 @@ export const TOOLS: readonly AgentTool[] = [
 
 /** What one object holds: a session and its chats. */
 export interface Scene {
-  readonly storage: SqliteStorage
+  readonly storage: FailingStorage
   readonly session: FullSession
   readonly chats: Turns
   readonly model: Model & { readonly calls: number }

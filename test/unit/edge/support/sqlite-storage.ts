@@ -1,7 +1,8 @@
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
-import type { SqlRow, SqlStorageLike, SqlValue } from '../../../../src/stores/sql-schema.ts'
+import type { SqlStorageLike } from '../../../../src/stores/sql-schema.ts'
+import { openSqlite } from '../../../../src/stores/sqlite-handle.ts'
+import { SqliteStorage } from '../../../../src/stores/sqlite-storage.ts'
 
-export interface SqliteStorage extends SqlStorageLike {
+export interface FailingStorage extends SqlStorageLike {
   /** Statements that ran, their first words only. */
   readonly said: string[]
   /** From now on every statement that begins so fails, or the next so many. */
@@ -12,12 +13,11 @@ export interface SqliteStorage extends SqlStorageLike {
  * A Durable Object's storage over Node's SQLite, in memory: another object that is made over it
  * knows what a restarted one would.
  */
-export function sqliteStorage(): SqliteStorage {
-  const database = new DatabaseSync(':memory:')
+export function sqliteStorage(): FailingStorage {
+  const storage = new SqliteStorage(openSqlite(':memory:', false), false)
   const said: string[] = []
   let failing: string | undefined
   let left = 0
-  let depth = 0
   return {
     said,
     failAt: (beginning, times = Infinity) => {
@@ -25,42 +25,13 @@ export function sqliteStorage(): SqliteStorage {
       left = times
     },
     sql: {
-      exec(query: string, ...bindings: SqlValue[]) {
+      exec: (query, ...bindings) => {
         said.push(query.slice(0, 40))
         if (failing !== undefined && query.startsWith(failing) && left-- > 0)
           throw new Error('no room: SQLITE_FULL')
-        const values = bindings.map(
-          (value): SQLInputValue => (value instanceof ArrayBuffer ? new Uint8Array(value) : value),
-        )
-        const rows = database
-          .prepare(query)
-          .all(...values)
-          .map(
-            (row): SqlRow =>
-              Object.fromEntries(
-                Object.entries(row).map(([name, value]) => [
-                  name,
-                  value instanceof Uint8Array ? value.slice().buffer : value,
-                ]),
-              ),
-          )
-        return { toArray: () => rows, [Symbol.iterator]: () => rows[Symbol.iterator]() }
+        return storage.sql.exec(query, ...bindings)
       },
     },
-    transactionSync<Result>(closure: () => Result): Result {
-      const name = `s${depth++}`
-      database.exec(`SAVEPOINT ${name}`)
-      try {
-        const result = closure()
-        database.exec(`RELEASE ${name}`)
-        return result
-      } catch (error) {
-        database.exec(`ROLLBACK TO ${name}`)
-        database.exec(`RELEASE ${name}`)
-        throw error
-      } finally {
-        depth--
-      }
-    },
+    transactionSync: (closure) => storage.transactionSync(closure),
   }
 }

@@ -1,0 +1,61 @@
+import { PlimsollError } from '../ports/errors.ts'
+import type { SqlRow } from './sql-schema.ts'
+
+/** An open database, as much as is used of it: `DatabaseSync` of Node and Deno, Bun's `Database`. */
+export interface SqliteHandle {
+  exec(query: string): unknown
+  prepare(query: string): SqliteStatement
+  close(): void
+}
+
+export interface SqliteStatement {
+  all(...values: SqliteValue[]): SqlRow[]
+  iterate(...values: SqliteValue[]): Iterable<SqlRow>
+}
+
+export type SqliteValue = string | number | null | Uint8Array
+
+/** The runtime, as much as is used of it. */
+interface Runtime {
+  readonly process?: {
+    readonly version?: string
+    readonly getBuiltinModule?: (name: string) => unknown
+  }
+}
+
+type Driver = (path: string, isReader: boolean) => SqliteHandle
+
+/**
+ * Opens a database of SQLite by what the runtime brings with it.
+ *
+ * @throws ERR_NOT_CONFIGURED where that has none; else what the runtime throws
+ */
+export function openSqlite(path: string, isReader: boolean): SqliteHandle {
+  return driver()(path, isReader)
+}
+
+function driver(): Driver {
+  const { process } = globalThis as Runtime
+  const load = (name: string): unknown => {
+    try {
+      return process?.getBuiltinModule?.(name)
+    } catch {
+      // Deno refuses names that it does not know.
+      return undefined
+    }
+  }
+  const node = load('node:sqlite') as
+    | { readonly DatabaseSync: new (path: string, options: object) => SqliteHandle }
+    | undefined
+  if (node) return (path, readOnly) => new node.DatabaseSync(path, { readOnly })
+  const bun = load('bun:sqlite') as
+    | { readonly Database: new (path: string, options: object) => SqliteHandle }
+    | undefined
+  if (bun)
+    return (path, readonly) =>
+      new bun.Database(path, readonly ? { readonly } : { create: true, readwrite: true })
+  throw new PlimsollError(
+    'ERR_NOT_CONFIGURED',
+    `plimsoll/sqlite: needs Node 22.13 or later, Deno 2 or Bun, found ${process?.version ?? 'none of them'}`,
+  )
+}
