@@ -15,16 +15,19 @@ import {
   retention,
   rewind,
   runDueWork,
+  type Store,
   scriptedModel,
+  stringifyContext,
   toAnthropic,
   toOpenAI,
 } from '../../../src/index.ts'
 import { encryptedStore, secretKeys } from '../../../src/stores/encrypted/index.ts'
-import { ADA, classic, exchange, step, storedText, windowTexts } from './rows.ts'
+import { sqliteStore } from '../../../src/stores/sqlite.ts'
+import { ADA, classic, databasePath, exchange, step, storedText, windowTexts } from './rows.ts'
 
 const SECRET = 'the conductor is called Ilse'
 
-function open(store = mapStore()) {
+function open(store: Store = mapStore()) {
   const memory = createMemory({ store, budget: 4_000, counter: classic, use: [checkpoint(), facts()] })
   return { memory, session: memory.session({ ...ADA, sessionId: 'trip' }) }
 }
@@ -120,6 +123,23 @@ test('11. the context as a request', async () => {
   await session.append(exchange(1))
   await session.append({ role: 'user', content: 'q2' })
   expect(toOpenAI(await session.context()).messages.map(({ content }) => content)).toEqual(['q1', 'a1', 'q2'])
+})
+
+test('12. a restart goes on exactly where it was', async () => {
+  const path = databasePath()
+  const first = sqliteStore({ path })
+  const before = open(first).session
+  await before.commit({
+    messages: [...exchange(1), { role: 'user', content: 'q2' }],
+    checkpoint: { step: 2 },
+  })
+  const shown = stringifyContext(await before.context())
+  await first.close()
+  const second = sqliteStore({ path })
+  const after = open(second).session
+  expect(stringifyContext(await after.context())).toBe(shown)
+  expect((await after.checkpoint.get()).value).toEqual({ step: 2 })
+  await second.close()
 })
 
 test('13. a session is made by itself', async () => {

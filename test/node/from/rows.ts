@@ -42,3 +42,8 @@ export function windowTexts({ blocks }: Context): readonly string[] {
     .filter(({ section }) => section === 'window')
     .map(({ parts }) => parts.map((part) => ('text' in part ? part.text : part.type)).join(''))
 }
+
+/** The path of a database that is not there yet. */
+export function databasePath(): string {
+  return join(mkdtempSync(join(tmpdir(), 'plimsoll-')), 'memory.sqlite')
+}

@@ -9,15 +9,17 @@ import {
   mapStore,
   memoryTools,
   profile,
+  type Store,
   skills,
   standard,
   toAnthropic,
   toOpenAI,
 } from '../../../src/index.ts'
-import { ADA, classic, exchange, step } from './rows.ts'
+import { sqliteStore } from '../../../src/stores/sqlite.ts'
+import { ADA, classic, databasePath, exchange, step } from './rows.ts'
 
 /** As its own users would open it. */
-function open(store = mapStore()) {
+function open(store: Store = mapStore()) {
   const memory = createMemory({ store, counter: classic, budget: 16_000, use: [profile(), skills()] })
   return { memory, session: memory.session(ADA), user: memory.user(ADA) }
 }
@@ -46,6 +48,16 @@ test('7. users are apart, whatever their ids', async () => {
   for (const id of ids) await session(id).append({ role: 'user', content: `of ${JSON.stringify(id)}` })
   for (const id of ids)
     expect((await session(id).history()).map(({ content }) => content)).toEqual([`of ${JSON.stringify(id)}`])
+})
+
+test('8. it survives a restart', async () => {
+  const path = databasePath()
+  const first = sqliteStore({ path })
+  await addExchange(open(first).session, 'q1', 'a1')
+  await first.close()
+  const second = sqliteStore({ path })
+  expect((await open(second).session.history()).map(({ content }) => content)).toEqual(['q1', 'a1'])
+  await second.close()
 })
 
 test('10. deleted, it begins again', async () => {
