@@ -1,3 +1,6 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type Context, charsPerToken, type Store } from '../../../src/index.ts'
 
 /** The classic estimate: four characters a token. */
