@@ -7,13 +7,16 @@ import {
   type Context,
   charsPerToken,
   compaction,
+  count,
   countMessage,
   createMemory,
   lintRequest,
   mapStore,
+  overBudget,
   runAgent,
   scriptedModel,
   toAnthropic,
+  tokens,
 } from '../../../src/index.ts'
 import { ADA, classic, exchange, step, windowTexts } from './rows.ts'
 
@@ -55,12 +58,64 @@ test('2. tokens of a message are counted', () => {
   expect(countMessage(classic, { content: 'abcd' })).toBe(5)
 })
 
+test('3. 11, 18, 26, 37; length, tokens, over budget', async () => {
+  // Eleven and what follows are the seed's own figures: a quarter of the letters, and four each.
+  const counter = { ...classic, kind: 'exact' as const }
+  const memory = createMemory({ store: mapStore(), counter, budget: 40, system: 'x'.repeat(28) })
+  const session = memory.session(ADA)
+  const sizes = [await tokens(session)]
+  for (const [role, length] of [
+    ['user', 12],
+    ['assistant', 16],
+    ['user', 28],
+  ] as const) {
+    await session.append({ role, content: 'y'.repeat(length) })
+    sizes.push(await tokens(session))
+  }
+  expect(sizes).toEqual([11, 18, 26, 37])
+  expect([await count(session), await overBudget(session)]).toEqual([4, false])
+  await session.append({ role: 'assistant', content: 'z'.repeat(40) })
+  expect(await overBudget(session)).toBe(true)
+})
+
+test('4. nothing happens under the budget', async () => {
+  const { session, model } = open(4_000)
+  for (let n = 1; n <= 60; n++) await session.append(long(n))
+  const { receipt, blocks } = await session.context()
+  expect(blocks.filter(({ rule }) => rule === 'verbatim')).toHaveLength(120)
+  expect([receipt.omitted, model.requests]).toEqual([[], []])
+})
+
 test('5. a soft ceiling', async () => {
   const { session } = open(400)
   for (let n = 1; n <= 30; n++) {
     await session.append(long(n))
     expect((await session.context()).receipt.used).toBeLessThanOrEqual(400)
   }
+})
+
+test('6. a budget of 400, four messages kept', async () => {
+  // Without a budget and a window there is one of 16 000.
+  const memory = createMemory({ store: mapStore(), counter: classic })
+  const session = memory.session(ADA)
+  await session.append({ role: 'user', content: 'q1' })
+  expect((await session.context()).receipt.cap).toBe(16_000)
+})
+
+test('7. the first system message is pinned', async () => {
+  const { session } = open(400)
+  const model = scriptedModel(
+    Array.from({ length: 30 }, () => 'The one on platform 4, with a restaurant car.'),
+  )
+  for (let n = 1; n <= 30; n++)
+    await runAgent({
+      input: `Which train leaves at ${n}:00 for Turin?`,
+      system: 'You are calm.',
+      model,
+      session,
+    })
+  expect((await session.context()).receipt.summary?.covers.length).toBeGreaterThan(0)
+  for (const { blocks } of model.requests) expect(JSON.stringify(blocks[0])).toContain('You are calm.')
 })
 
 test('8. what is kept stays verbatim', async () => {
@@ -154,6 +209,15 @@ test('19. an event with sizes before and after', async () => {
   const [event] = await talk(session, 20)
   expect(event?.tokensBefore).toBeGreaterThan(Number(event?.tokensAfter))
   expect(event?.tokensAfter).toBeLessThanOrEqual(400)
+})
+
+test('20. the worked run', async () => {
+  const { result, calls: requests } = await calculate({ contextWindow: 148 })
+  const [last] = requests.slice(-1) as [Context]
+  expect(result).toMatchObject({ steps: 5, summaries: 1 })
+  expect(classicCount(last)).toBeLessThanOrEqual(100)
+  const shown = JSON.stringify(last.blocks)
+  for (const sum of ['1+2=3', '10+20=30', '100+200=300', '3000']) expect(shown).toContain(sum)
 })
 
 test('21. the same run without a budget', async () => {

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import {
   assertFits,
   checkpoint,
+  clearLog,
   compaction,
   createMemory,
   exportFrom,
@@ -118,6 +119,14 @@ test('9. a call that waits at the end', async () => {
   expect(blocks.map(({ rule }) => rule)).toContain('abandoned')
 })
 
+test('10. log, window and state in one call', async () => {
+  const { session } = open()
+  await session.commit({ messages: exchange(1), checkpoint: { step: 1 } })
+  expect(await session.history()).toHaveLength(2)
+  expect(windowTexts(await session.context()).slice(0, 2)).toEqual(['q1', 'a1'])
+  expect((await session.checkpoint.get()).value).toEqual({ step: 1 })
+})
+
 test('11. the context as a request', async () => {
   const { session } = open()
   await session.append(exchange(1))
@@ -162,6 +171,26 @@ test('15. state beside the log', async () => {
   await session.append(exchange(1))
   await session.checkpoint.set({ cursor: 7 })
   expect(JSON.stringify(await session.history())).not.toContain('cursor')
+})
+
+test('16. concurrent updates of the state all land', async () => {
+  const memory = createMemory({ store: mapStore(), use: [checkpoint({ initial: { done: 0 } })] })
+  const session = memory.session(ADA)
+  const add = ({ done }: { done: number }) => ({ done: done + 1 })
+  await Promise.all(Array.from({ length: 100 }, () => session.checkpoint.update(add)))
+  expect((await session.checkpoint.get()).value).toEqual({ done: 100 })
+})
+
+test('17. log and state are removed apart', async () => {
+  const { session } = open()
+  await session.commit({ messages: exchange(1), checkpoint: { step: 1 } })
+  await clearLog(session)
+  expect(await session.history()).toEqual([])
+  expect((await session.checkpoint.get()).value).toEqual({ step: 1 })
+  await session.append(exchange(2))
+  await session.checkpoint.delete()
+  expect(await session.history()).toHaveLength(2)
+  expect((await session.checkpoint.get()).value).toBeUndefined()
 })
 
 test('18. bounded growth', async () => {

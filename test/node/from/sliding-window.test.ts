@@ -5,18 +5,20 @@ import {
   createMemory,
   deleteSession,
   exportFrom,
+  exportMarkdown,
   importInto,
   mapStore,
   memoryTools,
   profile,
   type Store,
   skills,
+  slidingWindow,
   standard,
   toAnthropic,
   toOpenAI,
 } from '../../../src/index.ts'
 import { sqliteStore } from '../../../src/stores/sqlite.ts'
-import { ADA, classic, databasePath, exchange, step } from './rows.ts'
+import { ADA, classic, databasePath, exchange, step, windowTexts } from './rows.ts'
 
 /** As its own users would open it. */
 function open(store: Store = mapStore()) {
@@ -24,12 +26,36 @@ function open(store: Store = mapStore()) {
   return { memory, session: memory.session(ADA), user: memory.user(ADA) }
 }
 
+test('1. twenty exchanges by default', async () => {
+  const session = createMemory({ store: mapStore(), ...slidingWindow() }).session(ADA)
+  for (let n = 1; n <= 60; n++) await session.append(exchange(n))
+  const { blocks, receipt } = await session.context()
+  expect([blocks.filter(({ role }) => role === 'assistant').length, receipt.cap]).toEqual([20, null])
+})
+
 test('2. an exchange is stored, and the window is given', async () => {
   const shown = await addExchange(open().session, 'q1', 'a1')
   expect(shown.map(({ role, content }) => [role, content])).toEqual([
     ['user', 'q1'],
     ['assistant', 'a1'],
   ])
+})
+
+test('3. the last 2 N messages', async () => {
+  const session = createMemory({ store: mapStore(), ...slidingWindow() }).session(ADA)
+  const shown: Record<number, number> = {}
+  for (let n = 1; n <= 25; n++) shown[n] = (await addExchange(session, `q${n}`, `a${n}`)).length
+  expect([shown[1], shown[19], shown[20], shown[21], shown[25]]).toEqual([2, 38, 40, 40, 40])
+  const [first] = await addExchange(session, 'q26', 'a26')
+  expect(first?.content).toBe('q7')
+})
+
+test('4. the model sees 20 exchanges and the new message', async () => {
+  const session = createMemory({ store: mapStore(), ...slidingWindow() }).session(ADA)
+  for (let n = 1; n <= 25; n++) await addExchange(session, `q${n}`, `a${n}`)
+  await session.append({ role: 'user', content: 'q26' })
+  const shown = windowTexts(await session.context())
+  expect([shown.length, shown[0], shown.at(-1)]).toEqual([41, 'q6', 'q26'])
 })
 
 test('5. an unknown user has nothing', async () => {
@@ -60,6 +86,14 @@ test('8. it survives a restart', async () => {
   await second.close()
 })
 
+test('9. a file that a person can read', async () => {
+  const { session } = open()
+  await addExchange(session, 'Which train?', 'The 9:40.')
+  let text = ''
+  for await (const piece of exportMarkdown(session)) text += piece
+  expect(text).toMatch(/Which train\?[\s\S]*The 9:40\./)
+})
+
 test('10. deleted, it begins again', async () => {
   const { memory, session } = open()
   await addExchange(session, 'q1', 'a1')
@@ -75,6 +109,32 @@ test('11. a copy for a look elsewhere', async () => {
   await importInto(copy, ADA, exportFrom(memory, ADA), { trust: 'user' })
   const texts = (messages: readonly { readonly content: unknown }[]) => messages.map(({ content }) => content)
   expect(texts(await copy.session(ADA).history())).toEqual(texts(await session.history()))
+})
+
+test('12. SOUL.md and MEMORY.md are always there', async () => {
+  const { user, session } = open()
+  const [soul, memory] = ['Be calm. '.repeat(880), 'Ada likes trains. '.repeat(440)]
+  await user.profile.set('SOUL.md', soul)
+  await user.profile.set('MEMORY.md', memory)
+  await session.append({ role: 'user', content: 'q1' })
+  const both = JSON.stringify((await session.context()).blocks)
+  expect([both.includes(soul), both.includes(memory)]).toEqual([true, true])
+  await user.profile.set('MEMORY.md', memory.repeat(4))
+  const context = await session.context()
+  const shown = JSON.stringify(context.blocks)
+  expect([shown.includes(soul), shown.includes('see profile/MEMORY.md')]).toEqual([true, true])
+  expect(context.receipt.failures).toMatchObject([{ part: 'profile', code: 'ERR_LIMIT' }])
+})
+
+test('13. SOUL, MEMORY, then the window', async () => {
+  const { user, session } = open()
+  for (const name of ['ABOUT.md', 'TASKS.md', 'MEMORY.md', 'SOUL.md'])
+    await user.profile.set(name, `of ${name}`)
+  await session.append({ role: 'user', content: 'q1' })
+  const said = JSON.stringify((await session.context()).blocks)
+  const places = ['of SOUL', 'of MEMORY', 'of TASKS', 'of ABOUT', 'q1'].map((text) => said.indexOf(text))
+  expect(places).toEqual(places.toSorted((one, other) => one - other))
+  expect(places[0]).toBeGreaterThan(0)
 })
 
 test('14. documents are edited by people', async () => {

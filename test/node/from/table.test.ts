@@ -10,6 +10,9 @@ const PATTERNS = [
   ['Log, checkpoint, window', 'log-checkpoint', 27],
 ] as const
 
+/** A statement begins in the first column, or is one of a loop. */
+const STATEMENT = /^(?: {2})?(?:const|let|await|for|if|console|npx)\b/gm
+
 const text = readFileSync('examples/from/README.md', 'utf8')
 
 interface Row {
@@ -37,3 +40,12 @@ for (const [heading, file, count] of PATTERNS)
       if (verdict === 'differs') expect(how).not.toBe('')
     }
   })
+
+test('each program needs no more statements than the table says', () => {
+  const programs = [...text.matchAll(/^\| \[([\w.-]+)\]\(\1\) \|.*\| (\d+) \|$/gm)]
+  expect(programs).toHaveLength(PATTERNS.length)
+  for (const [, file, most] of programs) {
+    const program = readFileSync(`examples/from/${file}`, 'utf8')
+    expect(program.match(STATEMENT)?.length, file).toBeLessThanOrEqual(Number(most))
+  }
+})

@@ -7,6 +7,7 @@ import {
   type CallRecord,
   contextFilter,
   createMemory,
+  factSheet,
   facts,
   type Json,
   type Middleware,
@@ -50,6 +51,16 @@ function noting(name: string, order: number, told: string[]): Middleware {
   }
 }
 
+test('1. the last N rounds before each model call', async () => {
+  const { session } = open()
+  for (let n = 1; n <= 9; n++) await session.append(exchange(n))
+  const model = scriptedModel([...calls(2), 'Done.'])
+  const middleware = [contextFilter({ rounds: 4, keep: 4 })]
+  await runAgent({ input: 'q10', model, tools: [look], session, middleware })
+  for (const request of model.requests)
+    expect(windowTexts(request).filter((text) => text.startsWith('q'))).toEqual(['q7', 'q8', 'q9', 'q10'])
+})
+
 test('2. the filter stands at 15', () => {
   expect(contextFilter({ rounds: 4 })).toMatchObject({ name: 'context-filter', order: 15, kind: 'enricher' })
 })
@@ -75,6 +86,17 @@ test('3. an enricher that fails is passed over', async () => {
   })
   expect(reason).toBe('answer')
   expect(events.find(({ type }) => type === 'middleware-failure')).toMatchObject({ by: 'enricher' })
+})
+
+test('4. system messages are always kept', async () => {
+  const { session } = open(mapStore(), { budget: 900, system: 'Be brief.' })
+  const model = scriptedModel([...calls(20), 'Done.'])
+  const large: AgentTool<{ n: number }> = { ...look, execute: ({ n }) => `line ${n} `.repeat(100) }
+  const system = 'You are a coding agent.'
+  await runAgent({ input: 'Look.', system, model, session, tools: [large], maxSteps: 30 })
+  for (const { blocks } of model.requests)
+    expect(JSON.stringify(blocks[0])).toMatch(/Be brief\..*You are a coding agent\./)
+  expect((await session.history()).map(({ role }) => role)).not.toContain('system')
 })
 
 test('5. what is older is left out', async () => {
@@ -110,6 +132,15 @@ test('8. memory_finding', async () => {
   expect(await session.facts.list()).toMatchObject([{ kind: 'finding', trust: 'assistant' }])
 })
 
+test('9. memory_blocker, with its status', async () => {
+  const { session } = open()
+  await note(session, 'memory_blocker', { text: 'The staging key has expired.' })
+  const shown = JSON.stringify((await session.context()).blocks)
+  const [, reference = ''] = /\[(f\d+) · open\] blocker/.exec(shown) ?? []
+  await note(session, 'memory_blocker', { resolve: reference })
+  expect(await session.facts.list()).toEqual([])
+})
+
 test('10. memory_correction', async () => {
   const { session } = open()
   await note(session, 'memory_correction', { text: 'The 9:40 leaves from platform 7.' })
@@ -122,6 +153,18 @@ test('12. facts outlive sessions and processes', async () => {
   const session = open(store).memory.session({ ...ADA, sessionId: 'oslo' })
   await session.append({ role: 'user', content: 'Go on.' })
   expect(JSON.stringify((await session.context()).blocks)).toContain('Never book a flight.')
+})
+
+test('13. the last 16 turns when a session is resumed', async () => {
+  const { session } = open()
+  for (let n = 1; n <= 40; n++) await session.append(exchange(n))
+  const model = scriptedModel(['Done.'])
+  await runAgent({ input: 'Go on.', model, session, resume: { messages: 16 } })
+  const [request] = model.requests
+  expect(request && windowTexts(request)).toEqual([
+    ...Array.from({ length: 8 }, (_, n) => [`q${n + 33}`, `a${n + 33}`]).flat(),
+    'Go on.',
+  ])
 })
 
 test('14. going on needs a session', async () => {
@@ -193,6 +236,26 @@ test('18. it is told to come to an end', async () => {
   expect(JSON.stringify(model.requests.at(-1)?.blocks)).toMatch(/budget|tokens/)
 })
 
+test('19. the runner knows the tokens used', async () => {
+  const usage = { inputTokens: 600, outputTokens: 20 }
+  const model = scriptedModel(calls(9).map((reply) => ({ ...reply, usage })))
+  // Nothing but the limit is given.
+  const middleware = [budget({ limit: 1_000 })]
+  await runAgent({ input: 'Look.', model, tools: [look], middleware })
+  expect(model.requests).toHaveLength(2)
+})
+
+test('20. the fact sheet at 20', async () => {
+  const { session } = open()
+  const text = 'The staging key has expired.'
+  await session.facts.remember({ kind: 'finding', text })
+  const middleware = [factSheet({ facts: () => session.facts.list() })]
+  expect(middleware[0]?.order).toBe(20)
+  const model = scriptedModel(['Done.'])
+  await runAgent({ input: 'Look.', model, session, middleware })
+  expect(JSON.stringify(model.requests[0]?.blocks).split(text)).toHaveLength(2)
+})
+
 test('21. a run that stands still ends, one that gets on does not', async () => {
   const same = scriptedModel(({ tools }) =>
     tools.length > 0 ? { calls: [{ name: 'look', input: { n: 1 } }] } : 'It is taken.',
@@ -214,6 +277,38 @@ test('22. each middleware has a state of its own', async () => {
     const model = scriptedModel([{ text: 'Done.', usage: { inputTokens: 900, outputTokens: 20 } }])
     expect((await runAgent({ input: 'Look.', model, middleware })).reason).toBe('answer')
   }
+})
+
+test('23. a middleware changes the messages', async () => {
+  const last: Middleware = {
+    name: 'last',
+    order: 30,
+    kind: 'enricher',
+    start: () => ({ beforeModelCall: ({ messages = [] }) => ({ messages: messages.slice(-1) }) }),
+  }
+  const input = [...exchange(1), { role: 'user' as const, content: 'q2' }]
+  const alone = scriptedModel(['Done.'])
+  await runAgent({ input, model: alone, middleware: [last] })
+  expect(alone.requests[0]?.blocks).toHaveLength(1)
+  const events: AgentEvent[] = []
+  const kept = scriptedModel(['Done.'])
+  const { session } = open()
+  await runAgent({
+    input,
+    model: kept,
+    middleware: [last],
+    session,
+    onEvent: (event) => void events.push(event),
+  })
+  expect(kept.requests[0]?.blocks).toHaveLength(3)
+  expect(events.map(({ type }) => type)).toContain('middleware-failure')
+})
+
+test('24. the pipeline runs on every turn', async () => {
+  const model = scriptedModel(['Done.'])
+  const input = [...exchange(1), ...exchange(2), { role: 'user' as const, content: 'q3' }]
+  await runAgent({ input, model, middleware: [contextFilter({ rounds: 1, keep: 1 })] })
+  expect(model.requests[0] && windowTexts(model.requests[0])).toEqual(['q3'])
 })
 
 test('25. at turn 30 a request is a fraction of the conversation', async () => {
