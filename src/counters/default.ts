@@ -36,9 +36,9 @@ const EACH_LETTER: Word = [-1, -1, 4, 8]
 /** Part of the word before it. */
 const CONTRACTION = /'([sdmt]|ll|[rv]e)/iy
 
-// From one sign to another, by how many of the two belong to the structure of code.
-const FIRST_CHANGES = [120, 24, 5]
-const LATER_CHANGES = [72, 46, 41]
+// From one sign to another, by how many of the two belong to the structure of code: the first two
+// times in a run, and later.
+const CHANGES = [120, 24, 5, 72, 46, 41]
 
 /**
  * The kind of each UTF-16 unit: 0 a small letter, 1 a capital, 2 a digit, 3 white space; from 8 on
@@ -58,11 +58,12 @@ function makeTables(): Uint8Array {
   let at = 0
   const read = (): number => {
     let number = 0
-    for (;;) {
-      const digit = CHARACTERS.charCodeAt(at++) - 40
+    let digit = 42
+    while (digit > 41) {
+      digit = CHARACTERS.charCodeAt(at++) - 40
       number = number * 42 + (digit % 42)
-      if (digit < 42) return number
     }
+    return number
   }
   let place = 0
   for (let kind = 16; place < 0x1_0000; kind += 2) {
@@ -126,15 +127,16 @@ function tokensOf(text: string): number {
       }
     } else if (first === 2) {
       // By threes; a space is not part of them.
-      while (kindAt[text.charCodeAt(at)] === 2) at++
-      parts += 63 * (Math.ceil((at - start) / 3) + (left === AFTER_SPACE ? 1 : 0))
+      while (kindAt[code] === 2) code = text.charCodeAt(++at)
+      parts += 63 * (Number(left === AFTER_SPACE) + Math.ceil((at - start) / 3))
     } else if (first === 3) {
       // Up to the last line break it is a token, or part of the signs before it. The last character
       // of the rest joins what follows: a space a word or signs, any other a word.
       let lines = start
-      for (; kindAt[code] === 3; code = text.charCodeAt(at)) {
+      while (kindAt[code] === 3) {
         at++
         if (code === 10 || code === 13) lines = at
+        code = text.charCodeAt(at)
       }
       let end = at
       if (lines > start) parts += blank(text, start, lines) - (start === signs ? 63 : 0)
@@ -152,7 +154,7 @@ function tokensOf(text: string): number {
         const next = kindAt[code] as number
         if (next >> 3 !== 1) break
         if (code === last) sum += kind & 2 ? 4 : 16
-        else sum += (changes++ < 2 ? FIRST_CHANGES : LATER_CHANGES)[(kind & 1) + (next & 1)] as number
+        else sum += CHANGES[(kind & 1) + (next & 1) + (changes++ < 2 ? 0 : 3)] as number
         kind = next
       }
       signs = at
@@ -165,7 +167,7 @@ function tokensOf(text: string): number {
       for (let last = 0; kind >> 1 === first >> 1; kind = kindAt[code] as number) {
         same = code === last ? same + 1 : 0
         // Lines are drawn with U+2500 to U+257F; no word has any other one three times.
-        sum += same > 0 && code >> 7 === 74 ? 16 : Math.max(same > 1 ? 128 : 0, each[kind] as number)
+        sum += same && code >> 7 === 74 ? 16 : Math.max(same > 1 ? 128 : 0, each[kind] as number)
         last = code
         code = text.charCodeAt(++at)
       }
@@ -179,9 +181,9 @@ function tokensOf(text: string): number {
 /** White space that is parted from what is around it. */
 function blank(text: string, from: number, to: number): number {
   let sum = 63
-  for (let place = from + 1; place < to; place++) {
-    const last = text.charCodeAt(place - 1)
-    const code = text.charCodeAt(place)
+  while (++from < to) {
+    const last = text.charCodeAt(from - 1)
+    const code = text.charCodeAt(from)
     if (code !== last) sum += code + last === 23 ? 8 : 44
     else sum += code === 32 ? 0.6 : code === 13 ? 32 : 4
   }

@@ -37,6 +37,7 @@ export const BUDGETS: readonly Budget[] = [
     mostKiB: 106.4,
     goalKiB: 92,
   },
+  { name: 'the default counter', code: `export { defaultCounter } from 'plimsoll'`, mostKiB: 2 },
   { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'`, mostKiB: 6.3 },
 ]
 
