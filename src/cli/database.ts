@@ -4,12 +4,14 @@ import { type FactsShape, facts } from '../features/facts/feature.ts'
 import { type ProfileShape, profile } from '../features/profile/feature.ts'
 import { type RecallShape, recall } from '../features/recall/feature.ts'
 import { type SkillsShape, skills } from '../features/skills/feature.ts'
+import { listSessions } from '../operations/sessions.ts'
 import type { Counter } from '../ports/counter.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import type { Memory, UserScope } from '../ports/memory.ts'
 import type { Json } from '../ports/message.ts'
 import type { WindowOptions } from '../ports/session.ts'
 import { FIXED_SECRET } from '../replay/plimsoll.ts'
+import { visible } from '../replay/words.ts'
 import { UsageError } from './arguments.ts'
 import { readable } from './files.ts'
 import type { Io } from './io.ts'
@@ -76,8 +78,20 @@ export async function readDatabase(
   }
 }
 
-/** A session of the database that is not there is nobody's. Says so, and resolves to 1. */
-export function noSession(session: string, { user }: DatabaseOptions, io: Io): number {
-  io.err(`plimsoll: no session ${session} of user ${user}\n`)
+/** Sessions that are named where none of the name asked for is there. */
+const NAMED = 5
+
+/** Says that a session is not there, and which are. Resolves to the exit status. */
+export async function noSession(
+  memory: StoredMemory,
+  user: UserScope,
+  session: string,
+  io: Io,
+): Promise<number> {
+  const all = await listSessions(memory, user)
+  const names = all.slice(0, NAMED).map(({ sessionId }) => visible(sessionId))
+  if (all.length > NAMED) names.push('…')
+  const found = names.join(', ') || 'none'
+  io.err(`plimsoll: no session ${visible(session)} of user ${visible(user.userId)}, who has ${found}\n`)
   return 1
 }

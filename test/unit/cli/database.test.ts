@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { nodeIo } from '../../../src/cli/io.ts'
 import {
+  clearLog,
   createMemory,
   exportFrom,
   facts,
@@ -73,6 +74,8 @@ describe('plimsoll start --db', () => {
     expect(
       await stored('start', '--if-none-match', own.etag, '--sessions', 'own', '--project', 'turin'),
     ).toEqual(expect.objectContaining({ status: 0, out: '' }))
+    const listed = JSON.parse((await stored('start', '--session', 'monday')).out)
+    expect(listed.context_recall).toMatchObject([{ id: 'gate' }]) // Of the project that it is in.
     const small = await stored('start', '--budget', '10')
     expect(small.status).toBe(1)
     expect(small.err).toMatch(/^plimsoll: start: working_memory_budget_tokens is 10/)
@@ -120,6 +123,8 @@ describe('plimsoll explain --db', () => {
     expect(status).toBe(0)
     expect(out).toMatch(/^monday for openai: [\d,]+ of [\d,]+ tokens, counted by pairs\/1\n/)
     expect(out).toContain('A window seat, please.')
+    expect(out).toContain('finding [assistant]')
+    expect((await stored('explain', '--session', 'monday')).out).toBe(out) // Its own project.
     const json = await stored('explain', '--session', 'monday', '--json', '--budget', '4000')
     expect(JSON.parse(json.out).spans.length).toBeGreaterThan(1)
   })
@@ -129,8 +134,28 @@ describe('a database', () => {
   test('that has no such session says so', async () => {
     for (const name of ['history', 'explain', 'export'])
       expect(await stored(name, '--session', 'sunday')).toEqual(
-        expect.objectContaining({ status: 1, out: '', err: 'plimsoll: no session sunday of user ada\n' }),
+        expect.objectContaining({
+          status: 1,
+          out: '',
+          err: 'plimsoll: no session sunday of user ada, who has monday\n',
+        }),
       )
+    const { err } = await plimsoll('history', '--db', db, '--user', 'bo', '--session', 'monday')
+    expect(err).toBe('plimsoll: no session monday of user bo, who has none\n')
+  })
+
+  test('has a session too whose conversation was cleared', async () => {
+    const path = join(folder, 'cleared.sqlite')
+    const other = sqliteStore({ path })
+    const session = memoryOver(other).session({ ...ADA, sessionId: 'monday' })
+    await session.append({ role: 'user', content: 'Hi.' })
+    await clearLog(session)
+    await other.close()
+    const asked = ['--db', path, '--user', 'ada', '--session', 'monday'] as const
+    expect(await plimsoll('history', ...asked)).toEqual(
+      expect.objectContaining({ status: 0, out: '', err: '' }),
+    )
+    expect((await plimsoll('explain', ...asked)).status).toBe(0)
   })
 
   test.each([
@@ -156,7 +181,7 @@ describe('a database', () => {
   test('of another program is refused, and left as it is', async () => {
     const { status, err } = await plimsoll('start', '--db', import.meta.filename, '--user', 'ada')
     expect(status).toBe(1)
-    expect(err).toMatch(/^plimsoll: /)
+    expect(err).toBe(`plimsoll: sqliteStore: ${import.meta.filename}: file is not a database\n`)
   })
 })
 
