@@ -10,6 +10,7 @@ import { isPlimsollError } from '../ports/errors.ts'
 import type { Memory, UserScope } from '../ports/memory.ts'
 import type { Json } from '../ports/message.ts'
 import type { WindowOptions } from '../ports/session.ts'
+import type { Store } from '../ports/store.ts'
 import { FIXED_SECRET } from '../replay/plimsoll.ts'
 import { visible } from '../replay/words.ts'
 import { UsageError } from './arguments.ts'
@@ -56,6 +57,12 @@ export async function readDatabase(
   try {
     const store = sqliteStore({ path: db, readonly: true })
     try {
+      const scope: UserScope = { ...(tenant !== undefined && { tenant }), userId: user }
+      if (await isEncrypted(store, scope)) {
+        const whose = `what is stored of user ${visible(user)} is encrypted`
+        io.err(`plimsoll: ${db}: ${whose}, and the command has no key\n`)
+        return 1
+      }
       const use = [profile(), skills(), facts(), recall(), checkpoint()] as const
       const memory = createMemory({
         store,
@@ -66,7 +73,7 @@ export async function readDatabase(
         ...(now !== undefined && { clock: () => now }),
         newSecret: () => FIXED_SECRET,
       })
-      return await read(memory, { ...(tenant !== undefined && { tenant }), userId: user })
+      return await read(memory, scope)
     } finally {
       await store.close()
     }
@@ -75,6 +82,18 @@ export async function readDatabase(
     if (error.code === 'ERR_INVALID_ARGUMENT') throw new UsageError(error.message)
     io.err(`plimsoll: ${error.message}\n`)
     return 1
+  }
+}
+
+/** The register of `encryptedStore`, which a plain store shows; importing it would load its ciphers. */
+const KEYS = 'encryption/keys'
+
+async function isEncrypted(store: Store, user: UserScope): Promise<boolean> {
+  const scope = store.open(user)
+  try {
+    return (await scope.register(KEYS)) !== undefined
+  } finally {
+    await scope.close()
   }
 }
 

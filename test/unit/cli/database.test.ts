@@ -13,6 +13,7 @@ import {
   recall,
   skills,
 } from '../../../src/index.ts'
+import { encryptedStore, secretKeys } from '../../../src/stores/encrypted/index.ts'
 import { type SqliteStore, sqliteStore } from '../../../src/stores/sqlite.ts'
 import { plimsoll as command } from '../support/command.ts'
 
@@ -176,6 +177,30 @@ describe('a database', () => {
     const { status, out, err } = await plimsoll(...argv)
     expect({ status, out }).toEqual({ status: 2, out: '' })
     expect(err).toContain(message)
+  })
+
+  test('that is encrypted is refused, since the command has no key', async () => {
+    const path = join(folder, 'encrypted.sqlite')
+    const inner = sqliteStore({ path })
+    const keys = secretKeys('a secret of at least thirty-two bytes')
+    await memoryOver(encryptedStore(inner, keys))
+      .session({ ...ADA, sessionId: 'monday' })
+      .append({ role: 'user', content: 'Hi.' })
+    await inner.close()
+    const asked = ['--db', path, '--user', 'ada'] as const
+    for (const argv of [
+      ['start', ...asked],
+      ['history', ...asked, '--session', 'monday'],
+      ['explain', ...asked, '--session', 'monday'],
+      ['export', ...asked],
+    ])
+      expect(await plimsoll(...argv)).toEqual(
+        expect.objectContaining({
+          status: 1,
+          out: '',
+          err: `plimsoll: ${path}: what is stored of user ada is encrypted, and the command has no key\n`,
+        }),
+      )
   })
 
   test('of another program is refused, and left as it is', async () => {
