@@ -115,7 +115,7 @@ function replyTo(context: Context): string {
         ? `You said: ${quoted(textOf({ content: newest.parts }))}`
         : 'You have said nothing yet.'
   const { used, cap } = context.receipt
-  return `${DEMO_NOTICE} ${said} The context holds ${blocks.length} messages and ${used} of ${cap} tokens.`
+  return `${DEMO_NOTICE} ${said} Messages in the context: ${blocks.length}; tokens: ${used} of ${cap}.`
 }
 
 /** What was said, without what the library adds to it. */

@@ -183,7 +183,7 @@ usage
   plimsoll history --db <file> --user <id>   print the messages of a stored session
   plimsoll export --db <file> --user <id>    print all that is stored of a user, or of a session
   plimsoll explain --db <file> --user <id>   say where every token of a session's next request comes from
-  plimsoll import <file>                     turn another program's log into an export that memory.import reads
+  plimsoll import <file>                     turn another program's log into an export that importInto reads
 
 --db: a file of sqliteStore. It is only read, beside a process that writes to it
   --user <id>          whose memory it is
@@ -415,7 +415,10 @@ function parseStart(argv: readonly string[]): StartCommandOptions {
   } as const
   if (!argv.some(isDatabase)) {
     const { values, files } = parse(argv, common)
-    return startOf({ file: onlyFile('start', files) }, values)
+    const [file] = files
+    if (file === undefined || files.length > 1)
+      throw new UsageError('start: name a database with --db, or one file')
+    return startOf({ file }, values)
   }
   const own = { session: text, sessions: oneOf(['all', 'own'] as const) } as const
   const { values, files } = parse(argv, { ...DATABASE, ...own, ...common })

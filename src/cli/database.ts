@@ -4,12 +4,15 @@ import { type FactsShape, facts } from '../features/facts/feature.ts'
 import { type ProfileShape, profile } from '../features/profile/feature.ts'
 import { type RecallShape, recall } from '../features/recall/feature.ts'
 import { type SkillsShape, skills } from '../features/skills/feature.ts'
+import { listSessions } from '../operations/sessions.ts'
 import type { Counter } from '../ports/counter.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import type { Memory, UserScope } from '../ports/memory.ts'
 import type { Json } from '../ports/message.ts'
 import type { WindowOptions } from '../ports/session.ts'
+import type { Store } from '../ports/store.ts'
 import { FIXED_SECRET } from '../replay/plimsoll.ts'
+import { visible } from '../replay/words.ts'
 import { UsageError } from './arguments.ts'
 import { readable } from './files.ts'
 import type { Io } from './io.ts'
@@ -54,6 +57,12 @@ export async function readDatabase(
   try {
     const store = sqliteStore({ path: db, readonly: true })
     try {
+      const scope: UserScope = { ...(tenant !== undefined && { tenant }), userId: user }
+      if (await isEncrypted(store, scope)) {
+        const whose = `what is stored of user ${visible(user)} is encrypted`
+        io.err(`plimsoll: ${db}: ${whose}, and the command has no key\n`)
+        return 1
+      }
       const use = [profile(), skills(), facts(), recall(), checkpoint()] as const
       const memory = createMemory({
         store,
@@ -64,7 +73,7 @@ export async function readDatabase(
         ...(now !== undefined && { clock: () => now }),
         newSecret: () => FIXED_SECRET,
       })
-      return await read(memory, { ...(tenant !== undefined && { tenant }), userId: user })
+      return await read(memory, scope)
     } finally {
       await store.close()
     }
@@ -76,8 +85,32 @@ export async function readDatabase(
   }
 }
 
-/** A session of the database that is not there is nobody's. Says so, and resolves to 1. */
-export function noSession(session: string, { user }: DatabaseOptions, io: Io): number {
-  io.err(`plimsoll: no session ${session} of user ${user}\n`)
+/** The register of `encryptedStore`, which a plain store shows; importing it would load its ciphers. */
+const KEYS = 'encryption/keys'
+
+async function isEncrypted(store: Store, user: UserScope): Promise<boolean> {
+  const scope = store.open(user)
+  try {
+    return (await scope.register(KEYS)) !== undefined
+  } finally {
+    await scope.close()
+  }
+}
+
+/** Sessions that are named where none of the name asked for is there. */
+const NAMED = 5
+
+/** Says that a session is not there, and which are. Resolves to the exit status. */
+export async function noSession(
+  memory: StoredMemory,
+  user: UserScope,
+  session: string,
+  io: Io,
+): Promise<number> {
+  const all = await listSessions(memory, user)
+  const names = all.slice(0, NAMED).map(({ sessionId }) => visible(sessionId))
+  if (all.length > NAMED) names.push('…')
+  const found = names.join(', ') || 'none'
+  io.err(`plimsoll: no session ${visible(session)} of user ${visible(user.userId)}, who has ${found}\n`)
   return 1
 }

@@ -1,3 +1,4 @@
+import { findSession } from '../operations/sessions.ts'
 import type { SummaryUse } from '../ports/context.ts'
 import type { Explanation, Source } from '../ports/explanation.ts'
 import { explain } from '../render/explain.ts'
@@ -43,13 +44,15 @@ export async function explainCommand(options: ExplainOptions, io: Io): Promise<n
  * Resolves to the exit status: 1 if there is no such session, or the request does not fit.
  */
 export async function explainStoredCommand(options: ExplainStoredOptions, io: Io): Promise<number> {
-  const { session: sessionId, project, budget, rounds, keep, provider, json } = options
+  const { session: sessionId, budget, rounds, keep, provider, json } = options
   const counter = await loadCounter(options.counter, () => {})
   const max = rounds === undefined ? {} : { max: { rounds } }
   const window = { ...max, ...(keep !== undefined && { keep: { rounds: keep } }) }
   return readDatabase(options, { counter, budget, window }, io, async (memory, user) => {
+    const stored = await findSession(memory, user, sessionId)
+    if (!stored) return noSession(memory, user, sessionId, io)
+    const { project = stored.project } = options
     const session = memory.session({ ...user, sessionId }, project === undefined ? {} : { project })
-    if ((await session.history({ messages: 1 })).length === 0) return noSession(sessionId, options, io)
     const context = await session.context({ preview: true, onPending: 'abandon' })
     const { receipt } = context
     const explanation = withSummary(explain(context, provider), receipt.summary)

@@ -15,7 +15,7 @@ export async function exportCommand(options: ExportCommandOptions, io: Io): Prom
   const counter = await loadCounter('default', () => {})
   return readDatabase(options, { counter }, io, async (memory, user) => {
     if (sessionId !== undefined && !(await findSession(memory, user, sessionId)))
-      return noSession(sessionId, options, io)
+      return noSession(memory, user, sessionId, io)
     const file: LineWriter | undefined = to === undefined ? undefined : await io.create(to)
     const scope = { ...user, ...(sessionId !== undefined && { sessionId }) }
     const lines = exportFrom(memory, scope, { format })

@@ -1,4 +1,5 @@
 import { partsOf } from '../kernel/log/message.ts'
+import { findSession } from '../operations/sessions.ts'
 import type { Message, Part } from '../ports/message.ts'
 import { grouped, visible } from '../replay/words.ts'
 import type { HistoryCommandOptions } from './arguments.ts'
@@ -17,6 +18,7 @@ export async function historyCommand(options: HistoryCommandOptions, io: Io): Pr
   const { session: sessionId, messages: most = Number.POSITIVE_INFINITY, json } = options
   const counter = await loadCounter('default', () => {})
   return readDatabase(options, { counter }, io, async (memory, user) => {
+    if (!(await findSession(memory, user, sessionId))) return noSession(memory, user, sessionId, io)
     const session = memory.session({ ...user, sessionId })
     let all: readonly Message[] = []
     for (let before: string | undefined; all.length < most; before = all[0]?.id) {
@@ -25,7 +27,6 @@ export async function historyCommand(options: HistoryCommandOptions, io: Io): Pr
       if (page.length === 0) break
       all = [...page, ...all]
     }
-    if (all.length === 0) return noSession(sessionId, options, io)
     for (const message of all) io.out(json ? `${JSON.stringify(message)}\n` : textOf(message))
     return 0
   })

@@ -22,7 +22,7 @@ const USER = { userId: 'user' } as const
 const SEND_MS = 600_000
 
 /**
- * Turns a log of another program into an export, which `memory.import` reads, on standard output,
+ * Turns a log of another program into an export, which `importInto` reads, on standard output,
  * in a file or to an edge; of an export that is sent nowhere it says whether it can be read.
  * Resolves to the exit status: 1 if something was left out, or the export cannot be read.
  */

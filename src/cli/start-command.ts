@@ -1,3 +1,4 @@
+import { findSession } from '../operations/sessions.ts'
 import { start } from '../operations/start/start.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import type { SessionStart, StartOptions } from '../ports/start.ts'
@@ -35,7 +36,9 @@ export async function startCommand(
     const counter = await loadCounter(name ?? 'default', warn)
     const { session: sessionId = NEW, sessions } = from
     return readDatabase(from, { counter, now }, io, async (memory, user) => {
-      print(await start(memory.session({ ...user, sessionId }), { ...asked, ...(sessions && { sessions }) }))
+      const project = (await findSession(memory, user, sessionId))?.project
+      const session = memory.session({ ...user, sessionId }, project === undefined ? {} : { project })
+      print(await start(session, { ...asked, ...(sessions && { sessions }) }))
       return 0
     })
   }

@@ -87,7 +87,8 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
   if (synchronous !== 'full' && synchronous !== 'normal')
     throw invalid('sqliteStore', 'synchronous', `must be 'full' or 'normal'`)
   if (typeof readonly !== 'boolean') throw invalid('sqliteStore', 'readonly', 'must be true or false')
-  return attempt(() => (readonly ? reader(path) : writer(path, synchronous)), NAME)
+  const name = `sqliteStore: ${path}`
+  return attempt(() => (readonly ? reader(path, name) : writer(path, name, synchronous)), name)
 }
 
 function checkPath(operation: string, path: unknown): void {
@@ -95,10 +96,9 @@ function checkPath(operation: string, path: unknown): void {
     throw invalid(operation, 'path', 'must be that of a file, and no URL; a store in memory is `mapStore()`')
 }
 
-const NAME = 'sqliteStore'
 const ADVICE = { newer: 'update this one', older: 'take another file' }
 
-function writer(path: string, synchronous: 'full' | 'normal'): SqliteStore {
+function writer(path: string, name: string, synchronous: 'full' | 'normal'): SqliteStore {
   const handle = openSqlite(path, false)
   const handles = [handle]
   try {
@@ -108,7 +108,7 @@ function writer(path: string, synchronous: 'full' | 'normal'): SqliteStore {
     // Whoever wrote before may have ended between a removal and its checkpoint.
     checkpoint(true)
     const storage = new SqliteStorage(handle, false)
-    const store = new SqlStore(storage, { name: NAME, advice: ADVICE, onCommit: checkpoint })
+    const store = new SqlStore(storage, { name, advice: ADVICE, onCommit: checkpoint })
     store.prepare()
     return {
       open: (scope) => store.open(scope),
@@ -128,12 +128,12 @@ function writer(path: string, synchronous: 'full' | 'normal'): SqliteStore {
 }
 
 /** Each call reads one state, whatever the writer does meanwhile. */
-function reader(path: string): SqliteStore {
+function reader(path: string, name: string): SqliteStore {
   const handle = openSqlite(path, true)
   try {
     handle.exec(`PRAGMA busy_timeout = ${PATIENCE_MS}`)
-    const storage = withStorageErrors(new SqliteStorage(handle, true), NAME)
-    const store = new SqlStore(storage, { name: NAME, advice: ADVICE, isReader: true })
+    const storage = withStorageErrors(new SqliteStorage(handle, true), name)
+    const store = new SqlStore(storage, { name, advice: ADVICE, isReader: true })
     /** Contract: `work` has read all that it reads when it returns. */
     const read = <Result>(work: () => Result): Result =>
       storage.transactionSync(() => {

@@ -75,10 +75,18 @@ describe('sqliteStore', () => {
   it('fails at once where the file cannot be opened, or is none of SQLite', () => {
     const noise = newPath()
     writeFileSync(noise, 'noise '.repeat(1_000))
-    for (const path of [join(files.folder, 'no', 'such.db'), noise])
-      expect(() => sqliteStore({ path })).toThrow(
-        expect.objectContaining({ code: 'ERR_STORAGE', cause: expect.any(Error) }),
-      )
+    for (const [path, reason] of [
+      [join(files.folder, 'no', 'such.db'), 'unable to open database file'],
+      [noise, 'file is not a database'],
+    ] as const)
+      for (const readonly of [false, true])
+        expect(() => sqliteStore({ path, readonly })).toThrow(
+          expect.objectContaining({
+            code: 'ERR_STORAGE',
+            message: `sqliteStore: ${path}: ${reason}`,
+            cause: expect.any(Error),
+          }),
+        )
     const text = readFileSync(noise, 'utf8')
     expect(text).toBe('noise '.repeat(1_000))
   })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { nodeIo } from '../../../src/cli/io.ts'
 import {
+  clearLog,
   createMemory,
   exportFrom,
   facts,
@@ -12,6 +13,7 @@ import {
   recall,
   skills,
 } from '../../../src/index.ts'
+import { encryptedStore, secretKeys } from '../../../src/stores/encrypted/index.ts'
 import { type SqliteStore, sqliteStore } from '../../../src/stores/sqlite.ts'
 import { plimsoll as command } from '../support/command.ts'
 
@@ -73,6 +75,8 @@ describe('plimsoll start --db', () => {
     expect(
       await stored('start', '--if-none-match', own.etag, '--sessions', 'own', '--project', 'turin'),
     ).toEqual(expect.objectContaining({ status: 0, out: '' }))
+    const listed = JSON.parse((await stored('start', '--session', 'monday')).out)
+    expect(listed.context_recall).toMatchObject([{ id: 'gate' }]) // Of the project that it is in.
     const small = await stored('start', '--budget', '10')
     expect(small.status).toBe(1)
     expect(small.err).toMatch(/^plimsoll: start: working_memory_budget_tokens is 10/)
@@ -120,6 +124,8 @@ describe('plimsoll explain --db', () => {
     expect(status).toBe(0)
     expect(out).toMatch(/^monday for openai: [\d,]+ of [\d,]+ tokens, counted by pairs\/1\n/)
     expect(out).toContain('A window seat, please.')
+    expect(out).toContain('finding [assistant]')
+    expect((await stored('explain', '--session', 'monday')).out).toBe(out) // Its own project.
     const json = await stored('explain', '--session', 'monday', '--json', '--budget', '4000')
     expect(JSON.parse(json.out).spans.length).toBeGreaterThan(1)
   })
@@ -129,8 +135,28 @@ describe('a database', () => {
   test('that has no such session says so', async () => {
     for (const name of ['history', 'explain', 'export'])
       expect(await stored(name, '--session', 'sunday')).toEqual(
-        expect.objectContaining({ status: 1, out: '', err: 'plimsoll: no session sunday of user ada\n' }),
+        expect.objectContaining({
+          status: 1,
+          out: '',
+          err: 'plimsoll: no session sunday of user ada, who has monday\n',
+        }),
       )
+    const { err } = await plimsoll('history', '--db', db, '--user', 'bo', '--session', 'monday')
+    expect(err).toBe('plimsoll: no session monday of user bo, who has none\n')
+  })
+
+  test('has a session too whose conversation was cleared', async () => {
+    const path = join(folder, 'cleared.sqlite')
+    const other = sqliteStore({ path })
+    const session = memoryOver(other).session({ ...ADA, sessionId: 'monday' })
+    await session.append({ role: 'user', content: 'Hi.' })
+    await clearLog(session)
+    await other.close()
+    const asked = ['--db', path, '--user', 'ada', '--session', 'monday'] as const
+    expect(await plimsoll('history', ...asked)).toEqual(
+      expect.objectContaining({ status: 0, out: '', err: '' }),
+    )
+    expect((await plimsoll('explain', ...asked)).status).toBe(0)
   })
 
   test.each([
@@ -153,10 +179,34 @@ describe('a database', () => {
     expect(err).toContain(message)
   })
 
+  test('that is encrypted is refused, since the command has no key', async () => {
+    const path = join(folder, 'encrypted.sqlite')
+    const inner = sqliteStore({ path })
+    const keys = secretKeys('a secret of at least thirty-two bytes')
+    await memoryOver(encryptedStore(inner, keys))
+      .session({ ...ADA, sessionId: 'monday' })
+      .append({ role: 'user', content: 'Hi.' })
+    await inner.close()
+    const asked = ['--db', path, '--user', 'ada'] as const
+    for (const argv of [
+      ['start', ...asked],
+      ['history', ...asked, '--session', 'monday'],
+      ['explain', ...asked, '--session', 'monday'],
+      ['export', ...asked],
+    ])
+      expect(await plimsoll(...argv)).toEqual(
+        expect.objectContaining({
+          status: 1,
+          out: '',
+          err: `plimsoll: ${path}: what is stored of user ada is encrypted, and the command has no key\n`,
+        }),
+      )
+  })
+
   test('of another program is refused, and left as it is', async () => {
     const { status, err } = await plimsoll('start', '--db', import.meta.filename, '--user', 'ada')
     expect(status).toBe(1)
-    expect(err).toMatch(/^plimsoll: /)
+    expect(err).toBe(`plimsoll: sqliteStore: ${import.meta.filename}: file is not a database\n`)
   })
 })
 

@@ -98,8 +98,8 @@ describe('plimsoll start', () => {
   })
 
   test.each([
-    [['start'], 'start: name one file'],
-    [['start', 'memory.jsonl', 'b'], 'start: name one file'],
+    [['start'], 'start: name a database with --db, or one file'],
+    [['start', 'memory.jsonl', 'b'], 'start: name a database with --db, or one file'],
     [['start', 'missing.jsonl'], 'cannot read missing.jsonl'],
     [['start', 'memory.jsonl', '--budget', '0'], '--budget takes a whole number from 1 on'],
     [['start', 'memory.jsonl', '--now', 'today'], '--now takes an ISO 8601 time from 1970 on, not "today"'],

@@ -24,7 +24,7 @@ describe('the demo model', () => {
     const session = sessionOf()
     const { answer } = await runAgent({ input: 'Book the 9:40\n to Turin.', model, session })
     expect(answer).toContain('You said: “Book the 9:40 to Turin.”')
-    expect(answer).toMatch(/The context holds 1 messages and \d+ of \d+ tokens\./)
+    expect(answer).toMatch(/Messages in the context: 1; tokens: \d+ of \d+\.$/)
     const long = await runAgent({ input: '🚆'.repeat(1_000), model, session })
     expect(long.answer.length).toBeLessThan(700)
     expect(long.answer).not.toMatch(/\p{Surrogate}/u)
