@@ -37,7 +37,11 @@ export const BUDGETS: readonly Budget[] = [
     mostKiB: 106.4,
     goalKiB: 92,
   },
-  { name: 'the default counter', code: `export { defaultCounter } from 'plimsoll'`, mostKiB: 2 },
+  {
+    name: 'the default counter',
+    code: `export { defaultCounter } from '../../src/counters/default.ts'`,
+    mostKiB: 2,
+  },
   { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'`, mostKiB: 6.3 },
 ]
 
