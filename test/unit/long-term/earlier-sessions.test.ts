@@ -120,7 +120,7 @@ describe('a start in a new session', () => {
     expect(await told(memory)).toEqual([])
   })
 
-  test('has nothing whose source is a fact that was extracted', async () => {
+  test('has nothing that was extracted, nor what derives from it, until it is promoted', async () => {
     const extract = (rounds: readonly (readonly Message[])[]) => [
       finding('The desk opens at nine.', { sources: [rounds[0]?.[1]?.id ?? ''] }),
     ]
@@ -135,8 +135,10 @@ describe('a start in a new session', () => {
     const [desk] = await earlier.facts.list()
     expect(desk?.extracted).toBe(true)
     await earlier.facts.remember(finding('Be there at nine.', { sources: [`fact/${desk?.id}`] }))
-    const { context_recall } = await start(memory.session({ ...ADA, sessionId: 'new' }))
-    expect(context_recall).toEqual([])
+    const fresh = memory.session({ ...ADA, sessionId: 'new' })
+    expect((await start(fresh)).context_recall).toEqual([])
+    await earlier.facts.promote(desk?.id ?? '')
+    expect((await start(fresh)).context_recall.map(({ id }) => id)).toEqual([desk?.id])
   })
 
   test.each([
