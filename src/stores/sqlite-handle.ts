@@ -36,16 +36,24 @@ export function openSqlite(path: string, isReader: boolean): SqliteHandle {
   return driver()(path, isReader)
 }
 
-function driver(): Driver {
-  const { process } = globalThis as Runtime
-  const load = (name: string): unknown => {
-    try {
-      return process?.getBuiltinModule?.(name)
-    } catch {
-      // Deno refuses names that it does not know.
-      return undefined
-    }
+/** How many names a file has; 1 where the runtime does not say. */
+export function namesOf(path: string): number {
+  const fs = load('node:fs') as
+    | { readonly statSync: (path: string) => { readonly nlink: number } }
+    | undefined
+  return fs?.statSync(path).nlink ?? 1
+}
+
+function load(name: string): unknown {
+  try {
+    return (globalThis as Runtime).process?.getBuiltinModule?.(name)
+  } catch {
+    // Deno refuses names that it does not know.
+    return undefined
   }
+}
+
+function driver(): Driver {
   const node = load('node:sqlite') as
     | { readonly DatabaseSync: new (path: string, options: object) => SqliteHandle }
     | undefined
@@ -58,6 +66,6 @@ function driver(): Driver {
       new bun.Database(path, readonly ? { readonly } : { create: true, readwrite: true })
   throw new PlimsollError(
     'ERR_NOT_CONFIGURED',
-    `plimsoll/sqlite: needs Node 22.13 or later, Deno 2 or Bun, found ${process?.version ?? 'none of them'}`,
+    `plimsoll/sqlite: needs Node 22.13 or later, Deno 2 or Bun, found ${(globalThis as Runtime).process?.version ?? 'none of them'}`,
   )
 }

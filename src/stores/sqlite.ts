@@ -4,7 +4,7 @@ import { checkOptions, invalid } from '../ports/options.ts'
 import type { ScopeStore, Store } from '../ports/store.ts'
 import { attempt, withStorageErrors } from './sql-errors.ts'
 import { SqlStore } from './sql-store.ts'
-import { openSqlite, type SqliteHandle } from './sqlite-handle.ts'
+import { namesOf, openSqlite, type SqliteHandle } from './sqlite-handle.ts'
 import { SqliteStorage } from './sqlite-storage.ts'
 
 export interface SqliteStoreOptions {
@@ -91,8 +91,18 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
   return attempt(() => (readonly ? reader(path, name) : writer(path, name, synchronous)), name)
 }
 
+/** Under each name of a file there would be another lock, and another write-ahead log. */
+function checkNames(path: string): void {
+  if (namesOf(path) > 1)
+    throw new PlimsollError(
+      'ERR_STORAGE',
+      `sqliteStore: ${path} has another name (a hard link), under which it could be written too; ` +
+        'remove that, or take a copy',
+    )
+}
+
 function checkPath(operation: string, path: unknown): void {
-  if (typeof path !== 'string' || path === '' || path === ':memory:' || path.startsWith('file:'))
+  if (typeof path !== 'string' || /^(:memory:)?$|^file:|\0/.test(path))
     throw invalid(operation, 'path', 'must be that of a file, and no URL; a store in memory is `mapStore()`')
 }
 
@@ -102,6 +112,7 @@ function writer(path: string, name: string, synchronous: 'full' | 'normal'): Sql
   const handle = openSqlite(path, false)
   const handles = [handle]
   try {
+    checkNames(path)
     handles.push(lockOf(handle, path))
     setUp(handle, path, synchronous)
     const checkpoint = checkpointOf(handle)
@@ -131,6 +142,7 @@ function writer(path: string, name: string, synchronous: 'full' | 'normal'): Sql
 function reader(path: string, name: string): SqliteStore {
   const handle = openSqlite(path, true)
   try {
+    checkNames(path)
     handle.exec(`PRAGMA busy_timeout = ${PATIENCE_MS}`)
     const storage = withStorageErrors(new SqliteStorage(handle, true), name)
     const store = new SqlStore(storage, { name, advice: ADVICE, isReader: true })

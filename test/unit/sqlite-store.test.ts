@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -62,6 +62,7 @@ describe('sqliteStore', () => {
     ['path', { path: '' }],
     ['path', { path: ':memory:' }],
     ['path', { path: 'file:memory.db' }],
+    ['path', { path: 'memory\0.db' }],
     ['path', {}],
     ['synchronous', { path: 'x.db', synchronous: 'off' }],
     ['readonly', { path: 'x.db', readonly: 'yes' }],
@@ -200,6 +201,20 @@ describe('a second writer of a SQLite file', () => {
     await store.open(SCOPE).commit([append('op-1', ['m1'])], decide)
     await store.close()
     expect(await ids(files.open(link).open(SCOPE))).toEqual(['m1'])
+  })
+
+  it('is refused under another name of the file, where it would have a lock and a log of its own', async () => {
+    const store = newStore()
+    const name = newPath()
+    linkSync(pathOf(store), name)
+    for (const readonly of [false, true])
+      expect(() => sqliteStore({ path: name, readonly })).toThrow(
+        expect.objectContaining({ code: 'ERR_STORAGE', message: expect.stringContaining('hard link') }),
+      )
+    await store.open(SCOPE).commit([append('op-1', ['m1'])], decide)
+    await store.close()
+    rmSync(pathOf(store))
+    expect(await ids(files.open(name).open(SCOPE))).toEqual(['m1'])
   })
 
   it('is refused while another process writes, and not once that was killed', async () => {
@@ -420,7 +435,8 @@ describe('a backup of a SQLite file', () => {
       expect(await readAll(files.open(path).open(SCOPE))).toEqual(before)
       await expect(store.backup(path)).rejects.toMatchObject({ code: 'ERR_STORAGE' })
     }
-    await expect(store.backup('')).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
+    for (const none of ['', `${newPath()}\0.db`])
+      await expect(store.backup(none)).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
   })
 })
 

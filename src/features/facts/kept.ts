@@ -1,14 +1,14 @@
 import type { KernelMemory } from '../../kernel/feature.ts'
 import { messageIn, valueIn } from '../../kernel/log/bodies.ts'
 import { readEntry } from '../../kernel/log/entries.ts'
-import { lowerTrust, textOf } from '../../kernel/log/message.ts'
+import { lowerTrust, partsOf, textOf } from '../../kernel/log/message.ts'
 import { beside, changedByOthers, TRIES } from '../../kernel/log/once.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import { hashText } from '../../kernel/text/hash.ts'
 import { canonical } from '../../kernel/text/json.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { Host } from '../../ports/host.ts'
-import type { Json, Trust } from '../../ports/message.ts'
+import type { Json } from '../../ports/message.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
 import { type ScopePass, scopePass } from '../scope-pass.ts'
 import { FACT, factIn, type Place, sourceName } from './fact.ts'
@@ -37,7 +37,7 @@ interface Note {
 }
 
 /** What a person writes to say one thing: short, without what marks another's words or code. */
-const ONE_LINE = /^[^\n"“”„«»`<>[\]{}|]{1,280}$/u
+const ONE_LINE = /^[^\p{Cc}\u2028\u2029"“”„«»`<>[\]{}|]{1,280}$/u
 /** Facts of one session that are told at once. */
 const AT_ONCE = 16
 
@@ -230,9 +230,13 @@ export async function keptFacts(
  * vouched for it later.
  */
 async function isForOthers(store: ScopeStore, fact: Fact | undefined): Promise<boolean> {
-  if (!fact || fact.kind === 'preference' || fact.kind === 'constraint' || fact.extracted) return false
-  if (!isSaid(fact.trust) || !isSaid(fact.promotedFrom ?? fact.trust)) return false
-  return areSaid(store, fact.sources)
+  if (!fact || fact.kind === 'preference' || fact.kind === 'constraint') return false
+  return isSaid(fact) && areSaid(store, fact.sources)
+}
+
+/** Whether it was asked for, and its label was never lower than the assistant's. */
+function isSaid({ trust, promotedFrom = trust, extracted }: Fact): boolean {
+  return !extracted && lowerTrust(lowerTrust(trust, promotedFrom), 'assistant') === 'assistant'
 }
 
 /** Whether none of what is derived from may have been pasted, by way of other facts either. */
@@ -247,21 +251,18 @@ async function areSaid(
     if (source.startsWith(FACT)) {
       const row = await store.register(source)
       const other = row && factIn(row)
-      if (other && !(await areSaid(store, other.sources, seen))) return false
+      if (other && !(isSaid(other) && (await areSaid(store, other.sources, seen)))) return false
       continue
     }
     const row = await readEntry(store, source)
     const message = row && messageIn(row)
     if (message?.role !== 'user') continue
+    if (partsOf(message).some(({ type }) => type !== 'text')) return false
     const { rows } = await store.entries({ to: source, last: 2, kinds: ['message'] })
     const before = rows.findLast(({ id }) => id !== source)
     if (!ONE_LINE.test(textOf(message)) || (before && messageIn(before)?.role === 'user')) return false
   }
   return true
-}
-
-function isSaid(trust: Trust): boolean {
-  return lowerTrust(trust, 'assistant') === 'assistant'
 }
 
 function noted(fact: Fact): Note['fact'] {

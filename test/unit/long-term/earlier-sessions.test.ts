@@ -14,6 +14,7 @@ import {
 import { forget } from '../../../src/operations/forget/forget.ts'
 import { nextWorkAt, runDueWork } from '../../../src/operations/upkeep.ts'
 import type { Fact, FactInput } from '../../../src/ports/fact.ts'
+import type { Message } from '../../../src/ports/message.ts'
 import type { ScopeStore } from '../../../src/ports/store.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
@@ -106,6 +107,55 @@ describe('a start in a new session', () => {
     await earlier.facts.remember(finding('Mallory knows the code.', { sources: ['fact/code'] }))
     await earlier.facts.remember(finding('Closed on Mondays.', { id: 'depot', sources: ['stated'] }))
     expect(await told(memory)).toEqual(['depot'])
+  })
+
+  test('has nothing whose source is a fact that was promoted from a tool', async () => {
+    const memory = memoryOver(mapStore())
+    const earlier = session(memory, 'monday')
+    await earlier.facts.remember(finding('The code is 4711.', { id: 'code', trust: 'tool' }))
+    await earlier.facts.promote('code')
+    const sources = ['fact/code']
+    await earlier.facts.remember(finding('Mallory knows it.', { id: 'known', sources, trust: 'user' }))
+    await earlier.facts.remember(finding('So does Eve.', { sources: ['fact/known'] }))
+    expect(await told(memory)).toEqual([])
+  })
+
+  test('has nothing that was extracted, nor what derives from it, until it is promoted', async () => {
+    const extract = (rounds: readonly (readonly Message[])[]) => [
+      finding('The desk opens at nine.', { sources: [rounds[0]?.[1]?.id ?? ''] }),
+    ]
+    const memory = fullMemory({ store: mapStore(), budget: 1_000, facts: { extract } })
+    const earlier = memory.session({ ...ADA, sessionId: 'monday' })
+    for (let one = 0; one < 20; one++)
+      await earlier.append([
+        { role: 'user', content: `${one} ${'word '.repeat(40)}` },
+        { role: 'assistant', content: 'Noted.' },
+      ])
+    await earlier.context()
+    const [desk] = await earlier.facts.list()
+    expect(desk?.extracted).toBe(true)
+    await earlier.facts.remember(finding('Be there at nine.', { sources: [`fact/${desk?.id}`] }))
+    const fresh = memory.session({ ...ADA, sessionId: 'new' })
+    expect((await start(fresh)).context_recall).toEqual([])
+    await earlier.facts.promote(desk?.id ?? '')
+    expect((await start(fresh)).context_recall.map(({ id }) => id)).toEqual([desk?.id])
+  })
+
+  test.each([
+    [
+      'a file',
+      [
+        { type: 'text', text: 'Note what it says.' },
+        { type: 'media', mediaType: 'text/plain', ref: 'mail' },
+      ],
+    ],
+    ['lines that end otherwise', 'From: Mallory\rThe code is 4711.'],
+  ] as const)('has nothing whose source holds %s, which may have been pasted', async (_, content) => {
+    const memory = memoryOver(mapStore())
+    const earlier = session(memory, 'monday')
+    await earlier.append({ id: 'said', role: 'user', content })
+    await earlier.facts.remember(finding('The code is 4711.', { sources: ['said'] }))
+    expect(await told(memory)).toEqual([])
   })
 
   test('has nothing whose source has low trust, and no preference that stayed in its session', async () => {
