@@ -19,7 +19,7 @@ function open(options: Omit<FullMemoryOptions, 'store'> = {}, store = mapStore()
 const systemOf = ({ blocks }: Context): string =>
   textOf({ blocks: blocks.filter(({ section }) => section === 'system') })
 
-const pinsOf = ({ receipt }: Context) => receipt.remembered.find(({ name }) => name === 'pins')
+const pinsOf = ({ receipt }: Context) => receipt.remembered?.find(({ name }) => name === 'pins')
 
 /** Contexts of so many rounds, and how many summaries they showed. */
 async function talk(session: ReturnType<typeof open>, rounds: number) {
