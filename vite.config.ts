@@ -14,7 +14,7 @@ const PUSH = 0.25
  * `FAST_CHECK_RUNS=1` runs all random cases, with a new seed; `FAST_CHECK_SEED` says which.
  * `ORACLE=500` plays so many histories, `TWINS=500` so many pairs of worlds.
  */
-const { FAST_CHECK_RUNS, FAST_CHECK_SEED, ORACLE, TWINS = '10' } = process.env
+const { FAST_CHECK_RUNS, FAST_CHECK_SEED, ORACLE, TWINS = '2' } = process.env
 const fastCheckRuns = Number(FAST_CHECK_RUNS ?? PUSH)
 const fastCheckSeed =
   FAST_CHECK_SEED !== undefined

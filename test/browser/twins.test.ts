@@ -2,7 +2,6 @@ import { afterAll, inject, it } from 'vitest'
 import type { Store } from '../../src/ports/store.ts'
 import { type DexieStore, dexieStore } from '../../src/stores/dexie.ts'
 import { SEED } from '../everywhere/runs.ts'
-import { inTurn } from '../twins/in-turn.ts'
 import type {} from '../twins/provided.ts'
 import { checkForgotten } from '../twins/twins.ts'
 
@@ -20,7 +19,7 @@ async function open(): Promise<readonly Store[]> {
   await close()
   name = crypto.randomUUID()
   handles = [0, 1].map(() => dexieStore({ name, mirror: null, durability: 'relaxed' }))
-  return inTurn(handles)
+  return handles
 }
 
 afterAll(close)

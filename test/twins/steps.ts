@@ -49,7 +49,15 @@ export type Step =
     }
   | { readonly does: 'recall'; readonly in: Session; readonly secret: boolean }
   | { readonly does: 'checkpoint'; readonly in: Session; readonly value: number }
-  | { readonly does: 'profile' | 'skill' | 'title' | 'tick'; readonly value: number }
+  | {
+      /** Many sentences are more than there is room for. */
+      readonly does: 'profile' | 'skill'
+      readonly value: number
+      readonly secret: boolean
+      readonly filler: number
+    }
+  | { readonly does: 'remove'; readonly of: 'profile' | 'skill'; readonly value: number }
+  | { readonly does: 'title' | 'tick'; readonly value: number }
   | { readonly does: 'rewind'; readonly in: Session; readonly at: number }
   | { readonly does: 'promote'; readonly in: Session; readonly at: number }
   | {
@@ -119,8 +127,12 @@ function step(secret: fc.Arbitrary<boolean>): fc.Arbitrary<Step> {
     { weight: 1, arbitrary: of('checkpoint', { in: inSession, value: fc.nat(9) }) },
     { weight: 1, arbitrary: of('keepNone', { in: inSession }) },
     { weight: 1, arbitrary: of('clear', { in: inSession }) },
-    { weight: 1, arbitrary: of('profile', { value: fc.nat(3) }) },
-    { weight: 1, arbitrary: of('skill', { value: fc.nat(3) }) },
+    { weight: 2, arbitrary: of('profile', { value: fc.nat(3), secret, filler: fc.nat(90) }) },
+    { weight: 2, arbitrary: of('skill', { value: fc.nat(3), secret, filler: fc.nat(40) }) },
+    {
+      weight: 1,
+      arbitrary: of('remove', { of: fc.constantFrom('profile', 'skill'), value: fc.nat(3) }),
+    },
     { weight: 1, arbitrary: of('title', { value: fc.nat(3) }) },
     { weight: 1, arbitrary: of('tick', { value: fc.nat(9) }) },
     { weight: 1, arbitrary: of('rewind', { in: inSession, at: fc.nat(20) }) },

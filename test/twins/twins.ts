@@ -5,6 +5,7 @@
 import fc from 'fast-check'
 import type { Store } from '../../src/ports/store.ts'
 import { differenceOf } from './compare.ts'
+import { inTurn } from './in-turn.ts'
 import { type History, histories } from './steps.ts'
 import { playedBeside, playedForgetting, playedUntrusted, type Seen, World } from './world.ts'
 
@@ -51,7 +52,7 @@ async function check({ open, seed, worlds, limit }: Pairs, play: Played): Promis
     fc.asyncProperty(histories, async (history) => {
       const seen: (readonly Seen[])[] = []
       for (const secret of SECRETS) {
-        const all = await play(history, new World([await open()].flat(), { secret }))
+        const all = await play(history, new World(inTurn([await open()].flat()), { secret }))
         const left = all.find(({ value }) => JSON.stringify(value)?.includes(secret))
         if (left) throw new Error(`${left.what} has it: ${around(JSON.stringify(left.value), secret)}`)
         seen.push(all)

@@ -28,6 +28,7 @@ import type { History, Session, Step } from './steps.ts'
 export const ADA = { userId: 'ada' }
 const SESSIONS: readonly Session[] = ['trip', 'home']
 const DAY = 86_400_000
+const DOCUMENTS = ['SOUL.md', 'MEMORY.md', 'TASKS.md', 'NOTES.md']
 
 /** What was seen, in order: of a step, of the end, or of what is stored. */
 export interface Seen {
@@ -55,6 +56,8 @@ export class World {
   readonly #pictures: (readonly [session: Session, id: string])[] = []
   /** Ids of facts that were remembered with the secret; undefined: a call did not say which. */
   #said: Set<string> | undefined = new Set()
+  /** Documents and skills that ever held the secret: heads may show them as they were then. */
+  readonly #wrote = new Map<string, Removed>()
   /** Exports since all was forgotten: what was taken elsewhere before has it yet. */
   #exported: string[][] | undefined
 
@@ -70,6 +73,8 @@ export class World {
     const value = await this.#try(() => this.#do(step))
     // What is said again may hold it too.
     if (step.does === 'again' || ('secret' in step && step.secret)) this.#noteSaid(value)
+    if ((step.does === 'profile' || step.does === 'skill') && step.secret)
+      this.#wrote.set(`${step.does} ${step.value}`, { of: step.does, value: step.value })
     if (this.#left !== undefined && this.#left < 0) this.#open()
     return { what: step.does, value }
   }
@@ -110,6 +115,7 @@ export class World {
     }
     for (const fact of (await this.#tab.user(ADA).facts.list({ all: true })).filter(isMeant))
       await note('purge', () => forgetFact(this.#tab, ADA, fact.id))
+    for (const written of this.#wrote.values()) await note('purge', () => this.#remove(written))
     // What was uploaded, and named by no message, goes after a day.
     this.#now += 2 * DAY
     await note('work', () => runDueWork(this.#tab))
@@ -326,13 +332,20 @@ export class World {
       case 'clear':
         return clearLog(session)
       case 'profile':
-        return this.#tab.user(ADA).profile.set('SOUL.md', `Speak in way ${step.value}.`)
+        return this.#tab
+          .user(ADA)
+          .profile.set(
+            nameOf('profile', step.value),
+            `Speak in way ${step.value} of ${this.#word(step.secret)}. ${'It rains in Turin. '.repeat(step.filler)}`,
+          )
       case 'skill':
         return this.#tab.user(ADA).skills.set({
-          name: `skill-${step.value}`,
-          description: `Skill ${step.value}.`,
-          text: `Do ${step.value}.`,
+          name: nameOf('skill', step.value),
+          description: `Skill ${step.value} of ${this.#word(step.secret)}. ${'For trips. '.repeat(step.filler)}`,
+          text: `Do ${step.value} with ${this.#word(step.secret)}.`,
         })
+      case 'remove':
+        return this.#remove(step)
       case 'title':
         return titleSession(this.#tab, ADA, 'trip', `Title ${step.value}`)
       case 'tick':
@@ -392,6 +405,11 @@ export class World {
     return id === undefined ? id : forget(session, id)
   }
 
+  #remove({ of, value }: Removed): Promise<void> {
+    const { profile, skills } = this.#tab.user(ADA)
+    return (of === 'profile' ? profile : skills).delete(nameOf(of, value))
+  }
+
   async #export(): Promise<readonly string[]> {
     const lines: string[] = []
     for await (const line of exportFrom(this.#tab, ADA)) lines.push(line)
@@ -409,6 +427,12 @@ export class World {
     const kind = ['train', 'ferry', 'hotel', 'museum', 'ticket', 'harbour', 'garden'][number % 7]
     return `Line ${number} of ${kind}-${number * 7919} says ${this.#word(secret)} about ${kind}${number}.`
   }
+}
+
+type Removed = Pick<Extract<Step, { readonly does: 'remove' }>, 'of' | 'value'>
+
+function nameOf(of: Removed['of'], value: number): string {
+  return of === 'profile' ? (DOCUMENTS[value] ?? '') : `skill-${value}`
 }
 
 /** Words of what it is to sum up, as a model would give them. */
@@ -495,7 +519,7 @@ export async function playedBeside(history: History, world: World): Promise<read
   return seen
 }
 
-const OF_USER = ['profile', 'skill', 'title', 'tick']
+const OF_USER = ['profile', 'skill', 'remove', 'title', 'tick']
 
 function systemIn(value: unknown): unknown {
   const { ok } = value as { readonly ok?: Context }

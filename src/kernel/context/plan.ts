@@ -60,7 +60,7 @@ const KEEPING: readonly EpochCause[] = ['start', 'late', 'rewind', 'forget']
 /**
  * Plans the next epoch with the newest summary that holds and all that features show, by what was
  * reported meanwhile; if nothing fits, by the calibration that holds, then with less of what
- * features show, and at last with the pins of the summary alone.
+ * features show, and with the pins of the summary alone before pinned facts go too.
  *
  * @throws ERR_BUDGET_TOO_SMALL
  */
@@ -69,11 +69,14 @@ export async function planNext(lane: EpochParts, ask: NextAsk): Promise<Planned>
   const { calibration, prior, partsAt, make } = ask
   const reported = calls.reported() ?? calibration
   const covering = cover?.usable(view, prior)
-  const steps: { readonly rung: Rung; readonly covering: Covering | undefined }[] = RUNGS.map((rung) => ({
-    rung,
-    covering,
-  }))
-  if (covering) steps.push({ rung: 2, covering: { ...covering, pinsOnly: true } })
+  const steps: { readonly rung: Rung; readonly covering: Covering | undefined }[] = RUNGS.flatMap((rung) =>
+    covering && rung > 0
+      ? [
+          { rung, covering },
+          { rung, covering: { ...covering, pinsOnly: true } },
+        ]
+      : { rung, covering },
+  )
   let refusal: unknown
   for (const { rung, covering } of steps)
     for (const by of new Set([reported, Math.min(reported, calibration)]))
