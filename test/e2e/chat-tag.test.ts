@@ -10,6 +10,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { CANARY, HOSTILE } from '../browser/support/hostile.ts'
 import { findChromium, flags } from '../chromium.ts'
+import { TAG_BUDGET } from '../sizes/budgets.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'plimsoll-tag-'))
@@ -142,7 +143,7 @@ it('is a launcher of at most 5 kB, which loads nothing until it is pressed and m
   expect(shifts).toBe(0)
 })
 
-it('shows a conversation with at most 75.3 kB, Dexie included; what answers is loaded behind it', async () => {
+it('shows a conversation within its budget, Dexie included; what answers is loaded behind it', async () => {
   const first = await visit(TAG)
   await open(first)
   await say(first, 'Hello')
@@ -165,7 +166,7 @@ it('shows a conversation with at most 75.3 kB, Dexie included; what answers is l
   )
   const bytes = needed.map((name) => gzipSync(readFileSync(join(folder, name)), { level: 9 }).length)
   expect(needed.length).toBeGreaterThan(3)
-  expect(bytes.reduce((sum, length) => sum + length)).toBeLessThanOrEqual(75_300)
+  expect(bytes.reduce((sum, length) => sum + length)).toBeLessThanOrEqual(TAG_BUDGET.firstLook)
 })
 
 it('answers without a network once it was open for a moment', async () => {

@@ -75,7 +75,7 @@ export const SAMPLES: { readonly [route: string]: Sample } = {
     round: `r${next()}`,
   }),
   'POST /v1/sessions/{session}/commit': (next, target) => ({
-    messages: Array.from({ length: next() % 3 }, () => message(next)),
+    messages: Array.from({ length: 1 + (next() % 3) }, () => message(next)),
     ...pick<object>(next, [{}, { checkpoint: { step: next() } }, { checkpoint: null }]),
     facts: Array.from({ length: 1 + (next() % 2) }, () => fact(next, target)),
   }),

@@ -1,0 +1,1 @@
+npx plimsoll start --db memory.sqlite --user ada --project turin
