@@ -3,7 +3,8 @@ import { hkdf } from '@noble/hashes/hkdf.js'
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
-import { base64, base64url, fromBase64 } from '../../platform/base64.ts'
+import { base64url } from '../../platform/base64.ts'
+import { fromNativeBase64, nativeBase64 } from '../../platform/native-base64.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Scope } from '../../ports/op.ts'
 import { prefixed, randomBytes } from '../../stores/encrypted/cipher.ts'
@@ -43,7 +44,7 @@ export const NO_SEAL: ObjectSeal = {
  * @param secret 32 bytes or more; by HKDF-SHA-256 each scope has a key of its own that wraps
  */
 export function newSealKey(secret: string, scope: Scope): string {
-  return base64(seal(wrapping(secret, scope), randomBytes(2 * KEY_BYTES), 'key'))
+  return nativeBase64(seal(wrapping(secret, scope), randomBytes(2 * KEY_BYTES), 'key'))
 }
 
 /**
@@ -53,7 +54,7 @@ export function newSealKey(secret: string, scope: Scope): string {
  * @throws ERR_DECRYPT: none of them did, or not for this scope
  */
 export function openSeal(secrets: readonly string[], scope: Scope, wrapped: string): ObjectSeal {
-  const bytes = fromBase64(wrapped) ?? new Uint8Array()
+  const bytes = fromNativeBase64(wrapped) ?? new Uint8Array()
   for (const secret of secrets) {
     const raw = unsealed(wrapping(secret, scope), bytes, 'key')
     if (raw) return sealBy(raw.subarray(0, KEY_BYTES), raw.subarray(KEY_BYTES))
@@ -70,24 +71,24 @@ export function rewrapSealKey(
   scope: Scope,
   wrapped: string,
 ): string | undefined {
-  const bytes = fromBase64(wrapped) ?? new Uint8Array()
+  const bytes = fromNativeBase64(wrapped) ?? new Uint8Array()
   if (unsealed(wrapping(newest, scope), bytes, 'key')) return undefined
   for (const secret of older) {
     const raw = unsealed(wrapping(secret, scope), bytes, 'key')
-    if (raw) return base64(seal(wrapping(newest, scope), raw, 'key'))
+    if (raw) return nativeBase64(seal(wrapping(newest, scope), raw, 'key'))
   }
   throw undecryptable('the key')
 }
 
 /** As {@link ObjectSeal.seal}, for a text: base64. */
 export function sealText(by: ObjectSeal, text: string, place: string): string {
-  return by === NO_SEAL ? text : base64(by.seal(utf8ToBytes(text), place))
+  return by === NO_SEAL ? text : nativeBase64(by.seal(utf8ToBytes(text), place))
 }
 
 /** As {@link ObjectSeal.open}, for a text. @throws ERR_DECRYPT */
 export function openText(by: ObjectSeal, text: string, place: string): string {
   if (by === NO_SEAL) return text
-  const bytes = by.open(fromBase64(text) ?? new Uint8Array(), place)
+  const bytes = by.open(fromNativeBase64(text) ?? new Uint8Array(), place)
   return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
 }
 

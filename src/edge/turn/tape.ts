@@ -31,8 +31,8 @@ export interface TapeStorage {
 
 /**
  * What a run streams, while it goes on: kept in its object's storage, at most four rows a second
- * but for long texts, and in memory only until it is there. However many read it, and however
- * slowly, it holds no more than that. Without a storage it is for one reader, and lets go of what
+ * but for long texts, and in memory until it is there, the newest row for its readers too. However
+ * many read it, and however slowly, it holds no more than that. Without a storage it is for one reader, and lets go of what
  * was read.
  */
 export class RunTape implements TapeSource {
@@ -40,6 +40,8 @@ export class RunTape implements TapeSource {
   readonly #encoder = new TextEncoder()
   #pieces: Uint8Array[] = []
   #stored = 0
+  /** The row that was written last: most who read are no further behind. */
+  #last: { readonly at: number; readonly bytes: Uint8Array } | undefined
   #waiting = 0
   #hasEnded = false
   #hasFailed = false
@@ -89,6 +91,8 @@ export class RunTape implements TapeSource {
   }
 
   read(at: number): Uint8Array | undefined {
+    const last = this.#last
+    if (last && at >= last.at && at < this.#stored) return last.bytes.slice(at - last.at)
     if (at < this.#stored) return this.#storage?.tables.read(this.#storage.place, at)
     if (at >= this.size) return undefined
     const bytes = this.#joined().slice(at - this.#stored)
@@ -117,11 +121,13 @@ export class RunTape implements TapeSource {
     const storage = this.#storage
     if (!storage) return
     const { tables, place, onFailure } = storage
+    const bytes = this.#joined()
     try {
       tables.transaction(() => {
-        tables.write(place, this.#stored, this.#joined())
+        tables.write(place, this.#stored, bytes)
         withIt(storage)
       })
+      if (bytes.length > 0) this.#last = { at: this.#stored, bytes }
       this.#letGo()
     } catch (error) {
       this.#hasFailed = true

@@ -97,7 +97,8 @@ export class Turns {
         run: kept.id,
         stream: this.#stream(endedTape(this.#tables, kept.place), hasParts ? kept : undefined),
       }
-    const turn = live ?? this.#beginKept(request, session, known)
+    const turn =
+      live ?? this.#beginKept(request, session, known, secret === undefined ? this.#hidden(known) : hidden)
     await turn.begun
     return { run: turn.id, stream: this.#stream(turn.tape, hasParts ? turn : undefined) }
   }
@@ -224,20 +225,19 @@ export class Turns {
     return hasReply && row.key === key ? row : undefined
   }
 
-  #beginKept(request: ChatRequest, session: Open, key: RequestKey): Turn {
-    const turn = this.#begin(request, session, key)
+  #beginKept(request: ChatRequest, session: Open, key: RequestKey, hidden: RequestKey): Turn {
+    const turn = this.#begin(request, session, key, hidden)
     this.#live = turn
     this.#beatAt = this.#host.now() + BEAT_MS
     this.#options.onWork?.(this.#beatAt)
     return turn
   }
 
-  #begin(request: ChatRequest, session: Open, key?: RequestKey): Turn {
+  #begin(request: ChatRequest, session: Open, key?: RequestKey, hidden?: RequestKey): Turn {
     const host = this.#host
     const tables = this.#tables
     const id = host.newId()
-    const place =
-      key && tables.insert({ id, ...this.#hidden(key), keep: key.isNamed ? KEEP_NAMED_MS : KEEP_MS })
+    const place = hidden && tables.insert({ id, ...hidden, keep: hidden.isNamed ? KEEP_NAMED_MS : KEEP_MS })
     const onFailure = (error: unknown): void => turn.fail(error)
     const tape = new RunTape(place === undefined ? undefined : { tables, place, host, onFailure })
     const onEnd = (outcome: TurnOutcome | undefined): void => this.#end(turn, place, outcome)

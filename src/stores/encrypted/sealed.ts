@@ -1,4 +1,4 @@
-import { base64, fromBase64 } from '../../platform/base64.ts'
+import { fromNativeBase64, nativeBase64 } from '../../platform/native-base64.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { LogRow } from '../../ports/store.ts'
@@ -45,7 +45,7 @@ export interface DataKey {
 
 /** A text in its place: `p1.<id of the key>.<base64>`. */
 export async function sealText({ id, key }: DataKey, place: Place, text: string): Promise<string> {
-  return `${FORMAT}.${id}.${base64(await encrypt(key, bound(id, place), encoder.encode(text) as Bytes))}`
+  return `${FORMAT}.${id}.${nativeBase64(await encrypt(key, bound(id, place), encoder.encode(text) as Bytes))}`
 }
 
 /** Id of the key of a sealed text; undefined: it is not sealed. */
@@ -57,7 +57,9 @@ export function keyOf(text: string): string | undefined {
 /** @throws ERR_DECRYPT */
 export function openText({ id, key }: DataKey, place: Place, text: string): Promise<string> {
   return opening(place, async () =>
-    decoder.decode(await decrypt(key, bound(id, place), fromBase64(text.slice(HEAD_LENGTH)) ?? NOTHING)),
+    decoder.decode(
+      await decrypt(key, bound(id, place), fromNativeBase64(text.slice(HEAD_LENGTH)) ?? NOTHING),
+    ),
   )
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { SessionObject } from '../../../src/edge/objects/session-object.ts'
 import { UserObject } from '../../../src/edge/objects/user-object.ts'
 import { PlimsollError } from '../../../src/index.ts'
-import { changeSessions, withFeatures } from './changed-settings.ts'
+import { changeSessions, useDemoModel, withFeatures } from './changed-settings.ts'
 import { openedIn } from './opened.ts'
 import { rowsOf, sessionObject, userObject } from './rows.ts'
 import { said, World } from './world.ts'
@@ -142,6 +142,23 @@ describe('a fact of the user’s that is forgotten', () => {
     await forget(world)
     expect(await kept()).toBe('')
     expect(JSON.stringify((await asked()).body)).not.toContain(CANARY)
+  })
+
+  it('is in no stream of a reply that another session, which showed it, has kept', async () => {
+    await useDemoModel()
+    const world = await made()
+    const path = '/v1/sessions/home/chat'
+    const response = await world.caller.fetch('POST', path, {
+      headers: { 'Content-Type': 'application/json' },
+      body: '{"message":"Which seats?"}',
+    })
+    const run = response.headers.get('Plimsoll-Run')
+    await response.text()
+    const kept = async () => (await rowsOf(sessionObject(world.user, 'home'))).plimsoll_edge_chunk
+    expect(await kept()).not.toBe('')
+    await forget(world)
+    expect(await kept()).toBe('')
+    expect((await world.caller.fetch('GET', `${path}/${run}`)).status).toBe(204)
   })
 
   it('is gone in the session that handed it over, whoever forgets it', async () => {

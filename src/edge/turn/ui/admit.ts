@@ -49,12 +49,12 @@ export async function applyUIRequest(
   request: UIRequest,
   newId: () => string,
 ): Promise<Applied> {
-  const { trigger, messages, messageId } = request
+  const { trigger, messages, messageId, isFresh } = request
   const last = messages.at(-1)
   if (trigger === 'regenerate-message') await hideReply(session, messageId, last)
   // To ask for another reply to a message by its own id is an edit that changes nothing.
   const isEdit = last?.role === 'user' && last.id === messageId
-  const input = isEdit ? await edit(session, last, newId) : await appendNew(session, messages)
+  const input = isEdit ? await edit(session, last, newId) : await appendNew(session, messages, isFresh)
   if (input) return { type: 'run', messageId: newId(), input }
   if (last?.role === 'user') {
     const answer = await answerTo(session, last)
@@ -117,8 +117,9 @@ async function edit(
 async function appendNew(
   session: SessionBase,
   messages: readonly UIMessage[],
+  isFresh: boolean | undefined,
 ): Promise<MessageInput | undefined> {
-  const shown = await ShownMessages.read(session)
+  const shown = await ShownMessages.readFor(session, messages, isFresh)
   const known = messages.findLastIndex(({ role, id }) => role === 'user' && shown.placeOf(id) >= 0)
   const rest = messages.slice(known + 1)
   if (rest.length > MOST_NEW)

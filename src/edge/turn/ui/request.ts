@@ -18,6 +18,8 @@ export interface UIRequest {
   readonly messageId?: string
   /** Names the request: what is sent twice under one key is done once. */
   readonly idempotencyKey?: string
+  /** Whether its message came without an id, and got one that nobody has used before. */
+  readonly isFresh?: boolean
 }
 
 export interface UIRequestOptions {
@@ -51,12 +53,15 @@ export function readUIRequest(body: unknown, { idempotencyKey, newId }: UIReques
   const checked = (given ?? []).map((one: unknown, index) => checkMessage(`messages[${index}]`, one))
   if (trigger === 'submit-message' && checked.length === 0)
     throw invalid('chat', 'messages', 'must hold a message')
+  const isFresh =
+    key === undefined && (typeof message === 'string' || (isPlainObject(message) && message.id === undefined))
   return {
     trigger,
     messages: checked,
     ...(messageId !== undefined &&
       messageId !== null && { messageId: checkText('chat', 'messageId', messageId) }),
     ...(key !== undefined && { idempotencyKey: key }),
+    ...(isFresh && { isFresh }),
   }
 }
 

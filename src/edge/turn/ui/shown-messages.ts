@@ -9,6 +9,8 @@ import type { Json, Message, MessageInput, Part } from '../../../ports/message.t
 
 /** How far back a message is looked for by the id that a chat knows it by. */
 const LOOK_BACK = 256
+/** How many are read first, where the newest of them are likely to be enough. */
+const FIRST_LOOK = 8
 
 /** The newest messages of a session as they show, found by the ids of UI messages. */
 export class ShownMessages {
@@ -20,6 +22,25 @@ export class ShownMessages {
 
   static async read(session: Session): Promise<ShownMessages> {
     return new ShownMessages(await session.history({ messages: LOOK_BACK }))
+  }
+
+  /**
+   * The same, or fewer of them, where these say which messages of a chat are new: who sends the
+   * newest one of the user has seen all before it.
+   *
+   * @param isFresh whether the messages were named for this request, so that none stands far back
+   */
+  static async readFor(
+    session: Session,
+    messages: readonly UIMessage[],
+    isFresh = false,
+  ): Promise<ShownMessages> {
+    if (messages.length < 2 && !isFresh) return ShownMessages.read(session)
+    const newest = new ShownMessages(await session.history({ messages: FIRST_LOOK }))
+    const last = newest.messages[newest.newestOfUser]
+    const isKnown = last && messages.some(({ role, id }) => role === 'user' && id === uiId(last))
+    const isEnough = isFresh || isKnown || newest.messages.length === 0
+    return isEnough ? newest : ShownMessages.read(session)
   }
 
   /**

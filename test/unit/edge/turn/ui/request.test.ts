@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { toUIMessages } from '../../../../../src/bridges/ai-sdk/index.ts'
 import { applyUIRequest } from '../../../../../src/edge/turn/ui/admit.ts'
 import { keyOf, readUIRequest, type UIRequest } from '../../../../../src/edge/turn/ui/request.ts'
@@ -57,11 +57,10 @@ describe('the body of a chat request', () => {
     const whole = { trigger: 'submit-message', messages: [message] }
     expect(parse({ id: 'chat', ...whole, messageId: undefined })).toEqual(whole)
     expect(parse({ message })).toEqual(whole)
-    expect(parse({ message: 'Hi' })).toEqual({ ...whole, messages: [user('fresh', 'Hi')] })
-    expect(parse({ message: { ...message, id: undefined } })).toEqual({
-      ...whole,
-      messages: [user('fresh', 'Hi')],
-    })
+    const fresh = { ...whole, messages: [user('fresh', 'Hi')], isFresh: true }
+    expect(parse({ message: 'Hi' })).toEqual(fresh)
+    expect(parse({ message: { ...message, id: undefined } })).toEqual(fresh)
+    expect(parse({ message: 'Hi' }, 'k')).not.toHaveProperty('isFresh')
     expect(parse({ trigger: 'regenerate-message', messageId: 'a1' })).toEqual({
       trigger: 'regenerate-message',
       messages: [],
@@ -142,6 +141,27 @@ describe('a chat request', () => {
     ]
     await answer(session, submit(...all), 'Because')
     expect((await textsIn(session)).slice(3)).toEqual(['*: So', 'u3: Why?', '*: Because'])
+  })
+
+  it('reads no more than the newest messages, where they say what is new', async () => {
+    const { session } = openScene()
+    await answer(session, submit(user('u1', 'Hello')), 'Hi')
+    for (let round = 0; round < 20; round++) await addExchange(session, 'More?', 'More.')
+    await answer(session, submit(user('u2', 'How?')), 'So')
+    const history = vi.spyOn(session, 'history')
+    const looks = async (what: UIRequest) => {
+      history.mockClear()
+      const applied = await apply(session, what)
+      return [history.mock.calls.map(([given]) => given?.messages), 'input' in applied]
+    }
+    const all = [user('u1', 'Hello'), user('u2', 'How?')]
+    expect(await looks(submit(...all, user('u3', 'Why?')))).toEqual([[8], true])
+    expect(await looks(request({ message: 'Why?' }))).toEqual([[8], true])
+    // What the newest do not hold may stand further back.
+    expect(await looks(submit(user('u1', 'Hello'), user('u3', 'Why?')))).toEqual([[8, 256], true])
+    expect(await looks(submit(user('u3', 'Why?')))).toEqual([[256], true])
+    expect(await looks(request({ message: 'Why?' }, 'key'))).toEqual([[256], true])
+    expect(await apply(session, submit(user('u1', 'Hello')))).toMatchObject({ type: 'answered' })
   })
 
   it('brings what was said before into an empty session', async () => {
