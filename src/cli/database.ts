@@ -85,7 +85,7 @@ export async function readDatabase(
   }
 }
 
-/** The register of `encryptedStore`, which a plain store shows; importing it would load its ciphers. */
+/** The register of `encryptedStore`, which a plain store shows; its own file loads ciphers. */
 const KEYS = 'encryption/keys'
 
 async function isEncrypted(store: Store, user: UserScope): Promise<boolean> {

@@ -40,6 +40,7 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'the default counter',
     code: `export { defaultCounter } from '../../src/counters/default.ts'`,
+    from: import.meta.dirname,
     mostKiB: 2,
   },
   { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'`, mostKiB: 6.3 },
