@@ -32,8 +32,8 @@ export interface TapeStorage {
 /**
  * What a run streams, while it goes on: kept in its object's storage, at most four rows a second
  * but for long texts, and in memory until it is there, the newest row for its readers too. However
- * many read it, and however slowly, it holds no more than that. Without a storage it is for one reader, and lets go of what
- * was read.
+ * many read it, and however slowly, it holds no more than that. Without a storage it is for one
+ * reader, and lets go of what was read.
  */
 export class RunTape implements TapeSource {
   readonly #storage: TapeStorage | undefined
