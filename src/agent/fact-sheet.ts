@@ -79,7 +79,10 @@ function sheet(facts: readonly SheetFact[], most: number): string {
   const lines: string[] = []
   let characters = 0
   for (const { title, text, trust } of facts) {
-    const line = `- [${trust}] ${oneLine(checkText('factSheet', 'title', title))}: ${checkText('factSheet', 'text', text)}`
+    const named = oneLine(checkText('factSheet', 'title', title))
+    const told = checkText('factSheet', 'text', text)
+    // A title that is the beginning of the text says nothing more.
+    const line = `- [${trust}] ${oneLine(told).startsWith(named.replace(/…$/, '')) ? told : `${named}: ${told}`}`
     characters += codePoints(line)
     if (characters > most) break
     lines.push(line)

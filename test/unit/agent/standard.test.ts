@@ -261,39 +261,48 @@ describe('memoryTools', () => {
 })
 
 describe('a fact sheet of a session’s own facts', () => {
-  it('shows each fact once in every request: what the memory shows is not said again', async () => {
-    const session = open(mapStore(), { facts: { tokens: 45 } })
-    const told = [
-      { kind: 'constraint', text: 'Never fly.' },
-      { kind: 'preference', text: 'Window seats,\nalways.' },
-      { kind: 'finding', text: 'The lift is broken.', title: 'Lift' },
-      { kind: 'finding', text: 'Nobody repairs anything in this house before the end of the summer.' },
-    ] as const
-    for (const fact of told) await session.facts.remember(fact)
-    const late = tool('late', () => session.facts.remember({ kind: 'finding', text: 'It rains.' }))
-    const model = scriptedModel([{ calls: [call('late')] }, { calls: [call('late')] }, 'Done.'])
-    const heard: AgentEvent[] = []
-    const twice = async () => [...(await session.facts.list()), ...(await session.facts.list())]
-    await runAgent({
-      input: 'Go',
-      model,
-      tools: [late],
-      session,
-      middleware: [factSheet({ facts: twice })],
-      onEvent: (event) => void heard.push(event),
-    })
-    expect(heard.filter(({ type }) => type === 'middleware-failure')).toEqual([])
-    expect(model.requests).toHaveLength(3)
-    for (const [step, { blocks }] of model.requests.entries()) {
-      const own = blocks.filter(({ section }) => section !== 'window')
-      const text = JSON.stringify(own).replaceAll('\\n', ' ')
-      const counts = told.map((fact) => text.split(fact.text.replace(/\s/g, ' ')).length - 1)
-      expect(counts).toEqual([1, 1, 1, 1])
-      expect(text.split('It rains.').length - 1).toBe(step > 0 ? 1 : 0)
-    }
-    // One had no room among those of the memory.
-    expect(JSON.stringify(model.requests[0]?.blocks.at(-1))).toMatch(/ facts>[^>]*The lift is broken/)
-  })
+  it.each([
+    ['Lift', 1],
+    ['Nobody repairs', -1],
+  ])(
+    'shows each fact once in every request: what the memory shows is not said again, %s aside',
+    async (aside, later) => {
+      const session = open(mapStore(), { facts: { tokens: 45 } })
+      const told = [
+        { kind: 'constraint', text: 'Never fly.' },
+        { kind: 'preference', text: 'Window seats,\nalways.' },
+        { kind: 'finding', text: 'The lift is broken.', title: 'Lift' },
+        { kind: 'finding', text: 'Nobody repairs anything in this house before the end of the summer.' },
+      ] as const
+      // The newest stand first.
+      const now = Date.now()
+      for (const [place, fact] of told.entries())
+        await session.facts.remember({ ...fact, createdAt: now + later * place })
+      const late = tool('late', () => session.facts.remember({ kind: 'finding', text: 'It rains.' }))
+      const model = scriptedModel([{ calls: [call('late')] }, { calls: [call('late')] }, 'Done.'])
+      const heard: AgentEvent[] = []
+      const twice = async () => [...(await session.facts.list()), ...(await session.facts.list())]
+      await runAgent({
+        input: 'Go',
+        model,
+        tools: [late],
+        session,
+        middleware: [factSheet({ facts: twice })],
+        onEvent: (event) => void heard.push(event),
+      })
+      expect(heard.filter(({ type }) => type === 'middleware-failure')).toEqual([])
+      expect(model.requests).toHaveLength(3)
+      for (const [step, { blocks }] of model.requests.entries()) {
+        const own = blocks.filter(({ section }) => section !== 'window')
+        const text = JSON.stringify(own).replaceAll('\\n', ' ')
+        const counts = told.map((fact) => text.split(fact.text.replace(/\s/g, ' ')).length - 1)
+        expect(counts).toEqual([1, 1, 1, 1])
+        expect(text.split('It rains.').length - 1).toBe(step > 0 ? 1 : 0)
+      }
+      // One had no room among those of the memory.
+      expect(JSON.stringify(model.requests[0]?.blocks.at(-1))).toContain(` facts>\\n- [user] ${aside}`)
+    },
+  )
 })
 
 it('a hook may look at the context as it would be, with the limits that were proposed before it', async () => {
