@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { findChromium, flags } from '../chromium.ts'
 import { freePort, type Started, start } from '../started.ts'
 
@@ -64,26 +64,32 @@ it('npm start opens an assistant, which the edge answers by a scripted demo that
   expect(await page.getByText('At the service').count()).toBe(1)
 })
 
-describe('the page of the API', () => {
-  for (const width of [1_440, 390])
-    it(`shows every route, and asks one, on a screen of ${width} pixels`, async () => {
-      const page = await open('/docs')
-      await page.setViewportSize({ width, height: 844 })
-      const document = (await (await fetch(new URL('/openapi.json', server.found))).json()) as Document
-      const operations = Object.values(document.paths).flatMap((path) => Object.keys(path))
-      await expect.poll(() => page.locator('[part~=section-operation]').count()).toBe(operations.length)
-      const health = page.locator('[id="get-/health"]')
-      await health.getByRole('button', { name: 'Try' }).click()
-      await expect.poll(() => health.getByText('"ok"').first().isVisible()).toBe(true)
-      // Nothing stands outside of the screen.
-      const boxes = await Promise.all(
-        (await page.locator('.m-btn').all()).map((button) => button.boundingBox()),
+it('the page of the API shows every route, and asks one, on a wide screen and a narrow one', async () => {
+  const page = await open('/docs')
+  const document = (await (await fetch(new URL('/openapi.json', server.found))).json()) as Document
+  const operations = Object.values(document.paths).flatMap((path) => Object.keys(path))
+  await expect.poll(() => page.locator('[part~=section-operation]').count()).toBe(operations.length)
+  const health = page.locator('[id="get-/health"]')
+  for (const width of [1_440, 390]) {
+    await page.setViewportSize({ width, height: 844 })
+    await health.getByRole('button', { name: 'Try' }).click()
+    await expect.poll(() => health.getByText('"ok"').first().isVisible()).toBe(true)
+    // Nothing stands outside of the screen.
+    const rights = await page
+      .locator('.m-btn')
+      .evaluateAll((buttons) =>
+        (buttons as unknown as Shown[]).map((one) => one.getBoundingClientRect().right),
       )
-      const right = Math.max(...boxes.map((box) => (box ? box.x + box.width : 0)))
-      expect(right).toBeGreaterThan(0)
-      expect(right).toBeLessThanOrEqual(width)
-    })
+    const right = Math.max(...rights)
+    expect(right).toBeGreaterThan(0)
+    expect(right).toBeLessThanOrEqual(width)
+  }
 })
+
+/** As much of an element as says where it stands. */
+interface Shown {
+  getBoundingClientRect(): { readonly right: number }
+}
 
 interface Document {
   readonly paths: Readonly<Record<string, object>>
