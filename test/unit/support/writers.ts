@@ -3,6 +3,7 @@ import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
 import type { Message, Part, Role } from '../../../src/ports/message.ts'
 import type { EpochMark, Name, Op, OpResult, SealedOp } from '../../../src/ports/op.ts'
+import { isEntry } from '../../../src/ports/store.ts'
 import { Home } from './home.ts'
 import { flatten, showReference } from './reference.ts'
 
@@ -263,7 +264,7 @@ export class Writer {
 
   /** An op with an id that is taken, among others. */
   #clash(a: number, b: number): void {
-    const taken = pick(this.#local.rows, a)?.id ?? 'nobody'
+    const taken = pick(this.#local.rows.filter(isEntry), a)?.id ?? 'nobody'
     const messages = [this.#message('user', []), this.#message('user', [], taken)]
     const ordered = b % 2 === 0 ? messages : messages.reverse()
     this.#append(ordered[0]?.id as string, ordered)

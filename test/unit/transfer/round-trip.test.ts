@@ -59,10 +59,15 @@ async function household(options: Partial<FullMemoryOptions> = {}): Promise<Hous
 /** All that the scopes of a user hold. */
 async function everything(store: Store, user: Scope): Promise<unknown> {
   const scopes = [user, ...SESSIONS.map((sessionId) => ({ ...user, sessionId }))]
-  return Promise.all(scopes.map((scope) => heldBy(store.open(scope))))
+  const ending = new Set<string>()
+  for (const scope of scopes)
+    for (const { key, body } of await store.open(scope).registers(''))
+      if (body?.includes('"expiresAt"')) ending.add(key.split('/').at(-1) ?? '')
+  return Promise.all(scopes.map((scope) => heldBy(store.open(scope), ending)))
 }
 
-async function heldBy(scope: ScopeStore): Promise<unknown> {
+/** @param ending facts that may have ended: they are noted until their session writes next */
+async function heldBy(scope: ScopeStore, ending: ReadonlySet<string>): Promise<unknown> {
   const all = (await readAll(scope)) as {
     readonly head: Head
     readonly log: readonly LogRow[]
@@ -75,7 +80,7 @@ async function heldBy(scope: ScopeStore): Promise<unknown> {
     // Sessions' facts are noted by who imports them.
     .flatMap(({ version, seq, ...row }) => {
       if (!row.key.startsWith('kept/')) return { version, seq, ...row }
-      return row.body === 'null' ? [] : row
+      return row.body === 'null' || ending.has(row.key.split('/').at(-1) ?? '') ? [] : row
     })
   // A fact that has ended is taken off the lists at the next write, or where it is imported.
   const registers = transferred.map(({ index, ...row }) =>
