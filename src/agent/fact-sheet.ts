@@ -1,4 +1,6 @@
 import { codePoints } from '../features/text/code-points.ts'
+import { oneLine } from '../features/text/one-line.ts'
+import { titled } from '../features/text/titled.ts'
 import { checkOptions, checkText, invalid } from '../kernel/text/json.ts'
 import type { Context } from '../ports/context.ts'
 import type { Trust } from '../ports/message.ts'
@@ -80,9 +82,7 @@ function sheet(facts: readonly SheetFact[], most: number): string {
   let characters = 0
   for (const { title, text, trust } of facts) {
     const named = oneLine(checkText('factSheet', 'title', title))
-    const told = checkText('factSheet', 'text', text)
-    // A title that is the beginning of the text says nothing more.
-    const line = `- [${trust}] ${oneLine(told).startsWith(named.replace(/…$/, '')) ? told : `${named}: ${told}`}`
+    const line = `- [${trust}] ${titled(named, checkText('factSheet', 'text', text))}`
     characters += codePoints(line)
     if (characters > most) break
     lines.push(line)
@@ -90,8 +90,4 @@ function sheet(facts: readonly SheetFact[], most: number): string {
   const left = facts.length - lines.length
   if (left > 0) lines.push(`(${left} more did not fit)`)
   return lines.join('\n')
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim()
 }

@@ -5,7 +5,7 @@ import { checkMessage } from '../kernel/log/check-message.ts'
 import { partsOf } from '../kernel/log/message.ts'
 import { fenced } from '../kernel/text/fence.ts'
 import { hashJson } from '../kernel/text/hash.ts'
-import type { Block, Context, Rule, SectionName, SectionUse } from '../ports/context.ts'
+import type { Block, Context, Omitted, Rule, SectionName, SectionUse } from '../ports/context.ts'
 import type { Host } from '../ports/host.ts'
 import type { Json, Message, MessageInput, ToolSpec } from '../ports/message.ts'
 import type { Limits } from '../ports/session.ts'
@@ -70,7 +70,7 @@ export class PlainTranscript implements Transcript {
       fence: FENCE,
       blocks: all,
       ...(tools.length > 0 && { tools }),
-      receipt: { ...receiptOf(all, tools), omitted },
+      receipt: receiptOf(all, tools, omitted),
       hash: this.#prefix.hash(head, blocks, closing),
     }
   }
@@ -140,7 +140,11 @@ function blockOf(
   }
 }
 
-function receiptOf(blocks: readonly Block[], tools: readonly ToolSpec[]): Context['receipt'] {
+function receiptOf(
+  blocks: readonly Block[],
+  tools: readonly ToolSpec[],
+  omitted: readonly Omitted[],
+): Context['receipt'] {
   const use = (name: SectionUse['name'], tokens: number, items: number): SectionUse => ({
     name,
     tokens,
@@ -165,7 +169,7 @@ function receiptOf(blocks: readonly Block[], tools: readonly ToolSpec[]): Contex
     used,
     floor: used,
     sections,
-    omitted: [],
+    omitted,
     epoch: 'unsaved',
     failures: [],
   }

@@ -1,5 +1,6 @@
 import { BlockShelf } from '../kernel/context/blocks.ts'
 import { cutBack, exceededBy } from '../kernel/context/cut.ts'
+import { WHOLE } from '../kernel/context/plan.ts'
 import { type Band, Layout } from '../kernel/context/window.ts'
 import { countMessage } from '../kernel/count.ts'
 import { fold } from '../kernel/log/fold.ts'
@@ -40,7 +41,7 @@ export class PlainWindow {
     const layout = new Layout(units, shelf)
     const known = this.#bands.get(policy.lane)
     const holds = known && rows.some(({ id }) => id === known.windowFrom)
-    let band: Band = holds ? known : { windowFrom: null, cuts: {} }
+    let band = holds ? known : WHOLE
     let window = layout.show(band, rows)
     // The newest unit always shows, whatever the limits.
     if (window.from < units.length - 1 && exceededBy(policy, units, window)) {

@@ -114,7 +114,8 @@ async function converse(run: RunState): Promise<End> {
     run.emit({ type: 'step-start', step })
     const said = run.session
       ? { preview: (limits?: Limits) => previewContext(run, limits) }
-      : { messages: await run.transcript.recent(LOOK_BACK) }
+      : // A copy of all of it, for middleware alone.
+        run.options.middleware?.length && { messages: await run.transcript.recent(LOOK_BACK) }
     const proposed = await run.hooks.beforeModelCall({ ...modelCall(run, step), ...said })
     run.stop ??= proposed.stop
     if (run.stop) return stop(run.stop)

@@ -1,6 +1,6 @@
 import { findSession } from '../operations/sessions.ts'
-import type { SummaryUse } from '../ports/context.ts'
-import type { Explanation, Source } from '../ports/explanation.ts'
+import type { Context, SummaryUse } from '../ports/context.ts'
+import type { Explanation, Provider, Source } from '../ports/explanation.ts'
 import { explain } from '../render/explain.ts'
 import { epochText, shortIds } from '../replay/causes.ts'
 import { grouped, percent, shorten, visible } from '../replay/words.ts'
@@ -24,18 +24,7 @@ export async function explainCommand(options: ExplainOptions, io: Io): Promise<n
   if (!built) return 1
   const { conversation, provider, choices, malformed } = built
   const [{ context }] = choices
-  const { receipt } = context
-  const explanation = withSummary(explain(context, provider), receipt.summary)
-  const { spans, text, unrendered } = explanation
-  io.out(
-    json
-      ? `${JSON.stringify({ conversation, call, provider, receipt, spans, text, unrendered })}\n`
-      : [
-          header(call, built),
-          table(explanation, io.columns.out ?? COLUMNS),
-          sums(explanation, receipt.used),
-        ].join('\n'),
-  )
+  print(context, provider, { conversation, call }, header(call, built), json, io)
   return malformed ? 1 : 0
 }
 
@@ -54,20 +43,32 @@ export async function explainStoredCommand(options: ExplainStoredOptions, io: Io
     const { project = stored.project } = options
     const session = memory.session({ ...user, sessionId }, project === undefined ? {} : { project })
     const context = await session.context({ preview: true, onPending: 'abandon' })
-    const { receipt } = context
-    const explanation = withSummary(explain(context, provider), receipt.summary)
-    const { used, cap } = receipt
-    const { spans, text, unrendered } = explanation
+    const { used, cap } = context.receipt
     const line =
       `${visible(sessionId)} for ${provider}: ${grouped(used)} of ${cap === null ? 'no cap' : grouped(cap)} tokens, ` +
       `counted by ${counter.id}\n`
-    io.out(
-      json
-        ? `${JSON.stringify({ session: sessionId, provider, receipt, spans, text, unrendered })}\n`
-        : [line, table(explanation, io.columns.out ?? COLUMNS), sums(explanation, used)].join('\n'),
-    )
+    print(context, provider, { session: sessionId }, line, json, io)
     return 0
   })
+}
+
+/** @param whose says in JSON which call it is; `title` says it in text */
+function print(
+  context: Context,
+  provider: Provider,
+  whose: object,
+  title: string,
+  json: boolean,
+  io: Io,
+): void {
+  const { receipt } = context
+  const explanation = withSummary(explain(context, provider), receipt.summary)
+  const { spans, text, unrendered } = explanation
+  io.out(
+    json
+      ? `${JSON.stringify({ ...whose, provider, receipt, spans, text, unrendered })}\n`
+      : [title, table(explanation, io.columns.out ?? COLUMNS), sums(explanation, receipt.used)].join('\n'),
+  )
 }
 
 /** Names the summary, rather than the head that holds it, as the source of the memory section. */

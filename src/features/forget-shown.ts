@@ -51,7 +51,7 @@ export function shownName(key: string, value: Renewable): Name {
 }
 
 /** The key under which heads show what a register holds, if that is renewed under its name. */
-export function shownIn(row: RegisterRow): string | undefined {
+export function shownKeyIn(row: RegisterRow): string | undefined {
   if (!RENEWED.test(SHARED + row.key)) return undefined
   try {
     const value = valueIn(row) as Renewable | null | undefined

@@ -23,6 +23,7 @@ import type { ModelEvent, ModelRequest } from '../../src/ports/model.ts'
 import type { Scope } from '../../src/ports/op.ts'
 import type { ScopeStore, Store } from '../../src/ports/store.ts'
 import { type FullMemory, type FullSession, fullMemory } from '../contract/full-memory.ts'
+import { lineOf } from './line.ts'
 import type { History, Session, Step } from './steps.ts'
 
 export const ADA = { userId: 'ada' }
@@ -421,11 +422,8 @@ export class World {
     return secret ? this.#secret : 'something'
   }
 
-  /** A line that is like no other one. */
   #line(secret: boolean): string {
-    const number = ++this.#words
-    const kind = ['train', 'ferry', 'hotel', 'museum', 'ticket', 'harbour', 'garden'][number % 7]
-    return `Line ${number} of ${kind}-${number * 7919} says ${this.#word(secret)} about ${kind}${number}.`
+    return lineOf(++this.#words, this.#word(secret))
   }
 }
 

@@ -312,6 +312,18 @@ describe('a reader of a SQLite file', () => {
 describe('what was removed from a SQLite file', () => {
   const SECRET = 'the-canary'
 
+  /** A message was deleted while another connection read it, and still does. */
+  async function removedWhileRead() {
+    const store = newStore()
+    const scope = store.open(SCOPE)
+    await scope.commit([append('entry:m1', ['m1'], { bodies: [SECRET] })], decide)
+    const reading = openSqlite(pathOf(store), true)
+    reading.exec('BEGIN')
+    reading.prepare('SELECT id FROM plimsoll_log').all()
+    await scope.commit([remove('op-1', 'entry:m1')], decide)
+    return { store, scope, reading }
+  }
+
   /** What tells of a secret in every table, beside others that do not. */
   async function fill(store: SqliteStore): Promise<ScopeStore> {
     const [scope, other] = [store.open(SCOPE), store.open({ userId: 'bob' })]
@@ -372,13 +384,7 @@ describe('what was removed from a SQLite file', () => {
   })
 
   it('leaves the log when it is opened again, where its writer ended too early', async () => {
-    const store = newStore()
-    const scope = store.open(SCOPE)
-    await scope.commit([append('entry:m1', ['m1'], { bodies: [SECRET] })], decide)
-    const reading = openSqlite(pathOf(store), true)
-    reading.exec('BEGIN')
-    reading.prepare('SELECT id FROM plimsoll_log').all()
-    await scope.commit([remove('op-1', 'entry:m1')], decide)
+    const { store, reading } = await removedWhileRead()
     await store.close()
     reading.exec('COMMIT')
     expect(timesInFiles(pathOf(store), SECRET)).toBeGreaterThan(0)
@@ -388,13 +394,7 @@ describe('what was removed from a SQLite file', () => {
   })
 
   it('leaves the log after the next commit where somebody was reading it', async () => {
-    const store = newStore()
-    const scope = store.open(SCOPE)
-    await scope.commit([append('entry:m1', ['m1'], { bodies: [SECRET] })], decide)
-    const reading = openSqlite(pathOf(store), true)
-    reading.exec('BEGIN')
-    reading.prepare('SELECT id FROM plimsoll_log').all()
-    await scope.commit([remove('op-1', 'entry:m1')], decide)
+    const { store, scope, reading } = await removedWhileRead()
     expect(timesInFiles(pathOf(store), SECRET)).toBeGreaterThan(0)
     reading.exec('COMMIT')
     reading.close()

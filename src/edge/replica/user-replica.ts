@@ -1,6 +1,6 @@
 import { KEPT } from '../../features/facts/fact-index.ts'
 import { NOTE } from '../../features/facts/kept.ts'
-import { shownIn } from '../../features/forget-shown.ts'
+import { shownKeyIn } from '../../features/forget-shown.ts'
 import { decide } from '../../kernel/log/decide.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import { type ErrorCode, isPlimsollError, PlimsollError } from '../../ports/errors.ts'
@@ -299,9 +299,9 @@ async function goneIn(
     const page = await local.registers('', after)
     for (const row of page) {
       const there = rows.get(row.key)
-      const shown = shownIn(row)
+      const shown = shownKeyIn(row)
       if (!there) gone.add(row.key)
-      if (shown !== undefined && (!there || shownIn(there) !== shown)) gone.add(shown)
+      if (shown !== undefined && (!there || shownKeyIn(there) !== shown)) gone.add(shown)
     }
     after = page.at(-1)?.key
     if (after === undefined) break

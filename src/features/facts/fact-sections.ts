@@ -4,6 +4,7 @@ import { Filling } from '../filling.ts'
 import { PLACES } from '../places.ts'
 import { labelOf } from '../reference.ts'
 import { oneLine } from '../text/one-line.ts'
+import { titled } from '../text/titled.ts'
 import { lowestTrust } from '../trust.ts'
 import { DOUBTFUL } from './fact-index.ts'
 import { inOrder, type Known, type KnownFact, nameOf } from './known-facts.ts'
@@ -148,9 +149,7 @@ function pinLine({ fact }: KnownFact): string {
 function factLine({ fact }: KnownFact): string {
   const { kind, title, text, trust, confidence } = fact
   const doubt = confidence < DOUBTFUL ? ', doubtful' : ''
-  const told = oneLine(text)
-  const named = told.startsWith(title.replace(/…$/, '')) ? told : `${title}: ${told}`
-  return `- ${labelOf(fact)} ${kind} [${trust}${doubt}] ${named}`
+  return `- ${labelOf(fact)} ${kind} [${trust}${doubt}] ${titled(title, oneLine(text))}`
 }
 
 /** A fact's name, with a hash of how it shows. */

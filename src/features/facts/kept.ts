@@ -61,7 +61,7 @@ export function untoldKey(key: string): string {
 
 /**
  * Notes facts of a session in the user's scope as they are now, and takes off the marks that this
- * is to be done. Idempotent. A note is looked at before its fact is read: whoever forgets the fact
+ * is to be done. Idempotent. A note is looked at before its fact is read: who forgets the fact
  * writes the note after that, so no note comes back.
  *
  * @param marks rows of marks
@@ -226,8 +226,8 @@ export async function keptFacts(
 
 /**
  * Whether other sessions may be shown a session's fact: what was found out there, by the user or by
- * the assistant, and not from a tool, the web, an import or what may have been pasted, whoever
- * vouched for it later.
+ * the assistant, and not from a tool, the web, an import or what may have been pasted, no matter
+ * who vouched for it later.
  */
 async function isForOthers(store: ScopeStore, fact: Fact | undefined): Promise<boolean> {
   if (!fact || fact.kind === 'preference' || fact.kind === 'constraint') return false

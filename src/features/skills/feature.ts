@@ -1,4 +1,4 @@
-import type { Feature, Hash, HeadPart, KernelUser, RegisterKind, Rung } from '../../kernel/feature.ts'
+import type { Feature, Hash, HeadPart, RegisterKind, Rung } from '../../kernel/feature.ts'
 import { provide } from '../../kernel/slot.ts'
 import { checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
 import type { Name } from '../../ports/op.ts'
@@ -81,15 +81,14 @@ const NONE: Sum = { count: 0, weight: 0 }
 export function skills(options: SkillsOptions = {}): Feature<'skills', SkillsShape> {
   checkOptions('skills', 'options', options, ['indexTokens', 'loadedTokens'])
   const { indexTokens, loadedTokens } = options
-  const userSkills = (user: KernelUser): Skills => skillsOf(user)
   return {
     name: 'skills',
     registers: REGISTERS,
     ...laneOf('skills', { indexTokens, loadedTokens }),
-    user: userSkills,
+    user: skillsOf,
     open: (session) => {
       const { user, store, memory, policy } = session
-      const all = userSkills(user)
+      const all = skillsOf(user)
       const loaded = loadedSkills(store, memory.host, () => session.register())
       const sizes: Required<SkillsOptions> = {
         indexTokens: indexTokens ?? Math.floor(policy.cap * INDEX_SHARE),

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createMemory } from '../../../src/create-memory.ts'
 import { answerPull } from '../../../src/edge/replica/answer-pull.ts'
+import { onDecision } from '../../../src/edge/replica/on-decision.ts'
 import { MOST_NAMES } from '../../../src/edge/replica/pull.ts'
 import { UserReplica } from '../../../src/edge/replica/user-replica.ts'
 import { auditIn, noteAudit, writeAudit } from '../../../src/features/audit.ts'
@@ -452,7 +453,7 @@ describe('a pull', () => {
     const { home } = setUp()
     await home.commit([put('op-1', 'fact/a', null)], decide)
     const writing: ScopeStore = {
-      ...forwarding(home),
+      ...onDecision(home, () => {}),
       head: async () => {
         await home.commit([put('op-2', 'fact/b', null)], decide)
         return home.head()
@@ -469,7 +470,7 @@ describe('a pull', () => {
     await fill(home, 600)
     let pages = 0
     const erased: ScopeStore = {
-      ...forwarding(home),
+      ...onDecision(home, () => {}),
       changesSince: async (seq) => {
         if (pages++ === 1) await home.commit([erase('op-1'), put('op-2', 'fact/b', null)], decide)
         return home.changesSince(seq)
@@ -917,24 +918,6 @@ describe('a memory over replicas', () => {
     expect(namespace.calls.filter((call) => call === 'register')).toHaveLength(1)
   })
 })
-
-function forwarding(scope: ScopeStore): ScopeStore {
-  return {
-    commit: (ops, rule) => scope.commit(ops, rule),
-    entries: (query) => scope.entries(query),
-    head: () => scope.head(),
-    register: (key) => scope.register(key),
-    registers: (prefix, after) => scope.registers(prefix, after),
-    indexed: (group, query) => scope.indexed(group, query),
-    sums: (groups) => scope.sums(groups),
-    changesSince: (seq) => scope.changesSince(seq),
-    attach: (attachment, at) => scope.attach(attachment, at),
-    attachment: (id) => scope.attachment(id),
-    derive: (row, seq) => scope.derive(row, seq),
-    derived: (prefix, after) => scope.derived(prefix, after),
-    close: () => scope.close(),
-  }
-}
 
 /** Each session sees the user's scope as it is given; the app itself has it at home. */
 function overUserScopes(household: Household, open: (sessionId: string) => ScopeStore): void {

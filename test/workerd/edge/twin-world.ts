@@ -12,6 +12,7 @@ import {
 } from '../../../src/index.ts'
 import { webHost } from '../../../src/platform/web.ts'
 import { randomFrom } from '../../everywhere/random.ts'
+import { lineOf } from '../../twins/line.ts'
 import type { Seen } from '../../twins/world.ts'
 import { Caller, tokenOf, type User } from './caller.ts'
 import { changeSessions, changeUsers, withFeatures } from './changed-settings.ts'
@@ -459,11 +460,8 @@ export class HttpWorld {
     return secret ? this.#secret : 'something'
   }
 
-  /** A line that is like no other one. */
   #line(secret: boolean): string {
-    const number = ++this.#words
-    const kind = ['train', 'ferry', 'hotel', 'museum', 'ticket', 'harbour', 'garden'][number % 7]
-    return `Line ${number} of ${kind}-${number * 7919} says ${this.#word(secret)} about ${kind}${number}.`
+    return lineOf(++this.#words, this.#word(secret))
   }
 }
 
