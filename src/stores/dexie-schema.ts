@@ -59,7 +59,7 @@ export interface MetaRow {
   readonly writer: number
   /** Scopes so far; numbered from 1. */
   readonly scopes: number
-  /** {@link DERIVED_VERSION} of whoever opened it last. */
+  /** {@link DERIVED_VERSION} of the build that opened it last. */
   readonly derived: number
 }
 export const META = 'database'

@@ -116,7 +116,7 @@ function writer(path: string, name: string, synchronous: 'full' | 'normal'): Sql
     handles.push(lockOf(handle, path))
     setUp(handle, path, synchronous)
     const checkpoint = checkpointOf(handle)
-    // Whoever wrote before may have ended between a removal and its checkpoint.
+    // The writer before may have ended between a removal and its checkpoint.
     checkpoint(true)
     const storage = new SqliteStorage(handle, false)
     const store = new SqlStore(storage, { name, advice: ADVICE, onCommit: checkpoint })

@@ -639,7 +639,7 @@ export function describeEncrypted(name: string, open: () => Store): void {
         before?.replace(/(?<="wrapped":")[^"]+/, (key) => 'A'.repeat(key.length)),
         undefined,
       ])
-      // Whoever ends in between has lost what was there, and can go on.
+      // A process that ends in between has lost what was there, and can go on.
       const again = await filled()
       let isEnded = false
       const ended = changedStore(again, (inner) => ({

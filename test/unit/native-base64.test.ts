@@ -16,7 +16,7 @@ it('is the same base64 with and without the functions of the engine', () => {
   }
 })
 
-it('is undefined for what is no base64, whoever says so', () => {
+it('is undefined for what is no base64, by either decoder', () => {
   const wrong = ['A', 'AB=', '=AAA', 'A*==', '"AA"']
   for (const text of wrong) expect(fromNativeBase64(text)).toBeUndefined()
   const before = Object.getOwnPropertyDescriptor(Uint8Array, 'fromBase64')

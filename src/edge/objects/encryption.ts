@@ -35,8 +35,8 @@ export interface EncryptionSettings {
   readonly keyId?: string
   /**
    * What becomes of what was stored before there was a secret: `refuse` (the default), or `keep`:
-   * it stays in the clear, and readable. Whoever can write the database can then put texts in the
-   * place of what is encrypted.
+   * it stays in the clear, and readable. Anybody who can write the database can then put texts in
+   * the place of what is encrypted.
    */
   readonly plain?: 'refuse' | 'keep'
 }

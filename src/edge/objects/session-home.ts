@@ -126,7 +126,7 @@ export class SessionHome {
     this.#parts.replica.poke()
   }
 
-  /** Tells the user of all facts of the session, whoever was told before. Idempotent. */
+  /** Tells the user of all facts of the session, whether or not it was told before. Idempotent. */
   noteFacts(): Promise<void> {
     const { sessionId } = this.scope
     return noteAll({ store: this.store, user: this.#parts.replica, sessionId, host: webHost })

@@ -710,7 +710,7 @@ function requestsIn(body: Uint8Array): number {
 }
 
 /**
- * Whether a call writes nothing that its caller gives it. Under a key it is done anew: what it
+ * Whether a call writes nothing that its caller gives it. Under a key it is done again: what it
  * shows is to be what there is.
  */
 function isRead(name: SessionCallName, input: unknown): boolean {

@@ -169,7 +169,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
       [FORGET]: async (payload) => {
         const { user, seq } = payload as unknown as ForgetWork
         const left = await this.#confirmAll(user, seq)
-        // Whoever has not confirmed is asked for as long as it takes.
+        // Those that have not confirmed are asked for as long as it takes.
         return left === 0 ? undefined : webHost.now() + FORGET_AGAIN_MS
       },
       [REWRAP]: async (payload) => this.#rewrapAll(payload as unknown as RewrapWork),

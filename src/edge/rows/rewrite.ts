@@ -6,7 +6,7 @@ const OWN = 'plimsoll_'
 const THEIRS = ['_cf_', 'sqlite_', '__']
 
 /**
- * Writes the database of an object anew with the rows that are left: what was deleted stays in its
+ * Writes the database of an object again with the rows that are left: what was deleted stays in its
  * file and its log else, until chance writes it over, and workerd refuses `secure_delete`,
  * `VACUUM` and checkpoints. All of it happens before this returns, in one go with what its caller
  * wrote; the promise is that of the disk. The alarm is gone with the rest. No transaction is around

@@ -10,8 +10,7 @@ import { commitClosed } from './secret.ts'
 
 /**
  * The register of a user's scope that says what is being forgotten. It is written before anything
- * is emptied, and cleared once all is: what an end of the process left, whoever comes next
- * finishes.
+ * is emptied, and cleared once all is: what an end of the process left, the next call finishes.
  */
 export const OWED = 'forgetting'
 
@@ -52,8 +51,8 @@ export function putOwed(host: Pick<Host, 'newId'>, row: RegisterRow | undefined,
 }
 
 /**
- * Empties what a session owes, whoever began to forget it. Idempotent. @returns whether anything is
- * owed
+ * Empties what a session owes, no matter who began to forget it. Idempotent. @returns whether
+ * anything is owed
  */
 export async function emptyAllOwed(parts: OwedIn): Promise<boolean> {
   const ids = Object.keys(owedIn(await parts.user.register(OWED)))

@@ -91,7 +91,7 @@ export function commitDeletes(
 ): ReturnType<ScopeStore['commit']> {
   const ops = targets.map((target) => sealOp({ kind: 'delete', opId: host.newId(), target }))
   const { opId = '' } = ops.at(-1)?.envelope ?? {}
-  // Also where there is none yet: whoever is about to store one has read what is deleted.
+  // Also where there is none yet: a writer who is about to store one has read what is deleted.
   return store.commit([...ops, putOf(opId, newKey(host))], withSecret)
 }
 

@@ -3,8 +3,8 @@ import type { Json } from '../../ports/message.ts'
 import { canonical } from './json.ts'
 
 /**
- * SHA-256 of a text's UTF-8 bytes, in hex. Of what can be forgotten it needs a key: else whoever
- * has the hash can try what it was made from.
+ * SHA-256 of a text's UTF-8 bytes, in hex. Of what can be forgotten it needs a key: else anybody
+ * who has the hash can try what it was made from.
  *
  * @param key of a {@link Secret}: then it is HMAC-SHA-256
  */

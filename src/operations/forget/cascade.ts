@@ -92,10 +92,10 @@ export interface Continued {
  * that nothing else names.
  *
  * The scopes share no transaction. So what is to be done is written to the user's scope first, and
- * taken off when it is done and recorded: in between, whoever opens the session, forgets again or
- * runs what is due goes on with it ({@link finishOwed}). A fact that is on its way from the session
- * to the user meanwhile is refused there, a head that shows one of the user's arrives empty in the
- * session that writes it.
+ * taken off when it is done and recorded: in between, a call that opens the session, forgets again
+ * or runs what is due goes on with it ({@link finishOwed}). A fact that is on its way from the
+ * session to the user meanwhile is refused there, a head that shows one of the user's arrives empty
+ * in the session that writes it.
  */
 export async function forgetAll(
   parts: ForgetParts,
@@ -111,7 +111,7 @@ export async function forgetAll(
 
 /**
  * Forgets all messages that are in a session's log by now, as {@link forgetAll} does, in steps: of
- * each is written what is to be done before it is done, so that whoever comes next goes on to the
+ * each is written what is to be done before it is done, so that the next call goes on to the
  * end of the log.
  */
 export async function forgetLog(parts: ForgetParts, record: AuditInput, most = STEP): Promise<Forgotten> {
@@ -201,8 +201,8 @@ export function forgetShared(
 }
 
 /**
- * Goes on with all that was begun to be forgotten for a user, whoever began it. What fails, since a
- * session lives elsewhere for one, stays owed and keeps nothing else waiting. Idempotent.
+ * Goes on with all that was begun to be forgotten for a user, no matter who began it. What fails,
+ * since a session lives elsewhere for one, stays owed and keeps nothing else waiting. Idempotent.
  *
  * @param here the session that is at hand
  */

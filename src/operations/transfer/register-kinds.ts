@@ -50,7 +50,7 @@ const OWN: readonly RegisterKind[] = [
     prefix: SECRET,
     part: 'log',
     owners: ['session'],
-    // Whoever knows it can try what hashes were made from.
+    // Anybody who knows it can try what hashes were made from.
     isUnlabelled: true,
     check: (operation, _, value) => {
       if (isKey(value)) return value

@@ -20,7 +20,7 @@ const hkdf = (fields: readonly (string | undefined)[]) => ({
 
 /**
  * What names the key of {@link secretKeys} in all that it wraps: nobody can tell the secret from
- * it. For whoever wants to be sure that a secret is the one that it was before.
+ * it. For those who want to be sure that a secret is the one that it was before.
  *
  * @throws ERR_INVALID_ARGUMENT, as {@link secretKeys}
  */

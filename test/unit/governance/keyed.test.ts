@@ -220,7 +220,7 @@ describe('what is left of a code that was forgotten', () => {
     expect(secret).toMatch(/^[0-9a-f]{64}$/)
     expect(secret).not.toBe(key)
     expect(guessed(world, hands, [undefined, secret])).toEqual([])
-    // Whoever had the secret from before could have guessed it: so it goes.
+    // Anybody who had the secret from before could have guessed it: so it goes.
     expect(JSON.stringify([stored, lines])).not.toContain(key)
     expect(guessed(world, hands, [key], 100)).toEqual([PIN])
   })

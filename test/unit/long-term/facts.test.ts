@@ -264,7 +264,7 @@ describe('trust', () => {
     expect(next).toMatchObject({ supersedes: fact.id, pinned: true, trust: 'user' })
   })
 
-  it('is never system, whoever says so', async () => {
+  it('is never system, no matter who says so', async () => {
     const { facts } = bench()
     const said = { kind: 'constraint', text: 'Never fly.', trust: 'system' } as const
     const refused = refusal('ERR_INVALID_ARGUMENT', { argument: 'trust' })

@@ -141,7 +141,7 @@ describe('an object that ends', () => {
           status: expect.toBeOneOf([...done]),
         })
         const once = await all(world)
-        // The mark of an erase is lost where its object ended while its database was written anew.
+        // The mark of an erase is lost where its object ended while its database was written again.
         const isAnew = name === 'the deletion of a session' && once.rows === NO_ROWS
         expect({ round, ...once, ...(isAnew && { rows: end.rows }) }).toEqual({ round, ...end })
       }

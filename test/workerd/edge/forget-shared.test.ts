@@ -161,7 +161,7 @@ describe('a fact of the user’s that is forgotten', () => {
     expect((await world.caller.fetch('GET', `${path}/${run}`)).status).toBe(204)
   })
 
-  it('is gone in the session that handed it over, whoever forgets it', async () => {
+  it('is gone in the session that handed it over, no matter who forgets it', async () => {
     const world = await made()
     const fact = { id: 'said', kind: 'preference', text: `Likes ${CANARY} tea.`, trust: 'assistant' }
     await world.call('POST', '/v1/sessions/work/facts', fact)
@@ -197,7 +197,7 @@ describe('a fact of the user’s that is forgotten', () => {
     for (let attempt = 0; attempt < 7; attempt++) await ring(world)
     expect((await forget(world)).body).toMatchObject({ already: true, confirmed: ['store'] })
     hear()
-    // Whoever ends meanwhile, the list is on disk.
+    // Whichever object ends meanwhile, the list is on disk.
     await evictDurableObject(userObject(world.user))
     for (const session of SESSIONS) await evictDurableObject(world.stub(session))
     await ring(world)

@@ -185,7 +185,7 @@ describe('an Idempotency-Key', () => {
     expect((await caller.call('GET', at)).status).toBe(404)
   })
 
-  it('of a context without messages is for one that is read anew, and keeps nothing', async () => {
+  it('of a context without messages is for one that is read again, and keeps nothing', async () => {
     const { caller, session, at, keyed } = await opened()
     const shown = async () => JSON.stringify((await keyed('POST', `${at}/context`, {}, 'k')).body.blocks)
     await shown()

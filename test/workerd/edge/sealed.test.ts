@@ -290,7 +290,7 @@ for (const [name, wrong] of [
   })
 
 describe('what is in the clear where there is a secret', () => {
-  it('is refused, whoever put it there, and can be erased', async () => {
+  it('is refused, no matter who put it there, and can be erased', async () => {
     await encrypt(undefined)
     const world = await made()
     await change(world, SECRET)

@@ -142,7 +142,7 @@ describe('a socket', () => {
     await expect.poll(() => loud?.closed).toEqual([4429])
     other?.socket?.send('hello')
     await expect.poll(() => other?.closed).toEqual([4429])
-    // Whoever only listens goes on.
+    // A client that only listens goes on.
     await write('after that')
     await expect.poll(() => silent?.frames.length).toBe(41)
     expect(silent?.closed).toEqual([])

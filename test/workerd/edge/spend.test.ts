@@ -173,7 +173,7 @@ describe('tokens of the model', () => {
 })
 
 describe('what is taken in advance', () => {
-  it('is never more than was granted, whoever takes at once, but for one bounded debt', async () => {
+  it('is never more than was granted, no matter who takes at once, but for one bounded debt', async () => {
     await inObject(async (storage) => {
       let given = 0
       const lease = new TokenLease(storage, 100, async ({ least, wanted }) => {
