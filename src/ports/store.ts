@@ -100,6 +100,20 @@ export interface ScopeStore {
    * late or repeated.
    */
   watch?(listener: () => void): () => void
+  /**
+   * Optional, for a store that can be the replica of a home: the rows of the outbox after a number,
+   * in order, at most {@link PAGE_ROWS} of them, and {@link PAGE_UNITS} of values unless the first
+   * alone has more; only an empty page is the last one. A store that has it also writes what
+   * {@link Decision.replica} says.
+   */
+  outbox?(after: number): Promise<readonly OutboxRow[]>
+}
+
+/** What waits for the scope's home: opaque to stores. */
+export interface OutboxRow {
+  /** Its number, from 1: the order in which the rows were written. */
+  readonly order: number
+  readonly value: string
 }
 
 /** What reads a scope. */
@@ -212,6 +226,8 @@ export interface LogRow {
   /** Opaque. `null` when it was forgotten, or the row has none, or it is {@link unreadable}. */
   readonly body: string | null
   readonly derived?: string
+  /** First row of an op, at a home: a random value, fresh each time that an op is accepted. */
+  readonly tok?: string
   /** Only from a store that encrypts: there is a body, which cannot be decrypted. */
   readonly unreadable?: true
 }
@@ -270,6 +286,11 @@ export interface Head {
    * Any register stood in an index since the scope was last erased: else nobody need look for one.
    */
   readonly indexed?: true
+  /**
+   * How often rows changed their places, since others of the scope's home came before them: what
+   * was read of the log before the last time is to be read again. Absent: never.
+   */
+  readonly rebased?: number
 }
 
 export interface Changes {
@@ -297,11 +318,13 @@ export interface Rows {
   readonly dependents: ReadonlyMap<Name, readonly Name[]>
   /** Seq of the last commit that emptied anything; 0: none did. */
   readonly emptiedAt: number
+  /** What {@link ReplicaChange.state} was last; absent: there was none. An erase leaves it. */
+  readonly replica?: string
 }
 
 /**
- * What a commit writes, in this order: erase, emptied, unrecorded, log, registers, unlisted,
- * listed, sums, marks, refused, used.
+ * What a commit writes, in this order: what `replica` takes back, erase, emptied, unrecorded, log,
+ * registers, unlisted, listed, sums, marks, refused, used, the rest of `replica`.
  */
 export interface Decision {
   readonly results: readonly OpResult[]
@@ -335,6 +358,41 @@ export interface Decision {
   readonly refused: readonly { readonly opId: string; readonly result: OpResult }[]
   /** Attachments that messages name from now on. */
   readonly used: readonly string[]
+  /** Only where the scope is in touch with a home, or is one. */
+  readonly replica?: ReplicaChange
+}
+
+/**
+ * What becomes of a scope as the replica of a home, or as one. All of it is written with the rest of
+ * the decision or not at all; a decision that has it is written, even if it says nothing else.
+ */
+export interface ReplicaChange {
+  /** Opaque, at most a few KiB: {@link Rows.replica} from now on. */
+  readonly state: string
+  /** Rows of the outbox to write, over those of the same number. */
+  readonly outbox?: readonly OutboxRow[]
+  /** Numbers of rows of the outbox to remove. */
+  readonly sent?: readonly number[]
+  /**
+   * Takes back all log rows after a seq before anything else is written, so that others can come
+   * before them. What they wrote elsewhere is put right by the rest of the decision: `registers`
+   * and `marks` have what is there now, `gone` what is not there any more. Names that were deleted
+   * stay so unless `undeleted` has them; what they emptied stays empty.
+   *
+   * {@link Head.rebased} grows by one, all that was derived is removed, and {@link Rows.emptiedAt}
+   * is the newest seq after the commit.
+   */
+  readonly rebase?: Rebase
+}
+
+export interface Rebase {
+  /** The head as it is once the rows are taken back, marks aside. */
+  readonly to: Pick<Head, 'seq' | 'ordinal' | 'first'>
+  /** Keys of registers that are not there any more. */
+  readonly registers: readonly string[]
+  /** Slots that have no current mark any more. */
+  readonly slots: readonly string[]
+  readonly undeleted: readonly Name[]
 }
 
 /**

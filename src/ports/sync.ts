@@ -1,0 +1,125 @@
+import type { OpResult, SealedOp } from './op.ts'
+
+/**
+ * What a replica of a scope and its home say to each other. A home gives each op that it accepts the
+ * next seq, and a random `tok`; a replica that knows seq and tok of a place in the log knows that
+ * all before it is the same. Neither clocks nor counters of a replica order anything.
+ */
+
+/** Version of these messages. A home answers others with ERR_UPGRADE_REQUIRED. */
+export const SYNC_PROTOCOL = 1
+/** Most ops of one push, of all its scopes. */
+export const PUSH_OPS = 100
+/** Most UTF-16 units of bodies of one push, unless its first op alone has more. */
+export const PUSH_UNITS = 2 ** 19
+/** Most scopes that one request names. */
+export const SYNC_SCOPES = 32
+
+/** An op on its way. */
+export interface SyncOp extends Omit<SealedOp, 'derived' | 'places' | 'bodies'> {
+  /** One for each id; `null`: it was forgotten, or a later put wrote over it. */
+  readonly bodies: readonly (string | null)[]
+  /**
+   * Registers that were written beside it and have no row of their own, as of this op: what the
+   * session's hashes are keyed by.
+   */
+  readonly beside?: readonly { readonly key: string; readonly body: string }[]
+}
+
+/** Ops of one scope for its home, in the order in which they were written. */
+export interface PushRequest {
+  /** Of the log that the replica knows. */
+  readonly generation: string
+  readonly ops: readonly SyncOp[]
+}
+
+/** What became of one op. Sending it again gives the same answer. */
+export type PushResult =
+  | { readonly seq: number }
+  /** A put whose base is not the register's version, which is given. */
+  | { readonly conflict: string | null }
+  /** It can never be written. */
+  | { readonly rejected: PushRejection }
+
+export type PushRejection =
+  | Extract<OpResult, { readonly status: 'rejected' }>['reason']
+  /** A limit of the home: its size, or how many there may be. */
+  | 'too-large'
+  | 'forbidden'
+
+export type PushAnswer =
+  | { readonly generation: string; readonly results: readonly PushResult[]; readonly head: number }
+  /** The log of that generation was erased, and nothing was written. */
+  | { readonly erased: true; readonly generation: string }
+
+export interface PullRequest {
+  /** Absent: the replica knows no log yet. */
+  readonly generation?: string
+  /** Seq of the newest op that it has; 0: none. */
+  readonly cursor: number
+  /** The tok of that op; empty with cursor 0. */
+  readonly anchor: string
+  /** Most ops of the answer. Default and at most 512. */
+  readonly limit?: number
+  /**
+   * Seqs at which the home accepted ops of the replica's own, as it was answered: of these only the
+   * names are sent back.
+   */
+  readonly known?: readonly { readonly from: number; readonly to: number }[]
+}
+
+/** An op of the home's log. Of those that are known, only `opId`. */
+export type PulledOp = SyncOp | { readonly opId: string }
+
+export type PullAnswer =
+  | {
+      readonly generation: string
+      /** The cursor that was asked about. */
+      readonly from: number
+      /** The ops after it, one for each seq. */
+      readonly ops: readonly PulledOp[]
+      /** Seq and tok of the last of them. */
+      readonly cursor: number
+      readonly anchor: string
+      /** Newest seq of the home. */
+      readonly head: number
+    }
+  /**
+   * The replica's place is not in the log: that was erased, or restored to an older state and went
+   * on from there. Or it is older than what the home still tells of deletions.
+   */
+  | { readonly reset: 'erased' | 'diverged' | 'too-old'; readonly generation: string }
+
+/** Something changed at home. A hint: it may be lost, late or repeated. */
+export interface Poke {
+  /** Absent: any of them. */
+  readonly scope?: SyncScope
+}
+
+/** A scope of the caller's: that of a session, or, without one, the user's own. */
+export interface SyncScope {
+  readonly sessionId?: string
+}
+
+/** One request may be about several scopes: an answer for each, in their order. */
+export interface Transport {
+  /** @throws ERR_UNAUTHENTICATED, ERR_UPGRADE_REQUIRED, ERR_OFFLINE and other PlimsollErrors */
+  push(
+    requests: readonly (PushRequest & SyncScope)[],
+    signal: AbortSignal,
+  ): Promise<readonly (PushAnswer | SyncFailure)[]>
+  pull(
+    requests: readonly (PullRequest & SyncScope)[],
+    signal: AbortSignal,
+  ): Promise<readonly (PullAnswer | SyncFailure)[]>
+  /**
+   * Optional: calls the listener when something may have changed at home, and with `undefined` each
+   * time that the connection came back, since hints were lost meanwhile.
+   */
+  pokes?(scopes: readonly SyncScope[], listener: (poke: Poke | undefined) => void): () => void
+}
+
+/** A scope of several that could not be answered. */
+export interface SyncFailure {
+  readonly error: { readonly code: string; readonly message: string; readonly retryAfter?: number }
+}
