@@ -1,3 +1,4 @@
+import type { AbortSignalLike } from './host.ts'
 import type { OpResult, SealedOp } from './op.ts'
 
 /**
@@ -106,11 +107,11 @@ export interface Transport {
   /** @throws ERR_UNAUTHENTICATED, ERR_UPGRADE_REQUIRED, ERR_OFFLINE and other PlimsollErrors */
   push(
     requests: readonly (PushRequest & SyncScope)[],
-    signal: AbortSignal,
+    signal: AbortSignalLike,
   ): Promise<readonly (PushAnswer | SyncFailure)[]>
   pull(
     requests: readonly (PullRequest & SyncScope)[],
-    signal: AbortSignal,
+    signal: AbortSignalLike,
   ): Promise<readonly (PullAnswer | SyncFailure)[]>
   /**
    * Optional: calls the listener when something may have changed at home, and with `undefined` each

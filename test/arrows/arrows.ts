@@ -25,6 +25,7 @@ const arrows: { readonly [folder: string]: readonly string[] } = {
   client: ['ports'],
   platform: ['ports'],
   'stores/encrypted': ['ports', 'kernel', 'platform'],
+  sync: ['ports', 'kernel', 'platform'],
   agent: [...below, 'counters/simple.ts'],
   bridges: ['ports'],
   'bridges/ai-sdk': [...below, 'render', 'platform', 'agent/memory-tools.ts'],

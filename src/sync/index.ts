@@ -1,0 +1,2 @@
+/** Keeps the replicas of a memory and their home the same. */
+export {}
