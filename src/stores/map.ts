@@ -13,9 +13,11 @@ import {
   isEntry,
   type LogRow,
   type MarkRow,
+  type OutboxRow,
   PAGE_ROWS,
   PAGE_UNITS,
   type Page,
+  type Rebase,
   type RegisterRow,
   type Rows,
   type ScopeStore,
@@ -77,13 +79,18 @@ class MapScope {
   emptiedAt = 0
   indexed = false
   readonly marks = new Map<string, MarkRow>()
+  /** Of the ops that are in the log, and of those that are not. */
   readonly results = new Map<string, OpResult>()
+  readonly refused = new Map<string, OpResult>()
   readonly deleted = new Set<Name>()
   readonly attachments = new Map<string, Attachment>()
   /** When each attachment was put that no message has named. */
   readonly unused = new Map<string, number>()
   readonly listeners = new Set<() => void>()
   first: string | undefined
+  rebased = 0
+  replica: string | undefined
+  readonly outbox = new Map<number, OutboxRow>()
 }
 
 class MapScopeStore implements ScopeStore {
@@ -97,6 +104,8 @@ class MapScopeStore implements ScopeStore {
   async commit(ops: readonly SealedOp[], decide: Decide): Promise<readonly OpResult[]> {
     const decision = decide(ops, this.#read(ops.map((op) => op.envelope)))
     const scope = this.#scope
+    const { replica } = decision
+    if (replica?.rebase) takeBack(scope, replica.rebase)
     if (decision.erase) {
       scope.log = []
       scope.first = undefined
@@ -109,6 +118,7 @@ class MapScopeStore implements ScopeStore {
         scope.derived,
         scope.marks,
         scope.results,
+        scope.refused,
         scope.deleted,
         scope.attachments,
         scope.unused,
@@ -140,12 +150,15 @@ class MapScopeStore implements ScopeStore {
     reindex(scope, decision)
     scope.indexed ||= decision.listed.length > 0 || decision.sums.size > 0
     for (const mark of decision.marks) scope.marks.set(mark.slot, mark)
-    for (const { opId, result } of decision.refused) scope.results.set(opId, result)
+    for (const { opId, result } of decision.refused) scope.refused.set(opId, result)
     for (const id of decision.used) scope.unused.delete(id)
-    if (decision.erase || decision.emptied.length > 0) {
+    if (decision.erase || decision.emptied.length > 0 || replica?.rebase) {
       scope.derived.clear()
       scope.emptiedAt = scope.log.at(-1)?.seq ?? 0
     }
+    if (replica) scope.replica = replica.state
+    for (const row of replica?.outbox ?? []) scope.outbox.set(row.order, row)
+    for (const order of replica?.sent ?? []) scope.outbox.delete(order)
     for (const listener of scope.listeners) if (!this.#listeners.has(listener)) listener()
     return decision.results
   }
@@ -198,12 +211,7 @@ class MapScopeStore implements ScopeStore {
     const rows = [...this.#scope.derived.values()]
       .filter(({ key }) => key.startsWith(prefix) && (after === undefined || key > after))
       .sort((a, b) => (a.key < b.key ? -1 : 1))
-    let bytes = 0
-    const end = rows.findIndex((row, index) => {
-      bytes += row.bytes.length
-      return index > 0 && bytes > PAGE_UNITS
-    })
-    return rows.slice(0, end < 0 ? undefined : end).map(({ key, bytes }) => ({ key, bytes: bytes.slice() }))
+    return pageOf(rows, ({ bytes }) => bytes.length).map(({ key, bytes }) => ({ key, bytes: bytes.slice() }))
   }
 
   async changesSince(seq: number): Promise<Changes> {
@@ -226,6 +234,13 @@ class MapScopeStore implements ScopeStore {
     return found && copyOf(found)
   }
 
+  async outbox(after: number): Promise<readonly OutboxRow[]> {
+    const rows = [...this.#scope.outbox.values()]
+      .filter(({ order }) => order > after)
+      .sort((one, other) => one.order - other.order)
+    return pageOf(rows.slice(0, PAGE_ROWS), ({ value }) => value.length)
+  }
+
   async close(): Promise<void> {
     for (const listener of this.#listeners) this.#scope.listeners.delete(listener)
     this.#listeners.clear()
@@ -242,7 +257,7 @@ class MapScopeStore implements ScopeStore {
   }
 
   #head(): Head {
-    const { log, first, marks, indexed } = this.#scope
+    const { log, first, marks, indexed, rebased } = this.#scope
     const newest = log.at(-1)
     return {
       seq: newest?.seq ?? 0,
@@ -250,20 +265,19 @@ class MapScopeStore implements ScopeStore {
       ...(first !== undefined && { first }),
       marks: new Map(marks),
       ...(indexed && { indexed }),
+      ...(rebased > 0 && { rebased }),
     }
   }
 
   #read(envelopes: readonly Envelope[]): Rows {
-    const { log, entries, registers, results, deleted } = this.#scope
+    const { log, entries, registers, results, refused, deleted, replica } = this.#scope
     const named = namedBy(envelopes)
+    const opIds = envelopes.map(({ opId }) => opId)
     const dependents = named.deletes ? this.#dependents(named.names) : new Map<Name, Name[]>()
     const derived = [...dependents.values()].flat()
     return {
       head: this.#head(),
-      results: pick(
-        results,
-        envelopes.map(({ opId }) => opId),
-      ),
+      results: new Map([...pick(refused, opIds), ...pick(results, opIds)]),
       entries: new Map(
         named.entries.flatMap((id) => {
           const index = entries.get(id)
@@ -274,6 +288,7 @@ class MapScopeStore implements ScopeStore {
       deleted: new Set([...named.names, ...named.sources, ...derived].filter((name) => deleted.has(name))),
       dependents,
       emptiedAt: this.#scope.emptiedAt,
+      ...(replica !== undefined && { replica }),
     }
   }
 
@@ -299,8 +314,31 @@ class MapScopeStore implements ScopeStore {
 }
 
 /** Whether anything was written to a scope, rather than only asked of it. */
-function isWritten({ log, results, attachments, derived }: MapScope): boolean {
-  return log.length + results.size + attachments.size + derived.size > 0
+function isWritten({ log, refused, attachments, derived, replica }: MapScope): boolean {
+  return replica !== undefined || log.length + refused.size + attachments.size + derived.size > 0
+}
+
+/** Takes back the rows of the log after a seq, and what else a decision says is no longer there. */
+function takeBack(scope: MapScope, { to, registers, slots, undeleted }: Rebase): void {
+  for (const row of scope.log.splice(firstAfter(scope.log, to.seq))) {
+    if (isEntry(row)) scope.entries.delete(row.id)
+    scope.results.delete(row.opId)
+  }
+  scope.first = to.first
+  scope.rebased++
+  for (const key of registers) scope.registers.delete(key)
+  for (const slot of slots) scope.marks.delete(slot)
+  for (const name of undeleted) scope.deleted.delete(name)
+}
+
+/** As many of the rows as a page has room for. */
+function pageOf<Row>(rows: readonly Row[], sizeOf: (row: Row) => number): readonly Row[] {
+  let size = 0
+  const end = rows.findIndex((row, index) => {
+    size += sizeOf(row)
+    return index > 0 && size > PAGE_UNITS
+  })
+  return rows.slice(0, end < 0 ? undefined : end)
 }
 
 /** Writes what a decision says of indexes and sums. */
