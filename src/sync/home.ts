@@ -55,7 +55,9 @@ export function homeScope(scope: ScopeStore, { newTok }: HomeParts): ScopeStore 
     derive: (row, seq) => scope.derive(row, seq),
     derived: (prefix, after) => scope.derived(prefix, after),
     close: () => scope.close(),
-    ...(scope.snapshot && { snapshot: (work) => (scope.snapshot as NonNullable<typeof scope.snapshot>)(work) }),
+    ...(scope.snapshot && {
+      snapshot: (work) => (scope.snapshot as NonNullable<typeof scope.snapshot>)(work),
+    }),
     ...(scope.watch && { watch: (listener) => scope.watch?.(listener) ?? (() => {}) }),
   }
 }

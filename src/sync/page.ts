@@ -1,5 +1,5 @@
-import { decide, nothingWritten, reindexed, replay, slotOf } from '../kernel/log/decide.ts'
 import { SECRET } from '../kernel/context/secret.ts'
+import { decide, nothingWritten, reindexed, replay, slotOf } from '../kernel/log/decide.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Name, SealedOp } from '../ports/op.ts'
 import {
@@ -171,8 +171,7 @@ function sameOps(ops: Page['ops'], held: readonly Held[], { seq }: ReplicaState)
 
 /** The head without its marks once these are confirmed. */
 function confirmedAfter(state: ReplicaState, confirmed: readonly Waiting[]): Confirmed {
-  const first =
-    state.first ?? confirmed.find(({ envelope }) => envelope.kind === 'append')?.envelope.ids[0]
+  const first = state.first ?? confirmed.find(({ envelope }) => envelope.kind === 'append')?.envelope.ids[0]
   return {
     seq: state.seq + confirmed.length,
     ordinal: confirmed.at(-1)?.ordinal ?? state.ordinal,
@@ -215,7 +214,9 @@ function registerAfter({ envelope, bodies, beside, seq = 0 }: Waiting, key: stri
   const other = beside?.find((one) => one.key === key)
   if (other) return { ...row, body: other.body }
   const body = envelope.key === key ? (bodies?.[0] ?? null) : null
-  return body === null ? { ...row, body } : { ...row, ...(sources && { sources }), ...(index && { index }), body }
+  return body === null
+    ? { ...row, body }
+    : { ...row, ...(sources && { sources }), ...(index && { index }), body }
 }
 
 function slotIn({ envelope: { mark, lane }, chain }: Waiting): string | [] {
@@ -279,11 +280,10 @@ function advanced(rows: Rows, { log, registers, marks, emptied }: Decision): Row
     entries: new Map([...rows.entries, ...entries.map((row) => [row.id, row] as const)]),
     registers: new Map([...rows.registers, ...registers.map((row) => [row.key, row] as const)]),
     deleted: new Set([...rows.deleted, ...emptied]),
-    dependents: relations(
-      rows.dependents,
-      new Set(registers.map(({ key }): Name => `register:${key}`)),
-      [...entries.flatMap(linksOf), ...registers.flatMap(sourcesOf)],
-    ),
+    dependents: relations(rows.dependents, new Set(registers.map(({ key }): Name => `register:${key}`)), [
+      ...entries.flatMap(linksOf),
+      ...registers.flatMap(sourcesOf),
+    ]),
     ...(emptied.length > 0 && { emptiedAt: head.seq }),
   }
 }
@@ -431,14 +431,21 @@ const KINDS: ReadonlySet<string> = new Set(['append', 'mark', 'put', 'delete', '
  */
 function sealed({ envelope, bodies, derived }: WholeOp): SealedOp {
   const { opId, kind, ids } = envelope
-  const known = KINDS.has(kind) ? envelope : { ...envelope, kind: 'mark' as const, mark: kind, ids: [ids[0] ?? opId] }
+  const known = KINDS.has(kind)
+    ? envelope
+    : { ...envelope, kind: 'mark' as const, mark: kind, ids: [ids[0] ?? opId] }
   // `decide` takes `null` for what is not there any more.
   return { envelope: known, bodies: bodies as readonly string[], ...(derived && { derived }) }
 }
 
 function emptyRows({ replica, head }: Rows): Rows {
   return {
-    head: { seq: 0, ordinal: 0, marks: new Map(), ...(head.rebased !== undefined && { rebased: head.rebased }) },
+    head: {
+      seq: 0,
+      ordinal: 0,
+      marks: new Map(),
+      ...(head.rebased !== undefined && { rebased: head.rebased }),
+    },
     results: new Map(),
     entries: new Map(),
     registers: new Map(),

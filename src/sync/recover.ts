@@ -1,8 +1,8 @@
-import type { LogRow, RegisterRow } from '../ports/store.ts'
-import { attachmentsIn } from '../kernel/log/seal.ts'
 import { messageIn } from '../kernel/log/bodies.ts'
-import type { Envelope, MarkKind, Name } from '../ports/op.ts'
 import { slotOf } from '../kernel/log/decide.ts'
+import { attachmentsIn } from '../kernel/log/seal.ts'
+import type { Envelope, MarkKind, Name } from '../ports/op.ts'
+import type { LogRow, RegisterRow } from '../ports/store.ts'
 import type { Waiting } from './state.ts'
 
 /**
@@ -59,7 +59,10 @@ export function recoveredFrom(
       written.push(id)
       const { sources: from, index, body } = register ?? { body: null }
       const listed = isCurrent ? { ...(from && { sources: from }), ...(index && { index }) } : {}
-      return done({ opId, kind: 'put', ids: [id], key: id, base, ...listed }, { bodies: [isCurrent ? body : null] })
+      return done(
+        { opId, kind: 'put', ids: [id], key: id, base, ...listed },
+        { bodies: [isCurrent ? body : null] },
+      )
     }
     if (kind === 'delete') {
       const key = id.startsWith('register:') ? id.slice('register:'.length) : undefined

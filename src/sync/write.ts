@@ -74,7 +74,13 @@ export function withRows(ops: readonly SealedOp[], rows: Rows, decision: Decisio
 export function waitingOf(
   ops: readonly SealedOp[],
   rows: Pick<Rows, 'head' | 'registers' | 'deleted'>,
-  { erase, log, registers, marks, emptied }: Pick<Decision, 'erase' | 'log' | 'registers' | 'marks' | 'emptied'>,
+  {
+    erase,
+    log,
+    registers,
+    marks,
+    emptied,
+  }: Pick<Decision, 'erase' | 'log' | 'registers' | 'marks' | 'emptied'>,
   state: ReplicaState,
 ): readonly Waiting[] {
   const byId = new Map(ops.map((op) => [op.envelope.opId, op]))
