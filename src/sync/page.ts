@@ -61,13 +61,18 @@ export function applyPage(
     confirmed,
     after.map(({ waiting }) => waiting),
   )
+  // What was written before anything of the home was seen is of its log from now on.
+  const isFirst = state.generation === undefined
+  const follows = isFirst
+    ? [...moved, ...after.slice(moved.length).map(({ waiting }) => waiting)].map((one) => ({ ...one, generation }))
+    : moved
   const isInTheWay = rows.head.seq > at.seq && theirs.length + refused.length > 0
   if (theirs.length === 0 && !isInTheWay)
     return {
       ...nothingWritten([]),
       replica: {
         state: JSON.stringify({ ...state, ...at, ...known } satisfies ReplicaState),
-        outbox: [...moved, ...refused].map(outboxRow),
+        outbox: [...follows, ...refused].map(outboxRow),
         sent: confirmed.map(({ order }) => order),
       },
     }
@@ -357,18 +362,13 @@ function decideAgain(held: readonly Held[], rows: Rows, state: ReplicaState): Ag
     waitingOf(ops.map(sealed), rows, decision, state).map((one) => [one.envelope.opId, one]),
   )
   const waiting = held.map(({ waiting, op }): Waiting => {
-    const { order, envelope, beside, generation } = waiting
-    const lasting = {
-      order,
-      envelope,
-      ...(beside && { beside }),
-      ...(generation !== undefined && { generation }),
-    }
+    const { order, envelope, beside } = waiting
+    const { generation } = state
+    const lasting = { order, envelope, ...(beside && { beside }) }
     const now = fresh.get(envelope.opId)
+    if (now) return { ...now, ...lasting }
     // What has no row in the log now is nowhere else.
-    if (!now) return { ...lasting, bodies: op.bodies }
-    const { generation: _, ...rest } = now
-    return { ...rest, ...lasting }
+    return { ...lasting, bodies: op.bodies, ...(generation !== undefined && { generation }) }
   })
   return { decision, waiting }
 }

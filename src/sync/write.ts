@@ -83,7 +83,8 @@ export function waitingOf(
   }: Pick<Decision, 'erase' | 'log' | 'registers' | 'marks' | 'emptied'>,
   state: ReplicaState,
 ): readonly Waiting[] {
-  const byId = new Map(ops.map((op) => [op.envelope.opId, op]))
+  // What is put beside an op has its id, and stands after it.
+  const byId = new Map(ops.toReversed().map((op) => [op.envelope.opId, op]))
   const gone = new Set(emptied)
   const fresh = emptied.filter((name) => !rows.deleted.has(name))
   const before = erase ? NOTHING_BEFORE : beforeOf(rows, { registers, marks }, gone, state)
@@ -98,8 +99,9 @@ export function waitingOf(
     )
     const isForgotten = key !== undefined && gone.has(`register:${key}`)
     const { generation } = state
-    const hasGeneration = generation !== undefined && !isNext
-    isNext ||= kind === 'erase'
+    const isErase = kind === 'erase'
+    const hasGeneration = generation !== undefined && (isErase || !isNext)
+    isNext ||= isErase
     const end = (firsts[index + 1]?.seq ?? Number.POSITIVE_INFINITY) - 1
     const last = log.findLast(({ seq }) => seq <= end) ?? row
     return {
