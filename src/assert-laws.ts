@@ -1,6 +1,7 @@
 import type { LawCheck } from './kernel/context/lane.ts'
 import type { Block, Context } from './ports/context.ts'
 import { PlimsollError } from './ports/errors.ts'
+import type { Head } from './ports/store.ts'
 
 /**
  * For development and tests: `createMemory({ …, laws: lawChecker })` checks laws 1, 2, 4 and 5 on
@@ -18,12 +19,13 @@ export class LawChecker {
   #epoch = ''
   #blocks: readonly Block[] = []
   #messages = 0
+  #rebased: number | undefined
 
   /**
-   * @param messages numbers of messages that the log holds.
+   * @param head of the log that the context was built from
    * @throws ERR_LAW_BROKEN
    */
-  check({ epoch, blocks, receipt }: Context, messages: number): void {
+  check({ epoch, blocks, receipt }: Context, { ordinal: messages, rebased }: Head): void {
     const { used, margin, cap, omitted, summary } = receipt
     if (cap !== null && used + margin > cap)
       throw broken(1, `${used} tokens and a margin of ${margin} are above the cap of ${cap}`)
@@ -47,13 +49,15 @@ export class LawChecker {
     // What was not saved binds nobody: others may write before an epoch of that name begins.
     if (typeof receipt.epoch === 'string') return
     const grown = blocks.filter(({ section }) => section !== 'tail')
-    // A log that is shorter was deleted, and its epochs begin again under their names.
-    const goesOn = epoch === this.#epoch && messages >= this.#messages
+    // A log that is shorter was deleted, and its epochs begin again under their names. Where rows
+    // changed places, others may stand between what was shown now.
+    const goesOn = epoch === this.#epoch && messages >= this.#messages && rebased === this.#rebased
     if (goesOn && !this.#blocks.every((block, index) => isSame(block, grown[index])))
       throw broken(5, `what was shown before in epoch ${epoch} is shown otherwise`)
     this.#epoch = epoch
     this.#blocks = grown
     this.#messages = messages
+    this.#rebased = rebased
   }
 }
 
