@@ -12,6 +12,7 @@ import { describeIsolation } from './isolation.ts'
 import { describeNames } from './names.ts'
 import { describeReads } from './reads.ts'
 import { describeRegisters } from './registers.ts'
+import { describeReplicas } from './replicas.ts'
 import type { Open } from './samples.ts'
 import { describeScopes } from './scopes.ts'
 
@@ -43,6 +44,7 @@ export function describeStore(name: string, open: Open, options: DescribeStoreOp
     describeScopes(open, options)
     describeAttachments(open, options)
     describeDerived(open, options)
+    describeReplicas(open, options)
     describeAbilities(open, options)
   })
 }
