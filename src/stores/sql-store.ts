@@ -290,7 +290,8 @@ class SqlScope implements ScopeStore {
     const known = this.#known
     if (!known?.newest || known.head.ordinal === 0 || known.deletes || known.refusals) return undefined
     const { newest } = known
-    const rows = rowsIfNew(ops, known)
+    const { head, emptiedAt, tail } = known
+    const rows = rowsIfNew(ops, { head, emptiedAt }, tail)
     if (!rows || ops.some(({ bodies }) => bodies.some((body) => body.length > PART_UNITS))) return undefined
     try {
       const decision = decide(ops, rows)
