@@ -376,8 +376,8 @@ export interface ReplicaChange {
   /**
    * Takes back all log rows after a seq before anything else is written, so that others can come
    * before them. What they wrote elsewhere is put right by the rest of the decision: `registers`
-   * and `marks` have what is there now, `gone` what is not there any more. Names that were deleted
-   * stay so unless `undeleted` has them; what they emptied stays empty.
+   * and `marks` have what is there now, and the rebase what is not there any more. Names that were
+   * deleted stay so, and what they emptied stays empty: a delete is never taken back for good.
    *
    * {@link Head.rebased} grows by one, all that was derived is removed, and {@link Rows.emptiedAt}
    * is the newest seq after the commit.
@@ -392,7 +392,6 @@ export interface Rebase {
   readonly registers: readonly string[]
   /** Slots that have no current mark any more. */
   readonly slots: readonly string[]
-  readonly undeleted: readonly Name[]
 }
 
 /**

@@ -838,7 +838,7 @@ async function emptyEntries(requests: Requests, scope: number, names: readonly N
 async function takeBack(
   requests: Requests,
   head: HeadRow,
-  { to, registers, undeleted }: Rebase,
+  { to, registers }: Rebase,
   written: Decision['registers'],
 ): Promise<readonly RegisterRow[]> {
   const { scope } = head
@@ -862,7 +862,6 @@ async function takeBack(
     [...registers, ...written.map(({ key }) => key)].map((key) => [scope, key]),
   )
   for (const key of registers) register.delete([scope, key])
-  for (const name of undeleted) requests.table('deleted').delete([scope, name])
   requests.table('derived').delete(requests.within([scope]))
   return replaced.flatMap((row) => row ?? [])
 }

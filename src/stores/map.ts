@@ -319,7 +319,7 @@ function isWritten({ log, refused, attachments, derived, replica }: MapScope): b
 }
 
 /** Takes back the rows of the log after a seq, and what else a decision says is no longer there. */
-function takeBack(scope: MapScope, { to, registers, slots, undeleted }: Rebase): void {
+function takeBack(scope: MapScope, { to, registers, slots }: Rebase): void {
   for (const row of scope.log.splice(firstAfter(scope.log, to.seq))) {
     if (isEntry(row)) scope.entries.delete(row.id)
     scope.results.delete(row.opId)
@@ -328,7 +328,6 @@ function takeBack(scope: MapScope, { to, registers, slots, undeleted }: Rebase):
   scope.rebased++
   for (const key of registers) scope.registers.delete(key)
   for (const slot of slots) scope.marks.delete(slot)
-  for (const name of undeleted) scope.deleted.delete(name)
 }
 
 /** As many of the rows as a page has room for. */

@@ -51,7 +51,7 @@ export async function stateOf(scope: ScopeStore, names: readonly Name[]): Promis
 
 /**
  * Takes back what came after a seq, and writes what another scope, which has the same rows up to
- * there, has after it.
+ * there, has after it. Contract: that one has the names deleted that this one has.
  *
  * @param wrote what else the commits decided that `to` has after the seq
  */
@@ -67,7 +67,6 @@ export function rebasing(
     to: { seq, ordinal: kept.at(-1)?.ordinal ?? 0, ...(first !== undefined && { first }) },
     registers: without(from.registers.keys(), to.registers),
     slots: without(from.head.marks.keys(), to.head.marks),
-    undeleted: without(from.deleted, to.deleted),
   }
   return (ops) => ({
     results: [],

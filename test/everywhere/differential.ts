@@ -146,34 +146,44 @@ async function answers(scope: ScopeStore): Promise<readonly unknown[]> {
   return given
 }
 
+/** What a scope was made of: ops that were accepted, and names that deletes left that are no more. */
+type Past = (SealedOp | readonly Name[])[]
+
 /**
  * Takes back the last few ops that were accepted, but none that is erased, and writes others in
  * their place.
  *
- * @param accepted all ops that are in the log. Becomes what they are then
+ * @param past becomes what it is then
  */
 async function rebase(
   [scope, reference]: readonly [ScopeStore, ScopeStore],
-  accepted: SealedOp[],
+  past: Past,
   back: number,
   ops: readonly SealedOp[],
 ): Promise<void> {
-  const start = accepted.findLastIndex(({ envelope }) => envelope.kind === 'erase') + 1
-  const confirmed = accepted.slice(0, Math.max(start, accepted.length - back))
-  const others = ops.filter(({ envelope }) => envelope.kind !== 'erase')
+  const start = past.findLastIndex((one) => 'envelope' in one && one.envelope.kind === 'erase') + 1
+  past.splice(Math.max(start, past.length - back))
+  const from = await stateOf(reference, ALL)
   const after = mapStore().open(SCOPE)
-  await after.commit(confirmed, decide)
+  for (const one of past) await playAgain(after, one)
   const { seq } = await after.head()
+  past.push([...from.deleted])
+  await playAgain(after, [...from.deleted])
+  const others = ops.filter(({ envelope }) => envelope.kind !== 'erase')
   const wrote: Decision[] = []
   const results = await after.commit(others, (given, rows) => {
     wrote.push(decide(given, rows))
     return wrote[0] as Decision
   })
-  const decided = rebasing(await stateOf(reference, ALL), await stateOf(after, ALL), seq, wrote)
-  const given = [...confirmed.slice(start), ...others]
+  const given = [...past.slice(start).flatMap((one) => ('envelope' in one ? one : [])), ...others]
+  const decided = rebasing(from, await stateOf(after, ALL), seq, wrote)
   for (const one of [scope, reference]) await one.commit(given, decided)
-  accepted.splice(confirmed.length)
-  accepted.push(...others.filter((_, at) => isNew(results[at])))
+  past.push(...others.filter((_, at) => isNew(results[at])))
+}
+
+async function playAgain(scope: ScopeStore, one: Past[number]): Promise<void> {
+  if ('envelope' in one) await scope.commit([one], decide)
+  else await scope.commit([], (_, rows) => ({ ...decide([], rows), emptied: one }))
 }
 
 function isNew(result: OpResult | undefined): boolean {
@@ -198,19 +208,19 @@ export function describeDifferential(
       fc.asyncProperty(steps, async (all) => {
         const store = open()
         const [scope, reference] = [store.open(SCOPE), mapStore().open(SCOPE)]
-        const accepted: SealedOp[] = []
+        const past: Past = []
         let other: ScopeStore | undefined
         for (const { ops, back } of all) {
-          const rebases = back > 0 && accepted.length > 0 && scope.outbox !== undefined
+          const rebases = back > 0 && past.length > 0 && scope.outbox !== undefined
           if (rebases) {
             other ??= (again?.(store) ?? store).open(SCOPE)
             expect(await answers(other)).toStrictEqual(await answers(reference))
-            await rebase([scope, reference], accepted, back, ops)
+            await rebase([scope, reference], past, back, ops)
             expect(await answers(other)).toStrictEqual(await answers(reference))
           } else {
             const results = await scope.commit(ops, decide)
             expect(results).toStrictEqual(await reference.commit(ops, decide))
-            accepted.push(...ops.filter((_, at) => isNew(results[at])))
+            past.push(...ops.filter((_, at) => isNew(results[at])))
           }
           expect(await answers(scope)).toStrictEqual(await answers(reference))
         }

@@ -47,7 +47,13 @@ export function isApplied(
  * Ops take effect in order, each seeing the ones before it; a conflict or a rejection changes
  * nothing and stops nothing.
  */
-export const decide: Decide = (ops, given) => {
+export const decide: Decide = (ops, given) => replay(ops, given, false)
+
+/**
+ * As {@link decide}; with `isFollowing` of ops that another home has accepted already: what a put
+ * named as its base, and whether its key is deleted here, decides nothing.
+ */
+export function replay(ops: readonly SealedOp[], given: Rows, isFollowing: boolean): Decision {
   let rows = given
   let { seq, ordinal } = rows.head
   let isErased = false
@@ -145,9 +151,9 @@ export const decide: Decide = (ops, given) => {
     },
     put: ({ envelope, bodies }) => {
       const { opId, key = '', base = null, sources, index } = envelope
-      if (isDeleted(`register:${key}`)) return rejected('deleted')
+      if (!isFollowing && isDeleted(`register:${key}`)) return rejected('deleted')
       const version = registerOf(key)?.version ?? null
-      if (base !== version) return { status: 'conflict', version }
+      if (!isFollowing && base !== version) return { status: 'conflict', version }
       record('put', key, opId)
       const row = { key, version: opId, seq, body: null }
       const listed = { ...(sources && { sources }), ...(index && { index }) }
@@ -241,8 +247,8 @@ function withoutBody({ derived: _, ...row }: LogRow): LogRow {
 }
 
 /** How the places and weights of the registers that are written differ from those that they had. */
-function reindexed(
-  rows: Rows,
+export function reindexed(
+  rows: Pick<Rows, 'registers'>,
   registers: ReadonlyMap<string, RegisterRow>,
 ): Pick<Decision, 'unlisted' | 'listed' | 'sums'> {
   const unlisted: IndexRow[] = []

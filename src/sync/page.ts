@@ -1,0 +1,461 @@
+import { SECRET } from '../kernel/context/secret.ts'
+import { decide, nothingWritten, reindexed, replay, slotOf } from '../kernel/log/decide.ts'
+import { PlimsollError } from '../ports/errors.ts'
+import type { Name, SealedOp } from '../ports/op.ts'
+import {
+  type Decision,
+  type Head,
+  isEntry,
+  type LogRow,
+  type MarkRow,
+  type RegisterRow,
+  type Rows,
+} from '../ports/store.ts'
+import type { SyncOp } from '../ports/sync.ts'
+import { type Before, type Confirmed, outboxRow, type ReplicaState, stateIn, type Waiting } from './state.ts'
+import { waitingOf, writtenBy } from './write.ts'
+
+/** An op whole: what waits, put together with what the log holds of it. */
+export interface WholeOp extends SyncOp {
+  readonly derived?: SealedOp['derived']
+}
+
+export interface Held {
+  readonly waiting: Waiting
+  readonly op: WholeOp
+}
+
+/** Ops that the home accepted, one for each seq after the newest that was confirmed. */
+export interface Page {
+  readonly generation: string
+  readonly ops: readonly WholeOp[]
+  /** Seq and tok of the last of them. */
+  readonly cursor: number
+  readonly anchor: string
+}
+
+/**
+ * Writes a page of the home's log, and what waits behind it again. Where the page is what waited,
+ * in that order, only the outbox gets shorter; where nothing waits, only the log longer.
+ *
+ * @param held all that waits, in order, as it is under `rows.replica`
+ * @param rows what a store read for the ops of both, and of the register {@link SECRET}
+ * @param refused of `held`, what the home refused: it is taken back, and kept with its refusal
+ * @throws ERR_STORAGE: the page does not follow the log that is here
+ */
+export function applyPage(
+  { ops, generation, cursor, anchor }: Page,
+  held: readonly Held[],
+  rows: Rows,
+  refused: readonly Waiting[] = [],
+): Decision {
+  const state = stateIn(rows.replica)
+  const isRefused = new Set(refused.map(({ order }) => order))
+  const same = refused.length > 0 ? 0 : sameOps(ops, held, state)
+  const confirmed = held.slice(0, same).map(({ waiting }) => waiting)
+  const after = held.slice(same)
+  const theirs = ops.slice(same)
+  const at = confirmedAfter(state, confirmed)
+  const known = { generation, seq: cursor, anchor }
+  const moved = movedBefore(
+    confirmed,
+    after.map(({ waiting }) => waiting),
+  )
+  const isInTheWay = rows.head.seq > at.seq && theirs.length + refused.length > 0
+  if (theirs.length === 0 && !isInTheWay)
+    return {
+      ...nothingWritten([]),
+      replica: {
+        state: JSON.stringify({ ...state, ...at, ...known } satisfies ReplicaState),
+        outbox: [...moved, ...refused].map(outboxRow),
+        sent: confirmed.map(({ order }) => order),
+      },
+    }
+  const arrived = new Set(theirs.map(({ envelope }) => envelope.opId))
+  const left = after.filter(
+    ({ waiting: { order, envelope } }) => !isRefused.has(order) && !arrived.has(envelope.opId),
+  )
+  const waited = [...moved, ...after.map(({ waiting }) => waiting).slice(moved.length)]
+  const before = beforeAll(waited)
+  const base = takenBack(rows, at, before, waited)
+  const followed = follow(theirs, base)
+  const middle = advanced(base, followed)
+  const { seq, ordinal, first } = middle.head
+  if (seq !== cursor) throw misfit(`it ends with ${seq}, and not with ${cursor}`)
+  const next = { ...state, ...known, ordinal, ...(first !== undefined && { first }) }
+  const again = decideAgain(left, middle, next)
+  const { gone, ...decision } = joined(rows, before, followed, again.decision)
+  return {
+    ...decision,
+    replica: {
+      state: JSON.stringify(next satisfies ReplicaState),
+      outbox: [...again.waiting, ...refused].map(outboxRow),
+      sent: held.flatMap(({ waiting: { order } }) =>
+        isRefused.has(order) || left.some(({ waiting }) => waiting.order === order) ? [] : [order],
+      ),
+      ...(isInTheWay && { rebase: { to: at, ...gone } }),
+    },
+  }
+}
+
+/**
+ * Empties a replica whose home was erased, but for what was written after an erase of its own: that
+ * is of the new log.
+ *
+ * @param held as in {@link applyPage}; refused ops too, which go with the rest
+ */
+export function resetErased(generation: string, held: readonly Held[], rows: Rows): Decision {
+  const { last, generation: erased } = stateIn(rows.replica)
+  const state: ReplicaState = { generation, seq: 0, anchor: '', ordinal: 0, last }
+  const left = held.filter(({ waiting }) => waiting.refusal === undefined && waiting.generation !== erased)
+  const again = decideAgain(left, emptyRows(rows), state)
+  return {
+    ...again.decision,
+    results: [],
+    refused: [],
+    erase: true,
+    replica: {
+      state: JSON.stringify(state),
+      outbox: again.waiting.map(outboxRow),
+      sent: held.flatMap(({ waiting: { order } }) =>
+        left.some(({ waiting }) => waiting.order === order) ? [] : [order],
+      ),
+      rebase: { to: { seq: 0, ordinal: 0 }, registers: [], slots: [] },
+    },
+  }
+}
+
+/**
+ * What waits first is to be sent again, since the home lost it, or has never seen it: nothing
+ * changes in the log.
+ *
+ * @param recovered as `recoveredFrom` gives them, of all rows that were confirmed
+ */
+export function resetDiverged(
+  generation: string | undefined,
+  recovered: readonly Waiting[],
+  held: readonly Held[],
+  rows: Rows,
+): Decision {
+  const { last } = stateIn(rows.replica)
+  const waiting = [...recovered, ...held.map(({ waiting: { before: _, ...rest } }) => rest)]
+  const outbox = waiting.map((one, index): Waiting => {
+    const { generation: _, ...rest } = one
+    return { ...rest, order: last + 1 + index, ...(generation !== undefined && { generation }) }
+  })
+  const state: ReplicaState = {
+    ...(generation !== undefined && { generation }),
+    seq: 0,
+    anchor: '',
+    ordinal: 0,
+    last: last + outbox.length,
+  }
+  return {
+    ...nothingWritten([]),
+    replica: {
+      state: JSON.stringify(state),
+      outbox: outbox.map(outboxRow),
+      sent: held.map(({ waiting: { order } }) => order),
+    },
+  }
+}
+
+/** How many ops of a page are those that wait first, where they stand already. */
+function sameOps(ops: Page['ops'], held: readonly Held[], { seq }: ReplicaState): number {
+  const differs = ops.findIndex(({ envelope }, index) => {
+    const { waiting } = held[index] ?? {}
+    return waiting?.seq !== seq + 1 + index || waiting.envelope.opId !== envelope.opId
+  })
+  return differs < 0 ? ops.length : differs
+}
+
+/** The head without its marks once these are confirmed. */
+function confirmedAfter(state: ReplicaState, confirmed: readonly Waiting[]): Confirmed {
+  const first = state.first ?? confirmed.find(({ envelope }) => envelope.kind === 'append')?.envelope.ids[0]
+  return {
+    seq: state.seq + confirmed.length,
+    ordinal: confirmed.at(-1)?.ordinal ?? state.ordinal,
+    ...(first !== undefined && { first }),
+  }
+}
+
+/**
+ * The first op that waits on, where what is confirmed now stands under what is written later: from
+ * now on that is what to come back to.
+ */
+function movedBefore(confirmed: readonly Waiting[], after: readonly Waiting[]): readonly Waiting[] {
+  const [first] = after
+  if (!first || confirmed.length === 0) return []
+  const known = beforeAll(confirmed)
+  const keys = new Set(after.flatMap(writtenBy))
+  const slots = new Set(after.flatMap(slotIn))
+  const registers = [...known.registers].flatMap(([key, row]) => {
+    const last = confirmed.findLast((one) => writtenBy(one).includes(key))
+    return keys.has(key) ? [[key, last ? registerAfter(last, key) : row] as const] : []
+  })
+  const marks = [...known.marks].flatMap(([slot, row]) => {
+    const last = confirmed.findLast((one) => slotIn(one) === slot)
+    return slots.has(slot) ? [[slot, last ? markAfter(last, slot) : row] as const] : []
+  })
+  if (registers.length + marks.length === 0) return []
+  const { before = { registers: [], marks: [] } } = first
+  return [
+    {
+      ...first,
+      before: { registers: [...registers, ...before.registers], marks: [...marks, ...before.marks] },
+    },
+  ]
+}
+
+/** A register as one that waited leaves it. */
+function registerAfter({ envelope, bodies, beside, seq = 0 }: Waiting, key: string): RegisterRow {
+  const { opId, sources, index } = envelope
+  const row = { key, version: opId, seq }
+  const other = beside?.find((one) => one.key === key)
+  if (other) return { ...row, body: other.body }
+  const body = envelope.key === key ? (bodies?.[0] ?? null) : null
+  return body === null
+    ? { ...row, body }
+    : { ...row, ...(sources && { sources }), ...(index && { index }), body }
+}
+
+function slotIn({ envelope: { mark, lane }, chain }: Waiting): string | [] {
+  return (chain === undefined ? undefined : slotOf(mark, lane)) ?? []
+}
+
+function markAfter({ envelope: { ids }, seq = 0, chain = 0 }: Waiting, slot: string): MarkRow {
+  return { slot, id: ids[0] ?? '', seq, chain }
+}
+
+/** What is confirmed under all that waits: of each place, what the first that wrote there found. */
+interface AllBefore {
+  readonly registers: ReadonlyMap<string, RegisterRow | null>
+  readonly marks: ReadonlyMap<string, MarkRow | null>
+}
+
+function beforeAll(waiting: readonly { readonly before?: Before }[]): AllBefore {
+  const all = waiting.toReversed().flatMap(({ before }) => before ?? [])
+  return {
+    registers: new Map(all.flatMap(({ registers }) => registers.toReversed())),
+    marks: new Map(all.flatMap(({ marks }) => marks.toReversed())),
+  }
+}
+
+/** What was read, as it was before all that waits. */
+function takenBack(rows: Rows, at: Confirmed, before: AllBefore, waited: readonly Waiting[]): Rows {
+  const isHere = ({ seq }: { readonly seq: number }) => seq <= at.seq
+  const pending = new Set<Name>([
+    ...[...before.registers.keys()].map((key): Name => `register:${key}`),
+    ...waited.flatMap(({ envelope: { kind, ids } }) =>
+      kind === 'put' ? [] : ids.map((id): Name => `entry:${id}`),
+    ),
+  ])
+  const registers = overlaid(rows.registers, before.registers)
+  const { first: _, ...head } = rows.head
+  return {
+    ...rows,
+    head: { ...head, ...at, marks: overlaid(rows.head.marks, before.marks) },
+    results: new Map([...rows.results].filter(([, one]) => one.status === 'accepted' && isHere(one))),
+    entries: new Map([...rows.entries].filter(([, row]) => isHere(row))),
+    registers,
+    dependents: relations(rows.dependents, pending, [...before.registers.values()].flatMap(sourcesOf)),
+  }
+}
+
+/** What was read, once a decision is written. */
+function advanced(rows: Rows, { log, registers, marks, emptied }: Decision): Rows {
+  const last = log.at(-1)
+  const first = rows.head.first ?? log.find(({ kind }) => kind === 'message')?.id
+  const head: Head = {
+    ...rows.head,
+    seq: last?.seq ?? rows.head.seq,
+    ordinal: last?.ordinal ?? rows.head.ordinal,
+    ...(first !== undefined && { first }),
+    marks: new Map([...rows.head.marks, ...marks.map((mark) => [mark.slot, mark] as const)]),
+  }
+  const entries = log.filter(isEntry)
+  return {
+    ...rows,
+    head,
+    entries: new Map([...rows.entries, ...entries.map((row) => [row.id, row] as const)]),
+    registers: new Map([...rows.registers, ...registers.map((row) => [row.key, row] as const)]),
+    deleted: new Set([...rows.deleted, ...emptied]),
+    dependents: relations(rows.dependents, new Set(registers.map(({ key }): Name => `register:${key}`)), [
+      ...entries.flatMap(linksOf),
+      ...registers.flatMap(sourcesOf),
+    ]),
+    ...(emptied.length > 0 && { emptiedAt: head.seq }),
+  }
+}
+
+type Link = readonly [source: Name, name: Name]
+
+function sourcesOf(row: RegisterRow | null): readonly Link[] {
+  return (row?.sources ?? []).map((source) => [source, `register:${row?.key}`])
+}
+
+function linksOf({ id, sources = [] }: LogRow): readonly Link[] {
+  return sources.map((source) => [source, `entry:${id}`])
+}
+
+/** What names what as a source: without what some names had, and with what they have now. */
+function relations(
+  dependents: Rows['dependents'],
+  changed: ReadonlySet<Name>,
+  links: readonly Link[],
+): Rows['dependents'] {
+  const all = new Map(
+    [...dependents].map(([source, names]) => [source, names.filter((name) => !changed.has(name))]),
+  )
+  for (const [source, name] of links) all.set(source, [...(all.get(source) ?? []), name])
+  return all
+}
+
+/** Ops that the home accepted, decided here as there. */
+function follow(ops: readonly WholeOp[], rows: Rows): Decision {
+  const decision = replay(ops.map(sealed), rows, true)
+  const failed = decision.results.findIndex((result) => result.status !== 'accepted' || result.repeated)
+  if (failed >= 0) throw misfit(`op ${ops[failed]?.envelope.opId} does not go with it`)
+  const stale = new Set(ops.flatMap((op) => (op.bodies[0] === null ? [op.envelope.opId] : [])))
+  const gone = new Set(decision.emptied)
+  const registers = decision.registers.map((row) => {
+    const { index, sources, body } = rows.registers.get(row.key) ?? { body: null }
+    // A later put has its value, which comes with that one: until then the older one shows.
+    const isOlder = stale.has(row.version) && body !== null && !gone.has(`register:${row.key}`)
+    return isOlder ? { ...row, ...(index && { index }), ...(sources && { sources }), body } : row
+  })
+  return { ...decision, registers: [...registers, ...besides(ops, decision, () => true)] }
+}
+
+/** Registers that are written beside ops. */
+function besides(
+  ops: readonly WholeOp[],
+  { log }: Decision,
+  isWritten: (op: WholeOp) => boolean,
+): readonly RegisterRow[] {
+  return ops.flatMap((op) => {
+    const { opId } = op.envelope
+    const row = log.find((one) => one.opId === opId)
+    if (!row || !op.beside || !isWritten(op)) return []
+    return op.beside.map(({ key, body }) => ({ key, version: opId, seq: row.seq, body }))
+  })
+}
+
+interface Again {
+  readonly decision: Decision
+  readonly waiting: readonly Waiting[]
+}
+
+/** What waits, decided again behind what was not there before. */
+function decideAgain(held: readonly Held[], rows: Rows, state: ReplicaState): Again {
+  const ops = held.map(({ op }) => op)
+  const decided = decide(ops.map(sealed), rows)
+  const hasSecret = rows.registers.get(SECRET)?.body != null
+  const registers = besides(ops, decided, ({ envelope }) => envelope.kind === 'delete' || !hasSecret)
+  const decision = { ...decided, registers: [...decided.registers, ...registers] }
+  const fresh = new Map(
+    waitingOf(ops.map(sealed), rows, decision, state).map((one) => [one.envelope.opId, one]),
+  )
+  const waiting = held.map(({ waiting, op }): Waiting => {
+    const { order, envelope, beside, generation } = waiting
+    const lasting = {
+      order,
+      envelope,
+      ...(beside && { beside }),
+      ...(generation !== undefined && { generation }),
+    }
+    const now = fresh.get(envelope.opId)
+    // What has no row in the log now is nowhere else.
+    if (!now) return { ...lasting, bodies: op.bodies }
+    const { generation: _, ...rest } = now
+    return { ...rest, ...lasting }
+  })
+  return { decision, waiting }
+}
+
+/** Two decisions, one after the other, as one that is written over what is here. */
+function joined(rows: Rows, before: AllBefore, one: Decision, other: Decision) {
+  const emptied = new Set([...one.emptied, ...other.emptied])
+  const { unrecorded = Number.POSITIVE_INFINITY } = other
+  const log = [...one.log, ...other.log].map((row): LogRow => {
+    const { derived: _, ...rest } = row
+    const left = isEntry(row) && emptied.has(`entry:${row.id}`) ? { ...rest, body: null } : row
+    return left.contexts && left.seq > unrecorded ? { ...left, contexts: [] } : left
+  })
+  const final = new Map<string, RegisterRow | null>([
+    ...before.registers,
+    ...[...one.registers, ...other.registers].map((row) => [row.key, row] as const),
+  ])
+  const marks = new Map<string, MarkRow | null>([
+    ...before.marks,
+    ...[...one.marks, ...other.marks].map((mark) => [mark.slot, mark] as const),
+  ])
+  const places = new Map(
+    [...final].map(([key, row]) => [key, row ?? { key, version: '', seq: 0, body: null }] as const),
+  )
+  const since = Math.min(unrecorded, one.unrecorded ?? Number.POSITIVE_INFINITY)
+  return {
+    results: [],
+    erase: false,
+    log,
+    registers: [...final.values()].flatMap((row) => row ?? []),
+    ...reindexed(rows, places),
+    emptied: [...emptied],
+    ...(since < Number.POSITIVE_INFINITY && { unrecorded: since }),
+    marks: [...marks.values()].flatMap((mark) => mark ?? []),
+    refused: [],
+    used: [...one.used, ...other.used],
+    gone: { registers: without(final), slots: without(marks) },
+  }
+}
+
+function without(map: ReadonlyMap<string, unknown>): string[] {
+  return [...map].flatMap(([key, value]) => (value === null ? [key] : []))
+}
+
+/** A map with other values, `null` for those that are not there. */
+function overlaid<Value>(
+  map: ReadonlyMap<string, Value>,
+  over: ReadonlyMap<string, Value | null>,
+): ReadonlyMap<string, Value> {
+  const all = new Map<string, Value | null>([...map, ...over])
+  return new Map([...all].flatMap(([key, value]) => (value === null ? [] : [[key, value] as const])))
+}
+
+/** Kinds of ops that this version knows. */
+const KINDS: ReadonlySet<string> = new Set(['append', 'mark', 'put', 'delete', 'erase'])
+
+/**
+ * An op as `decide` takes it. One of a kind that this version does not know is kept like a mark of
+ * an unknown kind: it has no effect.
+ */
+function sealed({ envelope, bodies, derived }: WholeOp): SealedOp {
+  const { opId, kind, ids } = envelope
+  const known = KINDS.has(kind)
+    ? envelope
+    : { ...envelope, kind: 'mark' as const, mark: kind, ids: [ids[0] ?? opId] }
+  // `decide` takes `null` for what is not there any more.
+  return { envelope: known, bodies: bodies as readonly string[], ...(derived && { derived }) }
+}
+
+function emptyRows({ replica, head }: Rows): Rows {
+  return {
+    head: {
+      seq: 0,
+      ordinal: 0,
+      marks: new Map(),
+      ...(head.rebased !== undefined && { rebased: head.rebased }),
+    },
+    results: new Map(),
+    entries: new Map(),
+    registers: new Map(),
+    deleted: new Set(),
+    dependents: new Map(),
+    emptiedAt: 0,
+    ...(replica !== undefined && { replica }),
+  }
+}
+
+function misfit(reason: string): PlimsollError {
+  return new PlimsollError('ERR_STORAGE', `sync: a page of the home does not follow the log: ${reason}`)
+}

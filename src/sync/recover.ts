@@ -1,0 +1,108 @@
+import { messageIn } from '../kernel/log/bodies.ts'
+import { slotOf } from '../kernel/log/decide.ts'
+import { attachmentsIn } from '../kernel/log/seal.ts'
+import type { Envelope, MarkKind, Name } from '../ports/op.ts'
+import type { LogRow, RegisterRow } from '../ports/store.ts'
+import type { Waiting } from './state.ts'
+
+/**
+ * The ops that wrote a log, as if they all waited: so what a home has lost, or never knew, is sent
+ * to it. Of a put that was written over only the name is left, of an erase nothing.
+ *
+ * @param rows all of the log up to a seq, in order
+ * @param registers those that its puts and deletes wrote, by key, as they are now or, where
+ * something that waits has written over them, as they were before
+ */
+export function recoveredFrom(
+  rows: readonly LogRow[],
+  registers: ReadonlyMap<string, RegisterRow>,
+): readonly Waiting[] {
+  const versions = new Map<string, string>()
+  const keys = new Set<string>()
+  const slots = new Set<string>()
+  return opsIn(rows).flatMap((op): Waiting[] => {
+    const [row] = op as [LogRow]
+    const { kind, id, opId, seq, chain, lane, sources, round } = row
+    if (kind === 'erase') return []
+    const { ordinal } = op.at(-1) ?? row
+    const waiting = { order: 0, seq, ordinal }
+    const written: string[] = []
+    const done = (envelope: Envelope, more: Partial<Waiting> = {}): Waiting[] => {
+      const fresh = written.filter((key) => !keys.has(key))
+      for (const key of written) keys.add(key)
+      const slot = chain === undefined ? undefined : slotOf(envelope.mark, lane)
+      const isFirst = slot !== undefined && !slots.has(slot)
+      if (slot !== undefined) slots.add(slot)
+      const before = {
+        registers: fresh.map((key) => [key, null] as const),
+        marks: isFirst ? [[slot, null] as const] : [],
+      }
+      const beside = besideOf(opId, envelope.key, registers)
+      for (const { key } of beside) if (!keys.has(key)) before.registers.push([key, null])
+      for (const { key } of beside) keys.add(key)
+      return [
+        {
+          ...waiting,
+          envelope,
+          ...(chain !== undefined && { chain }),
+          ...(beside.length > 0 && { beside }),
+          ...more,
+          ...(before.registers.length + before.marks.length > 0 && { before }),
+        },
+      ]
+    }
+    if (kind === 'put') {
+      const register = registers.get(id)
+      const isCurrent = register?.version === opId
+      const base = versions.get(id) ?? null
+      versions.set(id, opId)
+      written.push(id)
+      const { sources: from, index, body } = register ?? { body: null }
+      const listed = isCurrent ? { ...(from && { sources: from }), ...(index && { index }) } : {}
+      return done(
+        { opId, kind: 'put', ids: [id], key: id, base, ...listed },
+        { bodies: [isCurrent ? body : null] },
+      )
+    }
+    if (kind === 'delete') {
+      const key = id.startsWith('register:') ? id.slice('register:'.length) : undefined
+      if (key !== undefined && versions.has(key)) versions.set(key, opId)
+      if (key !== undefined) written.push(key)
+      return done({ opId, kind: 'delete', ids: [], target: id as Name }, { emptied: [id as Name] })
+    }
+    const ids = op.map((one) => one.id)
+    if (kind !== 'message') {
+      const from = { ...(lane !== undefined && { lane }), ...(sources && { sources }) }
+      return done({ opId, kind: 'mark', ids, mark: kind as MarkKind, base: row.base ?? null, ...from })
+    }
+    const messages = op.flatMap((one) => messageIn(one) ?? [])
+    const attachments = messages.flatMap(attachmentsIn)
+    const contexts = row.contexts?.map((hash) => ({ hash, seq }))
+    return done({
+      opId,
+      kind: 'append',
+      ...(round !== undefined && { round }),
+      ids,
+      ...(attachments.length > 0 && { attachments }),
+      ...(contexts && contexts.length > 0 && { contexts }),
+    })
+  })
+}
+
+/** Registers that were written beside an op, and are still as it left them. */
+function besideOf(opId: string, own: string | undefined, registers: ReadonlyMap<string, RegisterRow>) {
+  return [...registers.values()].flatMap(({ key, version, body }) =>
+    version === opId && key !== own && body !== null ? [{ key, body }] : [],
+  )
+}
+
+/** The rows of each op. */
+function opsIn(rows: readonly LogRow[]): readonly (readonly LogRow[])[] {
+  const ops: LogRow[][] = []
+  for (const row of rows) {
+    const last = ops.at(-1)
+    if (last?.[0]?.seq === row.seq) last.push(row)
+    else ops.push([row])
+  }
+  return ops
+}

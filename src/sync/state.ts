@@ -1,0 +1,72 @@
+import type { Envelope, Name } from '../ports/op.ts'
+import type { Head, MarkRow, OutboxRow, RegisterRow } from '../ports/store.ts'
+import type { PushResult, SyncOp } from '../ports/sync.ts'
+
+/** How far a replica knows its home's log. */
+export interface ReplicaState {
+  /** Of the home's log; absent: nothing of it was ever seen. */
+  readonly generation?: string
+  /** Seq of the newest row that the home confirmed; and its tok. */
+  readonly seq: number
+  readonly anchor: string
+  /** What the head's are at that row. */
+  readonly ordinal: number
+  readonly first?: string
+  /** Number of the newest row that was ever written to the outbox. */
+  readonly last: number
+  /** An erase waits: what was written since is of the log that begins with it. */
+  readonly erasing?: true
+}
+
+export const NO_STATE: ReplicaState = { seq: 0, anchor: '', ordinal: 0, last: 0 }
+
+export function stateIn(text: string | undefined): ReplicaState {
+  return text === undefined ? NO_STATE : (JSON.parse(text) as ReplicaState)
+}
+
+/** An op that waits to be seen in the home's log: a row of the outbox. */
+export interface Waiting {
+  /** The row's number. */
+  readonly order: number
+  readonly envelope: Envelope
+  /** Of a put alone: the log has the others'. `null`: it was forgotten. */
+  readonly bodies?: SyncOp['bodies']
+  readonly beside?: SyncOp['beside']
+  /** Where it stands in the log until then; absent: others came first, and it has no effect now. */
+  readonly seq?: number
+  /** What the head's is at its last row. */
+  readonly ordinal?: number
+  /** Of a mark that took effect: its place in the chain. */
+  readonly chain?: number
+  /** That of the log in which it was written; absent: the one after the erase that it follows. */
+  readonly generation?: string
+  /** Names that it, or another delete of its commit, was the first to empty. */
+  readonly emptied?: readonly Name[]
+  /** What it, or another op of its commit, was the first to write over. */
+  readonly before?: Before
+  /** The home refused it: it is kept for the app to see. */
+  readonly refusal?: Refusal
+}
+
+/** What is confirmed, where something that waits stands in its place: `null`, if nothing is. */
+export interface Before {
+  readonly registers: readonly (readonly [key: string, row: RegisterRow | null])[]
+  readonly marks: readonly (readonly [slot: string, row: MarkRow | null])[]
+}
+
+export type Refusal = Exclude<PushResult, { readonly seq: number }>
+
+export function waitingIn({ order, value }: OutboxRow): Waiting {
+  return { ...(JSON.parse(value) as Omit<Waiting, 'order'>), order }
+}
+
+export function outboxRow({ order, ...waiting }: Waiting): OutboxRow {
+  return { order, value: JSON.stringify(waiting) }
+}
+
+/** As much of a head as is taken back to. */
+export type Confirmed = Pick<Head, 'seq' | 'ordinal' | 'first'>
+
+export function confirmedIn({ seq, ordinal, first }: ReplicaState): Confirmed {
+  return { seq, ordinal, ...(first !== undefined && { first }) }
+}

@@ -1,0 +1,179 @@
+import { SECRET } from '../kernel/context/secret.ts'
+import { idIn, type Name, type SealedOp } from '../ports/op.ts'
+import type { Decide, Decision, LogRow, RegisterRow, Rows } from '../ports/store.ts'
+import { type Before, outboxRow, type ReplicaState, stateIn, type Waiting } from './state.ts'
+
+/**
+ * What a replica writes for ops of its own: what `decide` says, and beside it a row of the outbox
+ * for each op that is accepted. A register that would be written without a row of the log gets one:
+ * a home knows ops by their rows alone.
+ *
+ * @param waiting the outbox as it is under `rows.replica`
+ * @returns nothing, where an op forgets something and `waiting` is not given: it may hold that too
+ */
+export function writeLocally(
+  ops: readonly SealedOp[],
+  rows: Rows,
+  decide: Decide,
+  waiting?: readonly Waiting[],
+): Decision | undefined {
+  const decision = withRows(ops, rows, decide(ops, rows))
+  const { erase, emptied, log } = decision
+  if (log.length === 0) return decision
+  if ((erase || emptied.length > 0) && !waiting) return undefined
+  const state = stateIn(rows.replica)
+  const written = waitingOf(ops, rows, decision, state)
+  // Of a log that it never saw, a replica has nothing to erase.
+  const sent = written.filter(({ envelope }) => envelope.kind !== 'erase' || state.generation !== undefined)
+  return {
+    ...decision,
+    replica: {
+      state: JSON.stringify({
+        ...state,
+        last: state.last + written.length,
+        ...(erase && state.generation !== undefined && { erasing: true }),
+      } satisfies ReplicaState),
+      outbox: [...(erase ? [] : scrubbed(waiting ?? [], emptied)), ...sent].map(outboxRow),
+      ...(erase && waiting && { sent: waiting.map(({ order }) => order) }),
+    },
+  }
+}
+
+/** Each put that is written has a row of the log. */
+export function withRows(ops: readonly SealedOp[], rows: Rows, decision: Decision): Decision {
+  const known = new Set(decision.log.map(({ opId }) => opId))
+  const versions = new Set(decision.registers.map(({ version }) => version))
+  const missing = ops.filter(({ envelope: { kind, opId } }, index) => {
+    const result = decision.results[index]
+    const isNew = result?.status === 'accepted' && result.repeated === undefined
+    return kind === 'put' && isNew && !known.has(opId) && versions.has(opId)
+  })
+  if (missing.length === 0) return decision
+  let { seq } = decision.log.at(-1) ?? rows.head
+  const { ordinal } = decision.log.at(-1) ?? rows.head
+  const seqs = new Map<string, number>()
+  const log = missing.map(({ envelope: { opId, key = '' } }): LogRow => {
+    seqs.set(opId, ++seq)
+    return { seq, place: 0, kind: 'put', id: key, opId, ordinal, body: null }
+  })
+  return {
+    ...decision,
+    log: [...decision.log, ...log],
+    registers: decision.registers.map((row) => ({ ...row, seq: seqs.get(row.version) ?? row.seq })),
+    results: decision.results.map((result, index) => {
+      const at = seqs.get(ops[index]?.envelope.opId ?? '')
+      return at === undefined ? result : { status: 'accepted', seq: at, applied: true }
+    }),
+  }
+}
+
+/**
+ * What waits after a decision: each op that has rows in it, in their order. Numbered after
+ * `state.last`.
+ */
+export function waitingOf(
+  ops: readonly SealedOp[],
+  rows: Pick<Rows, 'head' | 'registers' | 'deleted'>,
+  {
+    erase,
+    log,
+    registers,
+    marks,
+    emptied,
+  }: Pick<Decision, 'erase' | 'log' | 'registers' | 'marks' | 'emptied'>,
+  state: ReplicaState,
+): readonly Waiting[] {
+  const byId = new Map(ops.map((op) => [op.envelope.opId, op]))
+  const gone = new Set(emptied)
+  const fresh = emptied.filter((name) => !rows.deleted.has(name))
+  const before = erase ? NOTHING_BEFORE : beforeOf(rows, { registers, marks }, gone, state)
+  const firsts = log.filter(({ place }) => place === 0)
+  const deletes = firsts.findLastIndex(({ kind }) => kind === 'delete')
+  let isNext = state.erasing === true
+  return firsts.map((row, index): Waiting => {
+    const { envelope, bodies } = byId.get(row.opId) as SealedOp
+    const { opId, kind, key } = envelope
+    const beside = registers.flatMap((one) =>
+      one.version === opId && one.body !== null && one.key !== key ? [{ key: one.key, body: one.body }] : [],
+    )
+    const isForgotten = key !== undefined && gone.has(`register:${key}`)
+    const { generation } = state
+    const hasGeneration = generation !== undefined && !isNext
+    isNext ||= kind === 'erase'
+    const end = (firsts[index + 1]?.seq ?? Number.POSITIVE_INFINITY) - 1
+    const last = log.findLast(({ seq }) => seq <= end) ?? row
+    return {
+      order: state.last + 1 + index,
+      envelope,
+      ...(kind === 'put' && { bodies: isForgotten ? [null] : bodies }),
+      ...(beside.length > 0 && { beside }),
+      seq: row.seq,
+      ordinal: last.ordinal,
+      ...(row.chain !== undefined && { chain: row.chain }),
+      ...(hasGeneration && { generation }),
+      ...(index === Math.max(0, deletes) && fresh.length > 0 && { emptied: fresh }),
+      ...(index === 0 && !isEmpty(before) && { before }),
+    }
+  })
+}
+
+export const NOTHING_BEFORE: Before = { registers: [], marks: [] }
+
+function isEmpty({ registers, marks }: Before): boolean {
+  return registers.length + marks.length === 0
+}
+
+/** What was confirmed where a decision writes. */
+function beforeOf(
+  rows: Pick<Rows, 'head' | 'registers'>,
+  { registers, marks }: Pick<Decision, 'registers' | 'marks'>,
+  gone: ReadonlySet<Name>,
+  { seq }: ReplicaState,
+): Before {
+  return {
+    registers: registers.flatMap(({ key }) => {
+      const row = rows.registers.get(key)
+      if (row && row.seq > seq) return []
+      return [[key, row ? forgotten(row, gone) : null] as const]
+    }),
+    marks: marks.flatMap(({ slot }) => {
+      const row = rows.head.marks.get(slot)
+      return row && row.seq > seq ? [] : [[slot, row ?? null] as const]
+    }),
+  }
+}
+
+function forgotten(row: RegisterRow, gone: ReadonlySet<Name>): RegisterRow {
+  const isGone = gone.has(`register:${row.key}`) || (gone.size > 0 && row.key === SECRET)
+  return isGone ? { key: row.key, version: row.version, seq: row.seq, body: null } : row
+}
+
+/** Of what waits, the rows that hold something that is deleted, without that. */
+export function scrubbed(waiting: readonly Waiting[], emptied: readonly Name[]): readonly Waiting[] {
+  const gone = new Set(emptied)
+  if (gone.size === 0) return []
+  return waiting.flatMap((one): Waiting[] => {
+    const { envelope, bodies, before, beside: _, ...rest } = one
+    const { kind, key, ids } = envelope
+    const names = kind === 'put' ? [`register:${key}` as const] : ids.map((id) => `entry:${id}` as const)
+    const left = bodies?.map((body, place) => (gone.has(names[place] as Name) ? null : body))
+    const registers = before?.registers.map(([name, row]) => [name, row && forgotten(row, gone)] as const)
+    const clean: Waiting = {
+      ...rest,
+      envelope,
+      ...(left && { bodies: left }),
+      ...(before && registers && { before: { ...before, registers } }),
+    }
+    return JSON.stringify(clean) === JSON.stringify(one) ? [] : [clean]
+  })
+}
+
+/** Keys and slots over which an op writes, as far as is known of it. */
+export function writtenBy({ envelope, emptied = [], beside = [] }: Waiting): readonly string[] {
+  const { key } = envelope
+  return [
+    ...(key === undefined ? [] : [key]),
+    ...emptied.flatMap((name) => idIn('register', name) ?? []),
+    ...beside.map((one) => one.key),
+  ]
+}
