@@ -189,6 +189,50 @@ export function describeCommits(open: Open): void {
       expect((await scope.entries()).rows.map(({ id }) => id)).toEqual(['m1', 'm2', 'n0', 'o0', 'n1', 'o1'])
     })
 
+    it('gives that answer to who knew the scope before the op was refused, too', async () => {
+      const store = await open()
+      const [one, other] = [store.open(SCOPE), store.open(SCOPE)]
+      await one.commit([append('op-1', ['m1'])], decide)
+      const [result] = await other.commit([append('op-2', ['m2'], { round: 'later' })], decide)
+      // By now it could be accepted, if nobody knew of it.
+      const again = append('op-2', ['m2'])
+      expect(await one.commit([again], decide)).toEqual([{ ...result, repeated: true }])
+      await one.commit([append('op-3', ['m3'])], decide)
+      for (const scope of [one, other])
+        expect(await scope.commit([again], decide)).toEqual([{ ...result, repeated: true }])
+    })
+
+    it('sees an erase that was followed by the same ops, so that the log ends as it did', async () => {
+      const store = await open()
+      const [one, other] = [store.open(SCOPE), store.open(SCOPE)]
+      for (const id of ['m1', 'm2']) await one.commit([append(`op-${id}`, [id])], decide)
+      await one.changesSince(0)
+      await other.commit([erase('op-3')], decide)
+      await other.commit([append('op-m2', ['m2'])], decide)
+      expect(await one.head()).toMatchObject({ seq: 4, ordinal: 1, first: 'm2' })
+      expect((await readLog(one)).map(({ id }) => id)).toEqual(['op-3', 'm2'])
+      expect(await one.commit([append('op-4', ['m4'])], decide)).toEqual([accepted(5)])
+      expect((await readLog(other)).map(({ seq }) => seq)).toEqual([3, 4, 5])
+    })
+
+    it('writes all that it decides, whatever the ops are', async () => {
+      const scope = await openScope(open)
+      await scope.commit([append('op-1', ['m1'])], decide)
+      for (const ops of [[], [append('op-2', ['m2'])]])
+        await scope.commit(ops, (given, rows) => {
+          const { head } = rows
+          const others = decide([remove(`remove-${head.seq}`, 'entry:m1')], rows)
+          const { log, ...rest } = decide(given, { ...rows, head: { ...head, seq: head.seq + 1 } })
+          return { ...rest, log: [...others.log, ...log], emptied: others.emptied }
+        })
+      expect((await readLog(scope)).map(({ seq, id, body }) => [seq, id, body === null])).toEqual([
+        [1, 'm1', true],
+        [2, 'entry:m1', true],
+        [3, 'entry:m1', true],
+        [4, 'm2', false],
+      ])
+    })
+
     it('shows decide all rows that the ops name', async () => {
       const scope = await openScope(open)
       await scope.commit(
