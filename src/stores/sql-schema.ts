@@ -32,9 +32,8 @@ export const DERIVED_TABLE = `CREATE TABLE plimsoll_derived (scope INTEGER NOT N
  * entries by id, and with them the ops that are one with an entry, whose `op` is none; the second
  * the other ops by id, and the third the few marks among many messages.
  *
- * A scope's `stamp` is a random number from whenever something is written that does not show at the
- * end of its log, and each row has the stamp of its time: the last row says whether what is known of
- * the scope is still so.
+ * A scope's `stamp` counts what was written that does not show at the end of its log, and each row
+ * has the stamp of its time: the last row says whether what is known of the scope is still so.
  * `replica` is what `ReplicaChange.state` was last. Reserved: `seal`, for the chain of rows up to one.
  */
 export const SCHEMA: readonly string[] = [

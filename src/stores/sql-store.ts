@@ -802,7 +802,7 @@ class SqlScope implements ScopeStore {
     const n = (erase ? undefined : last) ?? firstOf(scope) - 1
     // What others know of the scope, the end of its log would not disprove.
     const isAside = erase || rebase || (log.length === 0 && (replica || !known?.refusals))
-    const stamp = isAside ? Math.floor(Math.random() * 2 ** 48) : (known?.stamp ?? null)
+    const stamp = isAside ? (known?.stamp ?? 0) + 1 : (known?.stamp ?? null)
     this.#insert(scope, n + 1, log, stamp)
     for (const row of registers) this.#put(scope, row)
     this.#reindex(scope, decision)
