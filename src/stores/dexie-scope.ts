@@ -51,7 +51,7 @@ import { all, type Requests, rowsOf, synchronously } from './idb-transaction.ts'
 import { LogTail, tailAfter } from './log-tail.ts'
 import { idsIn, type Named, namedBy } from './named.ts'
 import { PageFill, unitsOf } from './page-fill.ts'
-import { NOTHING_NAMED, rowsIfNew } from './plain-append.ts'
+import { isAppend, NOTHING_NAMED, rowsIfNew } from './plain-append.ts'
 
 /** Most UTF-16 units that one request may have to load. */
 const REQUEST_UNITS = 4 * PAGE_UNITS
@@ -142,7 +142,7 @@ export class DexieScope {
     if (!rows) return undefined
     try {
       const decision = decided(() => decide(ops, rows))
-      if (decision.refused.length > 0 || decision.replica?.rebase) return undefined
+      if (!isAppend(decision)) return undefined
       const after = headAfter(this.#name, before.scope, before, decision)
       await connection.write(async (requests) => {
         const asked = [requests.table('meta').get(META), requests.table('head').get(this.#name)]
