@@ -866,7 +866,7 @@ async function takeBack(
   return replaced.flatMap((row) => row ?? [])
 }
 
-/** Asks for the rows of the outbox to be written that a decision has, and those that were sent to go. */
+/** Asks for what a decision says of the outbox. */
 function writeOutbox(requests: Requests, scope: number, { outbox = [], sent = [] }: ReplicaChange): void {
   const table = requests.table('outbox')
   for (const { order, value } of outbox) table.put({ scope, order, value })

@@ -31,7 +31,7 @@ export function rowsIfNew(
   return { ...NOTHING_NAMED, ...known, entries }
 }
 
-/** Whether a decision says nothing that an append does not: rows of the log, and what waits for a home. */
+/** Whether a decision has nothing but rows of the log, and what waits for a home. */
 export function isAppend(decision: Decision): boolean {
   const { erase, log, registers, unlisted, listed, sums, emptied, marks, refused, used, replica } = decision
   const others = [registers, unlisted, listed, emptied, marks, refused, used]

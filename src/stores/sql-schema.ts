@@ -34,7 +34,8 @@ export const DERIVED_TABLE = `CREATE TABLE plimsoll_derived (scope INTEGER NOT N
  *
  * A scope's `stamp` counts what was written that does not show at the end of its log, and each row
  * has the stamp of its time: the last row says whether what is known of the scope is still so.
- * `replica` is what `ReplicaChange.state` was last. Reserved: `seal`, for the chain of rows up to one.
+ * `replica` is what `ReplicaChange.state` was last. Reserved: `seal`, for the chain of rows up to
+ * one.
  */
 export const SCHEMA: readonly string[] = [
   `CREATE TABLE plimsoll_meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID`,
