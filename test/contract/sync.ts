@@ -24,13 +24,13 @@ import {
 
 /** A home as replicas see it. */
 export interface SyncHome {
-  /** Contract: answers `POST /v1/sync/push` and `POST /v1/sync/pull`, wherever the URL says it is. */
+  /** Contract: answers `POST /v1/sync/push` and `…/pull`, whatever host the URL names. */
   readonly fetch: (request: Request) => Promise<Response>
   /** Contract: gives the headers by which a user of that name is known. */
   readonly authorize: (user: string) => Readonly<Record<string, string>>
   /**
-   * Optional: remembers what the home holds, and gives what takes it back to that, as a restore from
-   * a backup does.
+   * Optional: remembers what the home holds, and gives what takes it back to that, as a restore
+   * from a backup does.
    */
   readonly save?: () => Promise<() => Promise<void>>
 }
@@ -169,7 +169,7 @@ const ids = (prefix: string, count: number) => Array.from({ length: count }, (_,
 
 /**
  * What the home of a memory's replicas must do, by its two calls alone, as tests for Vitest. All
- * that is pushed is as this library writes it, so that a home which checks what it is pushed passes.
+ * that is pushed is as this library writes it, so that a home passes which checks that.
  *
  * @param openHome gives a home; it need not be an empty one
  * @example
