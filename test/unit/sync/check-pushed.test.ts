@@ -30,7 +30,7 @@ function pushOf(ops: readonly SealedOp[]): readonly SyncOp[] {
   return own.map(({ envelope, bodies }): SyncOp => {
     const secret = ops.find((op) => op.envelope.opId === envelope.opId && op.envelope.key === SECRET)
     const body = secret && secret.envelope !== envelope ? secret.bodies[0] : undefined
-    return { envelope, bodies, ...(body !== undefined && { beside: [{ key: SECRET, body }] }) }
+    return { envelope, bodies, ...(body != null && { beside: [{ key: SECRET, body }] }) }
   })
 }
 

@@ -5,6 +5,7 @@ import { sealOp } from '../../../src/kernel/log/seal.ts'
 import type { SealedOp } from '../../../src/ports/op.ts'
 import type { ScopeStore } from '../../../src/ports/store.ts'
 import type { PullAnswer, PullRequest, PushAnswer, SyncOp } from '../../../src/ports/sync.ts'
+import { encryptedStore, secretKeys } from '../../../src/stores/encrypted/index.ts'
 import { mapStore } from '../../../src/stores/map.ts'
 import { answerPull, answerPush, homeScope, NO_GENERATION } from '../../../src/sync/home.ts'
 import { append, erase, mark, put, remove, SCOPE } from '../../contract/samples.ts'
@@ -371,6 +372,40 @@ describe('a push by way of what the home itself writes through', () => {
     expect((await pull(scope, START)).generation).toBe(generation)
     const erased = await push(home, generation, erase('o2'))
     expect((await pull(scope, START)).generation).toBe(erased.generation)
+  })
+})
+
+describe('a home that encrypts what it holds', () => {
+  it('gives what it was pushed, with what is forgotten already, and the secret', async () => {
+    const store = mapStore()
+    const below = store.open(SCOPE)
+    const keys = secretKeys('5'.repeat(64))
+    const home = Object.assign(encryptedStore(store, keys).open(SCOPE), {
+      outbox: (after: number) => below.outbox?.(after) ?? Promise.resolve([]),
+    })
+    const [m1, gone, old, now] = opsOf(
+      append('o1', ['m1'], { bodies: ['in plain text'] }),
+      append('o2', ['m2']),
+      put('o3', 'a', null),
+      put('o4', 'a', 'o3'),
+    ) as [SyncOp, SyncOp, SyncOp, SyncOp]
+    const beside = [{ key: SECRET, body: '"one"' }]
+    const ops = [{ ...m1, beside }, { ...gone, bodies: [null] }, { ...old, bodies: [null] }, now]
+    const answer = await answerPush(home, { generation: '', ops }, { newTok })
+    expect(answer).toMatchObject({ results: [{ seq: 1 }, { seq: 2 }, { seq: 3 }, { seq: 4 }] })
+    const { base: _, ...envelope } = now.envelope
+    expect((await pull(home, START)).ops).toEqual([
+      ops[0],
+      ops[1],
+      { ...ops[2], envelope: expect.objectContaining({ opId: 'o3' }) },
+      { ...now, envelope },
+    ])
+    expect(JSON.stringify(await below.changesSince(0))).not.toContain('in plain text')
+    const { generation } = answer
+    const again = await answerPush(home, { generation, ops: opsOf(erase('o5')) }, { newTok })
+    expect(again).toMatchObject({ erased: true })
+    expect(await push(home, again.generation, append('o6', ['m6']))).toMatchObject({ results: [{ seq: 1 }] })
+    expect((await pull(home, START)).ops).toEqual(opsOf(append('o6', ['m6'])))
   })
 })
 
