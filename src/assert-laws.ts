@@ -1,7 +1,6 @@
 import type { LawCheck } from './kernel/context/lane.ts'
 import type { Block, Context } from './ports/context.ts'
 import { PlimsollError } from './ports/errors.ts'
-import type { Head } from './ports/store.ts'
 
 /**
  * For development and tests: `createMemory({ …, laws: lawChecker })` checks laws 1, 2, 4 and 5 on
@@ -22,10 +21,11 @@ export class LawChecker {
   #rebased: number | undefined
 
   /**
-   * @param head of the log that the context was built from
+   * @param messages numbers of messages that the log holds.
+   * @param rebased how often rows changed their places
    * @throws ERR_LAW_BROKEN
    */
-  check({ epoch, blocks, receipt }: Context, { ordinal: messages, rebased }: Head): void {
+  check({ epoch, blocks, receipt }: Context, messages: number, rebased?: number): void {
     const { used, margin, cap, omitted, summary } = receipt
     if (cap !== null && used + margin > cap)
       throw broken(1, `${used} tokens and a margin of ${margin} are above the cap of ${cap}`)

@@ -133,12 +133,13 @@ describe('two devices and the home of one session', () => {
   it('find by recall what came before rows that wait', async () => {
     const { a, b, sync } = places()
     await a.session.append(say('A seat by the window.'))
-    expect((await a.session.recall.find('window')).map(({ text }) => text)).toHaveLength(1)
+    const found = async (word: string) => (await a.session.recall.find(word))[0]?.text
+    expect(await found('window')).toBe('A seat by the window.')
     await b.session.append(say('A museum of porcelain.'))
     await b.sync()
     await sync()
-    expect((await a.session.recall.find('porcelain')).map(({ text }) => text)).toHaveLength(1)
-    expect((await a.session.recall.find('window')).map(({ text }) => text)).toHaveLength(1)
+    expect(await found('porcelain')).toBe('A museum of porcelain.')
+    expect(await found('window')).toBe('A seat by the window.')
   })
 
   it('show the same after both summed up, remembered and deleted without the other', async () => {

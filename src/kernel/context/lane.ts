@@ -55,8 +55,12 @@ export interface LaneParts {
 
 /** Checks each context of one lane. */
 export interface LawCheck {
-  /** @param head of the log that it was built from. @throws ERR_LAW_BROKEN */
-  check(context: Context, head: LogHead): void
+  /**
+   * @param messages numbers of messages that the log holds
+   * @param rebased how often rows changed their places
+   * @throws ERR_LAW_BROKEN
+   */
+  check(context: Context, messages: number, rebased?: number): void
 }
 
 /** A context with the window that it shows, and what is recorded of it. */
@@ -335,10 +339,10 @@ export class Lane {
 
   async #finish(made: Omit<Made, 'slice'>): Promise<Built> {
     const context = await contextOf(this, { ...made, slice: this.view })
-    const { head } = this.view
-    this.#laws?.check(context, head)
+    const { seq, ordinal, rebased } = this.view.head
+    this.#laws?.check(context, ordinal, rebased)
     const hash = made.call.tail.length > 0 ? hashOf(this, made) : context.hash
-    return { context, window: made.window, handedOut: { hash, seq: head.seq } }
+    return { context, window: made.window, handedOut: { hash, seq } }
   }
 }
 

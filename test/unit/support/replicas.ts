@@ -6,7 +6,7 @@ import type { Scope, SealedOp } from '../../../src/ports/op.ts'
 import { scopeName } from '../../../src/ports/scope-name.ts'
 import type { LogRow, RegisterRow, ScopeStore, Store } from '../../../src/ports/store.ts'
 import type { PushAnswer } from '../../../src/ports/sync.ts'
-import { decidePush, homeStateIn, homeStore } from '../../../src/sync/home.ts'
+import { decidePush, homeStateIn, homeStore, pushedOps } from '../../../src/sync/home.ts'
 import { applyPage, type Held, resetErased, type WholeOp } from '../../../src/sync/page.ts'
 import { recoveredFrom } from '../../../src/sync/recover.ts'
 import { type ReplicaState, stateIn, type Waiting, waitingIn } from '../../../src/sync/state.ts'
@@ -120,10 +120,9 @@ export class Replica {
   async #pushed(scope: Scope, held: readonly Held[]): Promise<PushAnswer> {
     const { generation = '' } = held[0]?.waiting ?? {}
     const ops = held.map(({ op }) => op)
-    const probe = sealOp({ kind: 'put', opId: 'probe', key: SECRET, base: null, value: null })
     let answer: PushAnswer | undefined
-    await this.#home.raw.open(scope).commit([...ops.map(sealed), probe], (given, rows) => {
-      const made = decidePush({ generation, ops }, given.slice(0, -1), rows, this.#home.newTok)
+    await this.#home.raw.open(scope).commit(pushedOps(ops), (given, rows) => {
+      const made = decidePush({ generation, ops }, given, rows, this.#home.newTok)
       answer = made.answer
       return made.decision
     })

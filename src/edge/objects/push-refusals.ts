@@ -1,0 +1,34 @@
+import { partsOf } from '../../kernel/log/message.ts'
+import { checkPushed } from '../../operations/check-pushed.ts'
+import type { Memory } from '../../ports/memory.ts'
+import type { Message } from '../../ports/message.ts'
+import type { Scope } from '../../ports/op.ts'
+import type { PushRejection, SyncOp } from '../../ports/sync.ts'
+import { isMediaUrl } from '../media-url.ts'
+
+/** Says of an op why it is not taken, if it is not. */
+export type Refuse = (op: SyncOp) => PushRejection | undefined
+
+/**
+ * What an object does not take of a push: what its own memory would not write, and what no route
+ * takes.
+ */
+export async function pushRefusals(memory: Memory, scope: Scope, ops: readonly SyncOp[]): Promise<Refuse> {
+  const check = await checkPushed(memory, scope, ops)
+  return (op) => check(op) ?? (hasForeignMedia(op) ? 'forbidden' : undefined)
+}
+
+/** @param op Contract: was checked */
+function hasForeignMedia({ envelope: { kind }, bodies }: SyncOp): boolean {
+  if (kind !== 'append') return false
+  return bodies.some((body) => {
+    if (body === null || !body.includes('"media"')) return false
+    return partsOf(JSON.parse(body) as Message).some(
+      (part) => part.type === 'media' && part.url !== undefined && !isMediaUrl(part.url),
+    )
+  })
+}
+
+export function isErase({ envelope: { kind } }: SyncOp): boolean {
+  return kind === 'erase'
+}
