@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SECRET } from '../../../src/kernel/context/secret.ts'
-import { replay } from '../../../src/kernel/log/decide.ts'
+import { nothingWritten, replay } from '../../../src/kernel/log/decide.ts'
 import type { Name, SealedOp } from '../../../src/ports/op.ts'
 import type { LogRow, RegisterRow, ScopeStore } from '../../../src/ports/store.ts'
 import type { PullRequest, SyncOp } from '../../../src/ports/sync.ts'
@@ -68,12 +68,26 @@ function told({ tok: _, base, derived: __, ...row }: LogRow) {
   return { ...row, ...(row.kind !== 'put' && base !== undefined && { base }) }
 }
 
+/** Which names are deleted for ever. */
+async function deletedIn(scope: ScopeStore): Promise<readonly Name[]> {
+  const ids = ['m1', 'm2', 'm3', 'm4', 'm5']
+  const names = ids.flatMap((id): Name[] => [`entry:${id}`, `entry:mark-${id}`])
+  let deleted: readonly Name[] = []
+  const probes = ['a', 'b'].map((key) => put(`probe-${key}`, key, null, { sources: names }))
+  await scope.commit(probes, (_, rows) => {
+    deleted = [...rows.deleted].sort()
+    return nothingWritten([])
+  })
+  return deleted
+}
+
 async function contents(scope: ScopeStore, since: number) {
   const rows = await readLog(scope, since)
   const registers = await scope.registers('')
   return {
     rows: rows.map((row) => told({ ...row, seq: row.seq - since })),
     registers: registers.map((row): RegisterRow => ({ ...row, seq: row.seq - since })),
+    deleted: await deletedIn(scope),
     indexed: (await scope.indexed('g')).map(({ key }) => key),
     sums: await scope.sums(['g']),
     marks: [...(await scope.head()).marks.values()].map((row) => ({ ...row, seq: row.seq - since })),
