@@ -208,6 +208,21 @@ describe('a session that was removed', () => {
     expect(await world.messages()).toEqual(['m3: "Anew."'])
   })
 
+  it('tells those so whose push was under way', async () => {
+    const { world, device, generation } = await begun()
+    const { register } = UserReplica.prototype
+    let isRemoved = false
+    vi.spyOn(UserReplica.prototype, 'register').mockImplementation(async function (this: UserReplica, key) {
+      if (key === 'session/trip' && !isRemoved) {
+        isRemoved = true
+        await world.call('DELETE', '/v1/sessions/trip')
+      }
+      return register.call(this, key)
+    })
+    expect(await device.push('trip', generation, message('m2', 'Late.'))).toMatchObject({ erased: true })
+    expect([isRemoved, await world.messages(), await world.listed()]).toEqual([true, 404, []])
+  })
+
   it('is removed first where its object ended in between', async () => {
     const { world, device, generation } = await begun()
     await runInDurableObject(world.stub(), (_, { storage }) => {
