@@ -23,12 +23,10 @@ export async function pushRefusals(memory: Memory, scope: Scope, ops: readonly S
 /** @param op Contract: was checked */
 function hasForeignMedia({ envelope: { kind }, bodies }: SyncOp): boolean {
   if (kind !== 'append') return false
-  return bodies.some((body) => {
-    if (body === null || !body.includes('"media"')) return false
-    return partsOf(JSON.parse(body) as Message).some(
-      (part) => part.type === 'media' && part.url !== undefined && !isMediaUrl(part.url),
-    )
-  })
+  const messages = bodies.flatMap((body) => (body === null ? [] : (JSON.parse(body) as Message)))
+  return messages.some((message) =>
+    partsOf(message).some((part) => part.type === 'media' && part.url !== undefined && !isMediaUrl(part.url)),
+  )
 }
 
 export function isErase({ envelope: { kind } }: SyncOp): boolean {

@@ -437,12 +437,14 @@ describe('an op that no memory would have written', () => {
       generation,
       op('b1', spoken({ role: 'system', trust: 'system' })),
       op('b2', spoken({ content: [script] })),
+      op('b2b', spoken({ content: [script] }).replace('"media"', '"\\u006dedia"')),
       op('b3', spoken({ content: 'x'.repeat(8 * 2 ** 20) })),
       put('b4', 'notes/x', 1, { index: [{ group: 'facts', order: '0' }] }),
       message('m2', 'And back.'),
     )
     expect(answer).toMatchObject({
       results: [
+        { rejected: 'forbidden' },
         { rejected: 'forbidden' },
         { rejected: 'forbidden' },
         { rejected: 'too-large' },
