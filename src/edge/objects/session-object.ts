@@ -45,7 +45,7 @@ import { COMPACT, compactionHandler, scheduleCompaction } from './compaction-wor
 import { Failures, reportTo } from './failures.ts'
 import { LiveSockets, scopeIn } from './live-sockets.ts'
 import { objectName } from './object-name.ts'
-import { isErase, pushRefusals } from './push-refusals.ts'
+import { erasedIn, isErase, pushRefusals } from './pushes.ts'
 import {
   type Asked,
   CHANGES,
@@ -581,14 +581,23 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
    */
   async push(scope: SessionScope, request: PushRequest, { bytes = 0 }: CallMeta): Promise<PushAnswer> {
     const { generation, ops } = request
-    const before = await this.#life.log(scope)
+    const log = await this.#life.log(scope)
     const isKnown = this.#life.record !== undefined
     const erase = generation === NO_GENERATION ? undefined : ops.find(isErase)
-    if ((!isKnown || erase) && (await before.head()).seq > 0) {
-      const looked = await answerPush(before, { generation, ops: [] }, { newTok })
-      if ('erased' in looked) return looked
-    }
+    const erased = !isKnown || erase ? await erasedIn(log, generation) : undefined
+    if (erased) return erased
     if (erase) return this.#pushErase(scope, generation, erase)
+    try {
+      return await this.#push(scope, request, bytes)
+    } catch (error) {
+      if (!isPlimsollError(error, 'ERR_NOT_FOUND')) throw error
+      // It may have been removed meanwhile.
+      return (await erasedIn(await this.#life.log(scope), generation)) ?? Promise.reject(error)
+    }
+  }
+
+  async #push(scope: SessionScope, request: PushRequest, bytes: number): Promise<PushAnswer> {
+    const { ops } = request
     const home = await this.#life.ensure(scope)
     this.#take(bytes)
     await listSession(home.memory, scope, { project: home.project })

@@ -57,7 +57,7 @@ import { Failures, reportTo } from './failures.ts'
 import { heldScope, tellingScope } from './held-scope.ts'
 import { LiveSockets, scopeIn } from './live-sockets.ts'
 import { objectName } from './object-name.ts'
-import { isErase, pushRefusals } from './push-refusals.ts'
+import { erasedIn, isErase, pushRefusals } from './pushes.ts'
 import { userOf } from './session-home.ts'
 import type { Confirmed, Settled } from './session-life.ts'
 import type { SessionObject } from './session-object.ts'
@@ -444,8 +444,8 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   /** Erases the user, unless that op did it before. */
   async #pushErase(scope: Scope, generation: string, erase: SyncOp): Promise<PushAnswer> {
     const log = this.#log(scope)
-    const looked = await answerPush(log, { generation, ops: [] }, { newTok })
-    if ('erased' in looked) return looked
+    const erased = await erasedIn(log, generation)
+    if (erased) return erased
     const [done] = await log.commit([knownOp(erase)], look)
     if (!done || !isRepeated(done)) {
       const { isDone } = await this.erase(scope)

@@ -195,6 +195,8 @@ describe('a pushed op', () => {
     ['an index of a feature that is not in use', put('app/1', 1, { index: [{ group: 'a', order: '' }] })],
     ['an index of what stands in none', put(SECRET, KEY, { index: [{ group: 'a', order: '' }] })],
     ['an index that counts backwards', put('untold/1', 1, { index: [{ group: 'a', weight: -1 }] })],
+    ["a store's own register", put('encryption/keys', [])],
+    ["a delete of a store's own register", { kind: 'delete', opId: 'o', target: 'register:encryption/keys' }],
     ['a head under another hash', put('head/other', headValue({ system: '', memory: '', tools: '' }))],
     ['a head of another key', head('', 'user', 'b5'.repeat(32))],
     ['a head above its label', head('Memory.', 'system')],

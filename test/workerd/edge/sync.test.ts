@@ -208,6 +208,21 @@ describe('a session that was removed', () => {
     expect(await world.messages()).toEqual(['m3: "Anew."'])
   })
 
+  it('tells those so whose push was under way', async () => {
+    const { world, device, generation } = await begun()
+    const { register } = UserReplica.prototype
+    let isRemoved = false
+    vi.spyOn(UserReplica.prototype, 'register').mockImplementation(async function (this: UserReplica, key) {
+      if (key === 'session/trip' && !isRemoved) {
+        isRemoved = true
+        await world.call('DELETE', '/v1/sessions/trip')
+      }
+      return register.call(this, key)
+    })
+    expect(await device.push('trip', generation, message('m2', 'Late.'))).toMatchObject({ erased: true })
+    expect([isRemoved, await world.messages(), await world.listed()]).toEqual([true, 404, []])
+  })
+
   it('is removed first where its object ended in between', async () => {
     const { world, device, generation } = await begun()
     await runInDurableObject(world.stub(), (_, { storage }) => {
@@ -422,12 +437,14 @@ describe('an op that no memory would have written', () => {
       generation,
       op('b1', spoken({ role: 'system', trust: 'system' })),
       op('b2', spoken({ content: [script] })),
+      op('b2b', spoken({ content: [script] }).replace('"media"', '"\\u006dedia"')),
       op('b3', spoken({ content: 'x'.repeat(8 * 2 ** 20) })),
       put('b4', 'notes/x', 1, { index: [{ group: 'facts', order: '0' }] }),
       message('m2', 'And back.'),
     )
     expect(answer).toMatchObject({
       results: [
+        { rejected: 'forbidden' },
         { rejected: 'forbidden' },
         { rejected: 'forbidden' },
         { rejected: 'too-large' },
