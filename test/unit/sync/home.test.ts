@@ -112,7 +112,10 @@ describe('a pull', () => {
     const source = remove('o2', 'entry:m1')
     await push(scope, '', put('o1', 'a', null, { sources: ['entry:m1'] }), source)
     await push(scope, '', put('o3', 'b', null, { sources: ['entry:m1'] }))
-    const { ops, anchor } = await pull(scope, START)
+    // A mark keeps its own.
+    await push(scope, '', mark('o4', 'summary', 's1', { sources: ['entry:m1'] }))
+    expect((await scope.changesSince(3)).rows[0]?.tok).toMatch(/^tok-\d+$/)
+    const { ops, anchor } = await pull(scope, { ...START, limit: 3 })
     expect(ops).toMatchObject([
       { envelope: { opId: 'o1', sources: ['entry:m1'] }, bodies: [null] },
       {},
