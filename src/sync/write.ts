@@ -83,7 +83,7 @@ export function waitingOf(
   }: Pick<Decision, 'erase' | 'log' | 'registers' | 'marks' | 'emptied'>,
   state: ReplicaState,
 ): readonly Waiting[] {
-  // What is put beside an op has its id, and stands after it.
+  // What is written beside an op comes after it, under its name.
   const byId = new Map(ops.toReversed().map((op) => [op.envelope.opId, op]))
   const gone = new Set(emptied)
   const fresh = emptied.filter((name) => !rows.deleted.has(name))
