@@ -1,5 +1,5 @@
 import { SECRET } from '../kernel/context/secret.ts'
-import { decide, nothingWritten } from '../kernel/log/decide.ts'
+import { decide, nothingWritten, reindexed } from '../kernel/log/decide.ts'
 import { newSecret } from '../platform/secret.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Envelope, OpResult, RejectReason, SealedOp } from '../ports/op.ts'
@@ -27,7 +27,7 @@ import { utf8Length } from '../ports/utf8-length.ts'
 import { knownOp } from './known-op.ts'
 import { opsIn, pulledOp } from './pulled.ts'
 import { tokOf, tokWith } from './tok.ts'
-import { withRows } from './write.ts'
+import { withOlder, withRows } from './write.ts'
 
 /** What a home knows of itself. */
 export interface HomeState {
@@ -252,6 +252,7 @@ export function decidePush(
     .slice(0, pushed.length)
     .flatMap((op, index) => (refused[index] === undefined ? shifted(op, since) : []))
   const decided = decide(taken, rows)
+  const shown = withOlder(taken, rows, decided)
   let hasSecret = rows.registers.get(SECRET)?.body != null
   const registers = given.slice(pushed.length).flatMap(({ envelope: { opId }, bodies }): RegisterRow[] => {
     const row = decided.log.find((one) => one.opId === opId)
@@ -259,7 +260,7 @@ export function decidePush(
     hasSecret = true
     return [{ key: SECRET, version: opId, seq: row.seq, body: bodies[0] ?? null }]
   })
-  const own = decided.registers.filter(({ key }) => key !== SECRET || registers.length === 0)
+  const own = shown.filter(({ key }) => key !== SECRET || registers.length === 0)
   const forbidden = pushed.flatMap(({ envelope: { opId } }, index) => {
     const reason = refused[index] as RejectReason | undefined
     return reason === undefined ? [] : [{ opId, result: { status: 'rejected', reason } as const }]
@@ -269,6 +270,7 @@ export function decidePush(
     rows,
     {
       ...decided,
+      ...(shown !== decided.registers && reindexed(rows, new Map(shown.map((row) => [row.key, row])))),
       registers: [...own, ...registers.slice(-1)],
       refused: [...decided.refused, ...forbidden],
     },
@@ -392,7 +394,8 @@ async function answerOf(
   for (const rows of opsIn(page.rows).slice(0, Math.min(limit, PULL_OPS))) {
     const [row] = rows as [LogRow]
     const { opId, kind, id } = row
-    const op = isKnown(row.seq - since)
+    // What is beside it may be another's.
+    const op = isKnown(row.seq - since) && secret?.version !== opId
       ? { opId }
       : pulledOp(rows, since, kind === 'put' ? await scope.register(id) : undefined, secret)
     size += utf8Length(JSON.stringify(op))

@@ -2,7 +2,7 @@ import { messageIn } from '../kernel/log/bodies.ts'
 import { slotOf } from '../kernel/log/decide.ts'
 import { attachmentsIn } from '../kernel/log/seal.ts'
 import type { Envelope, MarkKind, Name } from '../ports/op.ts'
-import type { LogRow, RegisterRow } from '../ports/store.ts'
+import { hasBody, type LogRow, type RegisterRow } from '../ports/store.ts'
 import type { Waiting } from './state.ts'
 
 /**
@@ -61,7 +61,7 @@ export function recoveredFrom(
       const listed = isCurrent ? { ...(from && { sources: from }), ...(index && { index }) } : {}
       return done(
         { opId, kind: 'put', ids: [id], key: id, base, ...listed },
-        { bodies: [isCurrent ? body : null] },
+        { bodies: [isCurrent ? body : null], ...(!(register && hasBody(register)) && { emptied: [`register:${id}` as const] }) },
       )
     }
     if (kind === 'delete') {
@@ -71,9 +71,12 @@ export function recoveredFrom(
       return done({ opId, kind: 'delete', ids: [], target: id as Name }, { emptied: [id as Name] })
     }
     const ids = op.map((one) => one.id)
+    const gone = op.flatMap((one): Name[] => (hasBody(one) ? [] : [`entry:${one.id}`]))
+    const emptied = gone.length > 0 ? { emptied: gone } : {}
     if (kind !== 'message') {
       const from = { ...(lane !== undefined && { lane }), ...(sources && { sources }) }
-      return done({ opId, kind: 'mark', ids, mark: kind as MarkKind, base: row.base ?? null, ...from })
+      const mark = { mark: kind as MarkKind, base: row.base ?? null, ...from }
+      return done({ opId, kind: 'mark', ids, ...mark }, emptied)
     }
     const messages = op.flatMap((one) => messageIn(one) ?? [])
     const attachments = messages.flatMap(attachmentsIn)
@@ -85,7 +88,7 @@ export function recoveredFrom(
       ids,
       ...(attachments.length > 0 && { attachments }),
       ...(contexts && contexts.length > 0 && { contexts }),
-    })
+    }, emptied)
   })
 }
 

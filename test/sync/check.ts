@@ -29,7 +29,7 @@ async function isSettled({ home, tabs }: World): Promise<boolean> {
   for (const tab of tabs) {
     const state = await tab.state()
     const left = (await tab.outbox()).filter(({ refusal }) => refusal === undefined)
-    if (left.length > 0 || state.generation !== generation || state.seq !== seq - since) return false
+    if (left.length > 0 || (state.generation ?? '') !== generation || state.seq !== seq - since) return false
   }
   return true
 }
@@ -37,19 +37,19 @@ async function isSettled({ home, tabs }: World): Promise<boolean> {
 /** All that a scope shows, as of the first seq of its log. */
 export async function shownBy(scope: ScopeStore, since = 0): Promise<Record<string, unknown>> {
   const head = await scope.head()
-  const log = (await readLog(scope)).filter(({ seq }) => seq > since)
+  const log = (await readLog(scope)).filter(({ seq, kind }) => seq > since && kind !== 'erase')
   const registers = await allRegisters(scope)
   const { units, unshown, hidden } = fold(log)
   return {
     head: {
-      seq: head.seq - since,
+      seq: (log.at(-1)?.seq ?? since) - since,
       ordinal: head.ordinal,
       first: head.first,
       marks: [...head.marks.values()]
         .map((mark) => ({ ...mark, seq: mark.seq - since }))
         .sort((a, b) => (a.slot < b.slot ? -1 : 1)),
     },
-    log: log.map(({ tok: _, seq, ...row }) => ({ seq: seq - since, ...row })),
+    log: log.map(({ tok: _, derived: __, seq, ...row }) => ({ seq: seq - since, ...row })),
     registers: registers.map(({ seq, ...row }) => ({ seq: seq - since, ...row })),
     indexed: (await scope.indexed('facts')).map(({ key }) => key),
     sums: [...(await scope.sums(['facts']))],
@@ -76,7 +76,7 @@ export async function check(world: World): Promise<void> {
   const wanted = await shownBy(home.scope, since)
   for (const tab of tabs) {
     const shown = await shownBy(tab.scope)
-    for (const [what, value] of Object.entries(wanted)) same(`I1: ${what} of ${tab.device}`, shown[what], value)
+    for (const [what, value] of Object.entries(wanted)) same(`I1: ${what} of device ${tab.device}`, shown[what], value)
   }
   const log = (await readLog(home.scope)).filter(({ seq }) => seq > since)
   checkLog(log)
@@ -113,8 +113,8 @@ async function checkLost(world: World, log: readonly LogRow[]): Promise<void> {
   for (const [opId, one] of world.written) {
     const { op, by, wiped } = one
     if (there.has(opId) || op.envelope.kind === 'erase' || world.isGone(one)) continue
-    if (world.erasedHere.has(opId)) continue
-    if (refused.has(`d${by}:${opId}`) || wiped) continue
+    if (world.mayBeGone(one)) continue
+    if (refused.has(`${by}:${opId}`) || wiped) continue
     // Where a home goes back, what was only there is gone, once all who had it are wiped.
     if (world.restores > 0 && by < 0) continue
     throw new Broken(`I2: ${opId} (${op.envelope.kind} by ${by}) is gone`)
@@ -153,7 +153,7 @@ function checkUpdates({ written, restores }: World, log: readonly LogRow[]): voi
 async function checkForgotten(world: World, log: readonly LogRow[]): Promise<void> {
   const scopes: (readonly [string, ScopeStore])[] = [
     ['home', world.home.scope],
-    ...world.tabs.map((tab) => [tab.device, tab.scope] as const),
+    ...world.tabs.map((tab) => [`device ${tab.device}`, tab.scope] as const),
   ]
   const texts = await Promise.all(
     scopes.map(async ([name, scope]) => {

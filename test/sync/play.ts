@@ -1,18 +1,16 @@
 import { MapScope, MapScopeStore } from '../../src/stores/map.ts'
-import type { ScopeStore } from '../../src/ports/store.ts'
 import { Broken, check, settle } from './check.ts'
 import type { Command } from './commands.ts'
-import { PROTOCOL, type Protocol } from './protocol.ts'
-import { type Disk, World } from './world.ts'
+import { type Disk, type Place, type Sabotage, World } from './world.ts'
 
 /** What is broken by a run, if anything is. */
 export async function play(
   commands: readonly Command[],
   disk: Disk = mapDisk(),
-  protocol: Protocol = PROTOCOL,
+  sabotage: Sabotage = {},
 ): Promise<string | undefined> {
   try {
-    const world = await World.of(protocol, disk)
+    const world = await World.of(disk, sabotage)
     for (const command of commands) await world.play(command)
     await settle(world)
     await check(world)
@@ -38,16 +36,15 @@ export async function shrunk(
   return least
 }
 
+interface MapPlace extends Place {
+  readonly rows: MapScope
+}
+
 export function mapDisk(): Disk {
-  const scopes = new Map<ScopeStore, MapScope>()
-  const open = (scope: MapScope) => {
-    const store = new MapScopeStore(scope)
-    scopes.set(store, scope)
-    return store
-  }
+  const placeOf = (rows: MapScope): MapPlace => ({ rows, open: () => new MapScopeStore(rows) })
   return {
-    open: () => open(new MapScope()),
-    copy: (store) => open(copyOf(scopes.get(store) as MapScope)),
+    place: () => placeOf(new MapScope()),
+    copy: (place) => placeOf(copyOf((place as MapPlace).rows)),
   }
 }
 
@@ -56,6 +53,7 @@ export function copyOf(scope: MapScope): MapScope {
   const copy = new MapScope()
   for (const [name, value] of Object.entries(scope)) {
     const own = copy as unknown as Record<string, unknown>
+    if (name === 'listeners') continue
     if (value instanceof Map) {
       const map = own[name] as Map<unknown, unknown>
       for (const [key, one] of value) map.set(key, Array.isArray(one) ? [...one] : one)

@@ -10,13 +10,27 @@ import { erase, readLog } from '../contract/samples.ts'
 import { Tab } from './client.ts'
 import type { Command } from './commands.ts'
 import { Home } from './home.ts'
-import type { Protocol } from './protocol.ts'
+
+/** A scope on a disk. */
+export interface Place {
+  /** Another handle of it. */
+  open(): ScopeStore
+}
 
 /** Where scopes of a world live. */
 export interface Disk {
-  open(): Promise<ScopeStore> | ScopeStore
-  /** Contract: opens another scope with the same rows; the first one stays as it is. */
-  copy(scope: ScopeStore): Promise<ScopeStore> | ScopeStore
+  /** An empty scope. */
+  place(): Promise<Place> | Place
+  /** Another scope with the same rows. */
+  copy(place: Place): Promise<Place> | Place
+}
+
+/** What a mutant puts wrong: of the home, of devices, and of what is on its way. */
+export interface Sabotage {
+  readonly home?: (scope: ScopeStore, world: World) => ScopeStore
+  readonly device?: (scope: ScopeStore, world: World) => ScopeStore
+  readonly request?: (message: Message, world: World) => Promise<Message> | Message
+  readonly answer?: (message: Message, world: World) => Promise<Message> | Message
 }
 
 export type Message =
@@ -41,7 +55,9 @@ export interface Written {
   /** Of the device, or of the home. */
   readonly by: number
   /** The generation that its writer knew; the home's own. */
-  readonly generation: string | undefined
+  readonly generation?: string | undefined
+  /** The generation that its writer had erased. */
+  readonly after?: string | undefined
   /** Puts: the version that the writer saw. */
   readonly saw?: string | null
   /** The device lost its store before it sent it, for all that is known. */
@@ -52,39 +68,48 @@ export interface Written {
 export const AGENT = -1
 
 export class World {
-  readonly protocol: Protocol
+  readonly sabotage: Sabotage
   readonly disk: Disk
   home: Home
+  #homePlace: Place
   readonly tabs: Tab[]
+  readonly #places: Place[]
   readonly messages: Message[] = []
-  readonly bookmarks: ScopeStore[] = []
+  readonly bookmarks: Place[] = []
   readonly written = new Map<string, Written>()
   /** Generations that were erased, at home. */
   readonly erased = new Set<string>()
   /** Ops that are gone since a device erased what it knew. */
   readonly erasedHere = new Set<string>()
-  /** Names that a delete was accepted for, at home or on a device. */
   restores = 0
   wipes = 0
   #count = 0
   #toks = 0
 
-  private constructor(protocol: Protocol, disk: Disk, home: ScopeStore, scopes: readonly ScopeStore[]) {
-    this.protocol = protocol
+  private constructor(sabotage: Sabotage, disk: Disk, home: Place, places: Place[]) {
+    this.sabotage = sabotage
     this.disk = disk
-    this.home = new Home(home, protocol, this.newTok)
+    this.#homePlace = home
+    this.home = this.#openHome()
+    this.#places = places
     // The first device has two tabs.
-    const [first] = scopes
-    this.tabs = [
-      ...scopes.map((scope, index) => new Tab(`d${index}`, scope, protocol)),
-      new Tab('d0', first as ScopeStore, protocol),
-    ]
+    this.tabs = [...places.keys(), 0].map((device) => this.#openTab(device))
   }
 
-  static async of(protocol: Protocol, disk: Disk, devices = 3): Promise<World> {
-    const scopes: ScopeStore[] = []
-    for (let device = 0; device < devices; device++) scopes.push(await disk.open())
-    return new World(protocol, disk, await disk.open(), scopes)
+  static async of(disk: Disk, sabotage: Sabotage = {}, devices = 3): Promise<World> {
+    const places: Place[] = []
+    for (let device = 0; device < devices; device++) places.push(await disk.place())
+    return new World(sabotage, disk, await disk.place(), places)
+  }
+
+  #openHome(): Home {
+    const scope = this.#homePlace.open()
+    return new Home(this.sabotage.home?.(scope, this) ?? scope, this.newTok)
+  }
+
+  #openTab(device: number): Tab {
+    const scope = (this.#places[device] as Place).open()
+    return new Tab(device, this.sabotage.device?.(scope, this) ?? scope)
   }
 
   newTok = (): string => `tok${++this.#toks}`
@@ -120,20 +145,20 @@ export class World {
       }
       case 'crash': {
         const index = command.tab % this.tabs.length
-        const { device, scope } = this.tabs[index] as Tab
-        this.tabs[index] = new Tab(device, scope, this.protocol)
+        this.tabs[index] = this.#openTab((this.tabs[index] as Tab).device)
         this.#forget((message) => message.tab === index && 'answer' in message)
         return
       }
       case 'wipe':
         return this.#wipe(command.tab % this.tabs.length)
       case 'bookmark':
-        this.bookmarks.push(await this.disk.copy(this.home.scope))
+        this.bookmarks.push(await this.disk.copy(this.#homePlace))
         return
       case 'restore': {
         const found = this.bookmarks[command.bookmark % Math.max(1, this.bookmarks.length)]
         if (!found) return
-        this.home = new Home(await this.disk.copy(found), this.protocol, this.newTok)
+        this.#homePlace = await this.disk.copy(found)
+        this.home = this.#openHome()
         this.restores++
         return
       }
@@ -142,34 +167,45 @@ export class World {
 
   async send(what: 'push' | 'pull', index: number, limit: number): Promise<void> {
     const tab = this.tabs[index] as Tab
+    let message: Message | undefined
     if (what === 'push') {
       const request = await tab.push(limit)
-      if (request) this.messages.push({ kind: 'push', tab: index, request })
+      if (request) message = { kind: 'push', tab: index, request }
     } else {
       const request = await tab.pull(limit)
-      if (request) this.messages.push({ kind: 'pull', tab: index, request })
+      if (request) message = { kind: 'pull', tab: index, request }
     }
+    if (message) this.messages.push((await this.sabotage.request?.(message, this)) ?? message)
   }
 
   async deliver(message: Message): Promise<void> {
     const tab = this.tabs[message.tab] as Tab
     switch (message.kind) {
       case 'push': {
-        const before = await this.home.state()
-        const answer = await this.home.push(message.request)
-        const after = await this.home.state()
-        if (before.generation !== after.generation) this.#erasedAtHome(before.generation)
-        this.messages.push({ ...message, kind: 'pushed', answer })
-        return
+        const answer = await this.#watched(() => this.home.push(message.request))
+        return this.#answered({ ...message, kind: 'pushed', answer })
       }
       case 'pull':
-        this.messages.push({ ...message, kind: 'pulled', answer: await this.home.pull(message.request) })
-        return
+        return this.#answered({ ...message, kind: 'pulled', answer: await this.home.pull(message.request) })
       case 'pushed':
         return tab.pushed(message.request, message.answer)
       case 'pulled':
         return tab.pulled(message.request, message.answer)
     }
+  }
+
+  async #answered(message: Message): Promise<void> {
+    this.messages.push((await this.sabotage.answer?.(message, this)) ?? message)
+  }
+
+  /** Does something at home, and sees whether that erased its log. */
+  async #watched<Result>(work: () => Promise<Result>): Promise<Result> {
+    const before = await this.home.state()
+    const result = await work()
+    const after = await this.home.state()
+    if (before.generation !== after.generation && before.generation !== '')
+      this.#erasedAtHome(before.generation)
+    return result
   }
 
   /** Writes ops on a device, or at home. */
@@ -181,7 +217,7 @@ export class World {
       ),
     )
     const results = await writer.write(ops, rule)
-    const generation = await writer.generation()
+    const known = await writer.generation()
     for (const [index, op] of ops.entries()) {
       const result = results[index]
       if (result?.status !== 'accepted' || result.repeated) continue
@@ -191,7 +227,7 @@ export class World {
       this.written.set(opId, {
         op,
         by: writer.by,
-        generation,
+        ...known,
         ...(saw !== undefined && { saw }),
         wiped: false,
       })
@@ -204,23 +240,21 @@ export class World {
     const chosen = this.tabs[index % this.tabs.length] as Tab
     if (tab >= 0 && index !== this.tabs.length)
       return {
-        by: Number(chosen.device.slice(1)),
+        by: chosen.device,
         scope: chosen.scope,
         write: (ops: readonly SealedOp[], rule: Decide) => chosen.write(ops, rule),
-        generation: async () => (await chosen.state()).generation,
+        /** What is written after an erase that waits is of the log after it. */
+        generation: async () => {
+          const { generation, erasing } = await chosen.state()
+          return erasing ? { after: generation } : { generation }
+        },
         }
     const { home } = this
     return {
       by: AGENT,
       scope: home.scope,
-      write: async (ops: readonly SealedOp[], rule: Decide) => {
-        const before = await home.state()
-        const results = await home.write(ops, rule)
-        const after = await home.state()
-        if (before.generation !== after.generation) this.#erasedAtHome(before.generation)
-        return results
-      },
-      generation: async () => (await home.state()).generation,
+      write: (ops: readonly SealedOp[], rule: Decide) => this.#watched(() => home.write(ops, rule)),
+      generation: async () => ({ generation: (await home.state()).generation, after: undefined }),
     }
   }
 
@@ -362,7 +396,7 @@ export class World {
     const found = all[op % Math.max(1, all.length)]
     if (!found || found.by === AGENT || found.op.envelope.kind === 'erase') return
     if (this.isGone(found) || this.erasedHere.has(found.op.envelope.opId)) return
-    const index = this.tabs.findIndex(({ device }) => device === `d${found.by}`)
+    const index = this.tabs.findIndex(({ device }) => device === found.by)
     await (this.tabs[index] as Tab).write([found.op], decide)
     void tab
   }
@@ -373,16 +407,16 @@ export class World {
     const envelope = { opId, kind: 'poll', ids: [`q${opId}`] } as unknown as Envelope
     const op = { envelope, bodies: [JSON.stringify(textOf(`q${opId}`))] }
     await this.home.push({ generation, ops: [op] })
-    this.written.set(opId, { op, by: AGENT, generation, wiped: false })
+    const { generation: after } = await this.home.state()
+    this.written.set(opId, { op, by: AGENT, generation: after, wiped: false })
   }
 
   async #wipe(index: number): Promise<void> {
     const { device } = this.tabs[index] as Tab
-    const by = Number(device.slice(1))
-    for (const one of this.written.values()) if (one.by === by) one.wiped = true
-    const scope = await this.disk.open()
+    for (const one of this.written.values()) if (one.by === device) one.wiped = true
+    this.#places[device] = await this.disk.place()
     for (const [at, tab] of this.tabs.entries())
-      if (tab.device === device) this.tabs[at] = new Tab(device, scope, this.protocol)
+      if (tab.device === device) this.tabs[at] = this.#openTab(device)
     this.#forget((message) => this.tabs[message.tab]?.device === device && 'answer' in message)
     this.wipes++
   }
@@ -395,6 +429,12 @@ export class World {
   /** Whether what an op wrote was erased. */
   isGone({ generation }: Written): boolean {
     return generation !== undefined && this.erased.has(generation)
+  }
+
+  /** Whether it may be of a log that was erased, which its writer did not know then. */
+  mayBeGone({ op, generation, after }: Written): boolean {
+    const others = [...this.erased].filter((one) => one !== after)
+    return this.erasedHere.has(op.envelope.opId) || (generation === undefined && others.length > 0)
   }
 }
 
