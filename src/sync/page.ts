@@ -13,7 +13,7 @@ import {
 } from '../ports/store.ts'
 import type { SyncOp } from '../ports/sync.ts'
 import { knownOp } from './known-op.ts'
-import { type Before, type Confirmed, outboxRow, type ReplicaState, stateIn, type Waiting } from './state.ts'
+import { type Before, type Confirmed, NO_STATE, outboxRow, type ReplicaState, stateIn, type Waiting } from './state.ts'
 import { scrub, waitingOf, writtenBy } from './write.ts'
 
 /** An op whole: what waits, put together with what the log holds of it. */
@@ -28,6 +28,7 @@ export interface Held {
 
 /** Ops that the home accepted, one for each seq after the newest that was confirmed. */
 export interface Page {
+  /** Empty: nothing was ever written there. */
   readonly generation: string
   readonly ops: readonly WholeOp[]
   /** Seq and tok of the last of them. */
@@ -57,7 +58,7 @@ export function applyPage(
   const after = held.slice(same)
   const theirs = ops.slice(same)
   const at = confirmedAfter(state, confirmed)
-  const known = { generation, seq: cursor, anchor }
+  const known = { ...(generation !== '' && { generation }), seq: cursor, anchor }
   const moved = movedBefore(
     confirmed,
     after.map(({ waiting }) => waiting),
@@ -107,7 +108,7 @@ export function applyPage(
  *
  * @param held as in {@link applyPage}; refused ops too, which go with the rest
  */
-export function resetErased(generation: string, held: readonly Held[], rows: Rows): Decision {
+export function resetErased(generation: string | undefined, held: readonly Held[], rows: Rows): Decision {
   const { erasing } = stateIn(rows.replica)
   const erase = held.findIndex(({ op }) => op.envelope.kind === 'erase')
   const left = erasing ? held.slice(erase + 1).filter(({ waiting }) => !waiting.refusal) : []
@@ -115,13 +116,18 @@ export function resetErased(generation: string, held: readonly Held[], rows: Row
 }
 
 /** A replica that is to read all of its home's log again. What waits stays. */
-export function resetAll(generation: string, held: readonly Held[], rows: Rows): Decision {
+export function resetAll(generation: string | undefined, held: readonly Held[], rows: Rows): Decision {
   return emptied(generation, held, held, rows)
 }
 
-function emptied(generation: string, left: readonly Held[], held: readonly Held[], rows: Rows): Decision {
+function emptied(
+  generation: string | undefined,
+  left: readonly Held[],
+  held: readonly Held[],
+  rows: Rows,
+): Decision {
   const { last } = stateIn(rows.replica)
-  const state: ReplicaState = { generation, seq: 0, anchor: '', ordinal: 0, last }
+  const state: ReplicaState = { ...(generation !== undefined && { generation }), ...NO_STATE, last }
   const again = decideAgain(left, emptyRows(rows), state)
   return {
     ...again.decision,
@@ -156,9 +162,7 @@ export function resetDiverged(
   }))
   const state: ReplicaState = {
     ...(generation !== undefined && { generation }),
-    seq: 0,
-    anchor: '',
-    ordinal: 0,
+    ...NO_STATE,
     last: last + outbox.length,
   }
   return {

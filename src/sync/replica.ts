@@ -40,6 +40,9 @@ export interface Applied {
   readonly refused: readonly Waiting[]
 }
 
+/** That of a home to which nothing was ever written. */
+export const NO_GENERATION = ''
+
 const STALE: Applied = { status: 'stale', refused: [] }
 
 /** Makes a store read a register in the transaction of a commit. It is never written. */
@@ -269,7 +272,8 @@ export class Replica {
     return isWritten ? now : undefined
   }
 
-  async #reset(view: View, reset: 'erased' | 'diverged' | 'too-old', generation: string): Promise<boolean> {
+  async #reset(view: View, reset: 'erased' | 'diverged' | 'too-old', named: string): Promise<boolean> {
+    const generation = named === NO_GENERATION ? undefined : named
     const held = await this.held(reset === 'too-old' ? view.waiting : view.outbox)
     if (!held) return false
     const ops = held.map(({ op }) => op) as readonly unknown[] as readonly SealedOp[]

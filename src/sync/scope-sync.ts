@@ -9,7 +9,7 @@ import {
   type PushRequest,
   type SyncOp,
 } from '../ports/sync.ts'
-import type { Replica, View } from './replica.ts'
+import { NO_GENERATION, type Replica, type View } from './replica.ts'
 import type { Refusal, Waiting } from './state.ts'
 
 /** How much of a push is still free. */
@@ -24,6 +24,9 @@ export interface Step {
   /** Ops that are refused from now on. */
   readonly refused: readonly Waiting[]
 }
+
+/** Most stretches of seqs that a pull says it knows. */
+const MOST_KNOWN = 512
 
 const NOTHING: Step = { hasMoved: false, refused: [] }
 
@@ -43,6 +46,8 @@ export class ScopeSync {
   readonly #refusals = new Map<string, Refusal>()
   /** Of the log from which those are. */
   #generation: string | undefined
+  /** The home was asked, and has no log. */
+  #isFirst = false
   /** Ops of the home's are to be sent whole: one that it only named is not here. */
   #isWhole = false
   /** Most ops of a push: one that cannot be sent is not to block others. */
@@ -60,14 +65,15 @@ export class ScopeSync {
   /** What is to be pushed; nothing, where nothing can be now. What it takes is taken from the room. */
   async pushRequest(room: Room): Promise<PushRequest | undefined> {
     const view = await this.#look()
-    const { generation, erasing } = view.state
+    const { generation = NO_GENERATION, erasing } = view.state
     const open = view.waiting.filter(
       ({ envelope: { opId } }) => !this.#acks.has(opId) && !this.#refusals.has(opId),
     )
     if (open.length === 0) this.isPushDue = false
     // A home is asked for its log before anything is sent to it.
-    if (generation === undefined) this.isPullDue = true
-    if (generation === undefined || open.length === 0) return undefined
+    const isUnasked = generation === NO_GENERATION && !this.#isFirst
+    this.isPullDue ||= isUnasked && open.length > 0
+    if (isUnasked || open.length === 0) return undefined
     const held = await this.replica.held(open.slice(0, erasing ? 1 : Math.min(this.#most, room.ops)))
     const ops: SyncOp[] = []
     for (const { op } of held ?? []) {
@@ -84,12 +90,14 @@ export class ScopeSync {
   async pushed({ generation, ops }: PushRequest, answer: PushAnswer): Promise<Step> {
     this.isPullDue = true
     if ('erased' in answer) {
-      const hasMoved = await this.replica.erased(generation, answer.generation)
+      const hasMoved = await this.replica.erased(generation || undefined, answer.generation)
       return { hasMoved, refused: [] }
     }
     const { state } = await this.#look()
+    this.#isFirst = false
     // A home that is another one by now tells so when it is asked for its log.
-    if (state.generation !== generation || answer.generation !== generation) return NOTHING
+    const isSame = generation === NO_GENERATION || answer.generation === generation
+    if ((state.generation ?? NO_GENERATION) !== generation || !isSame) return NOTHING
     this.#most = PUSH_OPS
     ops.forEach(({ envelope: { opId } }, index) => {
       const result = answer.results[index]
@@ -113,7 +121,7 @@ export class ScopeSync {
     // What was erased here is erased at home before anything of it comes back.
     if (state.erasing || !this.isPullDue) return undefined
     const { generation, seq: cursor, anchor } = state
-    const known = this.#isWhole ? [] : rangesOf(this.#known(waiting, cursor))
+    const known = this.#isWhole ? [] : rangesOf(this.#known(waiting, cursor)).slice(0, MOST_KNOWN)
     return {
       ...(generation !== undefined && { generation }),
       cursor,
@@ -127,6 +135,7 @@ export class ScopeSync {
     this.#isWhole = status === 'unnamed'
     const { state, waiting } = await this.#look()
     for (const { envelope } of refused) this.#refusals.delete(envelope.opId)
+    this.#isFirst = !('reset' in answer) && answer.generation === NO_GENERATION
     if (status !== 'applied' || 'reset' in answer) return { hasMoved: status === 'applied', refused }
     for (const { envelope } of waiting) {
       const seq = this.#acks.get(envelope.opId) ?? 0
