@@ -30,7 +30,10 @@ export interface HttpTransportOptions {
    */
   readonly socket?: (scope: SyncScope) => string | undefined
   /** Default: the platform's. Node has one from 22 on. */
-  readonly WebSocket?: new (url: string, protocols: string[]) => PokeSocket
+  readonly WebSocket?: new (
+    url: string,
+    protocols: string[],
+  ) => PokeSocket
   readonly host?: Pick<Host, 'now' | 'timeout' | 'controller'>
   /** Contract: a number from 0 up to 1. Default: `Math.random`. */
   readonly random?: () => number
@@ -43,9 +46,9 @@ const BASE_MS = 300
 /** No wait is longer; a connection that lasted longer is followed by a short one. */
 const CAP_MS = 30_000
 
-/** The sockets of the edge: one of each session. What its sessions share has none. */
-export function edgeSocket({ sessionId }: SyncScope): string | undefined {
-  return sessionId === undefined ? undefined : `/v1/sessions/${encodeURIComponent(sessionId)}/live`
+/** The sockets of the edge: one of each session, and one of what they share. */
+export function edgeSocket({ sessionId }: SyncScope): string {
+  return sessionId === undefined ? '/v1/me/live' : `/v1/sessions/${encodeURIComponent(sessionId)}/live`
 }
 
 /**
@@ -190,7 +193,8 @@ function answersIn<Answers>(decode: (text: string) => Answers, text: string): An
 /** What an answer says that is not the one that was asked for. */
 function refusalIn(path: string, { status, headers }: Response, text: string): PlimsollError {
   const { code, detail } = problemIn(text)
-  // Who answers without a code is not the home: a proxy, or a page of a network that wants a sign-in.
+  // Who answers without a code is not the home: a proxy, or a page of a network that wants a
+  // sign-in.
   const known = CODES[status] ?? 'ERR_OFFLINE'
   const retryAfter = Number(headers.get('Retry-After'))
   return new PlimsollError((code ?? known) as ErrorCode, `${path}: ${detail ?? `status ${status}`}`, {

@@ -5,4 +5,11 @@ export { type HomeParts, homeStore } from './home.ts'
 export { edgeSocket, type HttpTransportOptions, httpTransport, type PokeSocket } from './http.ts'
 export type { Refused, Resolution } from './refused.ts'
 export { type SyncServerOptions, syncServer } from './server.ts'
-export { type SignedOut, type SyncedStore, type SyncOptions, type SyncState, type SyncStatus, sync } from './sync.ts'
+export {
+  type SignedOut,
+  type SyncedStore,
+  type SyncOptions,
+  type SyncState,
+  type SyncStatus,
+  sync,
+} from './sync.ts'

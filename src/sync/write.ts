@@ -152,22 +152,25 @@ export function scrubbed(waiting: readonly Waiting[], emptied: readonly Name[]):
   })
 }
 
-/** What waits, without what is deleted, and without what was written beside it: a delete brings another. */
+/**
+ * What waits, without what is deleted, and without what was written beside it: a delete brings
+ * another.
+ */
 export function scrub(one: Waiting, emptied: readonly Name[]): Waiting {
-    const gone = new Set(emptied)
-    if (gone.size === 0) return one
-    const { envelope, bodies, before, beside: _, ...rest } = one
-    const { kind, key, ids } = envelope
-    const names = kind === 'put' ? [`register:${key}` as const] : ids.map((id) => `entry:${id}` as const)
-    const left = bodies?.map((body, place) => (gone.has(names[place] as Name) ? null : body))
-    const registers = before?.registers.map(([name, row]) => [name, row && forgotten(row, gone)] as const)
-    const clean: Waiting = {
-      ...rest,
-      envelope,
-      ...(left && { bodies: left }),
-      ...(before && registers && { before: { ...before, registers } }),
-    }
-    return JSON.stringify(clean) === JSON.stringify(one) ? one : clean
+  const gone = new Set(emptied)
+  if (gone.size === 0) return one
+  const { envelope, bodies, before, beside: _, ...rest } = one
+  const { kind, key, ids } = envelope
+  const names = kind === 'put' ? [`register:${key}` as const] : ids.map((id) => `entry:${id}` as const)
+  const left = bodies?.map((body, place) => (gone.has(names[place] as Name) ? null : body))
+  const registers = before?.registers.map(([name, row]) => [name, row && forgotten(row, gone)] as const)
+  const clean: Waiting = {
+    ...rest,
+    envelope,
+    ...(left && { bodies: left }),
+    ...(before && registers && { before: { ...before, registers } }),
+  }
+  return JSON.stringify(clean) === JSON.stringify(one) ? one : clean
 }
 
 /** Keys and slots over which an op writes, as far as is known of it. */

@@ -1,8 +1,8 @@
 /** The client half of sync: two devices and a home in one process. */
 import { afterEach, expect, test, vi } from 'vitest'
 import { decide } from '../../../src/kernel/log/decide.ts'
-import type { SyncedStore } from '../../../src/sync/sync.ts'
 import { mapStore } from '../../../src/stores/map.ts'
+import type { SyncedStore } from '../../../src/sync/sync.ts'
 import { append, erase, names, put, remove } from '../../contract/samples.ts'
 import {
   ADA,
@@ -46,7 +46,10 @@ test('what one device writes, another one reads', async () => {
 test('two offline clients that come back together do not deadlock', async () => {
   const home = new TestHome()
   const all = [device(home), device(home)]
-  for (const { store } of all) store.pause()
+  for (const { store } of all) {
+    store.pause()
+    store.follow(TRIP)
+  }
   const [one, two] = all as [(typeof all)[0], (typeof all)[0]]
   for (const id of names('a', 30)) await write(one.store, [append(id, [id])])
   for (const id of names('b', 30)) await write(two.store, [append(id, [id])])
@@ -247,7 +250,6 @@ test('a home that was restored to an older state gets back what it lost', async 
   await store.settled()
   const older = mapStore()
   home.store = older
-  await write(home.open(ADA) as never as SyncedStore, []).catch(() => {})
   await home.open().commit([append('a', ['m1'])], decide)
   await write(store, [append('b', ['m2']), put('p', 'mood', null)])
   await store.settled()
@@ -258,6 +260,7 @@ test('a home that was restored to an older state gets back what it lost', async 
 test('a home that was emptied gets back all of it', async () => {
   const home = new TestHome()
   const { store, base } = device(home)
+  store.follow(TRIP)
   await write(store, [append('a', ['m1']), put('p', 'mood', null)])
   await store.settled()
   home.store = mapStore()
@@ -319,13 +322,13 @@ test('a connection over which nothing moves is told as stalled', async () => {
   const scope = store.open(TRIP)
   const { push } = link
   await vi.advanceTimersByTimeAsync(1_000)
-  link.push = async (requests) =>
-    requests.map(({ generation }) => ({ generation, results: [], head: 0 }))
+  link.push = async (requests) => requests.map(({ generation }) => ({ generation, results: [], head: 0 }))
   await scope.commit([append('a', ['m1'])], decide)
   await vi.advanceTimersByTimeAsync(20_000)
   expect(store.status.state).toBe('syncing')
   await vi.advanceTimersByTimeAsync(20_000)
   expect(store.status).toMatchObject({ state: 'stalled', waiting: 1 })
+  expect(home.calls.length).toBeLessThan(100)
   link.push = push
   await vi.advanceTimersByTimeAsync(70_000)
   expect(store.status.state).toBe('current')
@@ -362,9 +365,7 @@ test('two tabs without a lock lose and double nothing', async () => {
   const home = new TestHome()
   const base = mapStore()
   const [one, two] = [device(home, { store: base }), device(home, { store: base })]
-  await Promise.all(
-    names('m', 40).map((id, at) => write(at % 2 ? one.store : two.store, [append(id, [id])])),
-  )
+  await Promise.all(names('m', 40).map((id, at) => write(at % 2 ? one.store : two.store, [append(id, [id])])))
   await Promise.all([one.store.settled(), two.store.settled()])
   expect([...(await idsOf(home.store))].sort()).toEqual(names('m', 40))
   expect(await logOf(base)).toEqual(await logOf(home.store))
