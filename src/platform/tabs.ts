@@ -34,7 +34,10 @@ export interface Channel {
 export interface Network {
   /** Contract: false only where there surely is none. */
   isOnline(): boolean
-  /** Contract: calls the listener when a network is back, or the page shows again; returns what ends it. */
+  /**
+   * Contract: calls the listener when a network is back, or the page shows again; returns what
+   * ends it.
+   */
   listen(listener: () => void): () => void
 }
 

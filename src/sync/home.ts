@@ -277,8 +277,12 @@ export function decidePush(
     newTok,
   )
   const after = homeStateIn(decision.replica?.state) ?? state
-  if (decision.erase)
-    return { decision, answer: { erased: true, generation: after?.generation ?? generation } }
+  if (decision.erase && after) {
+    // A home that was restored may have erased another log than the one that was known there.
+    const erased = [...new Set([...after.erased, generation])]
+    const replica = written({ ...after, erased })
+    return { decision: { ...decision, replica }, answer: { erased: true, generation: after.generation } }
+  }
   const results = new Map(taken.map(({ envelope }, index) => [envelope.opId, decision.results[index]]))
   return {
     decision,

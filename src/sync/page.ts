@@ -13,7 +13,15 @@ import {
 } from '../ports/store.ts'
 import type { SyncOp } from '../ports/sync.ts'
 import { knownOp } from './known-op.ts'
-import { type Before, type Confirmed, NO_STATE, outboxRow, type ReplicaState, stateIn, type Waiting } from './state.ts'
+import {
+  type Before,
+  type Confirmed,
+  NO_STATE,
+  outboxRow,
+  type ReplicaState,
+  stateIn,
+  type Waiting,
+} from './state.ts'
 import { scrub, waitingOf, withOlder, writtenBy } from './write.ts'
 
 /** An op whole: what waits, put together with what the log holds of it. */
@@ -191,7 +199,11 @@ function sentOf(held: readonly Held[], outbox: readonly Waiting[]): readonly num
 }
 
 /** How many ops of a page are those that wait first, where they stand already. */
-export function sameOps(ops: readonly Pick<SyncOp, 'envelope'>[], held: readonly Pick<Held, 'waiting'>[], { seq }: ReplicaState): number {
+export function sameOps(
+  ops: readonly Pick<SyncOp, 'envelope'>[],
+  held: readonly Pick<Held, 'waiting'>[],
+  { seq }: ReplicaState,
+): number {
   const differs = ops.findIndex(({ envelope }, index) => {
     const { waiting } = held[index] ?? {}
     return waiting?.seq !== seq + 1 + index || waiting.envelope.opId !== envelope.opId

@@ -18,7 +18,9 @@ export interface Refused {
   /** As they were written: JSON, or what an encrypted store made of it. `null`: forgotten since. */
   readonly bodies: readonly (string | null)[]
   readonly refusal: Refusal
-  /** Of a put in conflict: the value here, and the one that holds; absent: none, or not readable. */
+  /**
+   * Of a put in conflict: the value here, and the one that holds; absent: none, or not readable.
+   */
   readonly mine?: Json
   readonly theirs?: Json
 }

@@ -14,7 +14,15 @@ import {
   type WholeOp,
 } from './page.ts'
 import { recoveredFrom } from './recover.ts'
-import { NO_STATE, outboxRow, type Refusal, type ReplicaState, stateIn, type Waiting, waitingIn } from './state.ts'
+import {
+  NO_STATE,
+  outboxRow,
+  type Refusal,
+  type ReplicaState,
+  stateIn,
+  type Waiting,
+  waitingIn,
+} from './state.ts'
 import { scrubbed, writtenBy } from './write.ts'
 
 /** A scope of a store that can be the replica of a home. */
@@ -51,8 +59,8 @@ function asking(key: string): SealedOp {
 }
 
 /**
- * The rows of one scope as a replica of its home. Each change is one transaction, which does nothing
- * where the scope has moved on since it was looked at.
+ * The rows of one scope as a replica of its home. Each change is one transaction, which does
+ * nothing where the scope has moved on since it was looked at.
  */
 export class Replica {
   readonly store: ReplicaStore
@@ -152,10 +160,12 @@ export class Replica {
         state.anchor === request.anchor
       if (!isAsked || state.erasing) return STALE
       if ('reset' in answer) {
-        if (await this.#reset(view, answer.reset, answer.generation)) return { status: 'applied', refused: [] }
+        if (await this.#reset(view, answer.reset, answer.generation))
+          return { status: 'applied', refused: [] }
         continue
       }
-      const isNext = answer.from === state.seq && (answer.generation === (state.generation ?? answer.generation))
+      const isNext =
+        answer.from === state.seq && answer.generation === (state.generation ?? answer.generation)
       if (!isNext) return STALE
       const ops = named(answer.ops, view)
       if (!ops) return { status: 'unnamed', refused: [] }
@@ -191,7 +201,10 @@ export class Replica {
     }
   }
 
-  /** Empties the scope, which is a replica that knows nothing then. @returns whether it was as it was seen */
+  /**
+   * Empties the scope, which is a replica that knows nothing then. @returns whether it was as it
+   * was seen
+   */
   forget(view: View): Promise<boolean> {
     const { last } = view.state
     const state = JSON.stringify({ ...NO_STATE, last: last + 1 } satisfies ReplicaState)
@@ -207,7 +220,8 @@ export class Replica {
   async write(view: View, ops: readonly SealedOp[], decide: (rows: Rows) => Decision): Promise<boolean> {
     let written: Decision | undefined
     await this.store.commit([...ops, asking(SECRET)], (_, rows) => {
-      const isSame = rows.replica === view.text && (view.text !== undefined || rows.head.seq === view.head.seq)
+      const isSame =
+        rows.replica === view.text && (view.text !== undefined || rows.head.seq === view.head.seq)
       written = isSame ? told(decide(rows), view) : undefined
       return written ?? nothingWritten([])
     })

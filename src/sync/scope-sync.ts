@@ -62,7 +62,9 @@ export class ScopeSync {
     return this.isPullDue || this.isPushDue
   }
 
-  /** What is to be pushed; nothing, where nothing can be now. What it takes is taken from the room. */
+  /**
+   * What is to be pushed; nothing, where nothing can be now. What it takes is taken from the room.
+   */
   async pushRequest(room: Room): Promise<PushRequest | undefined> {
     const view = await this.#look()
     const { generation = NO_GENERATION, erasing } = view.state

@@ -28,7 +28,8 @@ import { type Room, ScopeSync, type Step } from './scope-sync.ts'
  * - `conflict`: as `current`, but a register was written here and elsewhere, and the app is to say
  *   what holds.
  * - `offline`: no network, no answer, or paused. Tried again by itself.
- * - `stalled`: connected, but nothing moves; `cause` says why, if anybody did. Tried again by itself.
+ * - `stalled`: connected, but nothing moves; `cause` says why, if anybody did. Tried again by
+ *   itself.
  * - `signed-out`: the home does not take the token, or `signOut()` was called. With the former the
  *   token is asked for again, now and then.
  * - `upgrade-required`: the home speaks another version. Writing goes on here; `resume()` tries
@@ -70,7 +71,10 @@ export interface SyncOptions {
   readonly lock?: Lock | false
   /** Default: `BroadcastChannel`, where there is one. `false`: tabs do not talk. */
   readonly channel?: ((name: string) => Channel | undefined) | false
-  /** Name of lock and channel: tabs with one database and one user share it. Default: `plimsoll-sync`. */
+  /**
+   * Name of lock and channel: tabs with one database and one user share it. Default: `plimsoll-
+   * sync`.
+   */
   readonly name?: string
   /** Default: `navigator.onLine`, and the events `online` and `visibilitychange`. */
   readonly network?: Network
@@ -79,9 +83,14 @@ export interface SyncOptions {
    * network or the page comes back, something is written, or the transport's pokes say so.
    */
   readonly pollMs?: number
-  /** From a write to its push, in milliseconds: what is written meanwhile goes with it. Default 10. */
+  /**
+   * From a write to its push, in milliseconds: what is written meanwhile goes with it. Default 10.
+   */
   readonly delayMs?: number
-  /** After a failure: the first wait is up to so many milliseconds, each further one up to double. Default 500. */
+  /**
+   * After a failure: the first wait is up to so many milliseconds, each further one up to double.
+   * Default 500.
+   */
   readonly baseMs?: number
   /** No wait is longer, in milliseconds. Default 60 000. */
   readonly capMs?: number
@@ -98,8 +107,8 @@ export interface SyncedStore extends Store {
   /** @returns what ends it */
   subscribe(listener: (status: SyncStatus) => void): () => void
   /**
-   * `conflict`: a register was written elsewhere too. `rejected`: the home can never take an op. Both
-   * were taken back here, and are kept until they are resolved or discarded.
+   * `conflict`: a register was written elsewhere too. `rejected`: the home can never take an op.
+   * Both were taken back here, and are kept until they are resolved or discarded.
    *
    * @returns what ends it
    */
@@ -172,13 +181,10 @@ const TAKE_OVER_MS = 10_000
  * transaction with what says that it is to be sent.
  *
  * @example
- * ```ts
- * import { createMemory } from 'plimsoll'
- * import { dexieStore } from 'plimsoll/dexie'
- * import { httpTransport, sync } from 'plimsoll/sync'
- * const transport = httpTransport({ url: 'https://memory.example.com', token: () => sessionToken() })
- * const store = sync({ store: dexieStore(), transport })
- * const memory = createMemory({ store, budget: 16_000 })
+ * ```ts import { createMemory } from 'plimsoll' import { dexieStore } from 'plimsoll/dexie' import
+ * { httpTransport, sync } from 'plimsoll/sync' const transport = httpTransport({ url:
+ * 'https://memory.example.com', token: () => sessionToken() }) const store = sync({ store:
+ * dexieStore(), transport }) const memory = createMemory({ store, budget: 16_000 })
  * ```
  */
 export function sync(options: SyncOptions): SyncedStore {
@@ -723,8 +729,9 @@ class Engine implements SyncedStore {
   /** @returns whether anything moved */
   async #took(followed: Followed, step: Promise<Step>): Promise<boolean> {
     const { hasMoved, refused } = await step
-    followed.failures = 0
     followed.cause = undefined
+    // What is answered and goes on as before is asked less and less often.
+    if (hasMoved || !followed.sync.isDue) followed.failures = 0
     const { scope, replica } = followed.sync
     if (refused.length > 0) {
       this.#say({ refused: { scope, orders: refused.map(({ order }) => order) } })
@@ -737,8 +744,12 @@ class Engine implements SyncedStore {
   async #ask<Answer>(ask: (signal: Controller['signal']) => Promise<Answer>): Promise<Answer> {
     const request = this.#host.controller()
     this.#request = request
+    const { signal } = request
     try {
-      return await ask(request.signal)
+      return await new Promise<Answer>((resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason))
+        ask(signal).then(resolve, reject)
+      })
     } catch (cause) {
       if (isPlimsollError(cause)) throw cause
       throw new PlimsollError('ERR_OFFLINE', 'sync: no answer', { cause })
@@ -801,7 +812,8 @@ class Engine implements SyncedStore {
     const status = this.#statusNow()
     if (JSON.stringify(status) === JSON.stringify(this.#status)) return
     this.#status = status
-    if (this.#isWorker) this.#say({ status: { ...status, ...(status.cause && { cause: bare(status.cause) }) } })
+    if (this.#isWorker)
+      this.#say({ status: { ...status, ...(status.cause && { cause: bare(status.cause) }) } })
     for (const listener of [...this.#listeners]) listener(status)
   }
 
