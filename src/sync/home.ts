@@ -3,15 +3,17 @@ import { decide, nothingWritten, reindexed } from '../kernel/log/decide.ts'
 import { newSecret } from '../platform/secret.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Envelope, OpResult, RejectReason, SealedOp } from '../ports/op.ts'
-import type {
-  Changes,
-  Decision,
-  LogRow,
-  RegisterRow,
-  ReplicaChange,
-  Rows,
-  ScopeStore,
-  Store,
+import {
+  type Changes,
+  type Decision,
+  hasBody,
+  isEntry,
+  type LogRow,
+  type RegisterRow,
+  type ReplicaChange,
+  type Rows,
+  type ScopeStore,
+  type Store,
 } from '../ports/store.ts'
 import type {
   PullAnswer,
@@ -398,10 +400,10 @@ async function answerOf(
   for (const rows of opsIn(page.rows).slice(0, Math.min(limit, PULL_OPS))) {
     const [row] = rows as [LogRow]
     const { opId, kind, id } = row
-    // What is beside it may be another's.
-    const op = isKnown(row.seq - since) && secret?.version !== opId
-      ? { opId }
-      : pulledOp(rows, since, kind === 'put' ? await scope.register(id) : undefined, secret)
+    const register = kind === 'put' ? await scope.register(id) : undefined
+    // What is beside it, or forgotten, may differ from what is there.
+    const isSame = secret?.version !== opId && !isForgotten(rows, register)
+    const op = isSame && isKnown(row.seq - since) ? { opId } : pulledOp(rows, since, register, secret)
     size += utf8Length(JSON.stringify(op))
     if (size > bytes && (ops.length > 0 || bytes === 0)) break
     ops.push(op)
@@ -415,6 +417,12 @@ async function answerOf(
     anchor: last ? tokOf(last) : anchor,
     head: page.head - since,
   }
+}
+
+/** Whether the value of an op is not here any more, though no later one took its place. */
+function isForgotten(rows: readonly LogRow[], register: RegisterRow | undefined): boolean {
+  const [{ opId }] = rows as [LogRow]
+  return register ? register.version === opId && !hasBody(register) : rows.some((row) => isEntry(row) && !hasBody(row))
 }
 
 function restless(operation: string): PlimsollError {

@@ -200,17 +200,25 @@ function sentOf(held: readonly Held[], outbox: readonly Waiting[]): readonly num
 
 /** How many ops of a page are those that wait first, where they stand already. */
 export function sameOps(
-  ops: readonly Pick<SyncOp, 'envelope'>[],
-  held: readonly Pick<Held, 'waiting'>[],
+  ops: readonly (WholeOp | Waiting)[],
+  held: readonly Held[],
   { seq }: ReplicaState,
 ): number {
-  const differs = ops.findIndex(({ envelope }, index) => {
-    const { waiting } = held[index] ?? {}
-    return waiting?.seq !== seq + 1 + index || waiting.envelope.opId !== envelope.opId
+  const differs = ops.findIndex((op, index) => {
+    const { waiting, op: own } = held[index] ?? {}
+    if (waiting?.seq !== seq + 1 + index || waiting.envelope.opId !== op.envelope.opId) return true
+    // Where it was only named, the home has of it what is here.
+    const isNamed = 'order' in op || op === own
+    return !isNamed && (op.bodies.includes(null) || !isBeside(op, waiting))
   })
   const same = differs < 0 ? ops.length : differs
   // Of a part nobody knows what it was that was the first to empty something.
   return same < held.length && held.some(({ waiting }) => waiting.emptied) ? 0 : same
+}
+
+/** Whether the home has the same written beside an op as is here. */
+function isBeside({ beside = [] }: WholeOp, waiting: Waiting): boolean {
+  return JSON.stringify(beside) === JSON.stringify(waiting.beside ?? [])
 }
 
 /** The head without its marks once these are confirmed. */

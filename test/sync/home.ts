@@ -2,7 +2,7 @@ import { decide } from '../../src/kernel/log/decide.ts'
 import type { OpResult, SealedOp } from '../../src/ports/op.ts'
 import type { Decide, ScopeStore } from '../../src/ports/store.ts'
 import type { PullAnswer, PullRequest, PushAnswer, PushRequest } from '../../src/ports/sync.ts'
-import { answerPull, answerPush, homeScope, homeStateIn, NO_GENERATION } from '../../src/sync/home.ts'
+import { answerPull, answerPush, homeScope, type HomeState, homeStateIn, NO_GENERATION } from '../../src/sync/home.ts'
 
 /** The home of all devices, over a store. */
 export class Home {
@@ -20,9 +20,9 @@ export class Home {
   }
 
   /** Of its log, and where replicas begin to count. */
-  async state(): Promise<{ readonly generation: string; readonly since: number }> {
+  async state(): Promise<HomeState> {
     const [row] = (await this.scope.outbox?.(0)) ?? []
-    return homeStateIn(row?.value) ?? { generation: NO_GENERATION, since: 0 }
+    return homeStateIn(row?.value) ?? { generation: NO_GENERATION, since: 0, erased: [] }
   }
 
   push(request: PushRequest): Promise<PushAnswer> {

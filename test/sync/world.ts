@@ -200,11 +200,8 @@ export class World {
 
   /** Does something at home, and sees whether that erased its log. */
   async #watched<Result>(work: () => Promise<Result>): Promise<Result> {
-    const before = await this.home.state()
     const result = await work()
-    const after = await this.home.state()
-    if (before.generation !== after.generation && before.generation !== '')
-      this.#erasedAtHome(before.generation)
+    for (const generation of (await this.home.state()).erased) this.#erasedAtHome(generation)
     return result
   }
 
@@ -264,6 +261,7 @@ export class World {
   }
 
   #erasedAtHome(generation: string): void {
+    if (this.erased.has(generation)) return
     this.erased.add(generation)
     // An operator who restores what was there before an erase brings it back: that is not played.
     this.bookmarks.length = 0
