@@ -34,7 +34,7 @@ export const BUDGETS: readonly Budget[] = [
     name: 'plimsoll createMemory, standard, toOpenAI, and plimsoll/dexie with Dexie',
     code: `export { createMemory, standard, toOpenAI } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
     splits: true,
-    mostKiB: 107.4,
+    mostKiB: 107.5,
     goalKiB: 92,
   },
   {
@@ -42,6 +42,12 @@ export const BUDGETS: readonly Budget[] = [
     code: `export { defaultCounter } from '../../src/counters/default.ts'`,
     from: import.meta.dirname,
     mostKiB: 2,
+  },
+  {
+    name: 'plimsoll/sync, httpTransport',
+    code: `export { httpTransport, sync } from 'plimsoll/sync'`,
+    mostKiB: 18.6,
+    goalKiB: 8,
   },
   { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'`, mostKiB: 6.3 },
 ]
