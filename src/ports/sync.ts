@@ -2,9 +2,9 @@ import type { AbortSignalLike } from './host.ts'
 import type { OpResult, SealedOp } from './op.ts'
 
 /**
- * What a replica of a scope and its home say to each other. A home gives each op that it accepts the
- * next seq, and a random `tok`; a replica that knows seq and tok of a place in the log knows that
- * all before it is the same. Neither clocks nor counters of a replica order anything.
+ * What a replica of a scope and its home say to each other. A home gives each op that it accepts
+ * the next seq, and a random `tok`; a replica that knows seq and tok of a place in the log knows
+ * that all before it is the same. Neither clocks nor counters of a replica order anything.
  */
 
 /** Version of these messages. A home answers others with ERR_UPGRADE_REQUIRED. */
@@ -29,7 +29,7 @@ export interface SyncOp extends Omit<SealedOp, 'derived' | 'places' | 'bodies'> 
 
 /** Ops of one scope for its home, in the order in which they were written. */
 export interface PushRequest {
-  /** Of the log that the replica knows. */
+  /** Of the log that the replica knows; empty: it knows none. */
   readonly generation: string
   readonly ops: readonly SyncOp[]
 }
@@ -74,6 +74,7 @@ export type PulledOp = SyncOp | { readonly opId: string }
 
 export type PullAnswer =
   | {
+      /** Empty: nothing was ever written there. */
       readonly generation: string
       /** The cursor that was asked about. */
       readonly from: number

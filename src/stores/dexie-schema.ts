@@ -1,10 +1,11 @@
-import type { Name, OpResult, SealedOp } from '../ports/op.ts'
+import type { Name, OpResult } from '../ports/op.ts'
 import {
   type DerivedRow,
   type IndexRow,
   isEntry,
   type LogRow,
   type MarkRow,
+  type OutboxRow,
   type RegisterRow,
   type Sum,
 } from '../ports/store.ts'
@@ -30,7 +31,7 @@ export const DERIVED_VERSION = 1
  * Primary key, then indexes. The log's key is its order, so that a range of it is one read. Of its
  * indexes, the first finds entries by id, and with them the ops that are one with an entry; the
  * second the other ops by id (only the first row of an op has `op`), the third the few marks (only
- * they have `mark`). The outbox is reserved for sync.
+ * they have `mark`).
  */
 export const TABLES = {
   meta: 'key',
@@ -45,7 +46,7 @@ export const TABLES = {
   attachment: '[scope+id]',
   unused: '[scope+id],at',
   derived: '[scope+key]',
-  outbox: '[scope+order],[scope+op]',
+  outbox: '[scope+order]',
 }
 
 export type TableName = keyof typeof TABLES
@@ -100,11 +101,9 @@ export interface HeadRow {
   readonly emptiedAt: number
   /** Whether any register stood in an index. */
   readonly indexed: boolean
-  /**
-   * Reserved for sync: the generation of the scope at its home, how far its log is known here, and
-   * the `tok` of the row there.
-   */
-  readonly confirmed?: { readonly generation: string; readonly seq: number; readonly anchor: string }
+  readonly rebased?: number
+  /** What `ReplicaChange.state` was last. */
+  readonly replica?: string
 }
 
 /**
@@ -125,6 +124,7 @@ export interface StoredRow
     | 'chain'
     | 'sources'
     | 'contexts'
+    | 'tok'
   > {
   readonly scope: number
   /** Id of an entry. */
@@ -139,26 +139,12 @@ export interface StoredRow
   readonly mark?: number
   readonly body: string | null
   readonly derived?: string
-  /** Reserved for sync: a random value of the home's, fresh for each op that it accepts. */
-  readonly tok?: string
-  /** Reserved for sync: the home has not confirmed it. */
-  readonly pending?: true
   /** Reserved: seals the chain of rows up to this one. */
   readonly seal?: string
 }
 
-/**
- * Reserved for sync: an op that waits for its home, in local order. It holds the op whole, since a
- * put that was written over is in no row of the log.
- */
-export interface OutboxRow {
+export interface StoredWaiting extends OutboxRow {
   readonly scope: number
-  readonly order: number
-  readonly op: string
-  readonly generation: string
-  readonly sealed: SealedOp
-  /** Its seq at home, once that has said so. */
-  readonly ack?: number
 }
 
 export interface StoredRegister extends RegisterRow {
@@ -225,7 +211,7 @@ export function storedRow(scope: number, row: LogRow): StoredRow {
 }
 
 export function logRow(row: StoredRow): LogRow {
-  const { round, lane, base, applied, chain, sources, contexts, derived } = row
+  const { round, lane, base, applied, chain, sources, contexts, derived, tok } = row
   return {
     seq: row.seq,
     place: row.place,
@@ -242,6 +228,7 @@ export function logRow(row: StoredRow): LogRow {
     ...(contexts !== undefined && { contexts }),
     body: row.body,
     ...(derived !== undefined && { derived }),
+    ...(tok !== undefined && { tok }),
   }
 }
 

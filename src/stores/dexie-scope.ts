@@ -12,10 +12,13 @@ import {
   isEntry,
   type LogRow,
   type MarkRow,
+  type OutboxRow,
   PAGE_ROWS,
   PAGE_UNITS,
   type Page,
+  type Rebase,
   type RegisterRow,
+  type ReplicaChange,
   type Rows,
   type Sum,
 } from '../ports/store.ts'
@@ -37,6 +40,7 @@ import {
   type StoredRegister,
   type StoredRow,
   type StoredSum,
+  type StoredWaiting,
   storedRow,
   TABLES,
   type TableName,
@@ -47,7 +51,7 @@ import { all, type Requests, rowsOf, synchronously } from './idb-transaction.ts'
 import { LogTail, tailAfter } from './log-tail.ts'
 import { idsIn, type Named, namedBy } from './named.ts'
 import { PageFill, unitsOf } from './page-fill.ts'
-import { NOTHING_NAMED, rowsIfNew } from './plain-append.ts'
+import { isAppend, NOTHING_NAMED, rowsIfNew } from './plain-append.ts'
 
 /** Most UTF-16 units that one request may have to load. */
 const REQUEST_UNITS = 4 * PAGE_UNITS
@@ -57,12 +61,14 @@ const LEAST_ROWS = 4
 const FIRST_ROWS = 64
 /** Registers that one request loads. */
 const REGISTER_ROWS = PAGE_ROWS / 4
+/** Rows of the outbox that one request loads. */
+const OUTBOX_ROWS = 32
 
 /**
- * What is known of a scope since its last read or commit. True for as long as the head's seq is
- * still the same.
+ * What is known of a scope since its last read or commit. True for as long as the head {@link isAt}
+ * the same place.
  */
-interface Known {
+export interface Known {
   readonly row: HeadRow
   readonly head: Head
   readonly tail: LogTail | undefined
@@ -87,7 +93,7 @@ export class DexieScope {
   }
 
   /** What was read last, for going on without the database. */
-  get known(): { readonly head: Head; readonly tail: LogTail | undefined } | undefined {
+  get known(): Known | undefined {
     return this.#known
   }
 
@@ -132,21 +138,22 @@ export class DexieScope {
   ): Promise<readonly OpResult[] | undefined> {
     const { row: before, tail } = this.#known ?? {}
     if (!before || before.deletes || before.refusals) return undefined
-    const rows = rowsIfNew(ops, { head: headOf(before), emptiedAt: before.emptiedAt, tail })
+    const rows = rowsIfNew(ops, aboutOf(before), tail)
     if (!rows) return undefined
     try {
       const decision = decided(() => decide(ops, rows))
-      if (decision.refused.length > 0) return undefined
+      if (!isAppend(decision)) return undefined
       const after = headAfter(this.#name, before.scope, before, decision)
       await connection.write(async (requests) => {
         const asked = [requests.table('meta').get(META), requests.table('head').get(this.#name)]
         const log = requests.table('log')
         for (const row of decision.log) log.add(storedRow(before.scope, row))
+        if (decision.replica) writeOutbox(requests, before.scope, decision.replica)
         requests.table('head').put(after)
         // Listened to now, when nothing can throw any more: they are answered later.
         const [meta, head] = await all<unknown>(asked)
         checkWriter(meta as MetaRow | undefined)
-        if ((head as HeadRow | undefined)?.seq !== before.seq) throw OTHERS_WROTE
+        if (!isAsKnown(head as HeadRow | undefined, before)) throw OTHERS_WROTE
       })
       this.#learnCommit(before, after, decision)
       return decision.results
@@ -163,7 +170,7 @@ export class DexieScope {
     return reader.read(['head', 'log'], async (requests) => {
       const row = await requests.once<HeadRow>('head', this.#name)
       if (!row) return { rows: [], more: false }
-      const inMemory = this.#known?.row.seq === row.seq ? this.#known.tail?.entries(query) : undefined
+      const inMemory = this.#knownAt(row)?.tail?.entries(query)
       if (inMemory) return inMemory
       const { scope } = row
       const log = requests.table('log')
@@ -292,7 +299,7 @@ export class DexieScope {
   async changesSince(reader: Reader, seq: number): Promise<Changes> {
     const row = await this.#headRow(reader)
     if (!row || row.seq <= seq) return { rows: [], head: this.#headOf(row), more: false }
-    const known = row.seq === this.#known?.row.seq ? this.#known : undefined
+    const known = this.#knownAt(row)
     const page = known?.tail?.pageAfter(seq)
     if (known && page) return { ...page, head: known.head }
     return this.#readChanges(reader, seq)
@@ -376,6 +383,34 @@ export class DexieScope {
     return page
   }
 
+  async outbox(connection: Connection, after: number): Promise<readonly OutboxRow[]> {
+    const scope = await this.#scope(connection)
+    const page: OutboxRow[] = []
+    if (scope === undefined) return page
+    let left = PAGE_UNITS
+    await connection.read(['outbox'], (requests) =>
+      scan(
+        requests,
+        new Range<StoredWaiting>(
+          requests.table('outbox'),
+          [scope, after],
+          [scope, []],
+          ({ order }) => [scope, order],
+          true,
+        ),
+        false,
+        OUTBOX_ROWS,
+        ({ order, value }) => {
+          left -= value.length
+          if (page.length === PAGE_ROWS || (left < 0 && page.length > 0)) return false
+          page.push({ order, value })
+          return true
+        },
+      ),
+    )
+    return page
+  }
+
   /** Makes the scope, to whose log nothing is written yet. */
   #make(requests: Requests, meta: MetaRow, scope: number): void {
     requests.table('meta').put({ ...meta, scopes: scope })
@@ -423,13 +458,19 @@ export class DexieScope {
 
   #headOf(row: HeadRow | undefined): Head {
     if (!row) return { seq: 0, ordinal: 0, marks: new Map() }
-    if (row.seq !== this.#known?.row.seq) this.#known = { row, head: headOf(row), tail: undefined }
-    return this.#known.head
+    const known = this.#knownAt(row) ?? { row, head: headOf(row), tail: undefined }
+    this.#known = known
+    return known.head
+  }
+
+  /** What is known, if the head is still where it was. */
+  #knownAt(row: HeadRow): Known | undefined {
+    return this.#known && isAt(row, this.#known.row) ? this.#known : undefined
   }
 
   /** Takes over rows that reach up to the log's end. */
   #learn(row: HeadRow, rows: readonly LogRow[], whole: boolean): void {
-    const known = this.#known?.row.seq === row.seq ? this.#known : undefined
+    const known = this.#knownAt(row)
     const [first] = rows
     // Its op may have begun before the rows.
     const after = whole || !first ? 0 : first.place === 0 ? first.seq - 1 : first.seq
@@ -442,10 +483,10 @@ export class DexieScope {
   }
 
   #learnCommit(before: HeadRow | undefined, row: HeadRow, decision: Decision): void {
-    const known = this.#known
+    const known = this.#known?.row
     // Commits that ran side by side may come back in another order.
-    if (known && known.row.seq > row.seq) return
-    const tail = known?.row.seq === before?.seq ? known?.tail : undefined
+    if (known && known.rebased === row.rebased && known.seq > row.seq) return
+    const tail = before && this.#knownAt(before)?.tail
     this.#known = { row, head: headOf(row), tail: tailAfter(tail, before?.seq ?? 0, decision) }
   }
 
@@ -489,14 +530,14 @@ export class DexieScope {
     const registers = await get<StoredRegister>('register', registerKeys)
     const deleted = await get<DeletedRow>('deleted', head.deletes ? names : [])
     const refused = await get<RefusedRow>('refused', head.refusals ? named.allOps : [])
-    for (const row of refused) if (row) found.results.set(row.op, row.result)
+    // A home may have accepted since what was refused here.
+    for (const row of refused) if (row && !found.results.has(row.op)) found.results.set(row.op, row.result)
     return {
-      head: headOf(head),
+      ...aboutOf(head),
       ...found,
       registers: new Map(registers.flatMap((row) => (row ? [[row.key, registerRow(row)]] : []))),
       deleted: new Set(deleted.flatMap((row) => row?.name ?? [])),
       dependents,
-      emptiedAt: head.emptiedAt,
     }
   }
 
@@ -509,9 +550,11 @@ export class DexieScope {
     decision: Decision,
   ): Promise<HeadRow | undefined> {
     const { erase, emptied, unrecorded, log, registers, unlisted, listed, sums, refused, used } = decision
-    if (log.length + registers.length + refused.length === 0) return undefined
+    const { replica } = decision
+    if (log.length + registers.length + refused.length === 0 && !replica) return undefined
     const scope = before?.scope ?? meta.scopes + 1
     const kept = erase ? undefined : before
+    const gone = kept && replica?.rebase ? await takeBack(requests, kept, replica.rebase, registers) : []
     if (erase) eraseScope(requests, scope)
     if (kept) await emptyEntries(requests, scope, emptied)
     if (kept && unrecorded !== undefined) await unrecord(requests, kept, unrecorded)
@@ -519,14 +562,14 @@ export class DexieScope {
     // All that follows is only asked for: the transaction completes when all of it is done.
     const source = requests.table('source')
     const replaced = erase ? [] : registers.flatMap(({ key }) => rows.registers.get(key) ?? [])
-    for (const row of replaced)
+    for (const row of [...gone, ...replaced])
       for (const link of linksOf(scope, `register:${row.key}`, row.sources))
         source.delete([scope, link.source, link.name])
     const links = [
       ...log.flatMap(({ id, sources }) => linksOf(scope, `entry:${id}`, sources)),
       ...registers.flatMap(({ key, sources }) => linksOf(scope, `register:${key}`, sources)),
     ]
-    const after = headAfter(this.#name, scope, erase ? undefined : before, decision, before)
+    const after = headAfter(this.#name, scope, before, decision)
     const put = (table: TableName, values: readonly object[]): void => {
       const store = values.length > 0 && requests.table(table)
       if (store) for (const value of values) store.put(value)
@@ -553,6 +596,7 @@ export class DexieScope {
     )
     put('source', links)
     for (const id of used) requests.table('unused').delete([scope, id])
+    if (replica) writeOutbox(requests, scope, replica)
     put('head', [after])
     return after
   }
@@ -561,35 +605,48 @@ export class DexieScope {
 /** What is known of a scope is no longer so. */
 const OTHERS_WROTE = new Error('another tab wrote to this scope')
 
-/**
- * The head after a commit.
- *
- * @param kept what it was, unless the scope was erased.
- */
+/** The head after a commit. */
 function headAfter(
   name: string,
   scope: number,
-  kept: HeadRow | undefined,
-  { erase, emptied, log, listed, sums, marks, refused }: Decision,
-  before = kept,
+  before: HeadRow | undefined,
+  { erase, emptied, log, listed, sums, marks, refused, replica }: Decision,
 ): HeadRow {
-  const slots = new Map([...(kept?.marks ?? []), ...marks].map((mark) => [mark.slot, mark]))
+  const rebase = replica?.rebase
+  const kept = erase ? undefined : before
+  const { seq: from = 0, ordinal = 0, first: oldest } = rebase?.to ?? before ?? {}
+  const current = (kept?.marks ?? []).filter(({ slot }) => !rebase?.slots.includes(slot))
+  const slots = new Map([...current, ...marks].map((mark) => [mark.slot, mark]))
   const last = log.at(-1)
-  const seq = last?.seq ?? before?.seq ?? 0
-  const first = kept?.first ?? log.find(({ kind }) => kind === 'message')?.id
+  const seq = last?.seq ?? from
+  const first = (kept && oldest) ?? log.find(({ kind }) => kind === 'message')?.id
+  const rebased = (before?.rebased ?? 0) + (rebase ? 1 : 0)
+  const state = replica?.state ?? before?.replica
   return {
     name,
     scope,
     seq,
-    ordinal: last?.ordinal ?? before?.ordinal ?? 0,
+    ordinal: last?.ordinal ?? ordinal,
     ...(first !== undefined && { first }),
     marks: [...slots.values()],
     largest: log.reduce((most, row) => Math.max(most, unitsOf(row)), kept?.largest ?? 0),
     deletes: (kept?.deletes ?? false) || emptied.length > 0,
     refusals: (kept?.refusals ?? false) || refused.length > 0,
-    emptiedAt: erase || emptied.length > 0 ? seq : (kept?.emptiedAt ?? 0),
+    emptiedAt: erase || emptied.length > 0 || rebase ? seq : (kept?.emptiedAt ?? 0),
     indexed: (kept?.indexed ?? false) || listed.length > 0 || sums.size > 0,
+    ...(rebased > 0 && { rebased }),
+    ...(state !== undefined && { replica: state }),
   }
+}
+
+/** Whether two heads are of one log: no row came, and none changed its place. */
+function isAt(one: HeadRow, other: HeadRow): boolean {
+  return one.seq === other.seq && one.rebased === other.rebased
+}
+
+/** Whether a head is the one by which an append was decided. */
+function isAsKnown(head: HeadRow | undefined, known: HeadRow): boolean {
+  return !!head && isAt(head, known) && head.refusals === known.refusals && head.replica === known.replica
 }
 
 const ENTRY_KEY = '[scope+entry]'
@@ -643,9 +700,21 @@ function linksOf(scope: number, name: Name, sources: readonly Name[] = []): Sour
   return sources.map((source) => ({ scope, source, name }))
 }
 
-function headOf({ seq, ordinal, first, marks, indexed }: HeadRow): Head {
-  const slots = new Map<string, MarkRow>(marks.map((mark) => [mark.slot, mark]))
-  return { seq, ordinal, ...(first !== undefined && { first }), marks: slots, ...(indexed && { indexed }) }
+function headOf({ seq, ordinal, first, marks, indexed, rebased }: HeadRow): Head {
+  return {
+    seq,
+    ordinal,
+    ...(first !== undefined && { first }),
+    marks: new Map<string, MarkRow>(marks.map((mark) => [mark.slot, mark])),
+    ...(indexed && { indexed }),
+    ...(rebased !== undefined && { rebased }),
+  }
+}
+
+/** What commits read of a scope, whatever they name. */
+function aboutOf(row: HeadRow): Pick<Rows, 'head' | 'emptiedAt' | 'replica'> {
+  const { emptiedAt, replica } = row
+  return { head: headOf(row), emptiedAt, ...(replica !== undefined && { replica }) }
 }
 
 /** How many rows of a log may be loaded at once. */
@@ -761,6 +830,49 @@ async function emptyEntries(requests: Requests, scope: number, names: readonly N
   requests.table('derived').delete(requests.within([scope]))
 }
 
+/**
+ * Takes back the rows of the log after a seq, and what else a decision says is no longer there.
+ *
+ * @returns the registers that were there and are written over
+ */
+async function takeBack(
+  requests: Requests,
+  head: HeadRow,
+  { to, registers }: Rebase,
+  written: Decision['registers'],
+): Promise<readonly RegisterRow[]> {
+  const { scope } = head
+  const [log, source, register] = [
+    requests.table('log'),
+    requests.table('source'),
+    requests.table('register'),
+  ]
+  const after = [scope, to.seq + 1]
+  // No other rows of the log have sources.
+  const marks = new Range<StoredRow>(log.index('[mark+seq]'), after, [scope, []], ({ seq }) => [scope, seq])
+  await scan(requests, marks, false, rowsAtOnce(head), ({ entry, sources }) => {
+    for (const link of linksOf(scope, `entry:${entry}`, sources))
+      source.delete([scope, link.source, link.name])
+    return true
+  })
+  const rows = requests.between(after, [scope, []], false)
+  if (rows) log.delete(rows)
+  const replaced = await requests.get<StoredRegister>(
+    register,
+    [...registers, ...written.map(({ key }) => key)].map((key) => [scope, key]),
+  )
+  for (const key of registers) register.delete([scope, key])
+  requests.table('derived').delete(requests.within([scope]))
+  return replaced.flatMap((row) => row ?? [])
+}
+
+/** Asks for what a decision says of the outbox. */
+function writeOutbox(requests: Requests, scope: number, { outbox = [], sent = [] }: ReplicaChange): void {
+  const table = requests.table('outbox')
+  for (const { order, value } of outbox) table.put({ scope, order, value })
+  for (const order of sent) table.delete([scope, order])
+}
+
 /** Clears the hashes of contexts in rows after a seq. */
 async function unrecord(requests: Requests, head: HeadRow, seq: number): Promise<void> {
   const { scope } = head
@@ -781,8 +893,10 @@ function eraseScope(requests: Requests, scope: number): void {
   for (const table of SCOPED) requests.table(table).delete(requests.within([scope]))
 }
 
-/** The tables whose keys begin with a scope. */
-const SCOPED = (Object.keys(TABLES) as TableName[]).filter((table) => TABLES[table].startsWith('[scope+'))
+/** The tables of what a scope holds. */
+const SCOPED = (Object.keys(TABLES) as TableName[]).filter(
+  (table) => TABLES[table].startsWith('[scope+') && table !== 'outbox',
+)
 
 /**
  * The least text that is above all that start with `prefix`, compared by UTF-16 units; none, if

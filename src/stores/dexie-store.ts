@@ -9,6 +9,7 @@ import {
   type EntriesQuery,
   type Head,
   type IndexQuery,
+  type OutboxRow,
   PAGE_ROWS,
   type Page,
   type Reads,
@@ -437,6 +438,14 @@ class RecoveringScope implements ScopeStore {
       'derived',
       (connection) => this.#scope.derived(connection, prefix, after),
       (memory) => memory.derived(prefix, after),
+    )
+  }
+
+  outbox(after: number): Promise<readonly OutboxRow[]> {
+    return this.#run(
+      'outbox',
+      (connection) => this.#scope.outbox(connection, after),
+      (memory) => memory.outbox(),
     )
   }
 

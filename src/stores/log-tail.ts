@@ -77,10 +77,11 @@ export class LogTail {
 export function tailAfter(
   tail: LogTail | undefined,
   before: number,
-  { erase, emptied, log }: Pick<Decision, 'erase' | 'emptied' | 'log'>,
+  { erase, emptied, log, replica }: Pick<Decision, 'erase' | 'emptied' | 'log' | 'replica'>,
 ): LogTail {
-  // Rows that are in it may have lost their bodies.
-  if (!tail || erase || emptied.length > 0) return new LogTail(erase ? 0 : before, log)
+  const { seq = before } = replica?.rebase?.to ?? {}
+  // Rows that are in it may have lost their bodies, or be there no more.
+  if (!tail || erase || emptied.length > 0 || replica?.rebase) return new LogTail(erase ? 0 : seq, log)
   tail.push(log)
   return tail
 }

@@ -13,6 +13,7 @@ import type {
   ScopeStore,
   Sum,
 } from '../ports/store.ts'
+import type { HeadRow } from './dexie-schema.ts'
 import type { LogTail } from './log-tail.ts'
 import { mapStore } from './map.ts'
 
@@ -20,6 +21,8 @@ import { mapStore } from './map.ts'
 export interface Remembered {
   readonly head: Head
   readonly tail: LogTail | undefined
+  /** With its state as the replica of a home. */
+  readonly row: Pick<HeadRow, 'replica'>
 }
 
 /** What goes on in memory of a store whose database failed. */
@@ -58,7 +61,7 @@ export class MemoryModeScope {
   readonly #seeded: Promise<unknown>
 
   constructor(memory: ScopeStore, remembered: Remembered | undefined, cause: unknown) {
-    const { head, tail } = remembered ?? {}
+    const { head, tail, row } = remembered ?? {}
     const log = tail?.rows ?? []
     this.#memory = memory
     this.#cause = cause
@@ -75,6 +78,7 @@ export class MemoryModeScope {
       marks: [...(head?.marks.values() ?? [])],
       refused: [],
       used: [],
+      ...(row?.replica !== undefined && { replica: { state: row.replica } }),
     }))
   }
 
@@ -154,6 +158,12 @@ export class MemoryModeScope {
 
   derived(prefix: string, after?: string): Promise<readonly DerivedRow[]> {
     return this.#memory.derived(prefix, after)
+  }
+
+  /** What waits for a home is in the database. */
+  async outbox(): Promise<never[]> {
+    this.#need(-1)
+    return []
   }
 
   /** @throws ERR_STORAGE unless all rows after `seq` are in memory */

@@ -1,9 +1,9 @@
 import type { SealedOp } from '../ports/op.ts'
-import type { LogRow, Rows } from '../ports/store.ts'
+import type { Decision, LogRow, Rows } from '../ports/store.ts'
 import type { LogTail } from './log-tail.ts'
 
 /** What ops may name, where they name nothing that is there. */
-export const NOTHING_NAMED: Omit<Rows, 'head' | 'entries' | 'emptiedAt'> = {
+export const NOTHING_NAMED: Omit<Rows, 'head' | 'entries' | 'emptiedAt' | 'replica'> = {
   results: new Map(),
   registers: new Map(),
   deleted: new Set(),
@@ -17,7 +17,8 @@ export const NOTHING_NAMED: Omit<Rows, 'head' | 'entries' | 'emptiedAt'> = {
  */
 export function rowsIfNew(
   ops: readonly SealedOp[],
-  { head, emptiedAt, tail }: Pick<Rows, 'head' | 'emptiedAt'> & { readonly tail: LogTail | undefined },
+  known: Pick<Rows, 'head' | 'emptiedAt' | 'replica'>,
+  tail: LogTail | undefined,
 ): Rows | undefined {
   const entries = new Map<string, LogRow>()
   for (const { envelope } of ops) {
@@ -27,5 +28,14 @@ export function rowsIfNew(
     if (opener) entries.set(opener.id, opener)
     else if (round !== ids[0]) return undefined
   }
-  return { ...NOTHING_NAMED, head, entries, emptiedAt }
+  return { ...NOTHING_NAMED, ...known, entries }
+}
+
+/** Whether a decision has nothing but rows of the log, and what waits for a home. */
+export function isAppend(decision: Decision): boolean {
+  const { erase, log, registers, unlisted, listed, sums, emptied, marks, refused, used, replica } = decision
+  const others = [registers, unlisted, listed, emptied, marks, refused, used]
+  return (
+    log.length > 0 && !erase && sums.size === 0 && !replica?.rebase && !others.some(({ length }) => length)
+  )
 }

@@ -12,6 +12,7 @@ import {
   type Rows,
 } from '../ports/store.ts'
 import type { SyncOp } from '../ports/sync.ts'
+import { knownOp } from './known-op.ts'
 import { type Before, type Confirmed, outboxRow, type ReplicaState, stateIn, type Waiting } from './state.ts'
 import { waitingOf, writtenBy } from './write.ts'
 
@@ -313,7 +314,7 @@ function relations(
 
 /** Ops that the home accepted, decided here as there. */
 function follow(ops: readonly WholeOp[], rows: Rows): Decision {
-  const decision = replay(ops.map(sealed), rows, true)
+  const decision = replay(ops.map(knownOp), rows, true)
   const failed = decision.results.findIndex((result) => result.status !== 'accepted' || result.repeated)
   if (failed >= 0) throw misfit(`op ${ops[failed]?.envelope.opId} does not go with it`)
   const stale = new Set(ops.flatMap((op) => (op.bodies[0] === null ? [op.envelope.opId] : [])))
@@ -321,8 +322,9 @@ function follow(ops: readonly WholeOp[], rows: Rows): Decision {
   const registers = decision.registers.map((row) => {
     const { index, sources, body } = rows.registers.get(row.key) ?? { body: null }
     // A later put has its value, which comes with that one: until then the older one shows.
-    const isOlder = stale.has(row.version) && body !== null && !gone.has(`register:${row.key}`)
-    return isOlder ? { ...row, ...(index && { index }), ...(sources && { sources }), body } : row
+    // Not one that derives from something: that may be deleted meanwhile.
+    const isOlder = stale.has(row.version) && body !== null && !sources && !gone.has(`register:${row.key}`)
+    return isOlder ? { ...row, ...(index && { index }), body } : row
   })
   return { ...decision, registers: [...registers, ...besides(ops, decision, () => true)] }
 }
@@ -349,12 +351,12 @@ interface Again {
 /** What waits, decided again behind what was not there before. */
 function decideAgain(held: readonly Held[], rows: Rows, state: ReplicaState): Again {
   const ops = held.map(({ op }) => op)
-  const decided = decide(ops.map(sealed), rows)
+  const decided = decide(ops.map(knownOp), rows)
   const hasSecret = rows.registers.get(SECRET)?.body != null
   const registers = besides(ops, decided, ({ envelope }) => envelope.kind === 'delete' || !hasSecret)
   const decision = { ...decided, registers: [...decided.registers, ...registers] }
   const fresh = new Map(
-    waitingOf(ops.map(sealed), rows, decision, state).map((one) => [one.envelope.opId, one]),
+    waitingOf(ops.map(knownOp), rows, decision, state).map((one) => [one.envelope.opId, one]),
   )
   const waiting = held.map(({ waiting, op }): Waiting => {
     const { order, envelope, beside, generation } = waiting
@@ -420,22 +422,6 @@ function overlaid<Value>(
 ): ReadonlyMap<string, Value> {
   const all = new Map<string, Value | null>([...map, ...over])
   return new Map([...all].flatMap(([key, value]) => (value === null ? [] : [[key, value] as const])))
-}
-
-/** Kinds of ops that this version knows. */
-const KINDS: ReadonlySet<string> = new Set(['append', 'mark', 'put', 'delete', 'erase'])
-
-/**
- * An op as `decide` takes it. One of a kind that this version does not know is kept like a mark of
- * an unknown kind: it has no effect.
- */
-function sealed({ envelope, bodies, derived }: WholeOp): SealedOp {
-  const { opId, kind, ids } = envelope
-  const known = KINDS.has(kind)
-    ? envelope
-    : { ...envelope, kind: 'mark' as const, mark: kind, ids: [ids[0] ?? opId] }
-  // `decide` takes `null` for what is not there any more.
-  return { envelope: known, bodies: bodies as readonly string[], ...(derived && { derived }) }
 }
 
 function emptyRows({ replica, head }: Rows): Rows {

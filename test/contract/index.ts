@@ -12,10 +12,12 @@ import { describeIsolation } from './isolation.ts'
 import { describeNames } from './names.ts'
 import { describeReads } from './reads.ts'
 import { describeRegisters } from './registers.ts'
+import { describeReplicas } from './replicas.ts'
 import type { Open } from './samples.ts'
 import { describeScopes } from './scopes.ts'
 
 export type { DescribeStoreOptions } from './abilities.ts'
+export { describeSync, type SyncHome } from './sync.ts'
 
 /**
  * The contract suite of the port `Store`. `open` gives a fresh, empty store each time. Optional
@@ -43,6 +45,7 @@ export function describeStore(name: string, open: Open, options: DescribeStoreOp
     describeScopes(open, options)
     describeAttachments(open, options)
     describeDerived(open, options)
+    describeReplicas(open, options)
     describeAbilities(open, options)
   })
 }

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { decide } from '../../src/kernel/log/decide.ts'
-import type { Name, SealedOp } from '../../src/ports/op.ts'
-import type { EntriesQuery, IndexQuery, ScopeStore, Store } from '../../src/ports/store.ts'
+import type { Name, OpResult, SealedOp } from '../../src/ports/op.ts'
+import type { Decision, EntriesQuery, IndexQuery, ScopeStore, Store } from '../../src/ports/store.ts'
 import { mapStore } from '../../src/stores/map.ts'
+import { rebasing, stateOf } from '../contract/rebases.ts'
 import { append, erase, mark, put, remove, SCOPE, TEXTS } from '../contract/samples.ts'
 import { limit, runs } from './runs.ts'
 
@@ -87,7 +88,21 @@ const op: fc.Arbitrary<SealedOp> = fc.oneof(
   { weight: 3, arbitrary: removes },
   { weight: 1, arbitrary: erases },
 )
-const batches = fc.array(fc.array(op, { minLength: 1, maxLength: 4 }), { maxLength: 12 })
+/** Ops to write, and how many that were accepted are taken back before. */
+const steps = fc.array(
+  fc.record({
+    ops: fc.array(op, { minLength: 1, maxLength: 4 }),
+    back: fc.oneof(
+      { weight: 5, arbitrary: fc.constant(0) },
+      { weight: 1, arbitrary: fc.integer({ min: 1, max: 6 }) },
+    ),
+  }),
+  { maxLength: 12 },
+)
+
+const ALL = (['entry', 'register', 'attachment'] as const).flatMap((space) =>
+  NAMES.map((id): Name => `${space}:${id}`),
+)
 
 const QUERIES: readonly EntriesQuery[] = [
   {},
@@ -131,10 +146,55 @@ async function answers(scope: ScopeStore): Promise<readonly unknown[]> {
   return given
 }
 
+/** What made a scope: ops that were accepted, and names that deletes left which are no more. */
+type Past = (SealedOp | readonly Name[])[]
+
+/**
+ * Takes back the last few ops that were accepted, but none that is erased, and writes others in
+ * their place.
+ *
+ * @param past becomes what it is then
+ */
+async function rebase(
+  [scope, reference]: readonly [ScopeStore, ScopeStore],
+  past: Past,
+  back: number,
+  ops: readonly SealedOp[],
+): Promise<void> {
+  const start = past.findLastIndex((one) => 'envelope' in one && one.envelope.kind === 'erase') + 1
+  past.splice(Math.max(start, past.length - back))
+  const from = await stateOf(reference, ALL)
+  const after = mapStore().open(SCOPE)
+  for (const one of past) await playAgain(after, one)
+  const { seq } = await after.head()
+  past.push([...from.deleted])
+  await playAgain(after, [...from.deleted])
+  const others = ops.filter(({ envelope }) => envelope.kind !== 'erase')
+  const wrote: Decision[] = []
+  const results = await after.commit(others, (given, rows) => {
+    wrote.push(decide(given, rows))
+    return wrote[0] as Decision
+  })
+  const given = [...past.slice(start).flatMap((one) => ('envelope' in one ? one : [])), ...others]
+  const decided = rebasing(from, await stateOf(after, ALL), seq, wrote)
+  for (const one of [scope, reference]) await one.commit(given, decided)
+  past.push(...others.filter((_, at) => isNew(results[at])))
+}
+
+async function playAgain(scope: ScopeStore, one: Past[number]): Promise<void> {
+  if ('envelope' in one) await scope.commit([one], decide)
+  else await scope.commit([], (_, rows) => ({ ...decide([], rows), emptied: one }))
+}
+
+function isNew(result: OpResult | undefined): boolean {
+  return result?.status === 'accepted' && !result.repeated
+}
+
 /**
  * The same random ops on a store and on the map store: the same results, and after each commit the
  * same answers, to the writer and, where `again` opens the same data, to somebody who has not read
- * anything yet.
+ * anything yet. A store that can be the replica of a home also takes ops back, which is seen by who
+ * knew them.
  */
 export function describeDifferential(
   storeName: string,
@@ -145,11 +205,23 @@ export function describeDifferential(
     timeout: limit(120_000),
   }, async () => {
     await fc.assert(
-      fc.asyncProperty(batches, async (all) => {
+      fc.asyncProperty(steps, async (all) => {
         const store = open()
         const [scope, reference] = [store.open(SCOPE), mapStore().open(SCOPE)]
-        for (const ops of all) {
-          expect(await scope.commit(ops, decide)).toStrictEqual(await reference.commit(ops, decide))
+        const past: Past = []
+        let other: ScopeStore | undefined
+        for (const { ops, back } of all) {
+          const rebases = back > 0 && past.length > 0 && scope.outbox !== undefined
+          if (rebases) {
+            other ??= (again?.(store) ?? store).open(SCOPE)
+            expect(await answers(other)).toStrictEqual(await answers(reference))
+            await rebase([scope, reference], past, back, ops)
+            expect(await answers(other)).toStrictEqual(await answers(reference))
+          } else {
+            const results = await scope.commit(ops, decide)
+            expect(results).toStrictEqual(await reference.commit(ops, decide))
+            past.push(...ops.filter((_, at) => isNew(results[at])))
+          }
           expect(await answers(scope)).toStrictEqual(await answers(reference))
         }
         if (again) expect(await answers(again(store).open(SCOPE))).toStrictEqual(await answers(reference))

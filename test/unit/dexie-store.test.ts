@@ -1,8 +1,12 @@
 import { IDBFactory, IDBKeyRange } from 'fake-indexeddb'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { decide } from '../../src/kernel/log/decide.ts'
+import type { ScopeStore } from '../../src/ports/store.ts'
 import { dexieStore, guardTransactions } from '../../src/stores/dexie.ts'
+import { mapStore } from '../../src/stores/map.ts'
 import { describeStore } from '../contract/index.ts'
-import { SCOPE } from '../contract/samples.ts'
+import { rebasing, replicating, rowsOf, stateOf } from '../contract/rebases.ts'
+import { accepted, append, put, readLog, SCOPE } from '../contract/samples.ts'
 import { describeDifferential } from '../everywhere/differential.ts'
 
 const options = { name: 'test', channel: null, IDBKeyRange }
@@ -34,4 +38,51 @@ it('in plain Node fails, and names the store for it, rather than to keep all in 
       message: 'dexieStore: there is no IndexedDB; use plimsoll/sqlite',
     })
   expect(store.status()).toEqual({ state: 'ready', durable: true })
+})
+
+describe('a plain append, decided by what this tab knows', () => {
+  /** The same scope in two tabs, which share nothing but the database. */
+  function openTwice(): readonly [ScopeStore, ScopeStore] {
+    const indexedDB = new IDBFactory()
+    return [open(indexedDB).open(SCOPE), open(indexedDB).open(SCOPE)]
+  }
+
+  it('forgets nothing that another tab was refused meanwhile', async () => {
+    const [one, other] = openTwice()
+    await one.commit([append('op-1', ['m1'])], decide)
+    const late = put('op-2', 'key', 'stale')
+    const [conflict] = await other.commit([late], decide)
+    await one.commit([append('op-3', ['m3'])], decide)
+    for (const tab of [one, other])
+      expect(await tab.commit([late], decide)).toEqual([{ ...conflict, repeated: true }])
+  })
+
+  it('is decided again where another tab wrote the state of the replica', async () => {
+    const [one, other] = openTwice()
+    await one.commit([append('op-1', ['m1'])], replicating(decide, { state: '1' }))
+    await other.commit([], replicating(decide, { state: '2' }))
+    await one.commit([append('op-2', ['m2'])], (ops, rows) => ({
+      ...decide(ops, rows),
+      replica: { state: `${rows.replica} and 3` },
+    }))
+    expect((await rowsOf(other, [])).replica).toBe('2 and 3')
+    await one.commit([append('op-3', ['m3'])], decide)
+    expect((await rowsOf(other, [])).replica).toBe('2 and 3')
+  })
+
+  it('is decided again where another tab took rows back, however alike the log ends', async () => {
+    const [one, other] = openTwice()
+    const [first, lost, mine] = [append('op-1', ['m1']), append('op-2', ['m2']), append('op-3', ['m3'])]
+    const theirs = append('op-4', ['m4'])
+    const [before, after] = [mapStore().open(SCOPE), mapStore().open(SCOPE)]
+    for (const op of [first, lost, mine]) for (const scope of [one, before]) await scope.commit([op], decide)
+    for (const op of [first, theirs, mine]) await after.commit([op], decide)
+    await other.commit([theirs, mine], rebasing(await stateOf(before, []), await stateOf(after, []), 1))
+
+    const late = append('op-5', ['m5'], { round: 'm2' })
+    expect(await one.commit([late], decide)).toEqual([{ status: 'rejected', reason: 'unknown-round' }])
+    expect(await one.commit([append('op-6', ['m6'], { round: 'm4' })], decide)).toEqual([accepted(4)])
+    for (const tab of [one, other])
+      expect((await readLog(tab)).map(({ id }) => id)).toEqual(['m1', 'm4', 'm3', 'm6'])
+  })
 })

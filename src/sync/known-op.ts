@@ -1,0 +1,21 @@
+import type { SealedOp } from '../ports/op.ts'
+import type { SyncOp } from '../ports/sync.ts'
+
+/** Kinds of ops that this version knows. */
+export const KINDS: ReadonlySet<string> = new Set(['append', 'mark', 'put', 'delete', 'erase'])
+
+/**
+ * An op as `decide` takes it. One of a kind that this version does not know is kept like a mark of
+ * an unknown kind: it has no effect.
+ */
+export function knownOp({
+  envelope,
+  bodies,
+  derived,
+}: SyncOp & { readonly derived?: SealedOp['derived'] }): SealedOp {
+  const { opId, kind, ids } = envelope
+  const known = KINDS.has(kind)
+    ? envelope
+    : { ...envelope, kind: 'mark' as const, mark: kind, ids: [ids[0] ?? opId] }
+  return { envelope: known, bodies, ...(derived && { derived }) }
+}

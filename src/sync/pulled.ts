@@ -1,0 +1,88 @@
+import { checkReadable, messageIn } from '../kernel/log/bodies.ts'
+import { attachmentsIn } from '../kernel/log/seal.ts'
+import { PlimsollError } from '../ports/errors.ts'
+import type { Envelope, MarkKind, Name } from '../ports/op.ts'
+import type { LogRow, RegisterRow } from '../ports/store.ts'
+import type { SyncOp } from '../ports/sync.ts'
+import { sourcesIn } from './tok.ts'
+
+/** The rows of each op. */
+export function opsIn(rows: readonly LogRow[]): readonly (readonly LogRow[])[] {
+  const ops: LogRow[][] = []
+  for (const row of rows) {
+    const last = ops.at(-1)
+    if (last?.[0]?.seq === row.seq) last.push(row)
+    else ops.push([row])
+  }
+  return ops
+}
+
+/**
+ * An op as it is told to others, from what the log holds of it.
+ *
+ * @param rows all of the op
+ * @param since see `HomeState.since`
+ * @param register of a put, the register that it wrote, as it is now
+ * @param secret the register of that key, as it is now
+ * @throws ERR_DECRYPT: what cannot be read must not be taken for what was forgotten
+ */
+export function pulledOp(
+  rows: readonly LogRow[],
+  since: number,
+  register: RegisterRow | undefined,
+  secret: RegisterRow | undefined,
+): SyncOp {
+  const [{ kind, id, opId, ...row }] = rows as readonly [LogRow, ...LogRow[]]
+  checkReadable(secret)
+  const isBeside = secret?.version === opId && !(kind === 'put' && id === secret.key)
+  const beside =
+    isBeside && secret.body !== null ? { beside: [{ key: secret.key, body: secret.body }] } : undefined
+  const op = (envelope: Omit<Envelope, 'opId'>, bodies: SyncOp['bodies']): SyncOp => ({
+    envelope: { opId, ...envelope },
+    bodies,
+    ...beside,
+  })
+  if (kind === 'delete') return op({ kind: 'delete', ids: [], target: id as Name }, [])
+  if (kind === 'put') {
+    checkReadable(register)
+    const put = { kind: 'put', ids: [id], key: id } as const
+    const isCurrent = register?.version === opId && register.body !== null
+    const { index, body } = isCurrent ? register : { body: null }
+    const sources = isCurrent ? register.sources : sourcesIn(row)
+    return op({ ...put, ...(sources && { sources }), ...(index && { index }) }, [body])
+  }
+  const ids = rows.map((one) => one.id)
+  const bodies = rows.map(readable)
+  if (kind !== 'message') {
+    const { lane, base = null, sources } = row
+    const listed = { ...(lane !== undefined && { lane }), ...(sources && { sources }) }
+    return op({ kind: 'mark', ids, mark: kind as MarkKind, base, ...listed }, bodies)
+  }
+  const { round, contexts = [], seq } = row
+  const attachments = rows.flatMap(named)
+  return op(
+    {
+      kind: 'append',
+      ids,
+      ...(round !== undefined && { round }),
+      ...(attachments.length > 0 && { attachments }),
+      ...(contexts.length > 0 && { contexts: contexts.map((hash) => ({ hash, seq: seq - since })) }),
+    },
+    bodies,
+  )
+}
+
+function readable({ id, body, unreadable }: LogRow): string | null {
+  if (unreadable) throw new PlimsollError('ERR_DECRYPT', `pull: ${id} cannot be decrypted`, { id })
+  return body
+}
+
+/** Attachments that a message names, where the home can read it. */
+function named(row: LogRow): readonly string[] {
+  try {
+    const message = messageIn(row)
+    return message ? attachmentsIn(message) : []
+  } catch {
+    return []
+  }
+}
