@@ -47,6 +47,8 @@ export type ErrorCode =
    */
   | 'ERR_NOT_CONFIGURED'
   | 'ERR_NOT_FOUND'
+  /** No answer: there is no network, or nobody at its end. Send the same again. */
+  | 'ERR_OFFLINE'
   /** An object has more to do than it can: wait for `retryAfter` and send the same again. */
   | 'ERR_OVERLOADED'
   /** A budget of calls, bytes or spend is used up until `retryAfter`; nothing was written. */

@@ -291,6 +291,8 @@ export interface Head {
    * was read of the log before the last time is to be read again. Absent: never.
    */
   readonly rebased?: number
+  /** Seq of the newest row that the scope's home has confirmed. Absent: the scope has none. */
+  readonly confirmed?: number
 }
 
 export interface Changes {

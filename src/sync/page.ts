@@ -13,8 +13,16 @@ import {
 } from '../ports/store.ts'
 import type { SyncOp } from '../ports/sync.ts'
 import { knownOp } from './known-op.ts'
-import { type Before, type Confirmed, outboxRow, type ReplicaState, stateIn, type Waiting } from './state.ts'
-import { waitingOf, writtenBy } from './write.ts'
+import {
+  type Before,
+  type Confirmed,
+  NO_STATE,
+  outboxRow,
+  type ReplicaState,
+  stateIn,
+  type Waiting,
+} from './state.ts'
+import { scrub, waitingOf, writtenBy } from './write.ts'
 
 /** An op whole: what waits, put together with what the log holds of it. */
 export interface WholeOp extends SyncOp {
@@ -28,6 +36,7 @@ export interface Held {
 
 /** Ops that the home accepted, one for each seq after the newest that was confirmed. */
 export interface Page {
+  /** Empty: nothing was ever written there. */
   readonly generation: string
   readonly ops: readonly WholeOp[]
   /** Seq and tok of the last of them. */
@@ -57,7 +66,7 @@ export function applyPage(
   const after = held.slice(same)
   const theirs = ops.slice(same)
   const at = confirmedAfter(state, confirmed)
-  const known = { generation, seq: cursor, anchor }
+  const known = { ...(generation !== '' && { generation }), seq: cursor, anchor }
   const moved = movedBefore(
     confirmed,
     after.map(({ waiting }) => waiting),
@@ -86,14 +95,17 @@ export function applyPage(
   const next = { ...state, ...known, ordinal, ...(first !== undefined && { first }) }
   const again = decideAgain(left, middle, next)
   const { gone, ...decision } = joined(rows, before, followed, again.decision)
+  // What a delete of the page empties is not kept for the home either; a delete has a secret of
+  // its own.
+  const outbox = [...again.waiting, ...refused].map((one) =>
+    one.envelope.kind === 'delete' ? one : scrub(one, followed.emptied),
+  )
   return {
     ...decision,
     replica: {
       state: JSON.stringify(next satisfies ReplicaState),
-      outbox: [...again.waiting, ...refused].map(outboxRow),
-      sent: held.flatMap(({ waiting: { order } }) =>
-        isRefused.has(order) || left.some(({ waiting }) => waiting.order === order) ? [] : [order],
-      ),
+      outbox: outbox.map(outboxRow),
+      sent: sentOf(held, outbox),
       ...(isInTheWay && { rebase: { to: at, ...gone } }),
     },
   }
@@ -105,10 +117,26 @@ export function applyPage(
  *
  * @param held as in {@link applyPage}; refused ops too, which go with the rest
  */
-export function resetErased(generation: string, held: readonly Held[], rows: Rows): Decision {
-  const { last, generation: erased } = stateIn(rows.replica)
-  const state: ReplicaState = { generation, seq: 0, anchor: '', ordinal: 0, last }
-  const left = held.filter(({ waiting }) => waiting.refusal === undefined && waiting.generation !== erased)
+export function resetErased(generation: string | undefined, held: readonly Held[], rows: Rows): Decision {
+  const { erasing } = stateIn(rows.replica)
+  const erase = held.findIndex(({ op }) => op.envelope.kind === 'erase')
+  const left = erasing ? held.slice(erase + 1).filter(({ waiting }) => !waiting.refusal) : []
+  return emptied(generation, left, held, rows)
+}
+
+/** A replica that is to read all of its home's log again. What waits stays. */
+export function resetAll(generation: string | undefined, held: readonly Held[], rows: Rows): Decision {
+  return emptied(generation, held, held, rows)
+}
+
+function emptied(
+  generation: string | undefined,
+  left: readonly Held[],
+  held: readonly Held[],
+  rows: Rows,
+): Decision {
+  const { last } = stateIn(rows.replica)
+  const state: ReplicaState = { ...(generation !== undefined && { generation }), ...NO_STATE, last }
   const again = decideAgain(left, emptyRows(rows), state)
   return {
     ...again.decision,
@@ -118,9 +146,7 @@ export function resetErased(generation: string, held: readonly Held[], rows: Row
     replica: {
       state: JSON.stringify(state),
       outbox: again.waiting.map(outboxRow),
-      sent: held.flatMap(({ waiting: { order } }) =>
-        left.some(({ waiting }) => waiting.order === order) ? [] : [order],
-      ),
+      sent: sentOf(held, again.waiting),
       rebase: { to: { seq: 0, ordinal: 0 }, registers: [], slots: [] },
     },
   }
@@ -139,16 +165,13 @@ export function resetDiverged(
   rows: Rows,
 ): Decision {
   const { last } = stateIn(rows.replica)
-  const waiting = [...recovered, ...held.map(({ waiting: { before: _, ...rest } }) => rest)]
-  const outbox = waiting.map((one, index): Waiting => {
-    const { generation: _, ...rest } = one
-    return { ...rest, order: last + 1 + index, ...(generation !== undefined && { generation }) }
-  })
+  const outbox = [...recovered, ...held.map(({ waiting }) => waiting)].map((one, index) => ({
+    ...one,
+    order: last + 1 + index,
+  }))
   const state: ReplicaState = {
     ...(generation !== undefined && { generation }),
-    seq: 0,
-    anchor: '',
-    ordinal: 0,
+    ...NO_STATE,
     last: last + outbox.length,
   }
   return {
@@ -161,8 +184,18 @@ export function resetDiverged(
   }
 }
 
+/** What does not wait any more. */
+function sentOf(held: readonly Held[], outbox: readonly Waiting[]): readonly number[] {
+  const left = new Set(outbox.map(({ order }) => order))
+  return held.flatMap(({ waiting: { order } }) => (left.has(order) ? [] : [order]))
+}
+
 /** How many ops of a page are those that wait first, where they stand already. */
-function sameOps(ops: Page['ops'], held: readonly Held[], { seq }: ReplicaState): number {
+export function sameOps(
+  ops: readonly Pick<SyncOp, 'envelope'>[],
+  held: readonly Pick<Held, 'waiting'>[],
+  { seq }: ReplicaState,
+): number {
   const differs = ops.findIndex(({ envelope }, index) => {
     const { waiting } = held[index] ?? {}
     return waiting?.seq !== seq + 1 + index || waiting.envelope.opId !== envelope.opId
@@ -359,18 +392,17 @@ function decideAgain(held: readonly Held[], rows: Rows, state: ReplicaState): Ag
     waitingOf(ops.map(knownOp), rows, decision, state).map((one) => [one.envelope.opId, one]),
   )
   const waiting = held.map(({ waiting, op }): Waiting => {
-    const { order, envelope, beside, generation } = waiting
+    const { order, envelope, beside } = waiting
+    const now = fresh.get(envelope.opId)
+    const emptied = [...new Set([...(waiting.emptied ?? []), ...(now?.emptied ?? [])])]
     const lasting = {
       order,
       envelope,
       ...(beside && { beside }),
-      ...(generation !== undefined && { generation }),
+      ...(emptied.length > 0 && { emptied }),
     }
-    const now = fresh.get(envelope.opId)
     // What has no row in the log now is nowhere else.
-    if (!now) return { ...lasting, bodies: op.bodies }
-    const { generation: _, ...rest } = now
-    return { ...rest, ...lasting }
+    return now ? { ...now, ...lasting } : { ...lasting, bodies: op.bodies }
   })
   return { decision, waiting }
 }

@@ -59,7 +59,7 @@ export function pulledOp(
     return op({ kind: 'mark', ids, mark: kind as MarkKind, base, ...listed }, bodies)
   }
   const { round, contexts = [], seq } = row
-  const attachments = rows.flatMap(named)
+  const attachments = rows.flatMap(attachmentsOf)
   return op(
     {
       kind: 'append',
@@ -77,8 +77,8 @@ function readable({ id, body, unreadable }: LogRow): string | null {
   return body
 }
 
-/** Attachments that a message names, where the home can read it. */
-function named(row: LogRow): readonly string[] {
+/** Attachments that a message names, where it can be read here: an encrypted one cannot. */
+export function attachmentsOf(row: LogRow): readonly string[] {
   try {
     const message = messageIn(row)
     return message ? attachmentsIn(message) : []

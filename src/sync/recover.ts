@@ -1,8 +1,7 @@
-import { messageIn } from '../kernel/log/bodies.ts'
 import { slotOf } from '../kernel/log/decide.ts'
-import { attachmentsIn } from '../kernel/log/seal.ts'
 import type { Envelope, MarkKind, Name } from '../ports/op.ts'
 import type { LogRow, RegisterRow } from '../ports/store.ts'
+import { attachmentsOf, opsIn } from './pulled.ts'
 import type { Waiting } from './state.ts'
 
 /**
@@ -75,8 +74,7 @@ export function recoveredFrom(
       const from = { ...(lane !== undefined && { lane }), ...(sources && { sources }) }
       return done({ opId, kind: 'mark', ids, mark: kind as MarkKind, base: row.base ?? null, ...from })
     }
-    const messages = op.flatMap((one) => messageIn(one) ?? [])
-    const attachments = messages.flatMap(attachmentsIn)
+    const attachments = op.flatMap(attachmentsOf)
     const contexts = row.contexts?.map((hash) => ({ hash, seq }))
     return done({
       opId,
@@ -94,15 +92,4 @@ function besideOf(opId: string, own: string | undefined, registers: ReadonlyMap<
   return [...registers.values()].flatMap(({ key, version, body }) =>
     version === opId && key !== own && body !== null ? [{ key, body }] : [],
   )
-}
-
-/** The rows of each op. */
-function opsIn(rows: readonly LogRow[]): readonly (readonly LogRow[])[] {
-  const ops: LogRow[][] = []
-  for (const row of rows) {
-    const last = ops.at(-1)
-    if (last?.[0]?.seq === row.seq) last.push(row)
-    else ops.push([row])
-  }
-  return ops
 }

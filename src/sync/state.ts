@@ -14,7 +14,7 @@ export interface ReplicaState {
   readonly first?: string
   /** Number of the newest row that was ever written to the outbox. */
   readonly last: number
-  /** An erase waits: what was written since is of the log that begins with it. */
+  /** An erase waits, before all else: what was written since is of the log that begins with it. */
   readonly erasing?: true
 }
 
@@ -38,8 +38,6 @@ export interface Waiting {
   readonly ordinal?: number
   /** Of a mark that took effect: its place in the chain. */
   readonly chain?: number
-  /** That of the log in which it was written; absent: the one after the erase that it follows. */
-  readonly generation?: string
   /** Names that it, or another delete of its commit, was the first to empty. */
   readonly emptied?: readonly Name[]
   /** What it, or another op of its commit, was the first to write over. */

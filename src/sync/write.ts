@@ -90,7 +90,6 @@ export function waitingOf(
   const before = erase ? NOTHING_BEFORE : beforeOf(rows, { registers, marks }, gone, state)
   const firsts = log.filter(({ place }) => place === 0)
   const deletes = firsts.findLastIndex(({ kind }) => kind === 'delete')
-  let isNext = state.erasing === true
   return firsts.map((row, index): Waiting => {
     const { envelope, bodies } = byId.get(row.opId) as SealedOp
     const { opId, kind, key } = envelope
@@ -98,9 +97,6 @@ export function waitingOf(
       one.version === opId && one.body !== null && one.key !== key ? [{ key: one.key, body: one.body }] : [],
     )
     const isForgotten = key !== undefined && gone.has(`register:${key}`)
-    const { generation } = state
-    const hasGeneration = generation !== undefined && !isNext
-    isNext ||= kind === 'erase'
     const end = (firsts[index + 1]?.seq ?? Number.POSITIVE_INFINITY) - 1
     const last = log.findLast(({ seq }) => seq <= end) ?? row
     return {
@@ -111,7 +107,6 @@ export function waitingOf(
       seq: row.seq,
       ordinal: last.ordinal,
       ...(row.chain !== undefined && { chain: row.chain }),
-      ...(hasGeneration && { generation }),
       ...(index === Math.max(0, deletes) && fresh.length > 0 && { emptied: fresh }),
       ...(index === 0 && !isEmpty(before) && { before }),
     }
@@ -151,22 +146,31 @@ function forgotten(row: RegisterRow, gone: ReadonlySet<Name>): RegisterRow {
 
 /** Of what waits, the rows that hold something that is deleted, without that. */
 export function scrubbed(waiting: readonly Waiting[], emptied: readonly Name[]): readonly Waiting[] {
-  const gone = new Set(emptied)
-  if (gone.size === 0) return []
-  return waiting.flatMap((one): Waiting[] => {
-    const { envelope, bodies, before, beside: _, ...rest } = one
-    const { kind, key, ids } = envelope
-    const names = kind === 'put' ? [`register:${key}` as const] : ids.map((id) => `entry:${id}` as const)
-    const left = bodies?.map((body, place) => (gone.has(names[place] as Name) ? null : body))
-    const registers = before?.registers.map(([name, row]) => [name, row && forgotten(row, gone)] as const)
-    const clean: Waiting = {
-      ...rest,
-      envelope,
-      ...(left && { bodies: left }),
-      ...(before && registers && { before: { ...before, registers } }),
-    }
-    return JSON.stringify(clean) === JSON.stringify(one) ? [] : [clean]
+  return waiting.flatMap((one) => {
+    const clean = scrub(one, emptied)
+    return clean === one ? [] : clean
   })
+}
+
+/**
+ * What waits, without what is deleted, and without what was written beside it: a delete brings
+ * another.
+ */
+export function scrub(one: Waiting, emptied: readonly Name[]): Waiting {
+  const gone = new Set(emptied)
+  if (gone.size === 0) return one
+  const { envelope, bodies, before, beside: _, ...rest } = one
+  const { kind, key, ids } = envelope
+  const names = kind === 'put' ? [`register:${key}` as const] : ids.map((id) => `entry:${id}` as const)
+  const left = bodies?.map((body, place) => (gone.has(names[place] as Name) ? null : body))
+  const registers = before?.registers.map(([name, row]) => [name, row && forgotten(row, gone)] as const)
+  const clean: Waiting = {
+    ...rest,
+    envelope,
+    ...(left && { bodies: left }),
+    ...(before && registers && { before: { ...before, registers } }),
+  }
+  return JSON.stringify(clean) === JSON.stringify(one) ? one : clean
 }
 
 /** Keys and slots over which an op writes, as far as is known of it. */

@@ -43,6 +43,12 @@ export const BUDGETS: readonly Budget[] = [
     from: import.meta.dirname,
     mostKiB: 2,
   },
+  {
+    name: 'plimsoll/sync, httpTransport',
+    code: `export { httpTransport, sync } from 'plimsoll/sync'`,
+    mostKiB: 18.6,
+    goalKiB: 8,
+  },
   { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'`, mostKiB: 6.3 },
 ]
 

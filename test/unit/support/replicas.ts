@@ -70,7 +70,8 @@ export class Replica {
       const held = (await heldIn(local)).filter(({ waiting }) => waiting.refusal === undefined)
       const refused: Waiting[] = []
       for (let at = 0; at < held.length; at += PUSHED) {
-        const answer = await this.#pushed(scope, held.slice(at, at + PUSHED))
+        const { generation = '' } = (await stateOf(local)).state
+        const answer = await this.#pushed(scope, generation, held.slice(at, at + PUSHED))
         if ('erased' in answer) return
         answer.results.forEach((result, index) => {
           if (!('seq' in result)) refused.push({ ...(held[at + index] as Held).waiting, refusal: result })
@@ -117,8 +118,7 @@ export class Replica {
     await local.commit(ops, (_, rows) => applyPage(page, held, rows, refused))
   }
 
-  async #pushed(scope: Scope, held: readonly Held[]): Promise<PushAnswer> {
-    const { generation = '' } = held[0]?.waiting ?? {}
+  async #pushed(scope: Scope, generation: string, held: readonly Held[]): Promise<PushAnswer> {
     const ops = held.map(({ op }) => op)
     let answer: PushAnswer | undefined
     await this.#home.raw.open(scope).commit(pushedOps(ops), (given, rows) => {

@@ -36,6 +36,7 @@ const all: { readonly [Code in ErrorCode]: readonly [number, ErrorDetails] } = {
   ERR_MODEL: [502, {}],
   ERR_NOT_CONFIGURED: [503, {}],
   ERR_NOT_FOUND: [404, { id: 'trip' }],
+  ERR_OFFLINE: [503, {}],
   ERR_OVERLOADED: [503, { retryAfter: 2 }],
   ERR_RATE_LIMIT: [429, { retryAfter: 60, limit: 2, budget: 'appends' }],
   ERR_READ_ONLY: [500, {}],

@@ -1,0 +1,222 @@
+import { webHost } from '../platform/web.ts'
+import { type ErrorCode, isPlimsollError, PlimsollError } from '../ports/errors.ts'
+import { type AbortSignalLike, type Host, MOST_MS } from '../ports/host.ts'
+import { checkOptions, invalid, isPlainObject } from '../ports/options.ts'
+import type { SyncScope, Transport } from '../ports/sync.ts'
+import { decodePullAnswers, decodePushAnswers, encodePull, encodePush } from './wire.ts'
+
+/** As much of the Web's `WebSocket` as is used here. */
+export interface PokeSocket {
+  addEventListener(type: 'open' | 'close' | 'message', listener: () => void): void
+  close(): void
+}
+
+export interface HttpTransportOptions {
+  /** Where the home is: `/v1/sync/push` and `/v1/sync/pull` are added to it. */
+  readonly url: string
+  /**
+   * Contract: gives the token to send. It is asked at each call, so it may keep one; asked once
+   * more, with the token that was refused, when the home answers 401, it should give a fresh one.
+   * It may throw ERR_UNAUTHENTICATED, where nobody is signed in: it is asked again later.
+   */
+  readonly token: string | ((refused?: string) => string | Promise<string>)
+  /** Default: the platform's, looked up at each call. */
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
+  /** Milliseconds for one call. Default 30 000. */
+  readonly timeoutMs?: number
+  /**
+   * Contract: the path of the socket that tells of changes of a scope, or `undefined` where there
+   * is none. {@link edgeSocket} knows those of the edge. Default: no sockets, and no pokes.
+   */
+  readonly socket?: (scope: SyncScope) => string | undefined
+  /** Default: the platform's. Node has one from 22 on. */
+  readonly WebSocket?: new (
+    url: string,
+    protocols: string[],
+  ) => PokeSocket
+  readonly host?: Pick<Host, 'now' | 'timeout' | 'controller'>
+  /** Contract: a number from 0 up to 1. Default: `Math.random`. */
+  readonly random?: () => number
+}
+
+const TIMEOUT_MS = 30_000
+const PROTOCOL = 'plimsoll.v1'
+/** The first wait before a socket is opened again is up to so many milliseconds. */
+const BASE_MS = 300
+/** No wait is longer; a connection that lasted longer is followed by a short one. */
+const CAP_MS = 30_000
+
+/** The sockets of the edge: one of each session, and one of what they share. */
+export function edgeSocket({ sessionId }: SyncScope): string {
+  return sessionId === undefined ? '/v1/me/live' : `/v1/sessions/${encodeURIComponent(sessionId)}/live`
+}
+
+/**
+ * Reaches a home over HTTP: the edge, or whatever answers as `syncServer` does.
+ *
+ * @example
+ * ```ts
+ * import { edgeSocket, httpTransport } from 'plimsoll/sync'
+ * const url = 'https://memory.example.com'
+ * const transport = httpTransport({ url, token: () => sessionToken(), socket: edgeSocket })
+ * ```
+ */
+export function httpTransport(options: HttpTransportOptions): Transport {
+  checkOptions('httpTransport', 'options', options, OPTIONS)
+  const base = (globalThis as { location?: { readonly href: string } }).location?.href
+  if (!URL.canParse(options.url, base)) throw invalid('httpTransport', 'url', 'is no URL')
+  const to = (path: string): string => new URL(options.url.replace(/\/+$/, '') + path, base).href
+  const { host = webHost, socket, timeoutMs = TIMEOUT_MS } = options
+  const tokenFor = async (refused?: string): Promise<string> =>
+    typeof options.token === 'string' ? options.token : options.token(refused)
+
+  const send = (path: string, body: string, token: string, signal: AbortSignalLike): Promise<Response> =>
+    (options.fetch ?? fetch)(to(path), {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
+      body,
+      signal: signal as AbortSignal,
+    })
+  const post = async (path: string, body: string, signal: AbortSignalLike): Promise<string> => {
+    const limit = host.controller()
+    const timeout = host.timeout(Math.min(timeoutMs, MOST_MS))
+    const end = (): void => limit.abort(signal.reason)
+    timeout.signal.addEventListener('abort', () =>
+      limit.abort(new PlimsollError('ERR_TIMEOUT', `${path}: no answer`, { limit: timeoutMs })),
+    )
+    signal.addEventListener('abort', end)
+    try {
+      const token = await tokenFor()
+      let response = await send(path, body, token, limit.signal)
+      if (response.status === 401) {
+        await response.body?.cancel()
+        response = await send(path, body, await tokenFor(token), limit.signal)
+      }
+      const text = await response.text()
+      if (response.ok) return text
+      throw refusalIn(path, response, text)
+    } catch (cause) {
+      if (isPlimsollError(cause)) throw cause
+      if (limit.signal.aborted) throw limit.signal.reason
+      throw new PlimsollError('ERR_OFFLINE', `${path}: no answer`, { cause })
+    } finally {
+      timeout.clear()
+      signal.removeEventListener('abort', end)
+    }
+  }
+  return {
+    push: async (requests, signal) =>
+      answersIn(decodePushAnswers, await post('/v1/sync/push', encodePush(requests), signal)),
+    pull: async (requests, signal) =>
+      answersIn(decodePullAnswers, await post('/v1/sync/pull', encodePull(requests), signal)),
+    ...(socket && {
+      pokes: (scopes, listener) => {
+        const ends = scopes.map((scope) => {
+          const path = socket(scope)
+          if (path === undefined) return () => {}
+          const url = to(path).replace(/^http/, 'ws')
+          return connected(options, url, tokenFor, (isOpen) => listener(isOpen ? undefined : { scope }))
+        })
+        return () => {
+          for (const end of ends) end()
+        }
+      },
+    }),
+  }
+}
+
+/** Keeps a socket open until it is ended. What it says is a hint; nothing is ever sent over it. */
+function connected(
+  { WebSocket = globalThis.WebSocket, host = webHost, random = Math.random }: HttpTransportOptions,
+  url: string,
+  tokenFor: () => Promise<string>,
+  tell: (isOpen: boolean) => void,
+): () => void {
+  if (!WebSocket) throw new PlimsollError('ERR_NOT_CONFIGURED', 'httpTransport: no WebSocket')
+  let isEnded = false
+  let attempt = 0
+  let end = (): void => {}
+  const again = (since: number): void => {
+    if (isEnded) return
+    if (host.now() - since > CAP_MS) attempt = 0
+    const wait = host.timeout(random() * Math.min(CAP_MS, BASE_MS * 2 ** attempt++))
+    wait.signal.addEventListener('abort', () => void open())
+    end = wait.clear
+  }
+  const open = async (): Promise<void> => {
+    const since = host.now()
+    // A token that is not there now may be later.
+    const token = await tokenFor().catch(() => undefined)
+    if (isEnded) return
+    if (token === undefined) return again(since)
+    const socket = new WebSocket(url, [PROTOCOL, `bearer.${token}`])
+    let isClosed = false
+    socket.addEventListener('open', () => {
+      if (!isEnded) tell(true)
+    })
+    socket.addEventListener('message', () => {
+      if (!isEnded) tell(false)
+    })
+    socket.addEventListener('close', () => {
+      if (!isClosed) again(since)
+      isClosed = true
+    })
+    end = () => socket.close()
+  }
+  void open()
+  return () => {
+    isEnded = true
+    end()
+  }
+}
+
+const OPTIONS: readonly (keyof HttpTransportOptions)[] = [
+  'url',
+  'token',
+  'fetch',
+  'timeoutMs',
+  'socket',
+  'WebSocket',
+  'host',
+  'random',
+]
+
+/** Who answers something else is not the home; what was sent may be written all the same. */
+function answersIn<Answers>(decode: (text: string) => Answers, text: string): Answers {
+  try {
+    return decode(text)
+  } catch (cause) {
+    throw new PlimsollError('ERR_OFFLINE', 'httpTransport: the answer is none of a home', { cause })
+  }
+}
+
+/** What an answer says that is not the one that was asked for. */
+function refusalIn(path: string, { status, headers }: Response, text: string): PlimsollError {
+  const { code, detail } = problemIn(text)
+  // Who answers without a code is not the home: a proxy, or a page of a network that wants a
+  // sign-in.
+  const known = CODES[status] ?? 'ERR_OFFLINE'
+  const retryAfter = Number(headers.get('Retry-After'))
+  return new PlimsollError((code ?? known) as ErrorCode, `${path}: ${detail ?? `status ${status}`}`, {
+    ...(retryAfter > 0 && { retryAfter }),
+  })
+}
+
+const CODES: { readonly [status: number]: ErrorCode } = {
+  401: 'ERR_UNAUTHENTICATED',
+  413: 'ERR_ENTRY_TOO_LARGE',
+  426: 'ERR_UPGRADE_REQUIRED',
+  429: 'ERR_RATE_LIMIT',
+  503: 'ERR_OVERLOADED',
+}
+
+function problemIn(text: string): { readonly code?: string; readonly detail?: string } {
+  try {
+    const problem: unknown = JSON.parse(text)
+    if (!isPlainObject(problem)) return {}
+    const { code, detail } = problem
+    return { ...(typeof code === 'string' && { code }), ...(typeof detail === 'string' && { detail }) }
+  } catch {
+    return {}
+  }
+}

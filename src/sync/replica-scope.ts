@@ -1,0 +1,88 @@
+import { nothingWritten } from '../kernel/log/decide.ts'
+import type { Decision, Head, ScopeStore } from '../ports/store.ts'
+import type { Replica, ReplicaStore } from './replica.ts'
+import { writeLocally } from './write.ts'
+
+export interface ReplicaScopeParts {
+  /** A handle of the app's own. */
+  readonly scope: ReplicaStore
+  readonly replica: Replica
+  /** Called once something is written that waits for the home. */
+  readonly onWritten: () => void
+  readonly onClosed: () => void
+}
+
+/**
+ * A scope as an app has it: what is written waits for the scope's home, in the same transaction.
+ * What is read is what is here.
+ */
+export function replicaScope({ scope, replica, onWritten, onClosed }: ReplicaScopeParts): ScopeStore {
+  let isClosed = false
+  const confirmedIn = (head: Head): Head => ({
+    ...head,
+    confirmed: Math.min(head.seq, replica.seen?.state.erasing ? 0 : (replica.seen?.state.seq ?? 0)),
+  })
+  return {
+    commit: async (ops, decide) => {
+      for (let known = replica.seen; ; known = await replica.view()) {
+        let before: string | undefined
+        let written: Decision | undefined
+        const results = await scope.commit(ops, (given, rows) => {
+          before = rows.replica
+          const waiting = known && known.text === before ? known.outbox : undefined
+          // What was written while it was no replica comes first.
+          const isOwn = before !== undefined || rows.head.seq === 0
+          written = isOwn ? writeLocally(given, rows, decide, waiting) : undefined
+          return written ?? nothingWritten([])
+        })
+        if (!written) continue
+        replica.wrote(before, written)
+        if (written.replica) onWritten()
+        return results
+      }
+    },
+    entries: (query) => scope.entries(query),
+    head: async () => {
+      await replica.refresh()
+      return confirmedIn(await scope.head())
+    },
+    register: (key) => scope.register(key),
+    registers: (prefix, after) => scope.registers(prefix, after),
+    indexed: (group, query) => scope.indexed(group, query),
+    sums: (groups) => scope.sums(groups),
+    changesSince: async (seq) => {
+      await replica.refresh()
+      const changes = await scope.changesSince(seq)
+      return { ...changes, head: confirmedIn(changes.head) }
+    },
+    attach: (attachment, at) => scope.attach(attachment, at),
+    attachment: (id) => scope.attachment(id),
+    derive: (row, seq) => scope.derive(row, seq),
+    derived: (prefix, after) => scope.derived(prefix, after),
+    close: async () => {
+      await scope.close()
+      if (!isClosed) onClosed()
+      isClosed = true
+    },
+    ...(scope.snapshot && {
+      snapshot: async (work) => {
+        await replica.refresh()
+        return (scope.snapshot as NonNullable<typeof scope.snapshot>)((reads) =>
+          work({
+            entries: (query) => reads.entries(query),
+            head: async () => confirmedIn(await reads.head()),
+            register: (key) => reads.register(key),
+            registers: (prefix, after) => reads.registers(prefix, after),
+            indexed: (group, query) => reads.indexed(group, query),
+            sums: (groups) => reads.sums(groups),
+            changesSince: async (seq) => {
+              const changes = await reads.changesSince(seq)
+              return { ...changes, head: confirmedIn(changes.head) }
+            },
+          }),
+        )
+      },
+    }),
+    ...(scope.watch && { watch: (listener) => scope.watch?.(listener) ?? (() => {}) }),
+  }
+}

@@ -1,0 +1,379 @@
+import { SECRET } from '../kernel/context/secret.ts'
+import { nothingWritten } from '../kernel/log/decide.ts'
+import type { SealedOp } from '../ports/op.ts'
+import type { Decision, Head, LogRow, RegisterRow, Rows, ScopeStore } from '../ports/store.ts'
+import type { PullAnswer, PullRequest, SyncOp } from '../ports/sync.ts'
+import {
+  applyPage,
+  type Held,
+  type Page,
+  resetAll,
+  resetDiverged,
+  resetErased,
+  sameOps,
+  type WholeOp,
+} from './page.ts'
+import { recoveredFrom } from './recover.ts'
+import {
+  NO_STATE,
+  outboxRow,
+  type Refusal,
+  type ReplicaState,
+  stateIn,
+  type Waiting,
+  waitingIn,
+} from './state.ts'
+import { scrubbed, writtenBy } from './write.ts'
+
+/** A scope of a store that can be the replica of a home. */
+export type ReplicaStore = ScopeStore & Required<Pick<ScopeStore, 'outbox'>>
+
+/** A replica as it was at one moment. */
+export interface View {
+  /** What {@link Rows.replica} was. */
+  readonly text: string | undefined
+  readonly state: ReplicaState
+  readonly head: Head
+  /** All of the outbox. */
+  readonly outbox: readonly Waiting[]
+  /** Of it, what is not refused. */
+  readonly waiting: readonly Waiting[]
+}
+
+/** What became of an answer of the home's. */
+export interface Applied {
+  /** `stale`: the replica has moved on. `unnamed`: the home named an op that is not here. */
+  readonly status: 'applied' | 'stale' | 'unnamed'
+  /** Now refused, and kept for the app to see. */
+  readonly refused: readonly Waiting[]
+}
+
+/** That of a home to which nothing was ever written. */
+export const NO_GENERATION = ''
+
+const STALE: Applied = { status: 'stale', refused: [] }
+
+/** Makes a store read a register in the transaction of a commit. It is never written. */
+function asking(key: string): SealedOp {
+  return { envelope: { opId: `ask/${key}`, kind: 'put', ids: [key], key }, bodies: [''] }
+}
+
+/**
+ * The rows of one scope as a replica of its home. Each change is one transaction, which does
+ * nothing where the scope has moved on since it was looked at.
+ */
+export class Replica {
+  readonly store: ReplicaStore
+  #view: View | undefined
+  /** Whether others wrote since. */
+  #isUnsure = true
+  readonly #unwatch: () => void
+
+  constructor(store: ReplicaStore) {
+    this.store = store
+    this.#unwatch =
+      store.watch?.(() => {
+        this.#isUnsure = true
+      }) ?? (() => {})
+  }
+
+  async close(): Promise<void> {
+    this.#unwatch()
+    await this.store.close()
+  }
+
+  /** Looks at it, unless nobody is known to have written since it was last looked at. */
+  async refresh(): Promise<void> {
+    if (this.#isUnsure) await this.view()
+  }
+
+  /** What was seen last; nothing, before it was looked at. */
+  get seen(): View | undefined {
+    return this.#view
+  }
+
+  /** The replica as it is. What was written before it was one waits from now on. */
+  async view(): Promise<View> {
+    for (;;) {
+      this.#isUnsure = false
+      const { text, head } = await this.#peek()
+      const known = this.#view
+      if (known && known.text === text && (text !== undefined || known.head.seq === head.seq)) {
+        const view = { ...known, head }
+        this.#view = view
+        return view
+      }
+      if (text === undefined && head.seq > 0) {
+        await this.#adopt(head)
+        continue
+      }
+      const outbox = text === undefined ? [] : await this.#outbox()
+      const after = await this.#peek()
+      if (after.text !== text || (text === undefined && after.head.seq > 0)) continue
+      const waiting = outbox.filter(({ refusal }) => !refusal)
+      this.#view = { text, state: stateIn(text), head: after.head, outbox, waiting }
+      return this.#view
+    }
+  }
+
+  /** What waits, with the bodies that the log has of it; nothing, where the replica moved on. */
+  async held(waiting: readonly Waiting[]): Promise<readonly Held[] | undefined> {
+    const seqs = waiting.flatMap(({ seq, bodies }) => (seq !== undefined && !bodies ? seq : []))
+    const rows = seqs.length > 0 ? await this.#rows(Math.min(...seqs) - 1, Math.max(...seqs)) : []
+    const byOp = new Map<string, LogRow[]>()
+    for (const row of rows) {
+      const op = byOp.get(row.opId)
+      if (op) op.push(row)
+      else byOp.set(row.opId, [row])
+    }
+    const held = waiting.flatMap((one): Held[] => {
+      const { envelope, bodies, beside } = one
+      const found = byOp.get(envelope.opId)
+      if (!bodies && !found && envelope.ids.length > 0) return []
+      const derived = found?.map((row) => row.derived)
+      const op: WholeOp = {
+        envelope,
+        bodies: bodies ?? (found && envelope.ids.length > 0 ? found.map(({ body }) => body) : []),
+        ...(beside && { beside }),
+        ...(derived?.some((column) => column !== undefined) && { derived }),
+      }
+      return [{ waiting: one, op }]
+    })
+    return held.length === waiting.length ? held : undefined
+  }
+
+  /**
+   * Writes what a home answered to a pull.
+   *
+   * @param refusals what the home refused, by op
+   */
+  async apply(
+    request: PullRequest,
+    answer: PullAnswer,
+    refusals: ReadonlyMap<string, Refusal>,
+  ): Promise<Applied> {
+    for (let view = this.#view ?? (await this.view()); ; view = await this.view()) {
+      const { state } = view
+      const isAsked =
+        state.generation === request.generation &&
+        state.seq === request.cursor &&
+        state.anchor === request.anchor
+      if (!isAsked || state.erasing) return STALE
+      if ('reset' in answer) {
+        if (await this.#reset(view, answer.reset, answer.generation))
+          return { status: 'applied', refused: [] }
+        continue
+      }
+      const isNext =
+        answer.from === state.seq && answer.generation === (state.generation ?? answer.generation)
+      if (!isNext) return STALE
+      const ops = named(answer.ops, view)
+      if (!ops) return { status: 'unnamed', refused: [] }
+      const refused = view.waiting.filter(({ envelope: { opId } }) => refusals.has(opId))
+      const written = await this.#page(view, { ...answer, ops }, refused, refusals)
+      if (written) return { status: 'applied', refused: written }
+    }
+  }
+
+  /**
+   * The log of this generation was erased at home.
+   *
+   * @returns whether this was of it
+   */
+  async erased(erased: string | undefined, generation: string): Promise<boolean> {
+    for (;;) {
+      const view = await this.view()
+      if (view.state.generation !== erased) return false
+      if (await this.#reset(view, 'erased', generation)) return true
+    }
+  }
+
+  /** Removes rows of the outbox that were refused. */
+  async discard(orders: readonly number[]): Promise<void> {
+    for (;;) {
+      const view = await this.view()
+      const sent = view.outbox.flatMap(({ order, refusal }) =>
+        refusal && orders.includes(order) ? order : [],
+      )
+      if (sent.length === 0) return
+      const state = JSON.stringify(view.state)
+      if (await this.write(view, [], () => ({ ...nothingWritten([]), replica: { state, sent } }))) return
+    }
+  }
+
+  /**
+   * Empties the scope, which is a replica that knows nothing then. @returns whether it was as it
+   * was seen
+   */
+  forget(view: View): Promise<boolean> {
+    const { last } = view.state
+    const state = JSON.stringify({ ...NO_STATE, last: last + 1 } satisfies ReplicaState)
+    const sent = view.outbox.map(({ order }) => order)
+    return this.write(view, [], () => ({
+      ...nothingWritten([]),
+      erase: true,
+      replica: { state, sent, rebase: { to: { seq: 0, ordinal: 0 }, registers: [], slots: [] } },
+    }))
+  }
+
+  /** @returns whether it was written: not where the scope has moved on since it was seen */
+  async write(view: View, ops: readonly SealedOp[], decide: (rows: Rows) => Decision): Promise<boolean> {
+    let written: Decision | undefined
+    await this.store.commit([...ops, asking(SECRET)], (_, rows) => {
+      const isSame =
+        rows.replica === view.text && (view.text !== undefined || rows.head.seq === view.head.seq)
+      written = isSame ? told(decide(rows), view) : undefined
+      return written ?? nothingWritten([])
+    })
+    if (written) this.wrote(view.text, written)
+    return written !== undefined
+  }
+
+  /** Follows a change, where what it changed is what was seen last. */
+  wrote(before: string | undefined, { replica, log }: Decision): void {
+    const known = this.#view
+    if (!replica || !known || known.text !== before) return
+    const rows = new Map(known.outbox.map((one) => [one.order, one]))
+    for (const row of replica.outbox ?? []) rows.set(row.order, waitingIn(row))
+    for (const order of replica.sent ?? []) rows.delete(order)
+    const outbox = [...rows.values()].sort((one, other) => one.order - other.order)
+    const waiting = outbox.filter(({ refusal }) => !refusal)
+    const head = { ...known.head, seq: log.at(-1)?.seq ?? known.head.seq }
+    this.#view = { text: replica.state, state: stateIn(replica.state), head, outbox, waiting }
+  }
+
+  /** @returns what is refused now; nothing, where the scope has moved on */
+  async #page(
+    view: View,
+    page: Omit<Page, 'ops'> & { readonly ops: readonly (WholeOp | Waiting)[] },
+    refused: readonly Waiting[],
+    refusals: ReadonlyMap<string, Refusal>,
+  ): Promise<readonly Waiting[] | undefined> {
+    const { waiting, state, outbox } = view
+    const dead = outbox.filter(({ refusal }) => refusal)
+    const arrived = new Set(page.ops.map(({ envelope }) => envelope.opId))
+    const isSame = refused.length === 0 && sameOps(page.ops, seen(waiting), state) === page.ops.length
+    // Where nothing changes places, no row is read for it.
+    const held = isSame ? seen(waiting) : await this.held(waiting)
+    if (!held) return undefined
+    const byId = new Map(held.map(({ op }) => [op.envelope.opId, op]))
+    const ops = page.ops.map((op) => ('order' in op ? (byId.get(op.envelope.opId) as WholeOp) : op))
+    const now = refused
+      .filter(({ envelope }) => !arrived.has(envelope.opId))
+      .map((one) => refusedOf(one, byId.get(one.envelope.opId), refusals.get(one.envelope.opId) as Refusal))
+    const names = [...ops, ...held.map(({ op }) => op)] as readonly unknown[] as readonly SealedOp[]
+    const keys = new Set(waiting.flatMap(writtenBy))
+    const asked = isSame ? [] : [...names, ...[...keys].map(asking)]
+    const isWritten = await this.write(view, asked, (rows) => {
+      const decision = applyPage({ ...page, ops }, held, rows, now)
+      const { replica } = decision
+      if (!replica) return decision
+      // An op that was taken for refused, and is in the log, is no dead letter.
+      const known = dead.flatMap(({ order, envelope }) => (arrived.has(envelope.opId) ? order : []))
+      const left = scrubbed(
+        dead.filter(({ order }) => !known.includes(order)),
+        decision.emptied,
+      )
+      return {
+        ...decision,
+        replica: {
+          ...replica,
+          outbox: [...(replica.outbox ?? []), ...left.map(outboxRow)],
+          sent: [...(replica.sent ?? []), ...known],
+        },
+      }
+    })
+    return isWritten ? now : undefined
+  }
+
+  async #reset(view: View, reset: 'erased' | 'diverged' | 'too-old', named: string): Promise<boolean> {
+    const generation = named === NO_GENERATION ? undefined : named
+    const held = await this.held(reset === 'too-old' ? view.waiting : view.outbox)
+    if (!held) return false
+    const ops = held.map(({ op }) => op) as readonly unknown[] as readonly SealedOp[]
+    if (reset !== 'diverged') {
+      const decide = reset === 'erased' ? resetErased : resetAll
+      return this.write(view, ops, (rows) => decide(generation, held, rows))
+    }
+    const recovered = await this.#recovered(view)
+    return this.write(view, [], (rows) => resetDiverged(generation, recovered, held, rows))
+  }
+
+  /** What was written while the scope was no replica waits. */
+  async #adopt(head: Head): Promise<void> {
+    const view: View = { text: undefined, state: stateIn(undefined), head, outbox: [], waiting: [] }
+    const recovered = await this.#recovered({ ...view, state: { ...view.state, seq: head.seq } })
+    await this.write(view, [], (rows) => resetDiverged(undefined, recovered, [], rows))
+  }
+
+  async #recovered({ state, outbox }: View): Promise<readonly Waiting[]> {
+    const rows = await this.#rows(0, state.seq)
+    const registers = new Map<string, RegisterRow>()
+    for (let after: string | undefined, page: readonly RegisterRow[]; ; after = page.at(-1)?.key) {
+      page = await this.store.registers('', after)
+      if (page.length === 0) break
+      for (const row of page) registers.set(row.key, row)
+    }
+    for (const { before } of outbox.toReversed())
+      for (const [key, row] of before?.registers.toReversed() ?? [])
+        if (row) registers.set(key, row)
+        else registers.delete(key)
+    return recoveredFrom(rows, registers)
+  }
+
+  /** Rows after a seq up to another. */
+  async #rows(after: number, to: number): Promise<readonly LogRow[]> {
+    const rows: LogRow[] = []
+    for (let seq = after; seq < to; ) {
+      const page = await this.store.changesSince(seq)
+      rows.push(...page.rows.filter((row) => row.seq <= to))
+      if (!page.more || page.rows.length === 0) break
+      seq = page.rows.at(-1)?.seq ?? to
+    }
+    return rows
+  }
+
+  async #outbox(): Promise<readonly Waiting[]> {
+    const all: Waiting[] = []
+    for (;;) {
+      const page = await this.store.outbox(all.at(-1)?.order ?? 0)
+      if (page.length === 0) return all
+      all.push(...page.map(waitingIn))
+    }
+  }
+
+  async #peek(): Promise<Pick<View, 'text' | 'head'>> {
+    let text: string | undefined
+    let head: Head | undefined
+    await this.store.commit([asking(SECRET)], (_, rows) => {
+      text = rows.replica
+      head = rows.head
+      return nothingWritten([])
+    })
+    return { text, head: head as Head }
+  }
+}
+
+/** What waits, as far as it is known without its bodies. */
+function seen(waiting: readonly Waiting[]): readonly Held[] {
+  return waiting.map((one) => ({ waiting: one, op: { envelope: one.envelope, bodies: [] } }))
+}
+
+/** Ops of a page, of which those that were only named wait here; nothing, where one does not. */
+function named(ops: Exclude<PullAnswer, { readonly reset: string }>['ops'], { waiting }: View) {
+  const byId = new Map(waiting.map((one) => [one.envelope.opId, one]))
+  const all = ops.map((op): SyncOp | Waiting | undefined => ('envelope' in op ? op : byId.get(op.opId)))
+  return all.includes(undefined) ? undefined : (all as readonly (WholeOp | Waiting)[])
+}
+
+/** An op that was refused, with all that is known of it: it is nowhere else. */
+function refusedOf({ order, envelope }: Waiting, op: WholeOp | undefined, refusal: Refusal): Waiting {
+  return { order, envelope, bodies: op?.bodies ?? [], refusal }
+}
+
+/** A change of the outbox alone changes the state too: by its text others see that it did. */
+function told(decision: Decision, { text, state }: View): Decision {
+  const { replica } = decision
+  if (!replica || replica.state !== text) return decision
+  return { ...decision, replica: { ...replica, state: JSON.stringify({ ...state, last: state.last + 1 }) } }
+}

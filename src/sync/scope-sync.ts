@@ -1,0 +1,193 @@
+import type { Scope } from '../ports/op.ts'
+import {
+  PUSH_OPS,
+  PUSH_UNITS,
+  type PullAnswer,
+  type PullRequest,
+  type PushAnswer,
+  type PushRejection,
+  type PushRequest,
+  type SyncOp,
+} from '../ports/sync.ts'
+import { NO_GENERATION, type Replica, type View } from './replica.ts'
+import type { Refusal, Waiting } from './state.ts'
+
+/** How much of a push is still free. */
+export interface Room {
+  ops: number
+  units: number
+}
+
+/** What a step brought. */
+export interface Step {
+  readonly hasMoved: boolean
+  /** Ops that are refused from now on. */
+  readonly refused: readonly Waiting[]
+}
+
+/** Most stretches of seqs that a pull says it knows. */
+const MOST_KNOWN = 512
+
+const NOTHING: Step = { hasMoved: false, refused: [] }
+
+/**
+ * What one scope has to say to its home, and hears from it. What it keeps in memory are hints: it
+ * is right without them, too.
+ */
+export class ScopeSync {
+  readonly scope: Scope
+  readonly replica: Replica
+  /** Something may have changed at home. */
+  isPullDue = true
+  /** Something may wait here. */
+  isPushDue = true
+  /** Seqs at which the home accepted what still waits, by op; and what it refused. */
+  readonly #acks = new Map<string, number>()
+  readonly #refusals = new Map<string, Refusal>()
+  /** Of the log from which those are. */
+  #generation: string | undefined
+  /** The home was asked, and has no log. */
+  #isFirst = false
+  /** Ops of the home's are to be sent whole: one that it only named is not here. */
+  #isWhole = false
+  /** Most ops of a push: one that cannot be sent is not to block others. */
+  #most = PUSH_OPS
+
+  constructor(scope: Scope, replica: Replica) {
+    this.scope = scope
+    this.replica = replica
+  }
+
+  get isDue(): boolean {
+    return this.isPullDue || this.isPushDue
+  }
+
+  /**
+   * What is to be pushed; nothing, where nothing can be now. What it takes is taken from the room.
+   */
+  async pushRequest(room: Room): Promise<PushRequest | undefined> {
+    const view = await this.#look()
+    const { generation = NO_GENERATION, erasing } = view.state
+    const open = view.waiting.filter(
+      ({ envelope: { opId } }) => !this.#acks.has(opId) && !this.#refusals.has(opId),
+    )
+    if (open.length === 0) this.isPushDue = false
+    // A home is asked for its log before anything is sent to it.
+    const isUnasked = generation === NO_GENERATION && !this.#isFirst
+    this.isPullDue ||= isUnasked && open.length > 0
+    if (isUnasked || open.length === 0) return undefined
+    const held = await this.replica.held(open.slice(0, erasing ? 1 : Math.min(this.#most, room.ops)))
+    const ops: SyncOp[] = []
+    for (const { op } of held ?? []) {
+      const { envelope, bodies, beside } = op
+      const units = unitsOf(op)
+      if (units > room.units && (ops.length > 0 || room.units < PUSH_UNITS)) break
+      room.units -= units
+      room.ops--
+      ops.push({ envelope, bodies, ...(beside && { beside }) })
+    }
+    return ops.length > 0 ? { generation, ops } : undefined
+  }
+
+  async pushed({ generation, ops }: PushRequest, answer: PushAnswer): Promise<Step> {
+    this.isPullDue = true
+    if ('erased' in answer) {
+      const hasMoved = await this.replica.erased(generation || undefined, answer.generation)
+      return { hasMoved, refused: [] }
+    }
+    const { state } = await this.#look()
+    this.#isFirst = false
+    // A home that is another one by now tells so when it is asked for its log.
+    const isSame = generation === NO_GENERATION || answer.generation === generation
+    if ((state.generation ?? NO_GENERATION) !== generation || !isSame) return NOTHING
+    this.#most = PUSH_OPS
+    ops.forEach(({ envelope: { opId } }, index) => {
+      const result = answer.results[index]
+      if (!result) return
+      if ('seq' in result) this.#acks.set(opId, result.seq)
+      else this.#refusals.set(opId, result)
+    })
+    return { hasMoved: answer.results.length > 0, refused: [] }
+  }
+
+  /** The home does not take a push as it is. Ops go alone then, until the one is found. */
+  unpushable({ ops: [op, ...others] }: PushRequest, rejected: PushRejection): void {
+    if (others.length === 0 && op) this.#refusals.set(op.envelope.opId, { rejected })
+    this.#most = Math.max(1, (others.length + 1) >> 1)
+    this.isPullDue ||= others.length === 0
+  }
+
+  /** What is to be asked; nothing, where nothing can be now. */
+  async pullRequest(): Promise<PullRequest | undefined> {
+    const { state, waiting } = await this.#look()
+    // What was erased here is erased at home before anything of it comes back.
+    if (state.erasing || !this.isPullDue) return undefined
+    const { generation, seq: cursor, anchor } = state
+    const known = this.#isWhole ? [] : rangesOf(this.#known(waiting, cursor)).slice(0, MOST_KNOWN)
+    return {
+      ...(generation !== undefined && { generation }),
+      cursor,
+      anchor,
+      ...(known.length > 0 && { known }),
+    }
+  }
+
+  async pulled(request: PullRequest, answer: PullAnswer): Promise<Step> {
+    const { status, refused } = await this.replica.apply(request, answer, this.#refusals)
+    this.#isWhole = status === 'unnamed'
+    const { state, waiting } = await this.#look()
+    for (const { envelope } of refused) this.#refusals.delete(envelope.opId)
+    this.#isFirst = !('reset' in answer) && answer.generation === NO_GENERATION
+    if (status !== 'applied' || 'reset' in answer) return { hasMoved: status === 'applied', refused }
+    for (const { envelope } of waiting) {
+      const seq = this.#acks.get(envelope.opId) ?? 0
+      // The log went on without it: the home was restored, and is to be sent it again.
+      const isLost = seq <= state.seq || (answer.cursor >= answer.head && seq > answer.head)
+      if (isLost) this.#acks.delete(envelope.opId)
+    }
+    const isWaiting = ({ envelope }: Waiting) => this.#refusals.has(envelope.opId)
+    this.isPullDue = answer.cursor < answer.head || waiting.some(isWaiting)
+    this.isPushDue ||= waiting.some(({ envelope }) => !this.#acks.has(envelope.opId))
+    return { hasMoved: answer.cursor > request.cursor || refused.length > 0, refused }
+  }
+
+  /** Looks at the replica; what is known of another log is forgotten. */
+  async #look(): Promise<View> {
+    const view = await this.replica.view()
+    const { state, waiting } = view
+    if (state.generation !== this.#generation) this.#clear(() => false)
+    this.#generation = state.generation
+    const ids = new Set(waiting.map(({ envelope }) => envelope.opId))
+    this.#clear((opId) => ids.has(opId))
+    return view
+  }
+
+  #clear(isKept: (opId: string) => boolean): void {
+    for (const map of [this.#acks, this.#refusals])
+      for (const opId of [...map.keys()]) if (!isKept(opId)) map.delete(opId)
+  }
+
+  /** Seqs of what is here already. What is written beside an op is as the home says. */
+  #known(waiting: readonly Waiting[], cursor: number): readonly number[] {
+    return waiting
+      .flatMap(({ envelope, beside }) => (beside ? [] : (this.#acks.get(envelope.opId) ?? [])))
+      .filter((seq) => seq > cursor)
+      .sort((one, other) => one - other)
+  }
+}
+
+/** UTF-16 units of an op's bodies. */
+function unitsOf({ bodies, beside = [] }: SyncOp): number {
+  const all = [...bodies, ...beside.map(({ body }) => body)]
+  return all.reduce((sum, body) => sum + (body?.length ?? 0), 0)
+}
+
+function rangesOf(seqs: readonly number[]): { readonly from: number; readonly to: number }[] {
+  const ranges: { from: number; to: number }[] = []
+  for (const seq of seqs) {
+    const last = ranges.at(-1)
+    if (last && last.to + 1 >= seq) last.to = seq
+    else ranges.push({ from: seq, to: seq })
+  }
+  return ranges
+}

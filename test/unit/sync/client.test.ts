@@ -1,0 +1,398 @@
+/** The client half of sync: two devices and a home in one process. */
+import { afterEach, expect, test, vi } from 'vitest'
+import { decide } from '../../../src/kernel/log/decide.ts'
+import { mapStore } from '../../../src/stores/map.ts'
+import type { SyncedStore } from '../../../src/sync/sync.ts'
+import { append, erase, names, put, remove } from '../../contract/samples.ts'
+import {
+  ADA,
+  device as deviceOf,
+  idsOf,
+  logOf,
+  offline,
+  outboxOf,
+  refusing,
+  TestHome,
+  TRIP,
+  write,
+} from '../support/synced.ts'
+
+const stores: SyncedStore[] = []
+const device: typeof deviceOf = (home, options) => {
+  const made = deviceOf(home, options)
+  stores.push(made.store)
+  return made
+}
+
+afterEach(async () => {
+  vi.useRealTimers()
+  for (const store of stores.splice(0)) await store.close()
+})
+
+test('what one device writes, another one reads', async () => {
+  const home = new TestHome()
+  const [one, two] = [device(home), device(home)]
+  await write(one.store, [append('a', ['m1']), put('p', 'mood', null)])
+  await one.store.settled()
+  two.store.follow(TRIP)
+  await two.store.settled()
+  expect(await idsOf(two.base)).toEqual(['m1', 'mood'])
+  expect(await logOf(two.base)).toEqual(await logOf(one.base))
+  expect(await logOf(home.store)).toEqual(await logOf(one.base))
+  expect(await outboxOf(one.base)).toBe(0)
+  expect(one.store.status).toEqual({ state: 'current', waiting: 0, refused: 0 })
+})
+
+test('two offline clients that come back together do not deadlock', async () => {
+  const home = new TestHome()
+  const all = [device(home), device(home)]
+  for (const { store } of all) {
+    store.pause()
+    store.follow(TRIP)
+  }
+  const [one, two] = all as [(typeof all)[0], (typeof all)[0]]
+  for (const id of names('a', 30)) await write(one.store, [append(id, [id])])
+  for (const id of names('b', 30)) await write(two.store, [append(id, [id])])
+  for (const { store } of all) store.resume()
+  for (const { store } of [...all, ...all]) {
+    await store.settled()
+    home.poke()
+  }
+  for (const { store } of all) await store.settled()
+  const log = await logOf(home.store)
+  expect(log).toHaveLength(60)
+  for (const { base } of all) expect(await logOf(base)).toEqual(log)
+  // Each in the order in which it was written.
+  for (const prefix of ['a', 'b'])
+    expect(log.map(({ id }) => id).filter((id) => id.startsWith(prefix))).toEqual(names(prefix, 30))
+})
+
+test('the head says how far the home confirmed', async () => {
+  const home = new TestHome()
+  const { store } = device(home)
+  const scope = store.open(TRIP)
+  await scope.commit([append('a', ['m1'])], decide)
+  await store.settled()
+  store.pause()
+  await scope.commit([append('b', ['m2'])], decide)
+  expect(await scope.head()).toMatchObject({ seq: 2, confirmed: 1 })
+  store.resume()
+  await store.settled()
+  expect(await scope.head()).toMatchObject({ seq: 2, confirmed: 2 })
+})
+
+test('own bodies do not come back', async () => {
+  const home = new TestHome()
+  const { store } = device(home)
+  await write(store, [append('a', ['m1'])])
+  await store.settled()
+  const pull = home.calls.flatMap((call) => ('pull' in call ? call.pull : [])).at(-1)
+  expect(pull?.known).toEqual([{ from: 1, to: 1 }])
+})
+
+test('what was written before the store was synced is sent', async () => {
+  const home = new TestHome()
+  const base = mapStore()
+  await write(base, [append('a', ['m1']), put('p', 'mood', null), append('b', ['m2'])])
+  await write(base, [put('q', 'mood', 'p'), remove('d', 'entry:m1')])
+  const { store } = device(home, { store: base })
+  store.follow(TRIP)
+  await store.settled()
+  expect((await logOf(home.store)).map(({ id, body }) => [id, body])).toEqual([
+    ['m1', null],
+    ['mood', null],
+    ['m2', 'body of m2'],
+    ['mood', null],
+    ['entry:m1', null],
+  ])
+  expect(await home.store.open(TRIP).register('mood')).toMatchObject({ version: 'q', body: 'body of q' })
+  expect(await logOf(base)).toEqual(await logOf(home.store))
+})
+
+test('a put on what another device wrote is told as a conflict, and the app says what holds', async () => {
+  const home = new TestHome()
+  const [one, two] = [device(home), device(home)]
+  await write(one.store, [put('p', 'mood', null, { body: '"old"' })])
+  await one.store.settled()
+  two.store.follow(TRIP)
+  await two.store.settled()
+  two.store.pause()
+  await write(one.store, [put('q', 'mood', 'p', { body: '"one"' })])
+  await write(two.store, [put('r', 'mood', 'p', { body: '"two"' })])
+  await one.store.settled()
+  const told = vi.fn()
+  two.store.on('conflict', told)
+  two.store.resume()
+  expect(await two.store.settled()).toMatchObject({ state: 'conflict', refused: 1, waiting: 0 })
+  expect(told).toHaveBeenCalledOnce()
+  const [refused] = await two.store.refused(TRIP)
+  expect(refused).toMatchObject({ mine: 'two', theirs: 'one', refusal: { conflict: 'q' } })
+  expect(await two.base.open(TRIP).register('mood')).toMatchObject({ version: 'q' })
+  if (refused) await two.store.resolve(refused, 'mine')
+  expect(await two.store.settled()).toMatchObject({ state: 'current', refused: 0 })
+  expect(await home.store.open(TRIP).register('mood')).toMatchObject({ body: '"two"' })
+  await expect(two.store.resolve(refused as never, 'mine')).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
+})
+
+test('a 401 is never permanent', async () => {
+  const home = new TestHome()
+  const { store, link, base } = device(home)
+  const { pull } = link
+  link.pull = refusing('ERR_UNAUTHENTICATED')
+  await write(store, [append('a', ['m1'])])
+  await vi.waitFor(() => expect(store.status.state).toBe('signed-out'))
+  expect(await outboxOf(base)).toBe(1)
+  link.pull = pull
+  await store.settled()
+  expect(await idsOf(home.store)).toEqual(['m1'])
+})
+
+test('another version of the home stops what is sent, not what is written', async () => {
+  const home = new TestHome()
+  const { store, link } = device(home)
+  const { pull } = link
+  link.pull = refusing('ERR_UPGRADE_REQUIRED')
+  await write(store, [append('a', ['m1'])])
+  await vi.waitFor(() => expect(store.status.state).toBe('upgrade-required'))
+  await write(store, [append('b', ['m2'])])
+  expect(store.status).toMatchObject({ state: 'upgrade-required', cause: { code: 'ERR_UPGRADE_REQUIRED' } })
+  link.pull = pull
+  store.resume()
+  await store.settled()
+  expect(await idsOf(home.store)).toEqual(['m1', 'm2'])
+})
+
+test('one poison op blocks nothing', async () => {
+  const home = new TestHome()
+  const { store, link, base } = device(home)
+  const { push } = link
+  link.push = async (requests, signal) => {
+    const isBad = requests.some(({ ops }) => ops.some(({ envelope }) => envelope.opId === 'poison'))
+    return isBad ? refusing('ERR_INVALID_ARGUMENT')() : push(requests, signal)
+  }
+  const told = vi.fn()
+  store.on('rejected', told)
+  await write(store, [append('a', ['m1']), append('poison', ['m2']), append('b', ['m3'])])
+  await write(store, [put('p', 'mood', null)], ADA)
+  await store.settled()
+  expect(await idsOf(home.store)).toEqual(['m1', 'm3'])
+  expect(await idsOf(home.store, ADA)).toEqual(['mood'])
+  expect(await logOf(base)).toEqual(await logOf(home.store))
+  expect(told).toHaveBeenCalledOnce()
+  const [refused] = await store.refused(TRIP)
+  expect(refused).toMatchObject({ bodies: ['body of m2'], refusal: { rejected: 'forbidden' } })
+  if (refused) await store.discard(refused)
+  expect(await store.refused(TRIP)).toEqual([])
+})
+
+test('a home that takes nothing at all makes no dead letter', async () => {
+  const home = new TestHome()
+  const { store, link, base } = device(home)
+  link.push = refusing('ERR_INVALID_ARGUMENT')
+  await write(store, [append('a', ['m1']), append('b', ['m2'])])
+  await vi.waitFor(() => expect(store.status.cause?.code).toBe('ERR_INVALID_ARGUMENT'))
+  expect(await store.refused(TRIP)).toEqual([])
+  expect(await idsOf(base)).toEqual(['m1', 'm2'])
+  expect(await outboxOf(base)).toBe(2)
+})
+
+test('a failure of bookkeeping after a send makes no dead letter', async () => {
+  const home = new TestHome()
+  const inner = mapStore()
+  let isFailing = false
+  const base = {
+    ...inner,
+    open: (scope: typeof TRIP) => {
+      const opened = inner.open(scope)
+      const { commit } = opened
+      return Object.assign(opened, {
+        commit: (...args: Parameters<typeof commit>) =>
+          isFailing ? refusing('ERR_STORAGE')() : commit.apply(opened, args),
+      })
+    },
+  }
+  const { store, link } = device(home, { store: base })
+  const { push } = link
+  link.push = async (requests, signal) => {
+    const answers = await push(requests, signal)
+    isFailing = true
+    return answers
+  }
+  await write(store, [append('a', ['m1'])])
+  await vi.waitFor(() => expect(store.status.cause?.code).toBe('ERR_STORAGE'))
+  isFailing = false
+  link.push = push
+  expect(await store.settled()).toMatchObject({ refused: 0, waiting: 0 })
+  expect(await idsOf(home.store)).toEqual(['m1'])
+  expect(await idsOf(inner)).toEqual(['m1'])
+})
+
+test('a lost echo does not wedge', async () => {
+  const home = new TestHome()
+  const { store, link, base } = device(home)
+  const { push } = link
+  let lost = 3
+  link.push = async (requests, signal) => {
+    const answers = await push(requests, signal)
+    if (lost-- > 0) throw new TypeError('the connection broke')
+    return answers
+  }
+  for (const id of names('m', 5)) await write(store, [append(id, [id])])
+  await store.settled()
+  expect(await idsOf(home.store)).toEqual(names('m', 5))
+  expect(await logOf(base)).toEqual(await logOf(home.store))
+})
+
+test('a home that was restored to an older state gets back what it lost', async () => {
+  const home = new TestHome()
+  const { store, base } = device(home)
+  await write(store, [append('a', ['m1'])])
+  await store.settled()
+  const older = mapStore()
+  home.store = older
+  await home.open().commit([append('a', ['m1'])], decide)
+  await write(store, [append('b', ['m2']), put('p', 'mood', null)])
+  await store.settled()
+  expect(await idsOf(home.store)).toEqual(['m1', 'm2', 'mood'])
+  expect(await logOf(base)).toEqual(await logOf(home.store))
+})
+
+test('a home that was emptied gets back all of it', async () => {
+  const home = new TestHome()
+  const { store, base } = device(home)
+  store.follow(TRIP)
+  await write(store, [append('a', ['m1']), put('p', 'mood', null)])
+  await store.settled()
+  home.store = mapStore()
+  home.poke()
+  await vi.waitFor(async () => expect(await idsOf(home.store)).toEqual(['m1', 'mood']))
+  await store.settled()
+  expect(await logOf(base)).toEqual(await logOf(home.store))
+})
+
+test('an erase wipes the devices that come back, and what is written after it stays', async () => {
+  const home = new TestHome()
+  const [one, two] = [device(home), device(home)]
+  await write(one.store, [append('a', ['m1'])])
+  await one.store.settled()
+  two.store.follow(TRIP)
+  await two.store.settled()
+  two.store.pause()
+  await write(two.store, [append('b', ['m2'])])
+  await write(one.store, [erase('e'), append('c', ['m3'])])
+  await one.store.settled()
+  two.store.resume()
+  await two.store.settled()
+  expect(await idsOf(one.base)).toEqual(['m3'])
+  expect(await idsOf(two.base)).toEqual(['m3'])
+  expect(await outboxOf(two.base)).toBe(0)
+})
+
+test('an idle client sends nothing in ten minutes', async () => {
+  vi.useFakeTimers()
+  const home = new TestHome()
+  const { store } = device(home)
+  const scope = store.open(TRIP)
+  await scope.commit([append('a', ['m1'])], decide)
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(store.status.state).toBe('current')
+  const before = home.calls.length
+  await vi.advanceTimersByTimeAsync(10 * 60_000)
+  expect(home.calls).toHaveLength(before)
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('a write is one push and one pull', async () => {
+  vi.useFakeTimers()
+  const home = new TestHome()
+  const { store } = device(home)
+  const scope = store.open(TRIP)
+  await scope.commit([append('a', ['m1'])], decide)
+  await vi.advanceTimersByTimeAsync(1_000)
+  home.calls.length = 0
+  await scope.commit([append('b', ['m2'])], decide)
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(home.calls.map((call) => Object.keys(call)[0])).toEqual(['push', 'pull'])
+})
+
+test('a connection over which nothing moves is told as stalled', async () => {
+  vi.useFakeTimers()
+  const home = new TestHome()
+  const { store, link } = device(home)
+  const scope = store.open(TRIP)
+  const { push } = link
+  await vi.advanceTimersByTimeAsync(1_000)
+  link.push = async (requests) => requests.map(({ generation }) => ({ generation, results: [], head: 0 }))
+  await scope.commit([append('a', ['m1'])], decide)
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect(store.status.state).toBe('syncing')
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect(store.status).toMatchObject({ state: 'stalled', waiting: 1 })
+  expect(home.calls.length).toBeLessThan(100)
+  link.push = push
+  await vi.advanceTimersByTimeAsync(70_000)
+  expect(store.status.state).toBe('current')
+})
+
+test('a request that is never answered is told as stalled', async () => {
+  vi.useFakeTimers()
+  const home = new TestHome()
+  const { store, link } = device(home)
+  link.pull = () => new Promise(() => {})
+  store.follow(TRIP)
+  await vi.advanceTimersByTimeAsync(31_000)
+  expect(store.status.state).toBe('stalled')
+})
+
+test('an outbox survives a sign-out, or its loss is told', async () => {
+  const home = new TestHome()
+  const { store, link, base } = device(home)
+  await write(store, [append('a', ['m1'])])
+  await store.settled()
+  link.push = offline
+  link.pull = offline
+  await write(store, [append('b', ['m2'])])
+  const lost = [{ scope: TRIP, waiting: 1, refused: 0 }]
+  expect(await store.signOut()).toEqual({ done: false, lost })
+  expect(await idsOf(base)).toEqual(['m1', 'm2'])
+  expect(await store.signOut({ force: true })).toEqual({ done: true, lost })
+  expect(await idsOf(base)).toEqual([])
+  expect(store.status.state).toBe('signed-out')
+  expect(await idsOf(home.store)).toEqual(['m1'])
+})
+
+test('two tabs without a lock lose and double nothing', async () => {
+  const home = new TestHome()
+  const base = mapStore()
+  const [one, two] = [device(home, { store: base }), device(home, { store: base })]
+  await Promise.all(names('m', 40).map((id, at) => write(at % 2 ? one.store : two.store, [append(id, [id])])))
+  await Promise.all([one.store.settled(), two.store.settled()])
+  expect([...(await idsOf(home.store))].sort()).toEqual(names('m', 40))
+  expect(await logOf(base)).toEqual(await logOf(home.store))
+  expect(await outboxOf(base)).toBe(0)
+})
+
+test('many ops go in parts, and come in pages', async () => {
+  const home = new TestHome()
+  const [one, two] = [device(home), device(home)]
+  one.store.pause()
+  for (const id of names('m', 1_100)) await write(one.store, [append(id, [id])])
+  one.store.resume()
+  await one.store.settled()
+  two.store.follow(TRIP)
+  await two.store.settled()
+  expect(await logOf(two.base)).toEqual(await logOf(home.store))
+  const sizes = home.calls.flatMap((call) => ('push' in call ? call.push.map(({ ops }) => ops.length) : []))
+  expect(Math.max(...sizes)).toBe(100)
+})
+
+test('what waits is found when the app starts again', async () => {
+  const home = new TestHome()
+  const first = device(home)
+  first.store.pause()
+  await write(first.store, [append('a', ['m1'])])
+  await first.store.close()
+  const { store } = device(home, { store: first.base })
+  await store.settled()
+  expect(await idsOf(home.store)).toEqual(['m1'])
+})
