@@ -1,7 +1,7 @@
 import type { ReadAsk } from '../../kernel/feature.ts'
 import type { Fact, FactSums } from '../../ports/fact.ts'
 import type { Name } from '../../ports/op.ts'
-import type { ScopeStore } from '../../ports/store.ts'
+import type { Head, ScopeStore } from '../../ports/store.ts'
 import { cached } from '../cached.ts'
 import { factKey } from './fact.ts'
 import { byRank, dayStart } from './fact-index.ts'
@@ -31,7 +31,7 @@ export interface Known {
   readonly recent: readonly KnownFact[]
   /** How much there is of all of them. */
   readonly totals: Pick<FactSums, 'pinned' | 'shown'>
-  /** Seq of each scope's newest fact that is in it. */
+  /** Seq of each scope's newest fact that is in it and has its place for good. */
   readonly asOf: { readonly user: number; readonly session: number }
 }
 
@@ -103,8 +103,16 @@ export function knownFacts(parts: KnownFactsParts): (ask: ReadAsk) => Promise<Kn
     ]
     // Mostly nothing is remembered, and then nothing is looked for: no list of no scope.
     const on = [shared.seq, shared.rebased, registersAt, own.rebased, day]
-    return latest(on, () => known(day, scopes))
+    const found = await latest(on, () => known(day, scopes))
+    const { user: users, session } = found.asOf
+    const asOf = { user: confirmedOf(users, shared), session: confirmedOf(session, own) }
+    return { ...found, asOf }
   }
+}
+
+/** What a home has not confirmed yet may move behind facts that nobody here knows. */
+function confirmedOf(seq: number, { confirmed = seq }: Head): number {
+  return Math.min(seq, confirmed)
 }
 
 /** Names a fact among those of both scopes. */
