@@ -1,0 +1,97 @@
+/** What the bench, its server and its pages have in common. */
+import type { LogRow } from '../../src/ports/store.ts'
+
+export type Durability = 'strict' | 'relaxed'
+
+export const OURS = 'plimsoll'
+export const LIMIT = 'one request, one transaction'
+export const RXDB = 'RxDB'
+export const POUCHDB = 'PouchDB'
+export const SUBJECTS = [OURS, LIMIT, RXDB, POUCHDB] as const
+
+export type SubjectName = (typeof SUBJECTS)[number]
+
+/** Where the server has each of them. */
+export const PATHS: Readonly<Record<SubjectName, string>> = {
+  [OURS]: 'v1',
+  [LIMIT]: 'limit',
+  [RXDB]: 'rxdb',
+  [POUCHDB]: 'pouchdb',
+}
+
+/** Documents that a peer sends and fetches at once, at most: all of them, which is fastest for it. */
+export const RXDB_BATCH = 5_000
+export const POUCHDB_BATCH = 1_000
+
+/** Whom the server of the bench knows. */
+export const TOKEN = 'a token of the bench'
+
+/** A question and its answer. */
+export type Exchange = readonly [asked: string, answered: string]
+
+/** A message as it is compared, and as its raw JSON is counted. */
+export interface PlainMessage {
+  readonly id: string
+  readonly role: string
+  readonly content: unknown
+  /** Unix milliseconds. */
+  readonly createdAt: number
+}
+
+/** One device of one conversation. */
+export interface DeviceOrder {
+  readonly subject: SubjectName
+  readonly durability: Durability
+  /** Of the conversation, and of the database. */
+  readonly name: string
+  /** It writes, and sends; else it fetches. */
+  readonly writes: boolean
+}
+
+/** What of a log is compared: its messages, in their order. */
+export interface Held {
+  readonly messages: number
+  /** Bytes of their JSON, in UTF-8. */
+  readonly bytes: number
+  /** SHA-256 of it. */
+  readonly hash: string
+}
+
+/** Where a conversation is at home. */
+export interface HomeOrder {
+  /** Of the home's API. */
+  readonly url: string
+  readonly token: string
+  readonly session: string
+}
+
+/** What went over the wire, bodies alone. */
+export interface Tally {
+  readonly requests: number
+  readonly upBytes: number
+  readonly downBytes: number
+}
+
+/** The messages of a log of the library's. */
+export function messagesIn(rows: readonly LogRow[]): PlainMessage[] {
+  return rows.flatMap(({ kind, id, body }) =>
+    kind === 'message' && body !== null ? [{ ...JSON.parse(body), id }] : [],
+  )
+}
+
+/** In pages and in Node. */
+export async function heldIn(messages: readonly PlainMessage[]): Promise<Held> {
+  const bytes = new TextEncoder().encode(rawJson(messages))
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+  return {
+    messages: messages.length,
+    bytes: bytes.length,
+    hash: Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join(''),
+  }
+}
+
+function rawJson(messages: readonly PlainMessage[]): string {
+  return JSON.stringify(
+    messages.map(({ id, role, content, createdAt }) => ({ id, role, content, createdAt })),
+  )
+}

@@ -1,0 +1,60 @@
+/** The page of a device, which `devices.ts` drives. */
+import {
+  type DeviceOrder,
+  type Exchange,
+  type Held,
+  type HomeOrder,
+  heldIn,
+  LIMIT,
+  OURS,
+  POUCHDB,
+  RXDB,
+  type SubjectName,
+} from '../orders.ts'
+import type { Device, OpenDevice } from './device.ts'
+import { openLimit } from './limit.ts'
+import { LiveScreen, openOurs } from './ours.ts'
+import { openPouchdb } from './pouchdb.ts'
+import { openRxdb } from './rxdb.ts'
+
+const OPEN: Readonly<Record<SubjectName, OpenDevice>> = {
+  [OURS]: openOurs,
+  [LIMIT]: openLimit,
+  [RXDB]: openRxdb,
+  [POUCHDB]: openPouchdb,
+}
+
+let device: Device
+let screen: LiveScreen
+
+export const page = {
+  async open(order: DeviceOrder): Promise<void> {
+    device = await OPEN[order.subject](order)
+  },
+
+  write: (exchanges: readonly Exchange[]): Promise<void> => device.write(exchanges),
+
+  /** @returns milliseconds */
+  async goOnline(): Promise<number> {
+    const start = performance.now()
+    await device.goOnline()
+    return performance.now() - start
+  },
+
+  held: async (): Promise<Held> => heldIn(await device.messages()),
+
+  remove: (): Promise<void> => device.remove(),
+
+  async openLive(order: HomeOrder): Promise<void> {
+    screen = new LiveScreen(order)
+    await screen.begin()
+  },
+
+  say: (text: string): Promise<number> => screen.say(text),
+
+  shown: (text: string, limitMs: number): Promise<number> => screen.shown(text, limitMs),
+
+  closeLive: (): Promise<void> => screen.close(),
+}
+
+Object.assign(globalThis, { page })
