@@ -363,8 +363,8 @@ export interface Decision {
 }
 
 /**
- * What becomes of a scope as the replica of a home, or as one. All of it is written with the rest of
- * the decision or not at all; a decision that has it is written, even if it says nothing else.
+ * What becomes of a scope as the replica of a home, or as one. All of it is written with the rest
+ * of the decision or not at all; a decision that has it is written, even if it says nothing else.
  */
 export interface ReplicaChange {
   /** Opaque, at most a few KiB: {@link Rows.replica} from now on. */

@@ -2,9 +2,9 @@ import type { AbortSignalLike } from './host.ts'
 import type { OpResult, SealedOp } from './op.ts'
 
 /**
- * What a replica of a scope and its home say to each other. A home gives each op that it accepts the
- * next seq, and a random `tok`; a replica that knows seq and tok of a place in the log knows that
- * all before it is the same. Neither clocks nor counters of a replica order anything.
+ * What a replica of a scope and its home say to each other. A home gives each op that it accepts
+ * the next seq, and a random `tok`; a replica that knows seq and tok of a place in the log knows
+ * that all before it is the same. Neither clocks nor counters of a replica order anything.
  */
 
 /** Version of these messages. A home answers others with ERR_UPGRADE_REQUIRED. */

@@ -51,7 +51,7 @@ import { all, type Requests, rowsOf, synchronously } from './idb-transaction.ts'
 import { LogTail, tailAfter } from './log-tail.ts'
 import { idsIn, type Named, namedBy } from './named.ts'
 import { PageFill, unitsOf } from './page-fill.ts'
-import { NOTHING_NAMED, rowsIfNew } from './plain-append.ts'
+import { isAppend, NOTHING_NAMED, rowsIfNew } from './plain-append.ts'
 
 /** Most UTF-16 units that one request may have to load. */
 const REQUEST_UNITS = 4 * PAGE_UNITS
@@ -142,7 +142,7 @@ export class DexieScope {
     if (!rows) return undefined
     try {
       const decision = decided(() => decide(ops, rows))
-      if (decision.refused.length > 0 || decision.replica?.rebase) return undefined
+      if (!isAppend(decision)) return undefined
       const after = headAfter(this.#name, before.scope, before, decision)
       await connection.write(async (requests) => {
         const asked = [requests.table('meta').get(META), requests.table('head').get(this.#name)]
@@ -866,7 +866,7 @@ async function takeBack(
   return replaced.flatMap((row) => row ?? [])
 }
 
-/** Asks for the rows of the outbox to be written that a decision has, and those that were sent to go. */
+/** Asks for what a decision says of the outbox. */
 function writeOutbox(requests: Requests, scope: number, { outbox = [], sent = [] }: ReplicaChange): void {
   const table = requests.table('outbox')
   for (const { order, value } of outbox) table.put({ scope, order, value })

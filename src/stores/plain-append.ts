@@ -1,5 +1,5 @@
 import type { SealedOp } from '../ports/op.ts'
-import type { LogRow, Rows } from '../ports/store.ts'
+import type { Decision, LogRow, Rows } from '../ports/store.ts'
 import type { LogTail } from './log-tail.ts'
 
 /** What ops may name, where they name nothing that is there. */
@@ -29,4 +29,13 @@ export function rowsIfNew(
     else if (round !== ids[0]) return undefined
   }
   return { ...NOTHING_NAMED, ...known, entries }
+}
+
+/** Whether a decision has nothing but rows of the log, and what waits for a home. */
+export function isAppend(decision: Decision): boolean {
+  const { erase, log, registers, unlisted, listed, sums, emptied, marks, refused, used, replica } = decision
+  const others = [registers, unlisted, listed, emptied, marks, refused, used]
+  return (
+    log.length > 0 && !erase && sums.size === 0 && !replica?.rebase && !others.some(({ length }) => length)
+  )
 }

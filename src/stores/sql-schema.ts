@@ -32,18 +32,19 @@ export const DERIVED_TABLE = `CREATE TABLE plimsoll_derived (scope INTEGER NOT N
  * entries by id, and with them the ops that are one with an entry, whose `op` is none; the second
  * the other ops by id, and the third the few marks among many messages.
  *
- * Reserved for sync: `tok`, a random value of the home's, fresh for each op that it accepts;
- * `pending`, that the home has not confirmed a row; `confirmed`, as JSON the generation of a scope
- * at its home, how far its log is known here, and the `tok` of the row there. An outbox is a table
- * that may come later. Also reserved: `seal`, for the chain of rows up to one.
+ * A scope's `stamp` counts what was written that does not show at the end of its log, and each row
+ * has the stamp of its time: the last row says whether what is known of the scope is still so.
+ * `replica` is what `ReplicaChange.state` was last. Reserved: `seal`, for the chain of rows up to
+ * one.
  */
 export const SCHEMA: readonly string[] = [
   `CREATE TABLE plimsoll_meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID`,
   `CREATE TABLE plimsoll_scope (scope INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, first TEXT,
-    emptied INTEGER NOT NULL DEFAULT 0, indexed INTEGER NOT NULL DEFAULT 0, confirmed TEXT)`,
+    emptied INTEGER NOT NULL DEFAULT 0, indexed INTEGER NOT NULL DEFAULT 0,
+    rebased INTEGER NOT NULL DEFAULT 0, stamp INTEGER, replica TEXT)`,
   `CREATE TABLE plimsoll_log (n INTEGER PRIMARY KEY, scope INTEGER NOT NULL, seq INTEGER NOT NULL, place INTEGER NOT NULL,
     kind TEXT NOT NULL, id TEXT NOT NULL, op TEXT, ordinal INTEGER NOT NULL, round TEXT, lane TEXT, base TEXT,
-    applied INTEGER, chain INTEGER, sources TEXT, contexts TEXT, tok TEXT, pending INTEGER, seal TEXT, parts INTEGER,
+    applied INTEGER, chain INTEGER, sources TEXT, contexts TEXT, tok TEXT, stamp INTEGER, seal TEXT, parts INTEGER,
     body TEXT, derived TEXT)`,
   `CREATE UNIQUE INDEX plimsoll_log_id ON plimsoll_log (scope, id) WHERE kind NOT IN ('put', 'delete', 'erase')`,
   `CREATE UNIQUE INDEX plimsoll_log_op ON plimsoll_log (scope, op) WHERE place = 0 AND op IS NOT NULL`,
@@ -67,4 +68,6 @@ export const SCHEMA: readonly string[] = [
     PRIMARY KEY (scope, op)) WITHOUT ROWID`,
   `CREATE TABLE plimsoll_source (scope INTEGER NOT NULL, source TEXT NOT NULL, name TEXT NOT NULL,
     PRIMARY KEY (scope, source, name)) WITHOUT ROWID`,
+  `CREATE TABLE plimsoll_outbox (scope INTEGER NOT NULL, n INTEGER NOT NULL, part INTEGER NOT NULL, value TEXT NOT NULL,
+    PRIMARY KEY (scope, n, part))`,
 ]

@@ -14,10 +14,13 @@ import {
   isEntry,
   type LogRow,
   type MarkRow,
+  type OutboxRow,
   PAGE_ROWS,
   PAGE_UNITS,
   type Page,
+  type Rebase,
   type RegisterRow,
+  type ReplicaChange,
   type Rows,
   type ScopeStore,
   type Store,
@@ -28,7 +31,7 @@ import { LogTail, tailAfter } from './log-tail.ts'
 import { idsIn, type Named, namedBy } from './named.ts'
 import { PageFill } from './page-fill.ts'
 import { PART_UNITS, partsOf, partsOfBytes } from './parts.ts'
-import { rowsIfNew } from './plain-append.ts'
+import { isAppend, rowsIfNew } from './plain-append.ts'
 import { withStorageErrors } from './sql-errors.ts'
 import {
   DERIVED_TABLE,
@@ -58,7 +61,7 @@ const SOURCES_AT_ONCE = 20
 const IS_ENTRY = `kind NOT IN ('put', 'delete', 'erase')`
 const IS_MARK = `kind NOT IN ('message', 'put', 'delete', 'erase')`
 const COLUMNS =
-  'n, seq, place, kind, id, op, ordinal, round, lane, base, applied, chain, sources, contexts, parts, body, derived'
+  'n, seq, place, kind, id, op, ordinal, round, lane, base, applied, chain, sources, contexts, tok, parts, body, derived'
 
 /** Where a store runs, as far as what it says and may do depends on it. */
 export interface SqlStoreOptions {
@@ -231,6 +234,7 @@ interface Newest {
   readonly op: string
   readonly seq: number
   readonly ordinal: number
+  readonly stamp: number | null
 }
 
 /**
@@ -249,6 +253,10 @@ interface Known {
   readonly refusals: boolean
   /** Seq of the last commit that emptied anything. */
   readonly emptiedAt: number
+  /** What rows of the log are stamped with. */
+  readonly stamp: number | null
+  /** Its state as the replica of a home, if it is one. */
+  readonly state: { readonly replica?: string }
 }
 
 class SqlScope implements ScopeStore {
@@ -271,7 +279,7 @@ class SqlScope implements ScopeStore {
       this.#transaction(() => {
         const decision = synchronous(decide(ops, this.#read(ops)))
         this.#write(decision)
-        removes = decision.erase || decision.emptied.length > 0
+        removes = decision.erase || decision.emptied.length > 0 || decision.replica?.rebase !== undefined
         return decision.results
       })
     this.#database.onCommit(removes)
@@ -290,14 +298,22 @@ class SqlScope implements ScopeStore {
     const known = this.#known
     if (!known?.newest || known.head.ordinal === 0 || known.deletes || known.refusals) return undefined
     const { newest } = known
-    const { head, emptiedAt, tail } = known
-    const rows = rowsIfNew(ops, { head, emptiedAt }, tail)
+    const { head, emptiedAt, tail, state } = known
+    const rows = rowsIfNew(ops, { head, emptiedAt, ...state }, tail)
     if (!rows || ops.some(({ bodies }) => bodies.some((body) => body.length > PART_UNITS))) return undefined
     try {
       const decision = decide(ops, rows)
-      if (decision.refused.length > 0 || decision.log.length > ROWS_AT_ONCE) return undefined
-      this.#insert(this.#find(), newest.n + 1, decision.log, newest)
-      this.#known = follow(known, newest.n, undefined, decision)
+      const { log, replica } = decision
+      if (!isAppend(decision) || log.length > ROWS_AT_ONCE) return undefined
+      const scope = this.#find()
+      const insert = (): void => this.#insert(scope, newest.n + 1, log, known.stamp, newest)
+      if (replica)
+        this.#transaction(() => {
+          insert()
+          this.#replicate(scope, replica)
+        })
+      else insert()
+      this.#known = follow(known, newest.n, undefined, decision, known.stamp)
       return decision.results
     } catch {
       // Whatever it was: asked in the other way it succeeds, or fails again and is reported.
@@ -306,8 +322,7 @@ class SqlScope implements ScopeStore {
   }
 
   /**
-   * Runs `work` in a transaction. What is known by then of a log that it failed to write, the next
-   * look at that disproves.
+   * Runs `work` in a transaction. What is known by then of what it failed to write is forgotten.
    */
   #transaction<Result>(work: () => Result): Result {
     const number = this.#number
@@ -315,6 +330,7 @@ class SqlScope implements ScopeStore {
       return this.#database.transaction(work)
     } catch (error) {
       this.#number = number
+      this.#known = undefined
       throw error
     }
   }
@@ -494,6 +510,24 @@ class SqlScope implements ScopeStore {
     return page
   }
 
+  async outbox(after: number): Promise<readonly OutboxRow[]> {
+    const page: OutboxRow[] = []
+    let left = PAGE_UNITS
+    for (const row of this.#database.run(
+      'SELECT n, value FROM plimsoll_outbox WHERE scope = ? AND n > ? ORDER BY n, part',
+      this.#find(),
+      after,
+    )) {
+      const [order, value] = [row.n as number, row.value as string]
+      const last = page.at(-1)
+      if (last?.order === order) page[page.length - 1] = { order, value: last.value + value }
+      else if (page.length < PAGE_ROWS && left >= 0) page.push({ order, value })
+      else break
+      left -= value.length
+    }
+    return left < 0 && page.length > 1 ? page.slice(0, -1) : page
+  }
+
   async close(): Promise<void> {
     for (const listener of this.#listeners) this.#database.listeners.get(this.#name)?.delete(listener)
     this.#listeners.clear()
@@ -522,7 +556,7 @@ class SqlScope implements ScopeStore {
 
   #newest(scope: number): Newest | undefined {
     const [row] = this.#database.all(
-      'SELECT n, COALESCE(op, id) AS op, seq, ordinal FROM plimsoll_log WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1',
+      'SELECT n, COALESCE(op, id) AS op, seq, ordinal, stamp FROM plimsoll_log WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1',
       firstOf(scope),
       firstOf(scope + 1),
     )
@@ -534,17 +568,17 @@ class SqlScope implements ScopeStore {
     const scope = this.#find()
     const newest = this.#newest(scope)
     const known = this.#known
-    if (known && known.newest?.n === newest?.n && known.newest?.op === newest?.op) return known
+    if (newest && isSame(newest, known?.newest)) return known as Known
     const { seq = 0, ordinal = 0 } = newest ?? {}
     const [about] = this.#database.all(
-      `SELECT first, indexed, emptied,
+      `SELECT first, indexed, emptied, rebased, stamp, replica,
         EXISTS (SELECT 1 FROM plimsoll_deleted WHERE scope = made.scope) AS deletes,
         EXISTS (SELECT 1 FROM plimsoll_refused WHERE scope = made.scope) AS refusals
         FROM plimsoll_scope AS made WHERE scope = ?`,
       scope,
     )
     const marks = this.#database.all('SELECT slot, id, seq, chain FROM plimsoll_mark WHERE scope = ?', scope)
-    const first = about?.first as string | null | undefined
+    const { first, replica, rebased } = about ?? {}
     this.#known = {
       newest,
       head: {
@@ -553,11 +587,14 @@ class SqlScope implements ScopeStore {
         ...(typeof first === 'string' && { first }),
         marks: new Map(marks.map((mark) => [mark.slot as string, { ...(mark as unknown as MarkRow) }])),
         ...(about?.indexed === 1 && { indexed: true as const }),
+        ...(typeof rebased === 'number' && rebased > 0 && { rebased }),
       },
       tail: new LogTail(seq, []),
       deletes: about?.deletes === 1,
       refusals: about?.refusals === 1,
       emptiedAt: (about?.emptied as number | null) ?? 0,
+      stamp: (about?.stamp as number | null | undefined) ?? null,
+      state: { ...(typeof replica === 'string' && { replica }) },
     }
     return this.#known
   }
@@ -602,7 +639,7 @@ class SqlScope implements ScopeStore {
   }
 
   #logRow(row: SqlRow): LogRow {
-    const { lane, round, base, applied, chain, derived } = row
+    const { lane, round, base, applied, chain, derived, tok } = row
     const kind = row.kind as LogRow['kind']
     const isMark = kind !== 'message' && isEntry({ kind })
     return {
@@ -620,6 +657,7 @@ class SqlScope implements ScopeStore {
       ...(row.contexts !== null && { contexts: JSON.parse(row.contexts as string) as string[] }),
       body: this.#body(row, `log/${row.n}`),
       ...(derived !== null && { derived: derived as string }),
+      ...(tok !== null && { tok: tok as string }),
     }
   }
 
@@ -631,7 +669,7 @@ class SqlScope implements ScopeStore {
       seq: row.seq as number,
       ...(row.sources !== null && { sources: JSON.parse(row.sources as string) as Name[] }),
       ...(row.places !== null && { index: JSON.parse(row.places as string) as IndexEntry[] }),
-      body: this.#body(row, `register/${row.scope}/${key}`),
+      body: this.#body(row, registerOwner(row.scope as number, key)),
     }
   }
 
@@ -664,7 +702,7 @@ class SqlScope implements ScopeStore {
   }
 
   #read(ops: readonly SealedOp[]): Rows {
-    const { head, deletes, refusals, emptiedAt } = this.#know()
+    const { head, deletes, refusals, emptiedAt, state } = this.#know()
     const named = namedBy(ops.map(({ envelope }) => envelope))
     const scope = this.#find()
     const database = this.#database
@@ -690,6 +728,7 @@ class SqlScope implements ScopeStore {
       deleted: new Set(deleted.map(({ name }) => name as Name)),
       dependents,
       emptiedAt,
+      ...state,
     }
   }
 
@@ -710,12 +749,13 @@ class SqlScope implements ScopeStore {
       (list) => `SELECT op, seq, applied FROM plimsoll_log WHERE scope = ? AND op IN (${list}) AND place = 0`,
     ))
       results.set(op as string, { status: 'accepted', seq: seq as number, applied: applied !== 0 })
+    // A home may have accepted since what was refused here.
     for (const { op, result } of this.#database.named(
       scope,
       refusals ? allOps : [],
       (list) => `SELECT op, result FROM plimsoll_refused WHERE scope = ? AND op IN (${list})`,
     ))
-      results.set(op as string, JSON.parse(result as string) as OpResult)
+      if (!results.has(op as string)) results.set(op as string, JSON.parse(result as string) as OpResult)
     return results
   }
 
@@ -750,15 +790,20 @@ class SqlScope implements ScopeStore {
   }
 
   #write(decision: Decision): void {
-    const { erase, emptied, unrecorded, log, registers, marks, refused, used } = decision
-    if (log.length + registers.length + refused.length === 0) return
+    const { erase, emptied, unrecorded, log, registers, marks, refused, used, replica } = decision
+    if (log.length + registers.length + refused.length === 0 && !replica) return
     const scope = this.#make()
     const known = this.#known
+    const rebase = replica?.rebase
+    const last = rebase ? this.#takeBack(scope, rebase) : known?.newest?.n
     if (erase) this.#erase(scope)
     for (const name of emptied) this.#empty(scope, name)
     if (unrecorded !== undefined) this.#unrecord(scope, unrecorded)
-    const n = (erase ? undefined : known?.newest?.n) ?? firstOf(scope) - 1
-    this.#insert(scope, n + 1, log)
+    const n = (erase ? undefined : last) ?? firstOf(scope) - 1
+    // What others know of the scope, the end of its log would not disprove.
+    const isAside = erase || rebase || (log.length === 0 && (replica || !known?.refusals))
+    const stamp = isAside ? (known?.stamp ?? 0) + 1 : (known?.stamp ?? null)
+    this.#insert(scope, n + 1, log, stamp)
     for (const row of registers) this.#put(scope, row)
     this.#reindex(scope, decision)
     const database = this.#database
@@ -767,17 +812,74 @@ class SqlScope implements ScopeStore {
     for (const { slot, id, seq, chain } of marks)
       database.run('INSERT OR REPLACE INTO plimsoll_mark VALUES (?, ?, ?, ?, ?)', scope, slot, id, seq, chain)
     for (const { opId, result } of refused)
-      database.run('INSERT INTO plimsoll_refused VALUES (?, ?, ?)', scope, opId, JSON.stringify(result))
+      database.run(
+        'INSERT OR REPLACE INTO plimsoll_refused VALUES (?, ?, ?)',
+        scope,
+        opId,
+        JSON.stringify(result),
+      )
     for (const id of used) database.run('DELETE FROM plimsoll_unused WHERE scope = ? AND id = ?', scope, id)
-    if (erase || emptied.length > 0) {
+    if (erase || emptied.length > 0 || rebase) {
       removeDerived(database, scope)
-      const seq = log.at(-1)?.seq ?? known?.head.seq ?? 0
+      const seq = log.at(-1)?.seq ?? rebase?.to.seq ?? known?.head.seq ?? 0
       database.run('UPDATE plimsoll_scope SET emptied = ? WHERE scope = ?', seq, scope)
     }
     const first = log.find(({ kind }) => kind === 'message')
     if (first?.ordinal === 1)
       database.run('UPDATE plimsoll_scope SET first = ? WHERE scope = ?', first.id, scope)
-    this.#known = known && follow(known, n, first, decision)
+    if (replica) this.#replicate(scope, replica)
+    if (isAside) {
+      database.run('UPDATE plimsoll_scope SET stamp = ? WHERE scope = ?', stamp, scope)
+      database.run(
+        'UPDATE plimsoll_log SET stamp = ? WHERE n = ? AND scope = ?',
+        stamp,
+        n + log.length,
+        scope,
+      )
+    }
+    this.#known = known && follow(known, n, first, decision, stamp)
+  }
+
+  /**
+   * Takes back the rows of the log after a seq, and what else a decision says is no longer there.
+   *
+   * @returns place of the last row that is left
+   */
+  #takeBack(scope: number, { to, registers, slots }: Rebase): number | undefined {
+    const database = this.#database
+    const { newest } = this.#know()
+    let last = newest?.n
+    if (newest && newest.seq > to.seq) {
+      const from = this.#firstAfter(scope, to.seq, newest.n)
+      const linked = 'SELECT id, sources FROM plimsoll_log WHERE n >= ? AND n <= ? AND sources IS NOT NULL'
+      for (const { id, sources } of database.all(linked, from, newest.n))
+        this.#unlink(scope, `entry:${id}`, JSON.parse(sources as string) as Name[])
+      removeRows(database, from, newest.n)
+      last = from - 1
+    }
+    for (const key of registers) {
+      this.#clear(scope, key)
+      database.run('DELETE FROM plimsoll_register WHERE scope = ? AND sort = ?', scope, sortable(key))
+    }
+    for (const slot of slots)
+      database.run('DELETE FROM plimsoll_mark WHERE scope = ? AND slot = ?', scope, slot)
+    database.run(
+      'UPDATE plimsoll_scope SET first = ?, rebased = rebased + 1 WHERE scope = ?',
+      to.first ?? null,
+      scope,
+    )
+    return last
+  }
+
+  /** Writes what a decision says of the scope as the replica of a home, or as one. */
+  #replicate(scope: number, { state, outbox = [], sent = [] }: ReplicaChange): void {
+    const database = this.#database
+    database.run('UPDATE plimsoll_scope SET replica = ? WHERE scope = ?', state, scope)
+    for (const order of [...outbox.map(({ order }) => order), ...sent])
+      database.run('DELETE FROM plimsoll_outbox WHERE scope = ? AND n = ?', scope, order)
+    for (const { order, value } of outbox)
+      for (const [part, text] of (value === '' ? [''] : partsOf(value)).entries())
+        database.run('INSERT INTO plimsoll_outbox VALUES (?, ?, ?, ?)', scope, order, part, text)
   }
 
   /** Number of the scope, which is there from now on. */
@@ -792,12 +894,12 @@ class SqlScope implements ScopeStore {
    * Inserts rows of the log, the first of them at `n`; fails unless the log ends with `after`, if
    * that is given.
    */
-  #insert(scope: number, n: number, rows: readonly LogRow[], after?: Newest): void {
+  #insert(scope: number, n: number, rows: readonly LogRow[], stamp: number | null, after?: Newest): void {
     for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
       const bindings: SqlValue[] = []
       // Each value that is bound takes its time, and most columns of most rows are empty.
       const texts = rows.slice(at, at + ROWS_AT_ONCE).map((row, index) => {
-        const values = this.#values(scope, n + at + index, row)
+        const values = [...this.#values(scope, n + at + index, row), stamp]
         for (const value of values) if (value !== null) bindings.push(value)
         return `(${values.map((value) => (value === null ? 'NULL' : '?')).join()})`
       })
@@ -806,11 +908,14 @@ class SqlScope implements ScopeStore {
         texts[0] =
           texts[0]?.replace(
             '?,?,?',
-            '?,?,(SELECT ? FROM plimsoll_log WHERE n = ? AND COALESCE(op, id) = ?)',
+            '?,?,(SELECT ? FROM plimsoll_log WHERE n = ? AND COALESCE(op, id) = ? AND stamp IS ?)',
           ) ?? ''
-        bindings.splice(3, 0, after.n, after.op)
+        bindings.splice(3, 0, after.n, after.op, after.stamp)
       }
-      this.#database.run(`INSERT INTO plimsoll_log (scope, ${COLUMNS}) VALUES ${texts.join()}`, ...bindings)
+      this.#database.run(
+        `INSERT INTO plimsoll_log (scope, ${COLUMNS}, stamp) VALUES ${texts.join()}`,
+        ...bindings,
+      )
     }
     for (const { id, sources } of rows) if (sources) this.#link(scope, `entry:${id}`, sources)
   }
@@ -833,6 +938,7 @@ class SqlScope implements ScopeStore {
       row.chain ?? null,
       row.sources ? JSON.stringify(row.sources) : null,
       row.contexts ? JSON.stringify(row.contexts) : null,
+      row.tok ?? null,
       parts,
       body,
       row.derived ?? null,
@@ -878,17 +984,8 @@ class SqlScope implements ScopeStore {
 
   #put(scope: number, { key, version, seq, sources, index, body: text }: RegisterRow): void {
     const database = this.#database
-    const owner = `register/${scope}/${key}`
-    const before = this.#registersOf(scope, [key]).get(key)
-    for (const source of before?.sources ?? [])
-      database.run(
-        'DELETE FROM plimsoll_source WHERE scope = ? AND source = ? AND name = ?',
-        scope,
-        source,
-        `register:${key}`,
-      )
-    database.run('DELETE FROM plimsoll_part WHERE owner = ?', owner)
-    const { body, parts } = this.#store(text, owner)
+    this.#clear(scope, key)
+    const { body, parts } = this.#store(text, registerOwner(scope, key))
     database.run(
       `INSERT OR REPLACE INTO plimsoll_register (scope, sort, version, seq, sources, places, parts, body)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -902,6 +999,22 @@ class SqlScope implements ScopeStore {
       body,
     )
     this.#link(scope, `register:${key}`, sources)
+  }
+
+  /** Removes what a register has beside its row. */
+  #clear(scope: number, key: string): void {
+    this.#unlink(scope, `register:${key}`, this.#registersOf(scope, [key]).get(key)?.sources)
+    this.#database.run('DELETE FROM plimsoll_part WHERE owner = ?', registerOwner(scope, key))
+  }
+
+  #unlink(scope: number, name: Name, sources: readonly Name[] = []): void {
+    for (const source of sources)
+      this.#database.run(
+        'DELETE FROM plimsoll_source WHERE scope = ? AND source = ? AND name = ?',
+        scope,
+        source,
+        name,
+      )
   }
 
   /** Notes what a row derives from. */
@@ -956,23 +1069,17 @@ class SqlScope implements ScopeStore {
 
   #erase(scope: number): void {
     const database = this.#database
-    const range = [firstOf(scope), firstOf(scope + 1)]
-    database.run(
-      `DELETE FROM plimsoll_part WHERE owner IN
-        (SELECT 'log/' || n FROM plimsoll_log WHERE n >= ? AND n < ? AND parts IS NOT NULL)`,
-      ...range,
-    )
+    removeRows(database, firstOf(scope), firstOf(scope + 1) - 1)
     for (const { sort } of database.all(
       'SELECT sort FROM plimsoll_register WHERE scope = ? AND parts IS NOT NULL',
       scope,
     ))
       database.run(
         'DELETE FROM plimsoll_part WHERE owner = ?',
-        `register/${scope}/${unsortable(sort as string)}`,
+        registerOwner(scope, unsortable(sort as string)),
       )
     for (const { id } of database.all('SELECT id FROM plimsoll_attachment WHERE scope = ?', scope))
       removeAttachment(database, scope, id as string)
-    database.run('DELETE FROM plimsoll_log WHERE n >= ? AND n < ?', ...range)
     for (const table of ['register', 'index', 'sum', 'mark', 'deleted', 'refused', 'source'])
       database.run(`DELETE FROM plimsoll_${table} WHERE scope = ?`, scope)
     database.run('UPDATE plimsoll_scope SET first = NULL, indexed = 0 WHERE scope = ?', scope)
@@ -980,22 +1087,26 @@ class SqlScope implements ScopeStore {
 }
 
 /** What is known after a commit. */
-function follow(known: Known, n: number, first: LogRow | undefined, decision: Decision): Known | undefined {
-  const { erase, emptied, log, listed, sums, marks, refused } = decision
-  const last = log.at(-1)
-  if (erase || !last) return undefined
+function follow(
+  known: Known,
+  n: number,
+  first: LogRow | undefined,
+  decision: Decision,
+  stamp: number | null,
+): Known | undefined {
+  const { erase, emptied, log, listed, sums, marks, refused, replica } = decision
   const { head } = known
+  const last = log.at(-1)
+  if (erase || replica?.rebase) return undefined
+  const { seq, ordinal } = last ?? head
   return {
-    newest: {
-      n: n + log.length,
-      op: idIn('entry', last.opId as Name) ?? last.opId,
-      seq: last.seq,
-      ordinal: last.ordinal,
-    },
+    newest: last
+      ? { n: n + log.length, op: idIn('entry', last.opId as Name) ?? last.opId, seq, ordinal, stamp }
+      : known.newest && { ...known.newest, stamp },
     head: {
       ...(first?.ordinal === 1 ? { ...head, first: first.id } : head),
-      seq: last.seq,
-      ordinal: last.ordinal,
+      seq,
+      ordinal,
       ...((listed.length > 0 || sums.size > 0) && { indexed: true as const }),
       ...(marks.length > 0 && {
         marks: new Map([...head.marks, ...marks.map((mark): [string, MarkRow] => [mark.slot, mark])]),
@@ -1004,8 +1115,31 @@ function follow(known: Known, n: number, first: LogRow | undefined, decision: De
     tail: tailAfter(known.tail, head.seq, decision),
     deletes: known.deletes || emptied.length > 0,
     refusals: known.refusals || refused.length > 0,
-    emptiedAt: emptied.length > 0 ? last.seq : known.emptiedAt,
+    emptiedAt: emptied.length > 0 ? seq : known.emptiedAt,
+    stamp,
+    state: replica ? { replica: replica.state } : known.state,
   }
+}
+
+/** Whether a scope that ended with one row and ends with the other has not changed in between. */
+function isSame(one: Newest, other: Newest | undefined): boolean {
+  return one.n === other?.n && one.op === other.op && one.stamp === other.stamp
+}
+
+/** Removes rows of the log, from the first to the last. */
+function removeRows(database: Database, first: number, last: number): void {
+  database.run(
+    `DELETE FROM plimsoll_part WHERE owner IN
+      (SELECT 'log/' || n FROM plimsoll_log WHERE n >= ? AND n <= ? AND parts IS NOT NULL)`,
+    first,
+    last,
+  )
+  database.run('DELETE FROM plimsoll_log WHERE n >= ? AND n <= ?', first, last)
+}
+
+/** Whose parts a register's body is. */
+function registerOwner(scope: number, key: string): string {
+  return `register/${scope}/${key}`
 }
 
 /** Whose parts the bytes of an attachment are. */

@@ -189,6 +189,51 @@ export function describeCommits(open: Open): void {
       expect((await scope.entries()).rows.map(({ id }) => id)).toEqual(['m1', 'm2', 'n0', 'o0', 'n1', 'o1'])
     })
 
+    it('gives that answer to who knew the scope before the op was refused, too', async () => {
+      const store = await open()
+      const [one, other] = [store.open(SCOPE), store.open(SCOPE)]
+      await one.commit([append('op-1', ['m1'])], decide)
+      const [result] = await other.commit([append('op-2', ['m2'], { round: 'later' })], decide)
+      // By now it could be accepted, if nobody knew of it.
+      const again = append('op-2', ['m2'])
+      expect(await one.commit([again], decide)).toEqual([{ ...result, repeated: true }])
+      await one.commit([append('op-3', ['m3'])], decide)
+      for (const scope of [one, other])
+        expect(await scope.commit([again], decide)).toEqual([{ ...result, repeated: true }])
+    })
+
+    it('sees an erase that was followed by the same ops, so that the log ends as it did', async () => {
+      const store = await open()
+      const [one, other] = [store.open(SCOPE), store.open(SCOPE)]
+      for (const id of ['m1', 'm2']) await one.commit([append(`op-${id}`, [id])], decide)
+      await one.changesSince(0)
+      await other.commit([erase('op-3')], decide)
+      await other.commit([append('op-m2', ['m2'])], decide)
+      expect(await one.head()).toMatchObject({ seq: 4, ordinal: 1, first: 'm2' })
+      expect((await readLog(one)).map(({ id }) => id)).toEqual(['op-3', 'm2'])
+      expect(await one.commit([append('op-4', ['m4'])], decide)).toEqual([accepted(5)])
+      expect((await readLog(other)).map(({ seq }) => seq)).toEqual([3, 4, 5])
+    })
+
+    it('writes all that it decides, whatever the ops are', async () => {
+      const store = await open()
+      for (const ops of [[], [append('op-2', ['m2'])]]) {
+        const scope = store.open({ ...SCOPE, sessionId: `${ops.length}` })
+        await scope.commit([append('op-1', ['m1'])], decide)
+        await scope.commit(ops, (given, rows) => {
+          const { head } = rows
+          const { log, emptied } = decide([remove('remove', 'entry:m1')], rows)
+          const said = decide(given, { ...rows, head: { ...head, seq: head.seq + 1 } })
+          return { ...said, log: [...log, ...said.log], emptied }
+        })
+        expect((await readLog(scope)).map(({ id, body }) => [id, body === null])).toEqual([
+          ['m1', true],
+          ['entry:m1', true],
+          ...ops.map(() => ['m2', false]),
+        ])
+      }
+    })
+
     it('shows decide all rows that the ops name', async () => {
       const scope = await openScope(open)
       await scope.commit(

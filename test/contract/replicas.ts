@@ -61,6 +61,19 @@ export function describeReplicas(open: Open, { reopen, kept }: DescribeStoreOpti
       }
     })
 
+    test('is given as others wrote it beside the log', async (scope, store) => {
+      await scope.commit([append('op-1', ['m1'])], decide)
+      for (const state of ['one', 'two']) {
+        await store.open(SCOPE).commit([], replicating(decide, { state }))
+        const given: (string | undefined)[] = []
+        await scope.commit([append(`op-${state}`, [`m-${state}`])], (ops, rows) => {
+          given.push(rows.replica)
+          return { ...decide(ops, rows), replica: { state: 'mine' } }
+        })
+        expect(given.at(-1)).toBe(state)
+      }
+    })
+
     test('may be the first that is written to a scope', async (scope, store) => {
       await scope.commit([], replicating(decide, { state: 'new', outbox: [row(1)] }))
       expect(await store.scopes()).toEqual([SCOPE])

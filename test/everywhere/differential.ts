@@ -146,7 +146,7 @@ async function answers(scope: ScopeStore): Promise<readonly unknown[]> {
   return given
 }
 
-/** What a scope was made of: ops that were accepted, and names that deletes left that are no more. */
+/** What made a scope: ops that were accepted, and names that deletes left which are no more. */
 type Past = (SealedOp | readonly Name[])[]
 
 /**

@@ -21,7 +21,7 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll createMemory, mapStore, toOpenAI',
     code: `export { createMemory, mapStore, toOpenAI } from 'plimsoll'`,
-    mostKiB: 33,
+    mostKiB: 33.3,
     goalKiB: 28,
   },
   {
@@ -34,7 +34,7 @@ export const BUDGETS: readonly Budget[] = [
     name: 'plimsoll createMemory, standard, toOpenAI, and plimsoll/dexie with Dexie',
     code: `export { createMemory, standard, toOpenAI } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
     splits: true,
-    mostKiB: 106.4,
+    mostKiB: 107.3,
     goalKiB: 92,
   },
   {
@@ -49,7 +49,7 @@ export const BUDGETS: readonly Budget[] = [
 /** The widget by one tag, in bytes, gzip -9. */
 export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. It is meant to become 75 000 again. */
-  firstLook: 75_400,
+  firstLook: 75_950,
   /** With the memory, and what answers in the browser. It is meant to become 132 000. */
-  answering: 181_300,
+  answering: 182_200,
 }

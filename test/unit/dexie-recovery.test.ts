@@ -11,6 +11,7 @@ import { RecoveringStore } from '../../src/stores/dexie-store.ts'
 import { type Requests, runInTransaction } from '../../src/stores/idb-transaction.ts'
 import { LogTail } from '../../src/stores/log-tail.ts'
 import { fullMemory } from '../contract/full-memory.ts'
+import { replicating, rowsOf } from '../contract/rebases.ts'
 import { accepted, append, erase, mark, names, put, remove, SCOPE } from '../contract/samples.ts'
 import {
   engineError,
@@ -287,6 +288,21 @@ describe('memory mode', () => {
     expect((await scope.head()).marks.get('epoch/lane')?.id).toBe('e1')
   })
 
+  it('keeps the state of a replica, and says that what waits for its home cannot be read', async () => {
+    const store = open(new IDBFactory())
+    const scope = store.open(SCOPE)
+    const outbox = [{ order: 1, value: 'one' }]
+    await scope.commit([append('op-1', ['m1'])], replicating(decide, { state: 'state', outbox }))
+    failWith(() => {
+      throw engineError('UnknownError')
+    })
+    expect((await rowsOf(scope, [])).replica).toBe('state')
+    expect(await failure(scope.outbox?.(0) as Promise<unknown>)).toMatchObject({ code: 'ERR_STORAGE' })
+    const more = [{ order: 2, value: 'two' }]
+    await scope.commit([append('op-2', ['m2'])], replicating(decide, { state: 'more', outbox: more }))
+    expect(await failure(scope.outbox?.(0) as Promise<unknown>)).toMatchObject({ code: 'ERR_STORAGE' })
+  })
+
   it('knows of a scope what anybody read who has it open', async () => {
     const indexedDB = new IDBFactory()
     await open(indexedDB)
@@ -382,6 +398,22 @@ describe('an index', () => {
     expect(await asked(put('op-7', 'key', 'op-6', { index: moved }))).toEqual(['index.delete', 'index.put'])
     expect(await asked(put('op-8', 'key', 'op-7'))).toEqual(['sum.get', 'sum.delete', 'index.delete'])
     expect(await asked(remove('op-9', 'entry:m1'))).toEqual(['derived.delete'])
+  })
+
+  it('costs a plain append of a replica what it writes to its outbox, and no look-up', async () => {
+    const scope = open(new IDBFactory()).open(SCOPE)
+    const commit = (order: number): Promise<unknown> =>
+      scope.commit(
+        [append(`op-${order}`, [`m${order}`])],
+        replicating(decide, { state: `${order}`, outbox: [{ order, value: 'value' }] }),
+      )
+    await commit(1)
+    heal()
+    await commit(2)
+    expect(requests).toEqual(['transaction', 'meta.get', 'head.get', 'log.add', 'outbox.put', 'head.put'])
+    heal()
+    expect(await scope.outbox?.(0)).toHaveLength(2)
+    expect(requests).toEqual(['transaction', 'outbox.getAll'])
   })
 
   it('is read in one range, and its registers at once', async () => {

@@ -6,11 +6,13 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
 import { decide } from '../../src/kernel/log/decide.ts'
 import type { ScopeStore, Store } from '../../src/ports/store.ts'
+import type { SqlValue } from '../../src/stores/sql-schema.ts'
 import { SqlStore } from '../../src/stores/sql-store.ts'
 import { type SqliteStore, type SqliteStoreOptions, sqliteStore } from '../../src/stores/sqlite.ts'
 import { openSqlite } from '../../src/stores/sqlite-handle.ts'
 import { SqliteStorage } from '../../src/stores/sqlite-storage.ts'
 import { describeStore } from '../contract/index.ts'
+import { replicating } from '../contract/rebases.ts'
 import { append, erase, mark, put, readAll, remove, SCOPE } from '../contract/samples.ts'
 import { describeDifferential } from '../everywhere/differential.ts'
 import { killWriters } from '../kill/sqlite-kills.ts'
@@ -417,6 +419,40 @@ describe('the statements of a SQLite file', () => {
     }
     expect(found).toEqual([1, 2, 3])
     handle.close()
+  })
+})
+
+describe('a plain append', () => {
+  it('of a replica looks nothing up, and is one transaction', async () => {
+    const storage = new SqliteStorage(openSqlite(newPath(), false), false)
+    const said: string[] = []
+    const sql = {
+      exec: (query: string, ...bindings: SqlValue[]) => {
+        said.push(query.split(' ').slice(0, 3).join(' '))
+        return storage.sql.exec(query, ...bindings)
+      },
+    }
+    const transactionSync = <Result>(closure: () => Result): Result => storage.transactionSync(closure)
+    const advice = { newer: '', older: '' }
+    const scope = new SqlStore({ sql, transactionSync }, { name: 'sqliteStore', advice }).open(SCOPE)
+    const commit = (order: number): Promise<unknown> =>
+      scope.commit(
+        [append(`op-${order}`, [`m${order}`])],
+        replicating(decide, { state: `${order}`, outbox: [{ order, value: 'value' }] }),
+      )
+    await commit(1)
+    await scope.head()
+    said.length = 0
+    await commit(2)
+    expect(said).toEqual([
+      'INSERT INTO plimsoll_log',
+      'UPDATE plimsoll_scope SET',
+      'DELETE FROM plimsoll_outbox',
+      'INSERT INTO plimsoll_outbox',
+    ])
+    said.length = 0
+    await scope.commit([append('op-3', ['m3'])], decide)
+    expect(said).toEqual(['INSERT INTO plimsoll_log'])
   })
 })
 

@@ -38,6 +38,7 @@ export class ObjectStore implements Store {
       attachment: (id) => run((inside) => inside.attachment(id)),
       derive: (row, seq) => run((inside) => inside.derive(row, seq)),
       derived: (prefix, after) => run((inside) => inside.derived(prefix, after)),
+      outbox: (after) => run(async (inside) => (await inside.outbox?.(after)) ?? []),
       close: () => run((inside) => inside.close()),
     }
   }
