@@ -1,5 +1,6 @@
 /** What the bench, its server and its pages have in common. */
-import type { LogRow } from '../../src/ports/store.ts'
+import type { Scope } from '../../src/ports/op.ts'
+import type { LogRow, Store } from '../../src/ports/store.ts'
 
 export type Durability = 'strict' | 'relaxed'
 
@@ -23,7 +24,8 @@ export const PATHS: Readonly<Record<SubjectName, string>> = {
 export const RXDB_BATCH = 5_000
 export const POUCHDB_BATCH = 1_000
 
-/** Whom the server of the bench knows. */
+/** Whom the server of the bench knows, and how. */
+export const USER = { userId: 'ada' }
 export const TOKEN = 'a token of the bench'
 
 /** A question and its answer. */
@@ -72,7 +74,20 @@ export interface Tally {
   readonly downBytes: number
 }
 
-/** The messages of a log of the library's. */
+/** All rows of a log of the library's. */
+export async function rowsOf(store: Store, scope: Scope): Promise<LogRow[]> {
+  const log = store.open(scope)
+  const rows: LogRow[] = []
+  for (let more = true; more; ) {
+    const changes = await log.changesSince(rows.at(-1)?.seq ?? 0)
+    rows.push(...changes.rows)
+    more = changes.more
+  }
+  await log.close()
+  return rows
+}
+
+/** The messages among them. */
 export function messagesIn(rows: readonly LogRow[]): PlainMessage[] {
   return rows.flatMap(({ kind, id, body }) =>
     kind === 'message' && body !== null ? [{ ...JSON.parse(body), id }] : [],

@@ -7,8 +7,9 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import { heldIn, LIMIT, PATHS, POUCHDB, RXDB, type Tally } from './orders.ts'
+import { heldIn, LIMIT, OURS, PATHS, POUCHDB, RXDB, type Tally } from './orders.ts'
 import { serveLimit } from './serve-limit.ts'
+import { serveOurs } from './serve-ours.ts'
 import { servePouchdb } from './serve-pouchdb.ts'
 import { serveRxdb } from './serve-rxdb.ts'
 import type { Served } from './served.ts'
@@ -16,6 +17,7 @@ import type { ServerOrder } from './server-process.ts'
 
 const [folder = '', script = ''] = process.argv.slice(2)
 const served: Readonly<Record<string, Served>> = {
+  [PATHS[OURS]]: serveOurs(folder),
   [PATHS[LIMIT]]: serveLimit(folder),
   [PATHS[RXDB]]: serveRxdb(folder),
   [PATHS[POUCHDB]]: servePouchdb(folder),

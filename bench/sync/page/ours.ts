@@ -1,6 +1,5 @@
 import { createMemory } from '../../../src/create-memory.ts'
 import type { Session } from '../../../src/ports/memory.ts'
-import type { LogRow } from '../../../src/ports/store.ts'
 import { dexieStore } from '../../../src/stores/dexie.ts'
 import { httpTransport, type SyncedStore, sync } from '../../../src/sync/index.ts'
 import {
@@ -10,17 +9,17 @@ import {
   messagesIn,
   OURS,
   PATHS,
+  rowsOf,
   TOKEN,
+  USER,
 } from '../orders.ts'
 import type { Device } from './device.ts'
 
-const USER = { userId: 'ada' }
 const BUDGET = 16_000
 
 interface Ours {
   readonly session: Session
   readonly store: SyncedStore
-  rows(): Promise<LogRow[]>
   close(): Promise<void>
 }
 
@@ -33,17 +32,6 @@ function open(name: string, durability: Durability, { url, token, session: sessi
   return {
     session,
     store,
-    async rows() {
-      const opened = store.open(scope)
-      const rows: LogRow[] = []
-      for (let more = true; more; ) {
-        const page = await opened.changesSince(rows.at(-1)?.seq ?? 0)
-        rows.push(...page.rows)
-        more = page.more
-      }
-      await opened.close()
-      return rows
-    },
     async close() {
       await session.close()
       await store.close()
@@ -55,10 +43,10 @@ function open(name: string, durability: Durability, { url, token, session: sessi
 /** The store of browsers, which follows a home by HTTP. Cut off: paused. */
 export async function openOurs({ name, durability }: DeviceOrder): Promise<Device> {
   const home = { url: `${location.origin}/${PATHS[OURS]}`, token: TOKEN, session: name }
-  const ours = open(name, durability, home)
-  const { session, store } = ours
+  const scope = { ...USER, sessionId: name }
+  const { session, store, close } = open(name, durability, home)
   store.pause()
-  store.follow({ ...USER, sessionId: name })
+  store.follow(scope)
   return {
     async write(exchanges) {
       for (const [asked, answered] of exchanges)
@@ -71,9 +59,9 @@ export async function openOurs({ name, durability }: DeviceOrder): Promise<Devic
       store.resume()
       await store.settled()
     },
-    messages: async () => messagesIn(await ours.rows()),
+    messages: async () => messagesIn(await rowsOf(store, scope)),
     async remove() {
-      await ours.close()
+      await close()
       indexedDB.deleteDatabase(name)
     },
   }
