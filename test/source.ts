@@ -12,6 +12,8 @@ const sources: Readonly<Record<string, string>> = {
   'plimsoll/models': 'edge/models/index.ts',
   'plimsoll/react': 'bridges/react.ts',
   'plimsoll/sqlite': 'stores/sqlite.ts',
+  'plimsoll/sync': 'sync/index.ts',
+  'plimsoll/testing': '../test/contract/index.ts',
   'plimsoll/vue': 'bridges/vue.ts',
 }
 

@@ -1,5 +1,6 @@
 import { SECRET } from '../kernel/context/secret.ts'
 import { decide, nothingWritten } from '../kernel/log/decide.ts'
+import { newSecret } from '../platform/secret.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Envelope, OpResult, RejectReason, SealedOp } from '../ports/op.ts'
 import type {
@@ -38,8 +39,12 @@ export interface HomeState {
 }
 
 export interface HomeParts {
-  /** Contract: a fresh random string each time, of at least 64 bits. */
+  /** Contract: a fresh random string each time, of at least 64 bits. Default: 96 bits in hex. */
   readonly newTok: () => string
+}
+
+export function newTok(): string {
+  return newSecret().slice(0, 24)
 }
 
 /**
@@ -76,7 +81,7 @@ function written(state: HomeState): ReplicaChange {
  * A store whose scopes are homes: replicas can follow them. All that is written goes through it, so
  * that each op that is accepted gets a `tok`.
  */
-export function homeStore(store: Store, parts: HomeParts): Store {
+export function homeStore(store: Store, parts: HomeParts = { newTok }): Store {
   return {
     open: (scope) => homeScope(store.open(scope), parts),
     oldestUnused: () => store.oldestUnused(),
@@ -159,6 +164,8 @@ export interface PushOptions extends HomeParts {
    * before. Default: all are taken.
    */
   readonly refuse?: (op: SyncOp, index: number) => PushRejection | undefined
+  /** Called where it wrote something. */
+  readonly onWrite?: () => void
 }
 
 /**
@@ -168,17 +175,20 @@ export interface PushOptions extends HomeParts {
 export async function answerPush(
   scope: ScopeStore,
   request: PushRequest,
-  { newTok, refuse }: PushOptions,
+  { newTok, refuse, onWrite }: PushOptions,
 ): Promise<PushAnswer> {
   const ops = pushedOps(request.ops)
   const push = async (): Promise<PushAnswer | undefined> => {
     let answer: PushAnswer | undefined
+    let isWritten = false
     await scope.commit(ops, (given, rows) => {
       const isOther = rows.replica === undefined && rows.head.seq > 0
       const decided = isOther ? undefined : decidePush(request, given, rows, newTok, refuse)
       answer = decided?.answer
+      isWritten = (decided?.decision.log.length ?? 0) > 0
       return decided?.decision ?? nothingWritten([])
     })
+    if (isWritten) onWrite?.()
     return answer
   }
   const first = await push()

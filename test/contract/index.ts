@@ -17,6 +17,7 @@ import type { Open } from './samples.ts'
 import { describeScopes } from './scopes.ts'
 
 export type { DescribeStoreOptions } from './abilities.ts'
+export { describeSync, type SyncHome } from './sync.ts'
 
 /**
  * The contract suite of the port `Store`. `open` gives a fresh, empty store each time. Optional

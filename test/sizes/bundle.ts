@@ -57,6 +57,7 @@ export async function bundle({
       'plimsoll/hono': source('edge/hono.ts'),
       'plimsoll/cloudflare': source('edge/cloudflare.ts'),
       'plimsoll/client': source('client/index.ts'),
+      'plimsoll/sync': source('sync/index.ts'),
       'plimsoll/mcp': source('bridges/mcp/index.ts'),
       'plimsoll/react': source('bridges/react.ts'),
       'plimsoll/vue': source('bridges/vue.ts'),

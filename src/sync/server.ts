@@ -1,0 +1,221 @@
+import { type ErrorCode, isPlimsollError, PlimsollError } from '../ports/errors.ts'
+import type { Scope } from '../ports/op.ts'
+import { checkOptions, invalid } from '../ports/options.ts'
+import type { Store } from '../ports/store.ts'
+import type { PullAnswer, PushAnswer, SyncFailure, SyncOp, SyncScope } from '../ports/sync.ts'
+import { utf8Length } from '../ports/utf8-length.ts'
+import { PROBLEM_TYPE, type Problem } from '../ports/wire.ts'
+import { answerPull, answerPush, newTok, PULL_BYTES, type PushOptions } from './home.ts'
+import { decodePull, decodePush, encodePullAnswers, encodePushAnswers } from './wire.ts'
+
+export interface SyncServerOptions {
+  /** Where the homes are. What else writes to it does so through `homeStore(store)`. */
+  readonly store: Store
+  /**
+   * Contract: says who calls, or `undefined` where the request proves nothing. It must not read the
+   * body. What it throws is answered with its code where it is a `PlimsollError`, else with 500.
+   */
+  readonly authenticate: (request: Request) => Promise<Omit<Scope, 'sessionId'> | undefined>
+  /**
+   * Contract: gives what says of an op why it is not taken, for example `checkPushed`. Called
+   * before each push to a scope, with all of its ops. Default: all are taken, for homes that see
+   * ciphertext alone, or that only replicas of one's own can reach.
+   */
+  readonly check?: (scope: Scope, ops: readonly SyncOp[]) => Promise<PushOptions['refuse']>
+  /** Called after a push wrote to a scope: its other replicas may want to know. */
+  readonly onChange?: (scope: Scope) => void
+  /** Called with each failure that is the server's own; the answer says no more than that. */
+  readonly onError?: (error: unknown) => void
+  /**
+   * Largest body of a request, in bytes. Default 4 MiB: a push has at most half a million UTF-16
+   * units of bodies, of which each can take 6 bytes, unless its first op alone has more.
+   */
+  readonly maxBytes?: number
+  /** Default: 96 random bits. */
+  readonly newTok?: () => string
+}
+
+const MAX_BYTES = 4 * 2 ** 20
+const JSON_TYPE = 'application/json'
+
+/**
+ * The home of any number of users' replicas, over any store: answers `POST …/v1/sync/push` and
+ * `POST …/v1/sync/pull`. Each caller reaches its own scopes and no others.
+ *
+ * @example
+ * ```ts
+ * import { sqliteStore } from 'plimsoll/sqlite'
+ * import { syncServer } from 'plimsoll/sync'
+ *
+ * const answer = syncServer({ store: sqliteStore({ path: 'home.sqlite' }), authenticate })
+ * ```
+ */
+export function syncServer(options: SyncServerOptions): (request: Request) => Promise<Response> {
+  checkOptions('syncServer', 'options', options, [
+    'store',
+    'authenticate',
+    'check',
+    'onChange',
+    'onError',
+    'maxBytes',
+    'newTok',
+  ])
+  const server = new SyncServer(options)
+  return (request) => server.answer(request)
+}
+
+class SyncServer {
+  readonly #options: SyncServerOptions
+  readonly #newTok: () => string
+
+  constructor(options: SyncServerOptions) {
+    this.#options = options
+    this.#newTok = options.newTok ?? newTok
+  }
+
+  async answer(request: Request): Promise<Response> {
+    try {
+      const answer = await this.#answer(request)
+      return new Response(answer, { headers: { 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store' } })
+    } catch (error) {
+      return problem(this.#known(error))
+    }
+  }
+
+  async #answer(request: Request): Promise<string> {
+    const [, call] = /\/v1\/sync\/(push|pull)$/.exec(new URL(request.url).pathname) ?? []
+    if (call === undefined) throw new PlimsollError('ERR_NOT_FOUND', 'the request: there is no such route')
+    if (request.method !== 'POST')
+      throw new PlimsollError('ERR_METHOD_NOT_ALLOWED', 'the request: must be a POST')
+    const principal = await this.#options.authenticate(request)
+    if (!principal) throw new PlimsollError('ERR_UNAUTHENTICATED', 'the request: proves nobody')
+    const { tenant, userId } = principal
+    const user: Scope = { ...(tenant !== undefined && { tenant }), userId }
+    const text = await readBody(request, this.#options.maxBytes ?? MAX_BYTES)
+    return call === 'push' ? this.#push(user, text) : this.#pull(user, text)
+  }
+
+  async #push(user: Scope, text: string): Promise<string> {
+    const { store, check, onChange } = this.#options
+    const answers: (PushAnswer | SyncFailure)[] = []
+    for (const request of decodePush(text))
+      answers.push(
+        await this.#inScope(user, request, async (scope) => {
+          const refuse = await check?.(scope, request.ops)
+          return answerPush(store.open(scope), request, {
+            newTok: this.#newTok,
+            ...(refuse && { refuse }),
+            ...(onChange && { onWrite: () => onChange(scope) }),
+          })
+        }),
+      )
+    return encodePushAnswers(answers)
+  }
+
+  async #pull(user: Scope, text: string): Promise<string> {
+    const answers: (PullAnswer | SyncFailure)[] = []
+    let left = PULL_BYTES
+    for (const request of decodePull(text)) {
+      const bytes = Math.max(0, left)
+      const answer = await this.#inScope(user, request, (scope) =>
+        answerPull(this.#options.store.open(scope), request, { newTok: this.#newTok, bytes }),
+      )
+      answers.push(answer)
+      if ('ops' in answer && answer.ops.length > 0) left -= utf8Length(encodePullAnswers([answer]))
+    }
+    return encodePullAnswers(answers)
+  }
+
+  /** One scope that fails does not stop the others. */
+  async #inScope<Answer>(
+    user: Scope,
+    { sessionId }: SyncScope,
+    work: (scope: Scope) => Promise<Answer>,
+  ): Promise<Answer | SyncFailure> {
+    try {
+      return await work({ ...user, ...(sessionId !== undefined && { sessionId }) })
+    } catch (error) {
+      const { code, message, retryAfter } = this.#known(error)
+      return { error: { code, message, ...(retryAfter !== undefined && { retryAfter }) } }
+    }
+  }
+
+  /** What is not ours is hidden: its message may hold anything. */
+  #known(error: unknown): PlimsollError {
+    const known = isPlimsollError(error)
+      ? error
+      : new PlimsollError('ERR_INTERNAL', 'the server: internal error; send the same again')
+    if (statusOf(known.code) >= 500) this.#options.onError?.(error)
+    return known
+  }
+}
+
+/** How errors are answered; all others are faults of the server's own. */
+const PROBLEMS: { readonly [code in ErrorCode]?: readonly [status: number, title: string] } = {
+  ERR_ENTRY_TOO_LARGE: [413, 'Too large'],
+  ERR_FORBIDDEN: [403, 'Forbidden'],
+  ERR_INVALID_ARGUMENT: [400, 'The request is not valid'],
+  ERR_METHOD_NOT_ALLOWED: [405, 'Not by this method'],
+  ERR_NOT_FOUND: [404, 'Not found'],
+  ERR_OVERLOADED: [503, 'Too much to do'],
+  ERR_RATE_LIMIT: [429, 'A budget is used up'],
+  ERR_UNAUTHENTICATED: [401, 'Not authenticated'],
+  ERR_UNSUPPORTED_MEDIA_TYPE: [415, 'Not of this type'],
+  ERR_UPGRADE_REQUIRED: [426, 'Written by a newer version'],
+}
+
+function statusOf(code: ErrorCode): number {
+  return PROBLEMS[code]?.[0] ?? 500
+}
+
+/** An error as RFC 9457 problem details. */
+function problem({ code, message, argument, size, limit, retryAfter }: PlimsollError): Response {
+  const [status, title] = PROBLEMS[code] ?? [500, 'The server failed']
+  const details = {
+    type: `urn:plimsoll:error:${code}`,
+    title,
+    status,
+    detail: message,
+    code,
+    argument,
+    size,
+    limit,
+    retry_after: retryAfter,
+  } satisfies Partial<Record<keyof Problem | 'retry_after', unknown>>
+  return new Response(JSON.stringify(details), {
+    status,
+    headers: {
+      'Content-Type': PROBLEM_TYPE,
+      ...(status === 401 && { 'WWW-Authenticate': 'Bearer' }),
+      ...(status === 405 && { Allow: 'POST' }),
+      ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
+    },
+  })
+}
+
+/** @throws ERR_ENTRY_TOO_LARGE, ERR_UNSUPPORTED_MEDIA_TYPE, ERR_INVALID_ARGUMENT (not UTF-8) */
+async function readBody(request: Request, limit: number): Promise<string> {
+  const type = request.headers.get('Content-Type')?.split(';', 1)[0]?.trim().toLowerCase()
+  if (type !== JSON_TYPE || (request.headers.get('Content-Encoding') ?? 'identity') !== 'identity')
+    throw new PlimsollError('ERR_UNSUPPORTED_MEDIA_TYPE', `the body: must be ${JSON_TYPE}`)
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+  const reader = request.body?.getReader()
+  let text = ''
+  let size = 0
+  try {
+    for (;;) {
+      const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
+      if (done) return text + decoder.decode()
+      // Counted as it comes: what a header says of its length is only a claim.
+      size += value.length
+      if (size > limit) break
+      text += decoder.decode(value, { stream: true })
+    }
+  } catch {
+    throw invalid('the request', 'body', 'must be whole, and UTF-8')
+  } finally {
+    await reader?.cancel().catch(() => {})
+  }
+  const reason = `more than ${limit} bytes`
+  throw new PlimsollError('ERR_ENTRY_TOO_LARGE', `the body: ${reason}`, { size, limit })
+}

@@ -1,0 +1,639 @@
+import { describe, expect, it } from 'vitest'
+import { sealOp } from '../../src/kernel/log/seal.ts'
+import type { Message } from '../../src/ports/message.ts'
+import type { Envelope, Name, Op } from '../../src/ports/op.ts'
+import { PAGE_ROWS } from '../../src/ports/store.ts'
+import {
+  PUSH_OPS,
+  type PullAnswer,
+  type PullRequest,
+  type PushAnswer,
+  type PushResult,
+  SYNC_PROTOCOL,
+  SYNC_SCOPES,
+  type SyncOp,
+  type SyncScope,
+} from '../../src/ports/sync.ts'
+import {
+  decodePullAnswers,
+  decodePushAnswers,
+  encodePull,
+  encodePush,
+  isFailure,
+} from '../../src/sync/wire.ts'
+
+/** A home as replicas see it. */
+export interface SyncHome {
+  /** Contract: answers `POST /v1/sync/push` and `…/pull`, whatever host the URL names. */
+  readonly fetch: (request: Request) => Promise<Response>
+  /** Contract: gives the headers by which a user of that name is known. */
+  readonly authorize: (user: string) => Readonly<Record<string, string>>
+  /**
+   * Optional: remembers what the home holds, and gives what takes it back to that, as a restore
+   * from a backup does.
+   */
+  readonly save?: () => Promise<() => Promise<void>>
+}
+
+type Page = Exclude<PullAnswer, { reset: unknown }>
+type Pushed = Exclude<PushAnswer, { erased: true }>
+
+let made = 0
+
+/** The home of one session of one user, whom no other test knows. */
+class Caller {
+  readonly #home: SyncHome
+  readonly user: string
+  readonly scope: SyncScope
+
+  constructor(
+    home: SyncHome,
+    user = `user-${++made}`,
+    scope: SyncScope = { sessionId: `session-${++made}` },
+  ) {
+    this.#home = home
+    this.user = user
+    this.scope = scope
+  }
+
+  in(scope: SyncScope): Caller {
+    return new Caller(this.#home, this.user, scope)
+  }
+
+  as(user: string): Caller {
+    return new Caller(this.#home, user, this.scope)
+  }
+
+  /** @param headers in place of those of the user */
+  send(call: 'push' | 'pull', body: string, headers = this.#home.authorize(this.user)): Promise<Response> {
+    const request = new Request(`https://home.example/v1/sync/${call}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body,
+    })
+    return this.#home.fetch(request)
+  }
+
+  async push(generation: string, ...ops: readonly (Op | SyncOp)[]): Promise<PushAnswer> {
+    const request = { ...this.scope, generation, ops: ops.map((op) => ('kind' in op ? sealOp(op) : op)) }
+    const [answer] = decodePushAnswers(await textOf(await this.send('push', encodePush([request]))))
+    if (!answer || isFailure(answer)) throw new Error(`push: ${JSON.stringify(answer)}`)
+    return answer
+  }
+
+  /** As {@link push}, where nothing was erased. */
+  async write(generation: string, ...ops: readonly (Op | SyncOp)[]): Promise<Pushed> {
+    const answer = await this.push(generation, ...ops)
+    if ('erased' in answer) throw new Error('push: erased')
+    return answer
+  }
+
+  async ask(request: PullRequest): Promise<PullAnswer> {
+    const body = encodePull([{ ...this.scope, ...request }])
+    const [answer] = decodePullAnswers(await textOf(await this.send('pull', body)))
+    if (!answer || isFailure(answer)) throw new Error(`pull: ${JSON.stringify(answer)}`)
+    return answer
+  }
+
+  /** As {@link ask}, where there is a page. */
+  async pull(request: PullRequest = START): Promise<Page> {
+    const answer = await this.ask(request)
+    if ('reset' in answer) throw new Error(`pull: ${answer.reset}`)
+    return answer
+  }
+
+  /** All ops of the log. */
+  async all(limit?: number): Promise<readonly SyncOp[]> {
+    const ops: SyncOp[] = []
+    let place: PullRequest = START
+    for (;;) {
+      const page = await this.pull({ ...place, ...(limit !== undefined && { limit }) })
+      expect(page.from).toBe(ops.length)
+      ops.push(...(page.ops as readonly SyncOp[]))
+      expect(page.cursor).toBe(ops.length)
+      place = placeIn(page)
+      if (page.ops.length === 0) {
+        expect(page.head).toBe(ops.length)
+        return ops
+      }
+    }
+  }
+}
+
+/** Of a replica that knows nothing. */
+const START: PullRequest = { cursor: 0, anchor: '' }
+
+function placeIn({ generation, cursor, anchor }: Page): PullRequest {
+  return { generation, cursor, anchor }
+}
+
+async function textOf(response: Response): Promise<string> {
+  const text = await response.text()
+  if (response.status !== 200) throw new Error(`${response.status}: ${text}`)
+  return text
+}
+
+function namesOf(ops: Page['ops']): readonly string[] {
+  return ops.map((op) => ('envelope' in op ? op.envelope.opId : op.opId))
+}
+
+function seqsOf(results: readonly PushResult[]): readonly (number | undefined)[] {
+  return results.map((result) => ('seq' in result ? result.seq : undefined))
+}
+
+interface SayOptions {
+  readonly text?: string
+  readonly opId?: string
+  readonly round?: string
+}
+
+function say(id: string, { text = `Text of ${id}`, opId = `entry:${id}`, round = id }: SayOptions = {}): Op {
+  const message: Message = { id, role: 'user', content: text, createdAt: 1_790_000_000_000, trust: 'user' }
+  return { kind: 'append', opId, round, messages: [message] }
+}
+
+function put(opId: string, base: string | null, value: string, key = 'app/note'): Op {
+  return { kind: 'put', opId, key, base, value: { text: value } }
+}
+
+function remove(opId: string, target: Name): Op {
+  return { kind: 'delete', opId, target }
+}
+
+function hide(id: string, hides: readonly string[]): Op {
+  return { kind: 'mark', opId: `entry:${id}`, base: null, entry: { type: 'rewind', id, hides } }
+}
+
+const erase = (opId: string): Op => ({ kind: 'erase', opId })
+const ids = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}${at}`)
+
+/**
+ * What the home of a memory's replicas must do, by its two calls alone, as tests for Vitest. All
+ * that is pushed is as this library writes it, so that a home passes which checks that.
+ *
+ * @param openHome gives a home; it need not be an empty one
+ * @example
+ * ```ts
+ * import { mapStore } from 'plimsoll'
+ * import { syncServer } from 'plimsoll/sync'
+ * import { describeSync } from 'plimsoll/testing'
+ *
+ * const authenticate = async (request: Request) => ({ userId: request.headers.get('User') ?? '' })
+ * describeSync('map', () => ({
+ *   fetch: syncServer({ store: mapStore(), authenticate }),
+ *   authorize: (user) => ({ User: user }),
+ * }))
+ * ```
+ */
+export function describeSync(name: string, openHome: () => SyncHome | Promise<SyncHome>): void {
+  const open = async (): Promise<Caller> => new Caller(await openHome())
+
+  describe(`the home ${name}`, () => {
+    describe('a push', () => {
+      it('gives each op the next seq, in the order in which they were written', async () => {
+        const home = await open()
+        const { results, head } = await home.write('', say('m1'), put('o2', null, 'a'), hide('r1', ['m1']))
+        expect(seqsOf(results)).toEqual([1, 2, 3])
+        expect(head).toBe(3)
+        expect(seqsOf((await home.write('', say('m2'))).results)).toEqual([4])
+      })
+
+      it('is answered the same when it is sent again, and nothing is written twice', async () => {
+        const home = await open()
+        const ops = [say('m1'), put('o2', null, 'a'), put('o3', 'other', 'b'), say('m1', { opId: 'o4' })]
+        const answer = await home.write('', ...ops)
+        const before = await home.pull()
+        expect(await home.push(answer.generation, ...ops)).toEqual(answer)
+        expect(await home.push(answer.generation, ...ops.slice(1, 3))).toMatchObject({
+          results: answer.results.slice(1, 3),
+        })
+        expect(await home.pull()).toEqual(before)
+      })
+
+      it('of an op that is known is answered as before, whatever the op says now', async () => {
+        const home = await open()
+        const { generation } = await home.write('', say('m1', { text: 'one' }))
+        expect((await home.write(generation, say('m1', { text: 'two' }))).results).toEqual([{ seq: 1 }])
+        expect((await home.all())[0]?.bodies[0]).toContain('one')
+      })
+
+      it('of a put whose base is another version is a conflict, which writes nothing and stays one', async () => {
+        const home = await open()
+        const late = put('o3', 'o1', 'c')
+        const { generation } = await home.write('', put('o1', null, 'a'), put('o2', 'o1', 'b'))
+        const { results, head } = await home.write(generation, late, say('m1'), put('o4', null, 'd', 'app/b'))
+        expect(results).toEqual([{ conflict: 'o2' }, { seq: 3 }, { seq: 4 }])
+        expect(head).toBe(4)
+        await home.write(generation, put('o1b', 'o2', 'e'))
+        expect((await home.write(generation, late)).results).toEqual([{ conflict: 'o2' }])
+        expect((await home.write(generation, put('o5', 'o9', 'a', 'app/none'))).results).toEqual([
+          { conflict: null },
+        ])
+      })
+
+      it('of an op that can never be written is refused, and stops no other', async () => {
+        const home = await open()
+        const { results } = await home.write(
+          '',
+          say('m1', { round: 'none' }),
+          say('m2'),
+          say('m2', { opId: 'again' }),
+          remove('o4', 'register:app/note'),
+          put('o5', 'o4', 'a'),
+          say('m3', { round: 'm2' }),
+        )
+        expect(results).toEqual([
+          { rejected: 'unknown-round' },
+          { seq: 1 },
+          { rejected: 'duplicate-id' },
+          { seq: 2 },
+          { rejected: 'deleted' },
+          { seq: 3 },
+        ])
+      })
+
+      it('by two at once is written by one after the other', async () => {
+        const home = await open()
+        await home.write('', say('m0'))
+        const answers = await Promise.all(
+          ids('d', 8).map((device) => home.write('', say(device), put(`o-${device}`, null, device))),
+        )
+        const seqs = answers.flatMap(({ results }) => seqsOf(results.slice(0, 1)) as readonly number[])
+        expect(new Set(seqs).size).toBe(8)
+        const won = answers.filter(({ results }) => 'seq' in (results[1] as PushResult))
+        expect(won).toHaveLength(1)
+        expect(await home.all()).toHaveLength(10)
+      })
+
+      it('keeps an op of an unknown kind', async () => {
+        const home = await open()
+        const envelope = { opId: 'o1', kind: 'share', ids: ['x'] } as unknown as Envelope
+        const body = JSON.stringify({ with: 'bob' })
+        expect((await home.write('', { envelope, bodies: [body] }, say('m1'))).results).toEqual([
+          { seq: 1 },
+          { seq: 2 },
+        ])
+        expect((await home.all())[0]).toMatchObject({ envelope: { opId: 'o1', ids: ['x'] }, bodies: [body] })
+      })
+    })
+
+    describe('a pull', () => {
+      it('of a home that holds nothing is empty', async () => {
+        const home = await open()
+        expect(await home.pull()).toMatchObject({ from: 0, ops: [], cursor: 0, head: 0 })
+        expect(await home.all()).toEqual([])
+      })
+
+      it('gives what was pushed, byte for byte, one op a seq', async () => {
+        const home = await open()
+        const message = (id: string): Message => ({
+          id,
+          role: 'assistant',
+          content: `${id} \u0000 \u2028 "quoted" \\ 👩‍👩‍👧‍👦 שלום`,
+          createdAt: 1,
+          trust: 'assistant',
+        })
+        const ops = [
+          say('m1'),
+          { kind: 'append', opId: 'o2', round: 'm1', messages: [message('m2'), message('m3')] },
+          hide('r1', ['m2', 'm3']),
+          put('o4', null, 'a'),
+          remove('o5', 'attachment:cat'),
+        ] as const satisfies readonly Op[]
+        await home.write('', ...ops)
+        const pulled = await home.all()
+        const plain = ({ envelope: { base: _, ...envelope }, bodies }: SyncOp) => ({ envelope, bodies })
+        expect(pulled.map(plain)).toEqual(ops.map((op) => plain(sealOp(op))))
+      })
+
+      it('goes on page by page, without a gap', async () => {
+        const home = await open()
+        const all = ids('m', 23)
+        await home.write('', ...all.map((id) => say(id)))
+        for (const limit of [1, 7, 23, 24, 1_000])
+          expect(namesOf(await home.all(limit))).toEqual(all.map((id) => `entry:${id}`))
+      })
+
+      it('ends where it is long, and loses nothing of it', async () => {
+        const home = await open()
+        const all = ids('m', 9)
+        for (const id of all) await home.write('', say(id, { text: '海'.repeat(100_000) }))
+        const body = encodePull([{ ...home.scope, ...START }])
+        const bytes = await (await home.send('pull', body)).arrayBuffer()
+        expect(bytes.byteLength).toBeLessThan(1_000_000)
+        expect(namesOf(await home.all())).toEqual(all.map((id) => `entry:${id}`))
+      })
+
+      it('names only the ops that are known', async () => {
+        const home = await open()
+        await home.write('', ...ids('m', 5).map((id) => say(id)))
+        const { ops } = await home.pull({
+          ...START,
+          known: [
+            { from: 1, to: 2 },
+            { from: 4, to: 4 },
+          ],
+        })
+        expect(namesOf(ops)).toEqual(ids('entry:m', 5))
+        expect(ops.map((op) => 'envelope' in op)).toEqual([false, false, true, false, true])
+      })
+
+      it('gives a register its value at the put that wrote it last', async () => {
+        const home = await open()
+        await home.write('', put('o1', null, 'a'), put('o2', 'o1', 'b'))
+        expect((await home.all()).map(({ bodies }) => bodies)).toEqual([[null], ['{"text":"b"}']])
+      })
+
+      it('of a place that is not in the log says that it went apart', async () => {
+        const home = await open()
+        await home.write('', say('m1'), say('m2'))
+        const { generation, anchor } = await home.pull({ ...START, limit: 1 })
+        const places: PullRequest[] = [
+          { generation, cursor: 1, anchor: 'other' },
+          { generation, cursor: 2, anchor },
+          { generation, cursor: 9, anchor },
+          { generation: 'other', cursor: 1, anchor },
+        ]
+        for (const place of places) expect(await home.ask(place)).toEqual({ reset: 'diverged', generation })
+        expect(await home.pull({ generation, cursor: 1, anchor })).toMatchObject({ from: 1, cursor: 2 })
+      })
+    })
+
+    describe('a delete', () => {
+      it('empties what is there, for all who come later', async () => {
+        const home = await open()
+        await home.write('', say('m1'), put('o2', null, 'a'), say('m3'))
+        await home.write('', remove('o4', 'entry:m1'), remove('o5', 'register:app/note'))
+        const pulled = await home.all()
+        expect(pulled.map(({ bodies }) => bodies)).toEqual([[null], [null], [expect.any(String)], [], []])
+        expect(JSON.stringify(pulled)).not.toContain('Text of m1')
+      })
+
+      it('empties what derives from it', async () => {
+        const home = await open()
+        const derived: Op = { ...put('o2', null, 'a'), kind: 'put', sources: ['entry:m1'] } as Op
+        await home.write('', say('m1'), derived, remove('o3', 'entry:m1'))
+        expect((await home.all())[1]?.bodies).toEqual([null])
+      })
+
+      it('wins over what arrives after it', async () => {
+        const home = await open()
+        const { generation } = await home.write(
+          '',
+          remove('o1', 'entry:m2'),
+          remove('o2', 'register:app/note'),
+        )
+        const { results } = await home.write(generation, say('m2'), put('o4', null, 'a'))
+        expect(results[0]).toEqual({ seq: 3 })
+        expect(results[1]).toEqual({ rejected: 'deleted' })
+        expect((await home.all())[2]?.bodies).toEqual([null])
+      })
+    })
+
+    describe('an erase', () => {
+      it('leaves nothing, and begins a log of another generation', async () => {
+        const home = await open()
+        const before = await home.write('', say('m1'), put('o2', null, 'a'), remove('o3', 'entry:m9'))
+        const place = placeIn(await home.pull())
+        const answer = await home.push(before.generation, erase('e1'))
+        expect(answer).toEqual({ erased: true, generation: expect.any(String) })
+        const { generation } = answer
+        expect(generation).not.toBe(before.generation)
+        expect(await home.ask(place)).toEqual({ reset: 'erased', generation })
+        expect(await home.ask({ ...START, generation: before.generation })).toEqual({
+          reset: 'erased',
+          generation,
+        })
+        expect(await home.all()).toEqual([])
+        const { results } = await home.write(generation, say('m1'), put('o5', null, 'a'), say('m9'))
+        expect(seqsOf(results)).toEqual([1, 2, 3])
+        expect(await home.all()).toHaveLength(3)
+      })
+
+      it('is told to those who push to the old log, of which nothing is written', async () => {
+        const home = await open()
+        const { generation: old } = await home.write('', say('m1'))
+        const { generation } = await home.push(old, erase('e1'))
+        expect(await home.push(old, say('m2'), put('o3', null, 'a'))).toEqual({ erased: true, generation })
+        expect(await home.all()).toEqual([])
+      })
+
+      it('that is sent again erases nothing of what came since', async () => {
+        const home = await open()
+        const { generation: old } = await home.write('', say('m1'))
+        const { generation } = await home.push(old, erase('e1'))
+        await home.write(generation, say('m2'))
+        expect(await home.push(old, erase('e1'))).toEqual({ erased: true, generation })
+        const again = await home.push(generation, erase('e2'))
+        await home.write(again.generation, say('m3'))
+        for (const name of [old, generation])
+          expect(await home.push(name, erase('e1'), erase('e2'))).toEqual({
+            erased: true,
+            generation: again.generation,
+          })
+        expect(namesOf(await home.all())).toEqual(['entry:m3'])
+      })
+
+      it('takes ops that were written after it to the new log', async () => {
+        const home = await open()
+        const { generation: old } = await home.write('', say('m1'))
+        const ops = [erase('e1'), say('m2')]
+        const { generation } = await home.push(old, ...ops)
+        await home.push(old, ...ops)
+        expect((await home.write(generation, say('m2'))).results).toEqual([{ seq: 1 }])
+        expect(namesOf(await home.all())).toEqual(['entry:m2'])
+      })
+
+      it('is not taken from who knows no log', async () => {
+        const home = await open()
+        await home.write('', say('m1'))
+        expect((await home.write('', erase('e1'))).results).toEqual([{ rejected: 'forbidden' }])
+        expect(await home.all()).toHaveLength(1)
+      })
+    })
+
+    describe('a restore to an older state', () => {
+      it('is told to those who know more, even if the same was pushed again', async ({ skip }) => {
+        const opened = await openHome()
+        if (!opened.save) return skip('this home cannot be restored here')
+        const home = new Caller(opened)
+        await home.write('', say('m1'), say('m2'))
+        const kept = await home.pull()
+        const restore = await opened.save()
+        const { generation } = await home.write(kept.generation, say('m3'))
+        const lost = await home.pull()
+        await restore()
+        expect(await home.ask(placeIn(lost))).toEqual({ reset: 'diverged', generation })
+        expect(await home.pull(placeIn(kept))).toMatchObject({ ops: [], head: 2 })
+        await home.write(generation, say('m3'))
+        expect(await home.ask(placeIn(lost))).toEqual({ reset: 'diverged', generation })
+        expect(namesOf((await home.pull(placeIn(kept))).ops)).toEqual(['entry:m3'])
+      })
+
+      it('to nothing is told, too', async ({ skip }) => {
+        const opened = await openHome()
+        if (!opened.save) return skip('this home cannot be restored here')
+        const home = new Caller(opened)
+        const restore = await opened.save()
+        await home.write('', say('m1'))
+        const lost = await home.pull()
+        await restore()
+        expect(await home.ask(placeIn(lost))).toMatchObject({ reset: 'diverged' })
+        await home.write(lost.generation, say('m1'))
+        expect(await home.ask(placeIn(lost))).toMatchObject({ reset: 'diverged' })
+        expect(await home.all()).toHaveLength(1)
+      })
+    })
+
+    describe('several scopes in one request', () => {
+      it('are answered in their order, the same one twice as well', async () => {
+        const home = await open()
+        const scopes = [{ sessionId: 'a' }, {}, { sessionId: 'b' }, { sessionId: 'a' }]
+        const requests = scopes.map((scope, at) => ({
+          ...scope,
+          generation: '',
+          ops: [sealOp(say(`m${at}`)), ...(at === 0 ? [sealOp(say('n'))] : [])],
+        }))
+        const answers = decodePushAnswers(await textOf(await home.send('push', encodePush(requests))))
+        expect(answers).toMatchObject([
+          { results: [{ seq: 1 }, { seq: 2 }] },
+          { results: [{ seq: expect.any(Number) }] },
+          { results: [{ seq: 1 }] },
+          { results: [{ seq: 3 }] },
+        ])
+        const pulls = encodePull(scopes.map((scope) => ({ ...scope, ...START })))
+        const pages = decodePullAnswers(await textOf(await home.send('pull', pulls))) as readonly Page[]
+        expect(pages.map(({ ops }) => namesOf(ops))).toEqual([
+          ['entry:m0', 'entry:n', 'entry:m3'],
+          expect.arrayContaining(['entry:m1']),
+          ['entry:m2'],
+          ['entry:m0', 'entry:n', 'entry:m3'],
+        ])
+      })
+
+      it('take one answer that is not too long, and are all there after a few', async () => {
+        const home = await open()
+        const scopes = ids('s', 4).map((sessionId) => ({ sessionId }))
+        for (const scope of scopes)
+          for (const id of ids('m', 3)) await home.in(scope).write('', say(id, { text: 'x'.repeat(150_000) }))
+        const body = encodePull(scopes.map((scope) => ({ ...scope, ...START })))
+        const text = await textOf(await home.send('pull', body))
+        expect(text.length).toBeLessThan(1_400_000)
+        const pages = decodePullAnswers(text) as readonly Page[]
+        expect(pages.map(({ head }) => head)).toEqual([3, 3, 3, 3])
+        for (const scope of scopes) expect(await home.in(scope).all()).toHaveLength(3)
+      })
+    })
+
+    describe('a user', () => {
+      it('reaches nothing of another one, whatever the ids', async () => {
+        const ada = await open()
+        const bob = ada.as(`${ada.user}-bob`)
+        await ada.write('', say('m1', { text: 'a secret of Ada' }), put('o2', null, 'secret'))
+        const place = placeIn(await ada.pull())
+        expect(await bob.all()).toEqual([])
+        expect(await bob.ask(place)).toMatchObject({ reset: 'diverged' })
+        expect((await bob.write('', say('m1', { text: 'Bob' }), put('o2', null, 'b'))).results).toEqual([
+          { seq: 1 },
+          { seq: 2 },
+        ])
+        await bob.push((await bob.pull()).generation, erase('e1'))
+        expect(JSON.stringify(await ada.all())).toContain('a secret of Ada')
+      })
+
+      it('has sessions that know nothing of each other', async () => {
+        const home = await open()
+        await home.write('', say('m1'))
+        const other = home.in({ sessionId: `${home.scope.sessionId}-other` })
+        expect(await other.all()).toEqual([])
+        expect((await other.write('', say('m1'))).results).toEqual([{ seq: 1 }])
+      })
+
+      it('who proves nothing is refused', async () => {
+        const home = await open()
+        const push = encodePush([{ ...home.scope, generation: '', ops: [sealOp(say('m1'))] }])
+        const response = await home.send('push', push, {})
+        expect(response.status).toBe(401)
+        expect(await problemIn(response)).toBe('ERR_UNAUTHENTICATED')
+        expect(await home.all()).toEqual([])
+      })
+    })
+
+    describe('a request', () => {
+      const refused = async (response: Response, status: number, code: string) => {
+        expect(await problemIn(response)).toBe(code)
+        expect(response.status).toBe(status)
+      }
+
+      it('of another version is refused as such', async () => {
+        const home = await open()
+        const [push, pull] = [
+          encodePush([{ ...home.scope, generation: '', ops: [sealOp(say('m1'))] }]),
+          encodePull([{ ...home.scope, ...START }]),
+        ].map((body) => body.replace(`"proto":${SYNC_PROTOCOL}`, `"proto":${SYNC_PROTOCOL + 1}`))
+        await refused(await home.send('push', push as string), 426, 'ERR_UPGRADE_REQUIRED')
+        await refused(await home.send('pull', pull as string), 426, 'ERR_UPGRADE_REQUIRED')
+        expect(await home.all()).toEqual([])
+      })
+
+      it('that is malformed is refused whole', async () => {
+        const home = await open()
+        const { scope } = home
+        const good = { id: 'm1', body: JSON.parse(sealOp(say('m1')).bodies[0] as string) as unknown }
+        const bodies: unknown[] = [
+          { ...good, id: '' },
+          { ...good, id: 'x'.repeat(257) },
+          { ...good, id: '\ud800' },
+          { ...good, body: undefined },
+          { op: 'o', put: 7, body: 1 },
+          { op: 'o', delete: 'x' },
+          'op',
+          null,
+        ].map((bad) => ({
+          proto: SYNC_PROTOCOL,
+          scopes: [{ session: scope.sessionId, generation: '', ops: [good, bad] }],
+        }))
+        for (const body of [...bodies, {}, [], null, { proto: SYNC_PROTOCOL, scopes: [{ session: '' }] }])
+          await refused(await home.send('push', JSON.stringify(body)), 400, 'ERR_INVALID_ARGUMENT')
+        for (const body of ['', '{', 'null', `${'['.repeat(50_000)}${']'.repeat(50_000)}`])
+          for (const call of ['push', 'pull'] as const)
+            await refused(await home.send(call, body), 400, 'ERR_INVALID_ARGUMENT')
+        expect(await home.all()).toEqual([])
+      })
+
+      it('with more ops or scopes than there may be is refused', async () => {
+        const home = await open()
+        const ops = ids('m', PUSH_OPS + 1).map((id) => sealOp(say(id)))
+        const push = encodePush([{ ...home.scope, generation: '', ops }])
+        await refused(await home.send('push', push), 400, 'ERR_INVALID_ARGUMENT')
+        const scopes = ids('s', SYNC_SCOPES + 1).map((sessionId) => ({ sessionId, ...START }))
+        await refused(await home.send('pull', encodePull(scopes)), 400, 'ERR_INVALID_ARGUMENT')
+        expect(await home.all()).toEqual([])
+      })
+
+      it('that is too long is refused', async () => {
+        const home = await open()
+        const push = encodePush([
+          { ...home.scope, generation: '', ops: [sealOp(say('m1', { text: 'x'.repeat(9 * 2 ** 20) }))] },
+        ])
+        await refused(await home.send('push', push), 413, 'ERR_ENTRY_TOO_LARGE')
+        expect(await home.all()).toEqual([])
+      })
+
+      it('of as much as there may be is answered', async () => {
+        const home = await open()
+        const ops = ids('m', PUSH_OPS).map((id) => say(id, { text: '海'.repeat(5_000) }))
+        const { results } = await home.write('', ...ops)
+        expect(seqsOf(results)).toEqual(ids('', PUSH_OPS).map((at) => Number(at) + 1))
+        for (let at = PUSH_OPS; at < PAGE_ROWS + 100; at += PUSH_OPS)
+          await home.write('', ...ids(`n${at}-`, PUSH_OPS).map((id) => say(id)))
+        expect((await home.all()).length).toBeGreaterThan(PAGE_ROWS)
+      })
+    })
+  })
+}
+
+async function problemIn(response: Response): Promise<unknown> {
+  expect(response.headers.get('Content-Type')).toContain('application/problem+json')
+  return ((await response.json()) as { readonly code?: unknown }).code
+}

@@ -1,0 +1,73 @@
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, describe, expect, it } from 'vitest'
+import { createHome } from '../../examples/sync-server.ts'
+import { sealOp } from '../../src/kernel/log/seal.ts'
+import { encodePush } from '../../src/sync/wire.ts'
+import { describeSync } from '../contract/index.ts'
+import { SqliteFiles } from '../unit/support/sqlite-files.ts'
+
+const files = new SqliteFiles()
+const servers: Server[] = []
+
+/** Whoever has a token is the user of that name. */
+const users = { get: (token: string) => token || undefined } as ReadonlyMap<string, string>
+
+async function listen(): Promise<string> {
+  const server = createHome(files.open(), users)
+  servers.push(server)
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+afterAll(async () => {
+  for (const server of servers) {
+    server.closeAllConnections()
+    await new Promise((done) => server.close(done))
+  }
+  await files.remove()
+})
+
+const authorize = (user: string) => ({ Authorization: `Bearer ${user}` })
+let origin: Promise<string> | undefined
+
+describeSync('of the example, over HTTP', async () => {
+  origin ??= listen()
+  const home = await origin
+  return {
+    fetch: async (request) =>
+      fetch(home + new URL(request.url).pathname, {
+        method: request.method,
+        headers: request.headers,
+        body: await request.text(),
+      }),
+    authorize,
+  }
+})
+
+describe('the stream of changes', () => {
+  const push = (home: string, user: string, id: string) => {
+    const message = { id, role: 'user', content: 'Hello', createdAt: 1, trust: 'user' } as const
+    const op = sealOp({ kind: 'append', opId: `entry:${id}`, round: id, messages: [message] })
+    return fetch(`${home}/v1/sync/push`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...authorize(user) },
+      body: encodePush([{ sessionId: 'trip', generation: '', ops: [op] }]),
+    })
+  }
+
+  it('tells a user of what other devices wrote, and of nothing else', async () => {
+    const home = await listen()
+    const response = await fetch(`${home}/v1/sync/changes`, { headers: authorize('ada') })
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+    expect((await reader?.read())?.value).toBe(': open\n\n')
+    await push(home, 'bob', 'm1')
+    await push(home, 'ada', 'm1')
+    expect((await reader?.read())?.value).toBe('data: {"session":"trip"}\n\n')
+    await reader?.cancel()
+  })
+
+  it('is closed to who proves nothing', async () => {
+    expect((await fetch(`${await listen()}/v1/sync/changes`)).status).toBe(401)
+  })
+})
