@@ -14,7 +14,7 @@ export type SubjectName = (typeof SUBJECTS)[number]
 
 /** Where the server has each of them. */
 export const PATHS: Readonly<Record<SubjectName, string>> = {
-  [OURS]: 'v1',
+  [OURS]: 'home',
   [LIMIT]: 'limit',
   [RXDB]: 'rxdb',
   [POUCHDB]: 'pouchdb',
@@ -27,6 +27,9 @@ export const POUCHDB_BATCH = 1_000
 /** Whom the server of the bench knows, and how. */
 export const USER = { userId: 'ada' }
 export const TOKEN = 'a token of the bench'
+
+/** Where the reference server tells of changes. */
+export const CHANGES = '/v1/sync/changes'
 
 /** A question and its answer. */
 export type Exchange = readonly [asked: string, answered: string]

@@ -6,7 +6,9 @@
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
 import { heldIn, LIMIT, OURS, PATHS, POUCHDB, RXDB, type Tally } from './orders.ts'
 import { serveLimit } from './serve-limit.ts'
 import { serveOurs } from './serve-ours.ts'
@@ -72,16 +74,19 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     headers: headers as Record<string, string>,
     ...(up.length > 0 && { body: new Uint8Array(up) }),
   })
-  const { status, headers: told, body } = await whole(await subject.answer(url.slice(path.length + 1), given))
-  tally = {
-    requests: tally.requests + 1,
-    upBytes: tally.upBytes + up.length,
-    downBytes: tally.downBytes + body.length,
-  }
-  response.writeHead(status, told).end(body)
+  count(1, up.length, 0)
+  const { status, headers: told, body } = await subject.answer(url.slice(path.length + 1), given)
+  response.writeHead(status, Object.fromEntries(told))
+  const parts = Readable.fromWeb((body ?? new Blob().stream()) as never)
+  parts.on('data', (part: Uint8Array) => count(0, 0, part.length))
+  // A page that leaves ends what it listened to.
+  await pipeline(parts, response).catch(() => {})
 }
 
-async function whole(response: Response) {
-  const body = Buffer.from(await response.arrayBuffer())
-  return { status: response.status, headers: Object.fromEntries(response.headers), body }
+function count(requests: number, up: number, down: number): void {
+  tally = {
+    requests: tally.requests + requests,
+    upBytes: tally.upBytes + up,
+    downBytes: tally.downBytes + down,
+  }
 }
