@@ -165,8 +165,7 @@ class PushedOps {
     // It was forgotten, or taken off.
     if (value === undefined || value === null) return
     const checked = kind.check(OPERATION, name, value, owner)
-    checkSame(value, checked)
-    if (kind.lowered) checkSame(value, kind.lowered(checked, this.#most, owner))
+    checkSame(value, kind.lowered ? kind.lowered(checked, this.#most, owner) : checked)
     if (key.startsWith(HEAD_KEY)) this.#checkHead(key, checked as unknown as HeadTexts)
   }
 

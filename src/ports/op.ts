@@ -266,8 +266,8 @@ export type MarkKind = Mark['type'] | (string & {})
 /** An op as it travels and is stored: the envelope, and beside each id one opaque body. */
 export interface SealedOp {
   readonly envelope: Envelope
-  /** One for each of `envelope.ids`. */
-  readonly bodies: readonly string[]
+  /** One for each of `envelope.ids`; `null`: it was forgotten where the op comes from. */
+  readonly bodies: readonly (string | null)[]
   /**
    * What was derived from a body before the commit (token counts), sealed with it; local, never
    * synced.

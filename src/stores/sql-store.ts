@@ -300,7 +300,8 @@ class SqlScope implements ScopeStore {
     const { newest } = known
     const { head, emptiedAt, tail, state } = known
     const rows = rowsIfNew(ops, { head, emptiedAt, ...state }, tail)
-    if (!rows || ops.some(({ bodies }) => bodies.some((body) => body.length > PART_UNITS))) return undefined
+    if (!rows || ops.some(({ bodies }) => bodies.some((body) => body && body.length > PART_UNITS)))
+      return undefined
     try {
       const decision = decide(ops, rows)
       const { log, replica } = decision

@@ -198,18 +198,16 @@ export async function answerPush(
 }
 
 /**
- * What a commit is given for a push: the ops, and after them the registers beside them, since a
- * store may have to seal these too, and has to read the one that is there.
+ * What a commit is given for a push: the ops, and after them the secrets beside them, since a store
+ * may have to seal these too, and has to read the one that is there.
  */
 export function pushedOps(pushed: readonly SyncOp[]): readonly SealedOp[] {
-  const beside = pushed.flatMap(({ envelope: { opId }, beside = [] }) =>
-    beside.flatMap(({ key, body }) => (key === SECRET ? secretOf(opId, [body]) : [])),
+  const secrets = pushed.flatMap(({ envelope: { opId }, beside = [] }) =>
+    beside.flatMap(({ key, body }): SealedOp[] =>
+      key === SECRET ? [{ envelope: { opId, kind: 'put', ids: [key], key }, bodies: [body] }] : [],
+    ),
   )
-  return [...pushed.map(knownOp), ...(beside.length > 0 ? beside : [secretOf('', [])])]
-}
-
-function secretOf(opId: string, bodies: readonly string[]): SealedOp {
-  return { envelope: { opId, kind: 'put', ids: bodies.length > 0 ? [SECRET] : [], key: SECRET }, bodies }
+  return [...pushed.map(knownOp), ...secrets]
 }
 
 /** What a home does with the ops of a push, in one transaction. */

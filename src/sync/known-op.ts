@@ -17,6 +17,5 @@ export function knownOp({
   const known = KINDS.has(kind)
     ? envelope
     : { ...envelope, kind: 'mark' as const, mark: kind, ids: [ids[0] ?? opId] }
-  // `decide` takes `null` for what is not there any more.
-  return { envelope: known, bodies: bodies as readonly string[], ...(derived && { derived }) }
+  return { envelope: known, bodies, ...(derived && { derived }) }
 }

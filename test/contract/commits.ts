@@ -44,6 +44,18 @@ export function describeCommits(open: Open): void {
       ])
     })
 
+    it('writes an op without the bodies that were forgotten where it comes from', async () => {
+      const scope = await openScope(open)
+      // A store may write plain appends in another way, once it knows the log.
+      for (const at of [1, 2]) await scope.commit([append(`op-${at}`, [`m${at}`])], decide)
+      await scope.commit([append('op-3', ['m3', 'm4'], { bodies: [null, 'left'] })], decide)
+      const gone = { ...put('op-4', 'key', null), bodies: [null] }
+      await scope.commit([append('op-5', ['m5'], { bodies: [null] }), gone], decide)
+      const { rows } = await scope.entries()
+      expect(rows.map(({ body }) => body)).toEqual([bodyOf('m1'), bodyOf('m2'), null, 'left', null])
+      expect(await scope.register('key')).toMatchObject({ version: 'op-4', body: null })
+    })
+
     it('tells a decision of the ops that were seen before, and of no others', async () => {
       const scope = await openScope(open)
       await scope.commit([append('op-1', ['m1']), put('op-2', 'key', null)], decide)

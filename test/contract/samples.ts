@@ -22,7 +22,7 @@ export const bodyOf = (id: string): string => `body of ${id}`
 
 interface AppendOptions {
   readonly round?: string
-  readonly bodies?: readonly string[]
+  readonly bodies?: readonly (string | null)[]
   readonly derived?: readonly (string | undefined)[]
   readonly contexts?: readonly HandedOut[]
 }

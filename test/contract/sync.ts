@@ -265,6 +265,20 @@ export function describeSync(name: string, openHome: () => SyncHome | Promise<Sy
         expect(await home.all()).toHaveLength(10)
       })
 
+      it('takes an op without the bodies that were forgotten where it comes from', async () => {
+        const home = await open()
+        const without = (op: Op): SyncOp => ({ ...sealOp(op), bodies: [null] })
+        await home.write('', say('m1'))
+        const ops = [without(say('m2')), without(put('o3', null, 'a')), put('o4', 'o3', 'b')]
+        expect(seqsOf((await home.write('', ...ops)).results)).toEqual([2, 3, 4])
+        expect((await home.all()).map(({ bodies }) => bodies)).toEqual([
+          [expect.any(String)],
+          [null],
+          [null],
+          ['{"text":"b"}'],
+        ])
+      })
+
       it('keeps an op of an unknown kind', async () => {
         const home = await open()
         const envelope = { opId: 'o1', kind: 'share', ids: ['x'] } as unknown as Envelope

@@ -84,7 +84,7 @@ export function followed(
 }
 
 interface Carried {
-  readonly body: string | undefined
+  readonly body: string | null | undefined
   readonly derived: string | undefined
   readonly index: readonly IndexEntry[] | undefined
 }

@@ -359,7 +359,8 @@ export class EncryptedScope implements ScopeStore {
         : kind === 'append'
           ? { ...(round !== undefined && { round }) }
           : { ...named, ...(lane !== undefined && { lane }), base: base ?? null }
-    const seal = (body: string, at: number): Promise<string> => {
+    const seal = async (body: string | null, at: number): Promise<string | null> => {
+      if (body === null) return null
       const beside = kind === 'put' ? index : derived?.[at]
       return sealText(
         key,

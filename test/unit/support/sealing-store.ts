@@ -33,7 +33,7 @@ function sealed({ envelope, bodies, derived }: SealedOp): SealedOp {
   const seal = (text: string, place: number): string => `${what}/${ids[place]}:${reversed(text)}`
   return {
     envelope,
-    bodies: bodies.map(seal),
+    bodies: bodies.map((body, place) => (body === null ? null : seal(body, place))),
     ...(derived && {
       derived: derived.map((text, place) => (text === undefined ? text : seal(text, place))),
     }),

@@ -30,7 +30,7 @@ function pushOf(ops: readonly SealedOp[]): readonly SyncOp[] {
   return own.map(({ envelope, bodies }): SyncOp => {
     const secret = ops.find((op) => op.envelope.opId === envelope.opId && op.envelope.key === SECRET)
     const body = secret && secret.envelope !== envelope ? secret.bodies[0] : undefined
-    return { envelope, bodies, ...(body !== undefined && { beside: [{ key: SECRET, body }] }) }
+    return { envelope, bodies, ...(body != null && { beside: [{ key: SECRET, body }] }) }
   })
 }
 
@@ -228,9 +228,37 @@ describe('a pushed op', () => {
     expect(await verdict({ ...op, beside: [{ key: SECRET, body: JSON.stringify(other) }] })).toBeUndefined()
   })
 
+  it('is no more trusted than it may be', async () => {
+    expect(await verdict(append({}), SESSION, 'import')).toBe('forbidden')
+    expect(await verdict(append({ trust: 'import' }), SESSION, 'import')).toBeUndefined()
+    const section = { in: 'memory', at: 1, name: 'notes', text: 'Notes', trust: 'system' }
+    const parts = { notes: { sections: [section], sources: [] } }
+    const texts = { system: '', memory: '', tools: '', parts } as never
+    const { hash } = createHead(memoryParts.policy, texts, KEY)
+    expect(await verdict(put(headKey(hash), headValue(texts)))).toBe('forbidden')
+    expect(await verdict(put(headKey(hash), headValue(texts)), SESSION, 'system')).toBeUndefined()
+    // Of no text, the label says nothing.
+    expect(await verdict(head('', 'system'))).toBeUndefined()
+  })
+
+  it('is a fact as it is stored', async () => {
+    const store = mapStore()
+    const { fact } = await memoryOver(store)
+      .session({ userId: 'ada', sessionId: 'trip' })
+      .facts.remember({ kind: 'finding', text: 'The 9:40 is late.' })
+    const [row] = await store.open(SESSION).registers('fact/')
+    const value = JSON.parse(row?.body ?? '') as { [field: string]: Json }
+    const key = `fact/${fact.id}`
+    expect(await verdict(put(key, value))).toBeUndefined()
+    expect(await verdict(put(key, { ...value, extra: 1 }))).toBe('forbidden')
+    expect(await verdict(put(key, { ...value, trust: 'user' }), SESSION, 'import')).toBe('forbidden')
+  })
+
   it('may be empty where it was forgotten', async () => {
     for (const op of [append({}), mark(EPOCH), put('fact/1', 1)])
       expect(await verdict({ ...sealOp(op), bodies: [null] })).toBeUndefined()
     expect(await verdict(put('fact/1', null))).toBeUndefined()
+    const { envelope } = sealOp(append({}))
+    expect(await verdict({ envelope: { ...envelope, attachments: ['cat'] }, bodies: [null] })).toBeUndefined()
   })
 })

@@ -5,6 +5,7 @@ import { sealOp } from '../../../src/kernel/log/seal.ts'
 import type { SealedOp } from '../../../src/ports/op.ts'
 import type { ScopeStore } from '../../../src/ports/store.ts'
 import type { PullAnswer, PullRequest, PushAnswer, SyncOp } from '../../../src/ports/sync.ts'
+import { encryptedStore, secretKeys } from '../../../src/stores/encrypted/index.ts'
 import { mapStore } from '../../../src/stores/map.ts'
 import { answerPull, answerPush, homeScope, NO_GENERATION } from '../../../src/sync/home.ts'
 import { append, erase, mark, put, remove, SCOPE } from '../../contract/samples.ts'
@@ -185,6 +186,21 @@ describe('a push', () => {
     expect(await answerPush(scope, request, { newTok })).toEqual(answer)
   })
 
+  it('is not refused what was taken before', async () => {
+    const scope = openScope()
+    const request = { generation: '', ops: opsOf(append('o1', ['m1'])) }
+    await answerPush(scope, request, { newTok })
+    const answer = await answerPush(scope, request, { newTok, refuse: () => 'forbidden' })
+    expect(answer).toMatchObject({ results: [{ seq: 1 }] })
+  })
+
+  it('keeps an op of an unknown kind that has no entry, too', async () => {
+    const scope = openScope()
+    const op = { envelope: { opId: 'o1', kind: 'share' as 'put', ids: [] }, bodies: [] }
+    expect(await push(scope, '', op)).toMatchObject({ results: [{ seq: 1 }] })
+    expect((await pull(scope, START)).ops).toMatchObject([{ envelope: { ids: ['o1'] }, bodies: [null] }])
+  })
+
   it('keeps an op of an unknown kind, without effect', async () => {
     const scope = openScope()
     const op = {
@@ -240,6 +256,23 @@ describe('an erase', () => {
     expect(ops[1]).toMatchObject({ envelope: { contexts: [{ hash: 'h', seq: 2 }] } })
   })
 
+  it('of a log that was erased before, in the middle of a pull, is told as such', async () => {
+    const scope = openScope()
+    const first = await push(scope, '', append('o1', ['m1']))
+    const { generation } = await push(scope, first.generation, erase('o2'))
+    let isErased = false
+    const racing: ScopeStore = {
+      ...homeScope(scope, { newTok }),
+      changesSince: async (seq) => {
+        if (!isErased) await push(scope, generation, erase('o3'))
+        isErased = true
+        return scope.changesSince(seq)
+      },
+    }
+    const request = { generation, cursor: 0, anchor: '' }
+    expect(await answerPull(racing, request, { newTok })).toMatchObject({ reset: 'erased' })
+  })
+
   it('in the middle of a pull is told as such', async () => {
     const scope = openScope()
     const { generation } = await push(scope, '', append('o1', ['m1']), append('o2', ['m2']))
@@ -270,10 +303,36 @@ describe('a log from before its store was a home', () => {
     const scope = await older(append('o1', ['m1']), append('o2', ['m2']))
     const page = await pull(scope, { ...START, limit: 1 })
     expect(page).toMatchObject({ ops: [{ envelope: { opId: 'o1' } }], cursor: 1 })
-    expect(await pull(scope, placeIn(page))).toMatchObject({ ops: [{ envelope: { opId: 'o2' } }] })
+    const next = await pull(scope, placeIn(page))
+    expect(next).toMatchObject({ ops: [{ envelope: { opId: 'o2' } }] })
+    const moved = { ...placeIn(next), anchor: page.anchor }
+    expect(await answerPull(scope, moved, { newTok })).toMatchObject({ reset: 'diverged' })
     expect(await push(scope, page.generation, append('o3', ['m3']))).toMatchObject({
       generation: page.generation,
       results: [{ seq: 3 }],
+    })
+  })
+
+  it('becomes one home, whoever looks first', async () => {
+    const scope = await older(append('o1', ['m1']))
+    let other: string | undefined
+    const racing: ScopeStore = {
+      ...homeScope(scope, { newTok }),
+      changesSince: async (seq) => {
+        other ??= (await pull(scope, START)).generation
+        return scope.changesSince(seq)
+      },
+    }
+    const { generation } = await pull(racing, START)
+    expect(generation).toBe(other)
+  })
+
+  it('is counted from its erase on, too, if the home writes before anybody looks', async () => {
+    const scope = await older(append('o1', ['m1']), erase('o2'), append('o3', ['m3']))
+    await homeScope(scope, { newTok }).commit([append('o4', ['m4'])], decide)
+    expect(await pull(scope, START)).toMatchObject({
+      ops: [{ envelope: { opId: 'o3' } }, { envelope: { opId: 'o4' } }],
+      cursor: 2,
     })
   })
 
@@ -305,6 +364,82 @@ describe('what the home itself writes', () => {
   })
 })
 
+describe('a push by way of what the home itself writes through', () => {
+  it('is answered with the generation that others see', async () => {
+    const scope = openScope()
+    const home = homeScope(scope, { newTok })
+    const { generation } = await push(home, '', append('o1', ['m1']))
+    expect((await pull(scope, START)).generation).toBe(generation)
+    const erased = await push(home, generation, erase('o2'))
+    expect((await pull(scope, START)).generation).toBe(erased.generation)
+  })
+})
+
+describe('a home that encrypts what it holds', () => {
+  it('gives what it was pushed, with what is forgotten already, and the secret', async () => {
+    const store = mapStore()
+    const below = store.open(SCOPE)
+    const keys = secretKeys('5'.repeat(64))
+    const home = Object.assign(encryptedStore(store, keys).open(SCOPE), {
+      outbox: (after: number) => below.outbox?.(after) ?? Promise.resolve([]),
+    })
+    const [m1, gone, old, now] = opsOf(
+      append('o1', ['m1'], { bodies: ['in plain text'] }),
+      append('o2', ['m2']),
+      put('o3', 'a', null),
+      put('o4', 'a', 'o3'),
+    ) as [SyncOp, SyncOp, SyncOp, SyncOp]
+    const beside = [{ key: SECRET, body: '"one"' }]
+    const ops = [{ ...m1, beside }, { ...gone, bodies: [null] }, { ...old, bodies: [null] }, now]
+    const answer = await answerPush(home, { generation: '', ops }, { newTok })
+    expect(answer).toMatchObject({ results: [{ seq: 1 }, { seq: 2 }, { seq: 3 }, { seq: 4 }] })
+    const { base: _, ...envelope } = now.envelope
+    expect((await pull(home, START)).ops).toEqual([
+      ops[0],
+      ops[1],
+      { ...ops[2], envelope: expect.objectContaining({ opId: 'o3' }) },
+      { ...now, envelope },
+    ])
+    expect(JSON.stringify(await below.changesSince(0))).not.toContain('in plain text')
+    const { generation } = answer
+    const again = await answerPush(home, { generation, ops: opsOf(erase('o5')) }, { newTok })
+    expect(again).toMatchObject({ erased: true })
+    expect(await push(home, again.generation, append('o6', ['m6']))).toMatchObject({ results: [{ seq: 1 }] })
+    expect((await pull(home, START)).ops).toEqual(opsOf(append('o6', ['m6'])))
+  })
+})
+
+describe('what the home cannot decrypt', () => {
+  it('is not told as forgotten', async () => {
+    const scope = openScope()
+    const key = { ...put('o2', SECRET, null), bodies: ['"key"'] }
+    await push(scope, '', append('o1', ['m1']), key, put('o3', 'a', null))
+    const from = async (opId: string, unreadable: Partial<ScopeStore>) => {
+      const ops = ['o1', 'o2', 'o3']
+      const known = ops.flatMap((one, at) => (one === opId ? [] : [{ from: at + 1, to: at + 1 }]))
+      const home = { ...homeScope(scope, { newTok }), ...unreadable }
+      return answerPull(home, { ...START, known }, { newTok })
+    }
+    const register = (of: string): Partial<ScopeStore> => ({
+      register: async (key) => {
+        const row = await scope.register(key)
+        return row && key === of ? { ...row, body: null, unreadable: true } : row
+      },
+    })
+    const rows: Partial<ScopeStore> = {
+      changesSince: async (seq) => {
+        const changes = await scope.changesSince(seq)
+        return { ...changes, rows: changes.rows.map((row) => ({ ...row, body: null, unreadable: true })) }
+      },
+    }
+    const refusal = { code: 'ERR_DECRYPT' }
+    await expect(from('o1', rows)).rejects.toMatchObject(refusal)
+    await expect(from('o3', register('a'))).rejects.toMatchObject(refusal)
+    await expect(from('o1', register(SECRET))).rejects.toMatchObject(refusal)
+    await expect(from('o1', register('a'))).resolves.toMatchObject({ cursor: 3 })
+  })
+})
+
 describe('the secret of a session', () => {
   const beside = (op: SealedOp, key: string): SyncOp => ({
     ...(opsOf(op)[0] as SyncOp),
@@ -322,6 +457,16 @@ describe('the secret of a session', () => {
     expect((await pull(scope, START)).ops[1]).not.toHaveProperty('beside')
   })
 
+  it('may be a register of its own', async () => {
+    const scope = openScope()
+    await push(scope, '', { ...put('o1', SECRET, null), bodies: ['"one"'] }, remove('o2', 'entry:m1'))
+    const [own] = (await pull(scope, START)).ops
+    expect(own).toMatchObject({ bodies: ['"one"'] })
+    expect(own).not.toHaveProperty('beside')
+    await push(scope, '', remove('o3', `register:${SECRET}`))
+    expect((await pull(scope, START)).ops[2]).not.toHaveProperty('beside')
+  })
+
   it('is another one with each delete', async () => {
     const scope = openScope()
     await answerPush(scope, { generation: '', ops: [beside(append('o1', ['m1']), 'one')] }, { newTok })
@@ -335,6 +480,7 @@ describe('the secret of a session', () => {
     const op = { ...(opsOf(append('o1', ['m1']))[0] as SyncOp), beside: [{ key: 'fact/1', body: '1' }] }
     await answerPush(scope, { generation: '', ops: [op] }, { newTok })
     expect(await scope.register('fact/1')).toBeUndefined()
+    expect(await secretOf(scope)).toBeUndefined()
   })
 })
 

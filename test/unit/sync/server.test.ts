@@ -126,7 +126,7 @@ describe('a sync server', () => {
   it.each<[string, number, RequestInit]>([
     ['another type', 415, { headers: { 'Content-Type': 'text/plain' } }],
     ['an encoding', 415, { headers: { 'Content-Encoding': 'gzip' } }],
-    ['what is not UTF-8', 400, { body: new Uint8Array([0x22, 0xff, 0x22]) }],
+    ['what is not UTF-8', 400, { body: Uint8Array.from(push('é'), (unit) => unit.charCodeAt(0)) }],
     ['what is too long', 413, { body: 'x'.repeat(2_000) }],
   ])('refuses a body: %s', async (_, status, init) => {
     const answer = syncServer({ store: mapStore(), authenticate, maxBytes: 1_000 })

@@ -341,7 +341,11 @@ describe('what is malformed', () => {
       body,
     }),
     'a register beside it without a body': push({ id: 'a', body, beside: [['secret', null]] }),
-    'levels without end': push('@').replace('"@"', `${'['.repeat(100_000)}${']'.repeat(100_000)}`),
+    'an append of nothing, to a round': push({ op: 'o', round: 'm1' }),
+    'levels without end': push({ id: 'a', body: '@' }).replace(
+      '"@"',
+      `${'['.repeat(100_000)}${']'.repeat(100_000)}`,
+    ),
   }
   for (const [what, text] of Object.entries(cases))
     it(`is refused: ${what}`, () => {
