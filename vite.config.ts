@@ -111,6 +111,8 @@ const ENCRYPTED = [
     'fuzz',
     'idempotency',
     'ids',
+    'sync',
+    'sync-home',
     'tenants',
   ],
 ]

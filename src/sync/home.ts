@@ -137,21 +137,22 @@ export function accepted(
   const erase = decision.erase ? log.find(({ kind }) => kind === 'erase') : undefined
   const state: HomeState = {
     generation: newTok(),
-    since: erase?.seq ?? 0,
+    since: erase?.seq ?? sinceOf(log[0]),
     erased: before ? [...before.erased, before.generation] : [],
   }
   return { ...decision, log, replica: written(state) }
 }
 
+/** Where a log begins, by its first row: one that was copied need not begin with 1. */
+function sinceOf(first: LogRow | undefined): number {
+  if (!first) return 0
+  return first.kind === 'erase' ? first.seq : first.seq - 1
+}
+
 /** Makes a home of a log that was there before. */
 async function begin(scope: ScopeStore, newTok: () => string): Promise<void> {
   const { rows } = await scope.changesSince(0)
-  const [first] = rows
-  const state: HomeState = {
-    generation: newTok(),
-    since: first?.kind === 'erase' ? first.seq : 0,
-    erased: [],
-  }
+  const state: HomeState = { generation: newTok(), since: sinceOf(rows[0]), erased: [] }
   await scope.commit([], (_, { replica }) => ({
     ...nothingWritten([]),
     ...(replica === undefined && { replica: written(state) }),

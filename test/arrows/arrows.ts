@@ -56,6 +56,7 @@ const arrows: { readonly [folder: string]: readonly string[] } = {
     'render',
     'counters',
     'stores',
+    'sync',
     'platform',
     'create-memory.ts',
     'inline-attachments.ts',

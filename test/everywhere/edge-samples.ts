@@ -63,6 +63,17 @@ const rpc: Sample = (next) => ({
     { method: 'prompts/get', params: { name: 'memory_guide' } },
   ]),
 })
+const syncOp = (next: () => number): unknown => {
+  const id = `o${next() % 64}`
+  return pick<object>(next, [
+    { id, body: { role: 'user', content: 'Two seats.', createdAt: 0, trust: 'user' } },
+    { op: `op-${id}`, put: `notes/${id}`, body: { n: next() }, sources: [`entry:${id}`] },
+    { op: `op-${id}`, put: 'fact/f1', base: 'x', body: null, index: [{ group: 'g', order: id, weight: 1 }] },
+    { op: `op-${id}`, delete: `entry:o${next() % 64}` },
+    { mark: 'rewind', op: `op-${id}`, id: `r${id}`, body: { type: 'rewind', hides: [id] } },
+    { op: `op-${id}`, ids: [id, `${id}b`], round: id, bodies: [{ role: 'user', content: 'A' }, 'B'] },
+  ])
+}
 const SKILL = '---\nname: booking\ndescription: How to book.\n---\nAsk for the day.'
 const UPLOAD = '{"role":"user","content":"long"}'
 
@@ -110,6 +121,24 @@ export const SAMPLES: { readonly [route: string]: Sample } = {
       { trigger: 'regenerate-message', messages: [], messageId: `ui${next() % 16}` },
       { messages: [{ id: 'a', role: 'assistant', parts: [] }, uiMessage(next, target)], messageId: 'ui1' },
     ]),
+  'POST /v1/sync/push': (next, { session }) => ({
+    proto: 1,
+    scopes: [
+      {
+        session: pick(next, [session, `s${next() % 4}`]),
+        generation: '',
+        ops: Array.from({ length: 1 + (next() % 3) }, () => syncOp(next)),
+      },
+      ...pick(next, [[], [{ generation: '', ops: [syncOp(next)] }]]),
+    ],
+  }),
+  'POST /v1/sync/pull': (next, { session }) => ({
+    proto: 1,
+    scopes: [
+      { session, cursor: next() % 3, generation: pick(next, ['', 'x']), anchor: pick(next, ['', 'x']) },
+      { cursor: 0, limit: 1 + (next() % 512), known: [[1, 1 + (next() % 8)]] },
+    ],
+  }),
   'POST /v1/me/facts': fact,
   'PUT /v1/me/profile/{name}': () => ({ text: '# Ada\nLikes tea.' }),
   'PUT /v1/me/skills/{name}': (next) =>

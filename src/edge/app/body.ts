@@ -86,8 +86,21 @@ export async function readJson(request: Request): Promise<Body<unknown>> {
   if (text === '') return { value: {}, ...read }
   checkType(request, JSON_TYPE)
   // Before it is parsed: whatever walks through it later may recurse.
-  checkShape(text)
+  checkShape(text, MAX_DEPTH + LEVELS_AROUND, MOST_KEYS)
   return { value: parse(text), ...read }
+}
+
+/**
+ * A body of JSON whose reader parses it, and renames nothing in it.
+ *
+ * @throws ERR_ENTRY_TOO_LARGE, ERR_UNSUPPORTED_MEDIA_TYPE, ERR_INVALID_ARGUMENT (not UTF-8, nested
+ * too deep)
+ */
+export async function readJsonText(request: Request, limit?: number): Promise<Body<string>> {
+  checkType(request, JSON_TYPE)
+  const body = await readText(request, limit)
+  checkShape(body.value, MAX_DEPTH + 2 * LEVELS_AROUND, Number.POSITIVE_INFINITY)
+  return body
 }
 
 function parse(text: string): unknown {
@@ -136,7 +149,7 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
 /** Counts levels and keys in one pass over the text, without recursion. */
-function checkShape(text: string): void {
+function checkShape(text: string, levels: number, most: number): void {
   let depth = 0
   let keys = 0
   for (let at = 0; at < text.length; at++) {
@@ -146,14 +159,14 @@ function checkShape(text: string): void {
         break
       case 0x7b: // {
       case 0x5b: // [
-        if (++depth > MAX_DEPTH + LEVELS_AROUND) throw invalid('it is nested too deep', 'body')
+        if (++depth > levels) throw invalid('it is nested too deep', 'body')
         break
       case 0x7d: // }
       case 0x5d: // ]
         depth--
         break
       case 0x3a: // :
-        if (++keys > MOST_KEYS) throw invalid('it has too many keys', 'body')
+        if (++keys > most) throw invalid('it has too many keys', 'body')
         break
       default:
     }

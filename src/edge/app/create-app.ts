@@ -19,6 +19,7 @@ import { operatorRoutes, operatorsOnly } from './routes/operator.ts'
 import { publicRoutes } from './routes/public.ts'
 import { readyRoutes } from './routes/ready.ts'
 import { sessionRoutes } from './routes/sessions.ts'
+import { syncRoutes } from './routes/sync.ts'
 import { transferRoutes } from './routes/transfer.ts'
 import type { AppSettings, LogLine } from './settings.ts'
 
@@ -85,6 +86,7 @@ export function createApp<Env extends object>(configure: (env: Env) => AppSettin
     factRoutes,
     chatRoutes,
     liveRoutes,
+    syncRoutes,
     meRoutes,
     transferRoutes,
     openaiRoutes,

@@ -149,7 +149,13 @@ export function objectStore(
   if (encryption) checkPinned(encryption)
   const [newest, ...older] = secretsOf(encryption).map((secret) => secretKeys(secret))
   if (!newest) return keylessStore(store)
-  return encryptedStore(store, eachOf(newest, ...older), { plain: encryption?.plain ?? 'refuse' })
+  const sealed = encryptedStore(store, eachOf(newest, ...older), { plain: encryption?.plain ?? 'refuse' })
+  return { ...sealed, open: (scope) => withOutbox(sealed.open(scope), store.open(scope)) }
+}
+
+/** What a home keeps there of itself says nothing of what is in the log, and is in the clear. */
+function withOutbox(sealed: ScopeStore, { outbox }: ScopeStore): ScopeStore {
+  return Object.assign(sealed, outbox && { outbox })
 }
 
 const NO_KEYS: Keys = { wrap: refuse, unwrap: refuse }

@@ -38,6 +38,9 @@ export function madeByWrites(storage: SqlStorageLike, store: Store): Store {
       attachment: async (id) => now().attachment(id),
       derived: async (prefix, after) => now().derived(prefix, after),
       close: async () => now().close(),
+      ...(made.outbox && {
+        outbox: async (after) => (look() ? (made.outbox?.(after) ?? []) : []),
+      }),
       ...(made.watch && { watch: (listener) => made.watch?.(listener) ?? (() => {}) }),
     }
   }

@@ -37,6 +37,7 @@ export function heldScope(scope: ScopeStore, check: () => void): ScopeStore {
     derive: (row, seq) => held(() => scope.derive(row, seq)),
     derived: (prefix, after) => held(() => scope.derived(prefix, after)),
     close: () => scope.close(),
+    ...(scope.outbox && { outbox: (after) => held(async () => scope.outbox?.(after) ?? []) }),
     ...(scope.watch && { watch: (listener) => scope.watch?.(listener) ?? (() => {}) }),
   }
 }

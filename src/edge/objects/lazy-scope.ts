@@ -3,7 +3,7 @@ import type { ScopeStore } from '../../ports/store.ts'
 /**
  * A scope of which it is only known at each call what it is.
  *
- * @param watched whose hints of changes it gives on
+ * @param watched whose hints of changes it gives on, and whose outbox
  * @param open Contract: gives the scope as it is now
  */
 export function lazyScope(watched: ScopeStore, open: () => Promise<ScopeStore>): ScopeStore {
@@ -21,6 +21,7 @@ export function lazyScope(watched: ScopeStore, open: () => Promise<ScopeStore>):
     derive: async (row, seq) => (await open()).derive(row, seq),
     derived: async (prefix, after) => (await open()).derived(prefix, after),
     close: async () => (await open()).close(),
+    ...(watched.outbox && { outbox: async (after) => watched.outbox?.(after) ?? [] }),
     ...(watched.watch && { watch: (listener) => watched.watch?.(listener) ?? (() => {}) }),
   }
 }

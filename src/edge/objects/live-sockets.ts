@@ -1,7 +1,8 @@
+import type { Scope } from '../../ports/op.ts'
 import { SOCKET_PROTOCOL } from '../auth/socket-token.ts'
 import { BriefBudget } from './brief-budget.ts'
 
-/** Most sockets of one session: each change goes to all of them. */
+/** Most sockets of one object: each change goes to all of them. */
 const MOST_SOCKETS = 64
 /** Codes of RFC 6455 for applications of their own. */
 const EXPIRED = 4401
@@ -21,9 +22,9 @@ type SocketContext = Pick<
 >
 
 /**
- * Sockets that get a hint when a session has changed, never content. They hibernate with their
- * object. What a client sends is not read: `ping` is answered with `pong` without waking the
- * object, and all else costs of a budget that ends the socket once it is used up.
+ * Sockets that get a hint when what an object holds has changed, never content. They hibernate
+ * with their object. What a client sends is not read: `ping` is answered with `pong` without waking
+ * the object, and all else costs of a budget that ends the socket once it is used up.
  */
 export class LiveSockets {
   readonly #ctx: SocketContext
@@ -48,8 +49,11 @@ export class LiveSockets {
     }
   }
 
-  /** The answer to an upgrade. */
-  accept(expiresAt: number | undefined, hasProtocol: boolean): Response {
+  /** The answer to an upgrade, whose headers the Worker alone sets. */
+  accept(headers: Headers): Response {
+    const expires = headers.get('Plimsoll-Expires')
+    const expiresAt = expires === null ? undefined : Number(expires)
+    const hasProtocol = headers.has('Sec-WebSocket-Protocol')
     this.#ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair('ping', 'pong'))
     const [client, server] = Object.values(new WebSocketPair()) as [WebSocket, WebSocket]
     this.#ctx.acceptWebSocket(server)
@@ -82,9 +86,9 @@ export class LiveSockets {
     }
   }
 
-  /** Closes all of them: the session is not there any more. */
+  /** Closes all of them: what they listen to is not there any more. */
   end(): void {
-    for (const socket of this.#ctx.getWebSockets()) close(socket, GONE, 'the session is gone')
+    for (const socket of this.#ctx.getWebSockets()) close(socket, GONE, 'it is gone')
   }
 }
 
@@ -99,4 +103,9 @@ function close(socket: WebSocket, code: number, reason: string): void {
   try {
     socket.close(code, reason)
   } catch {}
+}
+
+/** Whose the upgrade is. */
+export function scopeIn<Named extends Scope>(headers: Headers): Named {
+  return JSON.parse(decodeURIComponent(headers.get('Plimsoll-Scope') ?? '{}')) as Named
 }

@@ -1,10 +1,13 @@
 import { createMemory } from '../../create-memory.ts'
 import { noteAll } from '../../features/facts/kept.ts'
+import { SHARED } from '../../kernel/log/message.ts'
 import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { ScopeStore, Store } from '../../ports/store.ts'
+import type { SyncOp } from '../../ports/sync.ts'
 import type { EdgeMemory, EdgeSession } from '../features.ts'
+import { isHeld } from '../replica/pull.ts'
 import type { RefreshFailure, UserReplica } from '../replica/user-replica.ts'
 import type { SessionRecord, SessionScope } from '../rows/session-record.ts'
 import { heldScope } from './held-scope.ts'
@@ -15,6 +18,13 @@ export interface SessionHomeParts {
   readonly settings: SessionSettings
   /** The object's own store. */
   readonly local: Store
+  /**
+   * Contract: gives the session's own scope as it is stored, for what says itself what its home
+   * writes.
+   */
+  readonly log: () => ScopeStore
+  /** Contract: whether a name is of what was forgotten in the user's scope lately. */
+  readonly isGone: (name: string) => boolean
   /** Contract: gives the project of the session, if it is in one. @throws ERR_DECRYPT */
   readonly project: () => string | undefined
   readonly replica: UserReplica
@@ -82,6 +92,11 @@ export class SessionHome {
     return this.#store.open(this.scope)
   }
 
+  /** The same, for what replicas push and pull. */
+  get log(): ScopeStore {
+    return this.#parts.log()
+  }
+
   /** @throws ERR_DECRYPT */
   get project(): string | undefined {
     return this.#parts.project()
@@ -130,6 +145,26 @@ export class SessionHome {
   noteFacts(): Promise<void> {
     const { sessionId } = this.scope
     return noteAll({ store: this.store, user: this.#parts.replica, sessionId, host: webHost })
+  }
+
+  /**
+   * What tells of an op whether it shows something that the user's sessions share no more.
+   *
+   * @param ops all that it is asked about
+   * @throws ERR_OVERLOADED, ERR_STORAGE, ERR_TIMEOUT: nobody can say
+   */
+  async showsDeleted(ops: readonly Pick<SyncOp, 'envelope'>[]): Promise<(op: SyncOp) => boolean> {
+    const { replica, isGone } = this.#parts
+    const { sessionId } = this.scope
+    const named = new Set(ops.flatMap(({ envelope: { sources = [] } }) => sources))
+    const keys = [...named].flatMap((name) => (name.startsWith(SHARED) ? name.slice(SHARED.length) : []))
+    // What no session holds, none shows.
+    const held = keys.filter((key) => isHeld(key, sessionId))
+    const failure = held.length > 0 ? await this.refresh() : undefined
+    if (failure) throw new PlimsollError(failure.code, failure.message)
+    const deleted = new Set<string>()
+    for (const key of held) if ((await replica.register(key))?.body === null) deleted.add(SHARED + key)
+    return ({ envelope: { sources = [] } }) => sources.some((name) => deleted.has(name) || isGone(name))
   }
 
   /**

@@ -7,6 +7,7 @@ import { PlimsollError } from '../../ports/errors.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import type { SqlStorageLike } from '../../stores/sql-schema.ts'
+import { homeScope, newTok } from '../../sync/home.ts'
 import { callObject } from '../replica/call-object.ts'
 import { moveScope } from '../replica/move-scope.ts'
 import { answerScopeCall, remoteScope, type ScopeCall, type ScopeHost } from '../replica/remote-scope.ts'
@@ -168,6 +169,20 @@ export class SessionLife {
     return { home: this.open(scope), isNew }
   }
 
+  /**
+   * What is stored under the session's name, be it no more than that one was erased: what replicas
+   * push and pull. Nothing is made.
+   *
+   * @throws ERR_NOT_FOUND: it is another's; ERR_CONFLICT: it is being moved; ERR_DECRYPT
+   */
+  async log(scope: SessionScope): Promise<ScopeStore> {
+    this.checkName(scope)
+    if (this.record?.state === 'erasing') await this.finishErase()
+    if (this.record) return this.open(scope).log
+    checkId('session', 'sessionId', scope.sessionId)
+    return tellingScope(this.#local.open(scope), this.#parts.forgot)
+  }
+
   /** Seq of the newest op; 0: there is none. */
   async seq(): Promise<number> {
     const { record } = this
@@ -183,7 +198,7 @@ export class SessionLife {
     if (!record || !isSame(record.scope, scope) || (record.state !== 'live' && record.state !== 'moving'))
       throw notFound(scope)
     this.#unlock()
-    return answerScopeCall(tellingScope(this.#local.open(record.scope), this.#parts.forgot), call)
+    return answerScopeCall(asHome(tellingScope(this.#local.open(record.scope), this.#parts.forgot)), call)
   }
 
   /**
@@ -277,7 +292,7 @@ export class SessionLife {
     }
     if (!record) this.#records.put(taken)
     const source = remoteScope({ stub: () => this.#parts.session(from), scope: from, host: webHost })
-    await moveScope(source, this.#local.open(scope), { opId: `move/${taken.id}`, now: webHost.now })
+    await moveScope(source, asHome(this.#local.open(scope)), { opId: `move/${taken.id}`, now: webHost.now })
     const home = this.#homeOf()
     await listSession(home.memory, scope, { project })
     await home.noteFacts()
@@ -379,18 +394,19 @@ export class SessionLife {
       const { forgot } = this.#parts
       const held = (scope: Scope): ScopeStore =>
         tellingScope(heldScope(this.#local.open(scope), check), forgot)
-      const shown = new ShownCopies({ store: () => held(record.scope), host: webHost })
-      const open = (scope: Scope): ScopeStore => shown.guarded(held(scope))
+      const shown = new ShownCopies({ store: () => asHome(held(record.scope)), host: webHost })
       const home: SessionHome = new SessionHome({
         record,
         settings: this.#parts.settings(),
         project: () => this.#projectOf(record),
         local: {
-          open,
+          open: (scope) => asHome(shown.guarded(held(scope))),
           oldestUnused: () => this.#local.oldestUnused(),
           removeUnused: (until) => this.#local.removeUnused(until),
           scopes: (after) => this.#local.scopes(after),
         },
+        log: () => held(record.scope),
+        isGone: (name) => shown.isGone(name),
         takeHeads: () => shown.takeHeads(),
         replica: new UserReplica({
           local: held(user),
@@ -433,4 +449,9 @@ function moving(): PlimsollError {
 /** The same for what is another's and for what is nowhere. */
 function notFound({ sessionId = '' }: Scope): PlimsollError {
   return new PlimsollError('ERR_NOT_FOUND', `session: no ${sessionId}`, { id: sessionId })
+}
+
+/** The scope, whose ops replicas can follow. */
+function asHome(scope: ScopeStore): ScopeStore {
+  return homeScope(scope, { newTok })
 }

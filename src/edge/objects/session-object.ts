@@ -3,6 +3,8 @@ import { memoryTools } from '../../agent/memory-tools.ts'
 import type { RunOptions } from '../../agent/options.ts'
 import { handleMcpRequest } from '../../bridges/mcp/handle-request.ts'
 import type { McpSession } from '../../bridges/mcp/start-resource.ts'
+import { FACT } from '../../features/facts/fact.ts'
+import { isRepeated, look } from '../../kernel/log/once.ts'
 import { certificateOf } from '../../operations/forget/certificate.ts'
 import { findSession, listSession, titleSession } from '../../operations/sessions.ts'
 import { exportScopeOf } from '../../operations/transfer/export.ts'
@@ -11,12 +13,16 @@ import { webHost } from '../../platform/web.ts'
 import type { Certificate } from '../../ports/certificate.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { Model, Usage } from '../../ports/model.ts'
-import type { Scope } from '../../ports/op.ts'
+import { idIn, type Scope } from '../../ports/op.ts'
 import type { ContextOptions } from '../../ports/session.ts'
+import type { PullAnswer, PullRequest, PushAnswer, PushRequest, SyncOp } from '../../ports/sync.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
+import { answerPull, answerPush, NO_GENERATION, newTok } from '../../sync/home.ts'
+import { knownOp } from '../../sync/known-op.ts'
 import { using } from '../features.ts'
 import { isGuest } from '../guest.ts'
 import { callObject } from '../replica/call-object.ts'
+import { onDecision } from '../replica/on-decision.ts'
 import { answerRefusals, refusalOf } from '../replica/refusal.ts'
 import type { ScopeCall, ScopeHost } from '../replica/remote-scope.ts'
 import { withoutCopies } from '../replica/without-copies.ts'
@@ -37,8 +43,9 @@ import type { EdgeBindings } from './bindings.ts'
 import type { BriefBudget } from './brief-budget.ts'
 import { COMPACT, compactionHandler, scheduleCompaction } from './compaction-work.ts'
 import { Failures, reportTo } from './failures.ts'
-import { LiveSockets } from './live-sockets.ts'
+import { LiveSockets, scopeIn } from './live-sockets.ts'
 import { objectName } from './object-name.ts'
+import { erasedIn, isErase, pushRefusals } from './pushes.ts'
 import {
   type Asked,
   CHANGES,
@@ -78,7 +85,11 @@ const COMPLETIONS = 'completions'
 const ERASE = 'erase'
 const PARTS = 'parts'
 const RETENTION = 'retention'
+/** The kind that tells the user of facts that replicas pushed. */
+const NOTES = 'notes'
 
+/** In which most replicas have told that themselves. */
+const NOTES_MS = 5_000
 const DAY_MS = 86_400_000
 /**
  * When an erase is tried again that could not be finished, for example since the user's object was
@@ -127,6 +138,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       this.#answers.clear()
       this.#work.cancel(ANSWERS)
       this.#work.cancel(ERASE)
+      this.#work.cancel(NOTES)
       this.#sockets.end()
     },
     clearRuns: () => this.#turns.clear(),
@@ -158,6 +170,10 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       [COMPLETIONS]: async () => this.#turns.beat(),
       [ATTACHMENTS]: () => this.#runDueWork(),
       [RETENTION]: () => this.#runDueWork(),
+      [NOTES]: async () => {
+        await this.#life.living?.noteFacts()
+        return undefined
+      },
     },
     onFailure: this.#failures.ofWork,
   })
@@ -532,14 +548,10 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   #listen(headers: Headers): Response {
-    const scope = JSON.parse(decodeURIComponent(headers.get('Plimsoll-Scope') ?? '{}')) as SessionScope
+    const scope = scopeIn<SessionScope>(headers)
     this.#life.open(scope)
     this.#read(scope)
-    const expires = headers.get('Plimsoll-Expires')
-    return this.#sockets.accept(
-      expires === null ? undefined : Number(expires),
-      headers.has('Sec-WebSocket-Protocol'),
-    )
+    return this.#sockets.accept(headers)
   }
 
   override webSocketMessage(socket: WebSocket): void {
@@ -558,6 +570,87 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     await this.#work.schedule(ERASE, webHost.now())
     // Another call may have removed it meanwhile.
     return (await this.#life.finishErase()) ?? certificateOf(webHost, 'erase', scope.sessionId, true, {})
+  }
+
+  /**
+   * Writes what a replica pushes. A session that is not there is made, unless what is pushed is of
+   * a log that was erased; an erase removes it, as {@link erase} does. Idempotent.
+   *
+   * @throws ERR_RATE_LIMIT, ERR_CONFLICT: it is being moved; as {@link create}; what tells whether
+   * something was forgotten meanwhile
+   */
+  async push(scope: SessionScope, request: PushRequest, { bytes = 0 }: CallMeta): Promise<PushAnswer> {
+    const { generation, ops } = request
+    const log = await this.#life.log(scope)
+    const isKnown = this.#life.record !== undefined
+    const erase = generation === NO_GENERATION ? undefined : ops.find(isErase)
+    const erased = !isKnown || erase ? await erasedIn(log, generation) : undefined
+    if (erased) return erased
+    if (erase) return this.#pushErase(scope, generation, erase)
+    try {
+      return await this.#push(scope, request, bytes)
+    } catch (error) {
+      if (!isPlimsollError(error, 'ERR_NOT_FOUND')) throw error
+      // It may have been removed meanwhile.
+      return (await erasedIn(await this.#life.log(scope), generation)) ?? Promise.reject(error)
+    }
+  }
+
+  async #push(scope: SessionScope, request: PushRequest, bytes: number): Promise<PushAnswer> {
+    const { ops } = request
+    const home = await this.#life.ensure(scope)
+    this.#take(bytes)
+    await listSession(home.memory, scope, { project: home.project })
+    const refused = await pushRefusals(home.memory, scope, ops)
+    const showsDeleted = await home.showsDeleted(ops)
+    const log = onDecision(home.log, ({ registers }) => {
+      if (registers.some(({ key }) => key.startsWith(FACT))) this.#noteSoon()
+    })
+    const answered = await answerPush(log, request, {
+      newTok,
+      refuse: (op) => refused(op) ?? (showsDeleted(op) ? 'deleted' : undefined),
+      onWrite: () => this.#tell(),
+    })
+    this.#forgetBeside(ops)
+    await this.#keep()
+    return answered
+  }
+
+  /** Erases the session, unless that op did it before. */
+  async #pushErase(scope: SessionScope, generation: string, erase: SyncOp): Promise<PushAnswer> {
+    if (this.#life.record) {
+      const [done] = await (await this.#life.log(scope)).commit([knownOp(erase)], look)
+      if (!done || !isRepeated(done)) await this.erase(scope)
+    }
+    return answerPush(await this.#life.log(scope), { generation, ops: [erase] }, { newTok })
+  }
+
+  /** Removes what the object holds of what is deleted, though the ops were written before. */
+  #forgetBeside(ops: readonly SyncOp[]): void {
+    const targets = ops.flatMap(({ envelope: { target } }) => target ?? [])
+    // Streams of runs hold what was said, and so do slices of messages.
+    if (targets.length > 0) this.#turns.clear()
+    for (const target of targets) {
+      const entry = idIn('entry', target)
+      if (entry !== undefined) this.#parts.release(entry)
+    }
+  }
+
+  /** Has the user told of the session's facts, in the transaction that writes one. */
+  #noteSoon(): void {
+    // It is written with the commit; the alarm is only set sooner by this.
+    this.#work.schedule(NOTES, webHost.now() + NOTES_MS).catch(() => {})
+  }
+
+  /**
+   * Gives a replica what the log has after its place. Of a session that is not there, that is
+   * nothing, or that it was erased.
+   *
+   * @throws ERR_NOT_FOUND: another's; ERR_CONFLICT: it is being moved; ERR_RATE_LIMIT
+   */
+  async pull(scope: SessionScope, request: PullRequest, bytes: number): Promise<PullAnswer> {
+    this.#read(scope)
+    return answerPull(await this.#life.log(scope), request, { newTok, bytes })
   }
 
   /** As {@link SessionLife.answer}. */

@@ -1,6 +1,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import { createMemory } from '../../create-memory.ts'
 import { type AuditInput, noteAudit } from '../../features/audit.ts'
+import { isRepeated, look } from '../../kernel/log/once.ts'
 import { headOf } from '../../kernel/text/text.ts'
 import { certificateOf } from '../../operations/forget/certificate.ts'
 import { eraseUserIn, type Held } from '../../operations/forget/erase.ts'
@@ -15,16 +16,25 @@ import type { Fact } from '../../ports/fact.ts'
 import type { Json } from '../../ports/message.ts'
 import type { Scope } from '../../ports/op.ts'
 import { PAGE_ROWS, type ScopeStore, type Store } from '../../ports/store.ts'
+import type {
+  PullAnswer as LogAnswer,
+  PullRequest as LogRequest,
+  PushAnswer,
+  PushRequest,
+  SyncOp,
+} from '../../ports/sync.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
+import { answerPull as answerLog, answerPush, homeScope, NO_GENERATION, newTok } from '../../sync/home.ts'
+import { knownOp } from '../../sync/known-op.ts'
 import type { EdgeMemory, EdgeUser } from '../features.ts'
 import { GUEST_LIFETIME_MS, guestEnd, isGuest } from '../guest.ts'
 import { answerPull } from '../replica/answer-pull.ts'
 import { callObject } from '../replica/call-object.ts'
 import { Copies } from '../replica/copies.ts'
-import { onDeletes } from '../replica/on-decision.ts'
-import { isShared, type PullAnswer, type PullRequest } from '../replica/pull.ts'
+import { onDecision, onDeletes } from '../replica/on-decision.ts'
+import { isShared, type PullAnswer, type PullRequest, SESSIONS } from '../replica/pull.ts'
 import { RecentPulls } from '../replica/recent-pulls.ts'
-import { answerRefusals } from '../replica/refusal.ts'
+import { answerRefusals, refusalOf } from '../replica/refusal.ts'
 import { answerScopeCall, remoteScope, type ScopeCall } from '../replica/remote-scope.ts'
 import type { UserHome } from '../replica/user-replica.ts'
 import { withoutCopies } from '../replica/without-copies.ts'
@@ -45,12 +55,14 @@ import { DEPLOYMENT } from './deployment-name.ts'
 import { type ObjectStore, objectStore, secretsOf } from './encryption.ts'
 import { Failures, reportTo } from './failures.ts'
 import { heldScope, tellingScope } from './held-scope.ts'
+import { LiveSockets, scopeIn } from './live-sockets.ts'
 import { objectName } from './object-name.ts'
+import { erasedIn, isErase, pushRefusals } from './pushes.ts'
 import { userOf } from './session-home.ts'
 import type { Confirmed, Settled } from './session-life.ts'
 import type { SessionObject } from './session-object.ts'
 import type { CallMeta, SessionOptions } from './session-rpc.ts'
-import { granted, guestReads, type UserSettings, userBudgets } from './settings.ts'
+import { framesPerMinute, granted, guestReads, type UserSettings, userBudgets } from './settings.ts'
 import { type ImportAnswer, type ImportCall, importLines, lineStream } from './transfer.ts'
 import { type UserCallInput, type UserCallName, type UserMemory, userCalls } from './user-calls.ts'
 
@@ -85,6 +97,8 @@ const SETTLE_MS = 5_000
 /** Sessions that one call erases or asks: a call of an object may make so many calls of others. */
 const MOST_SESSIONS = 256
 const DAY_MS = 86_400_000
+/** When a replica asks again whether an erase has ended. */
+const ERASING_SECONDS = 5
 /** What looking through all of a guest's sessions costs, in reads. */
 const RECALLED = 32
 /** For clocks that differ: a token holds some seconds longer. */
@@ -143,6 +157,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     waitUntil: (work) => this.ctx.waitUntil(work),
     now: webHost.now,
   })
+  readonly #sockets = new LiveSockets(this.ctx, webHost.now, framesPerMinute)
   readonly #guest = new GuestRecord(this.ctx.storage)
   readonly #replicas = new RecentPulls({ storage: this.ctx.storage, now: webHost.now })
   readonly #copies = new Copies(this.ctx.storage)
@@ -404,6 +419,70 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   /**
+   * Writes what a replica pushes to the user's own scope; an erase removes all of the user, as
+   * {@link erase} does. Idempotent.
+   *
+   * @throws ERR_NOT_FOUND, ERR_RATE_LIMIT, ERR_DECRYPT; ERR_OVERLOADED: an erase goes on
+   */
+  async push(scope: Scope, request: PushRequest, { bytes = 0 }: CallMeta): Promise<PushAnswer> {
+    this.#check(scope)
+    await this.#checkGuest(scope, true)
+    await this.#unlock(scope)
+    const { generation, ops } = request
+    const erase = generation === NO_GENERATION ? undefined : ops.find(isErase)
+    if (erase) return this.#pushErase(scope, generation, erase)
+    this.#budgetsOf(scope).take('bytes', bytes)
+    const refuse = await pushRefusals(this.#memoryOf(scope), scope, ops)
+    const onWrite = (): void => {
+      if (ops.some(isOfAll)) this.#poke(scope)
+    }
+    const answered = await answerPush(this.#log(scope), request, { newTok, refuse, onWrite })
+    await this.#keep(scope)
+    return answered
+  }
+
+  /** Erases the user, unless that op did it before. */
+  async #pushErase(scope: Scope, generation: string, erase: SyncOp): Promise<PushAnswer> {
+    const log = this.#log(scope)
+    const erased = await erasedIn(log, generation)
+    if (erased) return erased
+    const [done] = await log.commit([knownOp(erase)], look)
+    if (!done || !isRepeated(done)) {
+      const { isDone } = await this.erase(scope)
+      if (!isDone)
+        throw new PlimsollError('ERR_OVERLOADED', 'push: the erase goes on', { retryAfter: ERASING_SECONDS })
+    }
+    return answerPush(log, { generation, ops: [erase] }, { newTok })
+  }
+
+  /**
+   * Gives a replica what the user's own scope has after its place. @throws ERR_NOT_FOUND,
+   * ERR_RATE_LIMIT, ERR_DECRYPT
+   */
+  async pullLog(scope: Scope, request: LogRequest, bytes: number): Promise<LogAnswer> {
+    this.#check(scope)
+    await this.#checkGuest(scope, false)
+    await this.#unlock(scope)
+    return answerLog(this.#log(scope), request, { newTok, bytes })
+  }
+
+  /** A socket that gets hints that what the sessions share, or their list, has changed. */
+  override async fetch({ headers }: Request): Promise<Response> {
+    try {
+      const scope = scopeIn<Scope>(headers)
+      this.#check(scope)
+      await this.#checkGuest(scope, false)
+      return this.#sockets.accept(headers)
+    } catch (error) {
+      return Response.json(refusalOf(error))
+    }
+  }
+
+  override webSocketMessage(socket: WebSocket): void {
+    this.#sockets.heard(socket)
+  }
+
+  /**
    * Removes all of the user: every session on the list, then what they share. Idempotent; what an
    * end of the object or a failure leaves, an alarm finishes, and so it does where there are more
    * than 256 sessions.
@@ -548,6 +627,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
       for (const kind of [FORGET, RETENTION, ANSWERS]) this.#work.cancel(kind)
       await rewrite(this.ctx.storage)
       await this.#work.ensureArmed()
+      this.#sockets.end()
       // The sessions' copies went with them.
       return { isDone: true, certificate: withoutCopies(certificate) }
     } catch (error) {
@@ -775,14 +855,31 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   get #local(): ObjectStore {
-    if (!this.#store) {
-      const store = objectStore(this.ctx.storage, this.#settings.encryption)
-      const forgot = (): void => this.#answers.forget()
-      this.#store = {
-        ...store,
-        open: (scope) => onDeletes(tellingScope(store.open(scope), forgot), (seq) => this.#owe(scope, seq)),
-      }
-    }
+    return { ...this.#stored, open: (scope) => homeScope(this.#log(scope), { newTok }) }
+  }
+
+  /** The user's scope as it is stored, for what says itself what its home writes. */
+  #log(scope: Scope): ScopeStore {
+    const forgot = (): void => this.#answers.forget()
+    const log = onDeletes(tellingScope(this.#stored.open(scope), forgot), (seq) => this.#owe(scope, seq))
+    return onDecision(log, (decision) => {
+      if (decision.log.length > 0) this.#tell(scope)
+    })
+  }
+
+  /** Tells listeners once what goes on is written. A hint, which may be lost. */
+  #tell(scope: Scope): void {
+    if (this.#sockets.isEmpty) return
+    const seqOf = async (): Promise<number> => (await this.#stored.open(scope).head()).seq
+    this.ctx.waitUntil(
+      Promise.resolve()
+        .then(() => this.#sockets.tell(seqOf))
+        .catch(() => {}),
+    )
+  }
+
+  get #stored(): ObjectStore {
+    this.#store ??= objectStore(this.ctx.storage, this.#settings.encryption)
     return this.#store
   }
 
@@ -848,4 +945,10 @@ async function factsOf({ facts }: EdgeUser): Promise<readonly Fact[]> {
 
 function unlessNotFound(error: unknown): undefined {
   if (!isPlimsollError(error, 'ERR_NOT_FOUND')) throw error
+}
+
+/** Whether an op changes more than the place on the list of one session, which alone holds that. */
+function isOfAll(op: SyncOp): boolean {
+  const { key = '' } = op.envelope
+  return isShared(knownOp(op), key.startsWith(SESSIONS) ? key.slice(SESSIONS.length) : '')
 }

@@ -26,6 +26,7 @@ export function onDecision(scope: ScopeStore, note: (decision: Decision, rows: R
     derive: (row, seq) => scope.derive(row, seq),
     derived: (prefix, after) => scope.derived(prefix, after),
     close: () => scope.close(),
+    ...(scope.outbox && { outbox: async (after) => scope.outbox?.(after) ?? [] }),
     ...(scope.watch && { watch: (listener) => scope.watch?.(listener) ?? (() => {}) }),
   }
 }

@@ -61,12 +61,17 @@ export class ShownCopies {
     return heads
   }
 
+  /** Whether a name is of what went since the object woke. */
+  isGone(name: string): boolean {
+    return this.#gone.has(name)
+  }
+
   /** The session's scope, in which nothing is written that shows what is gone. */
   guarded(scope: ScopeStore): ScopeStore {
     return {
       ...scope,
       commit: async (ops, decide) => {
-        const isGone = (name: string): boolean => this.#gone.has(name)
+        const isGone = (name: string): boolean => this.isGone(name)
         if (this.#gone.size > 0 && ops.some(({ envelope }) => envelope.sources?.some(isGone)))
           throw new PlimsollError('ERR_CONFLICT', 'session: what this shows was forgotten meanwhile')
         return scope.commit(ops, decide)

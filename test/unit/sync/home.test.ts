@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { SECRET } from '../../../src/kernel/context/secret.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
+import { carriers, followed } from '../../../src/operations/transfer/follow.ts'
 import type { SealedOp } from '../../../src/ports/op.ts'
 import type { ScopeStore } from '../../../src/ports/store.ts'
 import type { PullAnswer, PullRequest, PushAnswer, SyncOp } from '../../../src/ports/sync.ts'
@@ -290,6 +291,49 @@ describe('an erase', () => {
       reset: 'erased',
     })
   })
+})
+
+describe('a log that was copied from elsewhere', () => {
+  it.each(['erase', 'message'])(
+    'is counted from its first row on, wherever that stands: %s',
+    async (kind) => {
+      const erased = {
+        seq: 5,
+        place: 0,
+        kind: 'erase',
+        id: 'o5',
+        opId: 'o5',
+        ordinal: 0,
+        body: null,
+      } as const
+      const body = 'body of m6'
+      const said = {
+        seq: 6,
+        place: 0,
+        kind: 'message',
+        round: 'm6',
+        id: 'm6',
+        opId: 'o6',
+        ordinal: 1,
+        body,
+      } as const
+      const log = kind === 'erase' ? [erased, said] : [said]
+      for (const isHome of [true, false]) {
+        const scope = openScope()
+        const writer = isHome ? homeScope(scope, { newTok }) : scope
+        await writer.commit(carriers({ log }), (ops, rows) => followed(ops, rows, { log }))
+        const page = await pull(scope, START)
+        expect(page).toMatchObject({ ops: [{ envelope: { opId: 'o6' } }], cursor: 1, head: 1 })
+        expect(await push(scope, page.generation, append('o7', ['m7']))).toMatchObject({
+          results: [{ seq: 2 }],
+        })
+        expect(await pull(scope, placeIn(page))).toMatchObject({
+          ops: [{ envelope: { opId: 'o7' } }],
+          cursor: 2,
+        })
+      }
+    },
+  )
 })
 
 describe('a log from before its store was a home', () => {

@@ -85,6 +85,8 @@ describe('an answer', () => {
       ['GET', '/v1/me/skills'],
       ['GET', '/v1/me/skills/{name}'],
       ['POST', '/v1/me/recall', { query: 'Turin seats', sessions: 'all' }],
+      ['POST', '/v1/sync/push', SAMPLES['POST /v1/sync/push']?.(() => 1, { session, fact: '' })],
+      ['POST', '/v1/sync/pull', { proto: 1, scopes: [{ session, cursor: 0 }, { cursor: 0 }] }],
       ['POST', '/v1/me/import', SAMPLES['POST /v1/me/import']?.(() => 0, { session, fact: '' })],
       ['POST', '/v1/me/claim', { token: guest.token }],
       ['GET', '/openapi.json'],

@@ -1,6 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Scope } from '../../../src/ports/op.ts'
+import { Device, message } from './device.ts'
 import { chosen, dump, sabotage, watch } from './saboteur.ts'
 import { said, World } from './world.ts'
 
@@ -50,6 +51,18 @@ const ACTS: Readonly<Record<string, Act>> = {
     setup: (world) => world.create(),
     act: async (world) => (await world.append('trip', said('m1', 'One.'), said('m2', 'Two.'))).status,
     done: [200],
+  },
+  'a push that makes its session': {
+    setup: async () => {},
+    act: async (world) => {
+      const pushed = await new Device(world)
+        .push('trip', '', message('m1', 'One.'), message('m2', 'Two.'))
+        .catch(() => undefined)
+      return pushed && 'results' in pushed ? 200 : 500
+    },
+    done: [200],
+    // A session that holds nothing may have been made.
+    look: async (world) => [await world.messages()].flat().filter((one) => one !== 404),
   },
   'a context that begins an epoch': {
     setup: created,

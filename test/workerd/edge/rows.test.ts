@@ -150,6 +150,11 @@ const round = (index: number) => [
   said(`Answer ${index}: at ${index} past nine, from platform ${index}.`, 'assistant'),
 ]
 
+const pushed = (index: number) => {
+  const [{ role, content } = said('')] = round(index)
+  return { id: `m${index}`, body: { role, content, createdAt: 0, trust: 'user' } }
+}
+
 describe('a call through the whole edge, in rows written and read and in requests to objects', () => {
   it('costs the figures of docs/deploy.md at the median', async () => {
     const figures = {
@@ -189,6 +194,18 @@ describe('a call through the whole edge, in rows written and read and in request
       'a fact of the user': await costOf((caller, path, index) =>
         caller.call('POST', `${path}/facts`, { kind: 'preference', text: `A window seat to town ${index}.` }),
       ),
+      'push one message': await costOf((caller, _, index) =>
+        caller.call('POST', '/v1/sync/push', {
+          proto: 1,
+          scopes: [{ session: 'trip', generation: '', ops: [pushed(index)] }],
+        }),
+      ),
+      'pull 32 messages': await costOf(async (caller, _, index) => {
+        const ops = Array.from({ length: 32 }, (_, n) => pushed(n))
+        const of = (more: object) => ({ proto: 1, scopes: [{ session: 'trip', ...more }] })
+        if (index === 0) await caller.call('POST', '/v1/sync/push', of({ generation: '', ops }))
+        return caller.call('POST', '/v1/sync/pull', of({ cursor: 0 }))
+      }),
       'read messages': await costOf((caller, path) => caller.call('GET', `${path}/messages`)),
       'keep a checkpoint': await costOf((caller, path, index) =>
         caller.call('PUT', `${path}/checkpoint`, { value: { step: index } }),

@@ -1,4 +1,4 @@
-import { env, runInDurableObject } from 'cloudflare:test'
+import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
 import type { User } from './caller.ts'
 
@@ -75,6 +75,29 @@ function stateIn(stub: DurableObjectStub, scope: readonly (string | null)[]): Pr
 
 function textOf(cursor: SqlStorageCursor<Record<string, SqlStorageValue>>): string {
   return [...cursor.raw()].map((row) => JSON.stringify(row)).join('\n')
+}
+
+/** Keeps all rows of an object. @returns puts them back, as from a backup, and ends the object */
+export async function backup(stub: DurableObjectStub): Promise<() => Promise<void>> {
+  const tables = ({ sql }: DurableObjectStorage): string[] =>
+    sql
+      .exec(`SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'plimsoll%'`)
+      .toArray()
+      .map(({ name }) => name as string)
+  const kept = await runInDurableObject(
+    stub,
+    (_, { storage }) =>
+      new Map(tables(storage).map((name) => [name, [...storage.sql.exec(`SELECT * FROM ${name}`).raw()]])),
+  )
+  return async () => {
+    await runInDurableObject(stub, (_, { storage }) => {
+      for (const name of tables(storage)) storage.sql.exec(`DELETE FROM ${name}`)
+      for (const [name, rows] of kept)
+        for (const row of rows)
+          storage.sql.exec(`INSERT INTO ${name} VALUES (${row.map(() => '?').join()})`, ...row)
+    })
+    await evictDurableObject(stub)
+  }
 }
 
 /** Tables whose rows differ. */

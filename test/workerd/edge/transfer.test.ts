@@ -46,6 +46,12 @@ interface Report {
   readonly argument?: string
 }
 
+/** Without its end, and the rows that the user's log has of what an edge noted by itself. */
+function linesIn(text: string): readonly string[] {
+  const noted = /^{"type":"put","seq":\d+,"opId":"[^"]+","id":"(?:audit|kept)\//
+  return text.split('\n').filter((line) => !noted.test(line) && !line.startsWith('{"type":"end"'))
+}
+
 async function lived(): Promise<World> {
   const world = new World()
   for (const session of ['home', 'trip']) {
@@ -76,7 +82,7 @@ describe('the export of a user', () => {
       status: 200,
       body: { conflicts: { count: 0 }, skipped: { count: 0 }, lowered: { count: 0 } },
     })
-    expect(await exported(bob)).toBe(text)
+    expect(linesIn(await exported(bob))).toEqual(linesIn(text))
     expect(await bob.listed()).toEqual(['home', 'trip'])
     expect(await bob.messages('trip')).toEqual(await ada.messages('trip'))
     expect((await bob.context('trip')).hash).toBe((await ada.context('trip')).hash)
@@ -146,8 +152,12 @@ describe('the export of a user', () => {
     const lines = text.split('\n').length - 2
     const bob = new World()
     for (let count = 0; count < 2; count++) await imported(bob, text)
+    // Each record is a row of the user's log, which the next one has.
     expect((await audited(ada)).slice(0, 11)).toEqual(
-      Array(11).fill({ action: 'export', counts: { sessions: 2, lines } }),
+      Array.from({ length: 11 }, (_, at) => ({
+        action: 'export',
+        counts: { sessions: 2, lines: lines - at },
+      })),
     )
     expect(await audited(bob)).toEqual([
       { action: 'import', counts: { log: expect.any(Number), facts: 3, profile: 3, checkpoint: 2 } },

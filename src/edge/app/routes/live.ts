@@ -1,11 +1,14 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { HonoRequest } from 'hono'
 import { checkId, invalid } from '../../../kernel/text/json.ts'
+import type { Scope } from '../../../ports/op.ts'
 import { isUpgrade, SOCKET_PROTOCOL } from '../../auth/socket-token.ts'
+import type { Principal } from '../../principal.ts'
 import { acceptedResponse } from '../../replica/refusal.ts'
 import type { AppEnv } from '../app-env.ts'
 import { describe } from '../describe.ts'
 import { queryIn } from '../endpoint.ts'
-import { onSession, sessionScope } from '../objects.ts'
+import { onSession, onUser, sessionScope, userScope } from '../objects.ts'
 
 /**
  * Hints over a WebSocket: that something has changed, never what. What is missed on the way, the
@@ -20,20 +23,41 @@ export function liveRoutes(app: OpenAPIHono<AppEnv>): void {
     also: [101],
   })
   app.get('/v1/sessions/:session/live', async ({ req, var: { settings, principal } }) => {
-    queryIn(req)
     const scope = sessionScope(principal, checkId('live', 'session', req.param('session')))
-    if (!isUpgrade(req.raw)) throw invalid('live', 'Upgrade', 'must be websocket')
-    return onSession(settings, scope, async (object) => {
-      // Nothing of the caller's own headers goes along but what the protocol needs.
-      const response = await object.fetch('https://session/live', {
-        headers: {
-          Upgrade: 'websocket',
-          'Plimsoll-Scope': encodeURIComponent(JSON.stringify(scope)),
-          ...(principal.expiresAt !== undefined && { 'Plimsoll-Expires': String(principal.expiresAt) }),
-          ...(req.header('Sec-WebSocket-Protocol') && { 'Sec-WebSocket-Protocol': SOCKET_PROTOCOL }),
-        },
-      })
-      return acceptedResponse(response)
-    })
+    const init = upgradeOf(req, scope, principal)
+    return onSession(settings, scope, async (object) =>
+      acceptedResponse(await object.fetch('https://session/live', init)),
+    )
   })
+  describe(app, {
+    id: 'liveMe',
+    method: 'get',
+    path: '/v1/me/live',
+    summary: 'The same for what the caller’s sessions share, and for their list',
+    also: [101],
+  })
+  app.get('/v1/me/live', async ({ req, var: { settings, principal } }) => {
+    const scope = userScope(principal)
+    const init = upgradeOf(req, scope, principal)
+    return onUser(settings, scope, async (object) =>
+      acceptedResponse(await object.fetch('https://user/live', init)),
+    )
+  })
+}
+
+/**
+ * What an object is asked for a socket with: nothing of the caller's own headers but what the
+ * protocol needs. @throws ERR_INVALID_ARGUMENT: it is no upgrade
+ */
+function upgradeOf(req: HonoRequest, scope: Scope, { expiresAt }: Principal): RequestInit {
+  queryIn(req)
+  if (!isUpgrade(req.raw)) throw invalid('live', 'Upgrade', 'must be websocket')
+  return {
+    headers: {
+      Upgrade: 'websocket',
+      'Plimsoll-Scope': encodeURIComponent(JSON.stringify(scope)),
+      ...(expiresAt !== undefined && { 'Plimsoll-Expires': String(expiresAt) }),
+      ...(req.header('Sec-WebSocket-Protocol') && { 'Sec-WebSocket-Protocol': SOCKET_PROTOCOL }),
+    },
+  }
 }
