@@ -6,10 +6,11 @@
 import { loadavg } from 'node:os'
 import type { BenchOptions, BenchReport } from './bench.ts'
 import { type Machine, machine, machineLine } from './machine.ts'
+import { withEdge } from './sync/edge-home.ts'
 import { madeExchanges, recordedExchanges } from './sync/exchanges.ts'
 import { syncGoals, transferRatios } from './sync/goals.ts'
 import { withLab } from './sync/lab.ts'
-import { OURS, PATHS, POUCHDB, SUBJECTS, TOKEN } from './sync/orders.ts'
+import { type HomeOrder, OURS, PATHS, POUCHDB, SUBJECTS, TOKEN } from './sync/orders.ts'
 import { measurePokes, type PokeRow } from './sync/pokes.ts'
 import { pokesText, transferText } from './sync/text.ts'
 import { type Cell, measureTransfer, type TransferReport } from './sync/transfer.ts'
@@ -24,7 +25,7 @@ interface Plan {
 const FULL: Plan = { exchanges: 1_000, rounds: 9, pokes: 100 }
 const QUICK: Plan = { exchanges: 1_000, rounds: 3, pokes: 30 }
 
-const PACKAGES = ['dexie', 'rxdb', 'pouchdb-browser', 'playwright']
+const PACKAGES = ['dexie', 'rxdb', 'pouchdb-browser', 'playwright', 'wrangler']
 
 /** PouchDB leaves it to the browser how durable a transaction is: relaxed, in Chromium. */
 const CELLS: readonly Cell[] = SUBJECTS.flatMap((subject) =>
@@ -51,8 +52,11 @@ export async function bench({ quick, data, progress }: BenchOptions): Promise<Be
   const { transfer, pokes } = await withLab(async (lab) => {
     const transfer = await measureTransfer({ cells: CELLS, exchanges, rounds }, lab, progress)
     progress('pokes')
-    const home = { url: `${lab.server.url}/${PATHS[OURS]}`, token: TOKEN, session: 'pokes' }
-    return { transfer, pokes: [await measurePokes('reference server', home, lab, samples)] }
+    const { url } = lab.server
+    const home: HomeOrder = { url: `${url}/${PATHS[OURS]}`, token: TOKEN, session: 'pokes', hints: 'events' }
+    const reference = await measurePokes('reference server', home, lab, samples)
+    const edge = await withEdge(url, (home) => measurePokes('wrangler dev', home, lab, samples))
+    return { transfer, pokes: [reference, edge] }
   })
   const report = {
     bench: 'sync',

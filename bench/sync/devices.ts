@@ -1,8 +1,12 @@
+import { once } from 'node:events'
 import type { BrowserContext, Page } from 'playwright'
 import { launch } from '../stores/chromium.ts'
 import type { page as functions } from './page/main.ts'
 
 type Functions = typeof functions
+
+/** No call of a page takes longer. */
+const LIMIT_MS = 120_000
 
 /** The bench's page in a Chromium of its own, with its profile on disk. */
 export class DevicePage {
@@ -31,11 +35,17 @@ export class DevicePage {
   }
 
   /** Calls a function of the page with JSON arguments. */
-  call<Name extends keyof Functions>(
+  async call<Name extends keyof Functions>(
     name: Name,
     ...args: Parameters<Functions[Name]>
   ): Promise<Awaited<ReturnType<Functions[Name]>>> {
-    return this.#page.evaluate(`page.${name}(...${JSON.stringify(args)})`)
+    const late = AbortSignal.timeout(LIMIT_MS)
+    return Promise.race([
+      this.#page.evaluate<Awaited<ReturnType<Functions[Name]>>>(`page.${name}(...${JSON.stringify(args)})`),
+      once(late, 'abort').then(() => {
+        throw new Error(`${name} took longer than ${LIMIT_MS / 1_000} s`)
+      }),
+    ])
   }
 
   close(): Promise<void> {

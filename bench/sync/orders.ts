@@ -68,6 +68,8 @@ export interface HomeOrder {
   readonly url: string
   readonly token: string
   readonly session: string
+  /** How it tells of changes: by server-sent events or by the edge's socket. */
+  readonly hints: 'events' | 'socket'
 }
 
 /** What went over the wire, bodies alone. */

@@ -21,17 +21,18 @@ const LOST_MS = 20_000
 export async function measurePokes(
   home: string,
   order: HomeOrder,
-  { first, second }: Lab,
+  { server, first, second }: Lab,
   samples: number,
 ): Promise<PokeRow> {
-  for (const page of [first, second]) await page.call('openLive', order)
+  for (const page of [first, second]) {
+    await page.load(server.url)
+    await page.call('openLive', home, order)
+  }
   const times: number[] = []
   for (let number = 0; number < WARM_UP + samples; number++) {
     const text = `message ${number}`
-    const shown = second.call('shown', text, LOST_MS)
-    const said = await first.call('say', text)
-    const ms = (await shown) - said
-    if (number >= WARM_UP) times.push(ms)
+    const [shown, said] = await Promise.all([second.call('shown', text, LOST_MS), first.call('say', text)])
+    if (number >= WARM_UP) times.push(shown - said)
     await pause(REST_MS * (1 + Math.random()))
   }
   for (const page of [first, second]) await page.call('closeLive')

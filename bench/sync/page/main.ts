@@ -45,8 +45,8 @@ export const page = {
 
   remove: (): Promise<void> => device.remove(),
 
-  async openLive(order: HomeOrder): Promise<void> {
-    screen = new LiveScreen(order)
+  async openLive(database: string, order: HomeOrder): Promise<void> {
+    screen = new LiveScreen(database, order)
     await screen.begin()
   },
 

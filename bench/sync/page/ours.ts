@@ -1,5 +1,6 @@
 import { createMemory } from '../../../src/create-memory.ts'
 import type { Session } from '../../../src/ports/memory.ts'
+import type { Transport } from '../../../src/ports/sync.ts'
 import { dexieStore } from '../../../src/stores/dexie.ts'
 import { httpTransport, type SyncedStore, sync } from '../../../src/sync/index.ts'
 import {
@@ -14,6 +15,9 @@ import {
   USER,
 } from '../orders.ts'
 import type { Device } from './device.ts'
+import { pokesOf } from './hints.ts'
+
+type Pokes = Transport['pokes']
 
 const BUDGET = 16_000
 
@@ -23,12 +27,12 @@ interface Ours {
   close(): Promise<void>
 }
 
-function open(name: string, durability: Durability, { url, token, session: sessionId }: HomeOrder): Ours {
-  const scope = { ...USER, sessionId }
+function open(name: string, durability: Durability, home: Omit<HomeOrder, 'hints'>, pokes?: Pokes): Ours {
+  const { url, token, session: sessionId } = home
   const local = dexieStore({ name, durability })
-  const transport = httpTransport({ url, token: () => token })
-  const store = sync({ store: local, transport })
-  const session = createMemory({ store, budget: BUDGET }).session(scope)
+  const calls = httpTransport({ url, token: () => token })
+  const store = sync({ store: local, transport: { ...calls, ...(pokes && { pokes }) } })
+  const session = createMemory({ store, budget: BUDGET }).session({ ...USER, sessionId })
   return {
     session,
     store,
@@ -73,8 +77,8 @@ export class LiveScreen {
   readonly #list = document.body.appendChild(document.createElement('ul'))
   readonly #end: () => void
 
-  constructor(order: HomeOrder) {
-    this.#ours = open(order.session, 'relaxed', order)
+  constructor(database: string, order: HomeOrder) {
+    this.#ours = open(database, 'relaxed', order, pokesOf(order))
     this.#end = this.#ours.session.subscribe(() => this.#show())
   }
 
