@@ -10,7 +10,17 @@ import { withEdge } from './sync/edge-home.ts'
 import { madeExchanges, recordedExchanges } from './sync/exchanges.ts'
 import { syncGoals, transferRatios } from './sync/goals.ts'
 import { withLab } from './sync/lab.ts'
-import { type HomeOrder, OURS, PATHS, POUCHDB, SUBJECTS, TOKEN } from './sync/orders.ts'
+import {
+  type HomeOrder,
+  OURS,
+  PATHS,
+  POUCHDB,
+  POUCHDB_DEFAULT,
+  RXDB_DEFAULT,
+  SUBJECTS,
+  type SubjectName,
+  TOKEN,
+} from './sync/orders.ts'
 import { measurePokes, type PokeRow } from './sync/pokes.ts'
 import { pokesText, transferText } from './sync/text.ts'
 import { type Cell, measureTransfer, type TransferReport } from './sync/transfer.ts'
@@ -27,9 +37,11 @@ const QUICK: Plan = { exchanges: 1_000, rounds: 3, pokes: 30 }
 
 const PACKAGES = ['dexie', 'rxdb', 'pouchdb-browser', 'playwright', 'wrangler']
 
-/** PouchDB leaves it to the browser how durable a transaction is: relaxed, in Chromium. */
+/** The default of browsers' databases. PouchDB knows no other. */
+const RELAXED: ReadonlySet<SubjectName> = new Set([RXDB_DEFAULT, POUCHDB, POUCHDB_DEFAULT])
+
 const CELLS: readonly Cell[] = SUBJECTS.flatMap((subject) =>
-  (subject === POUCHDB ? (['relaxed'] as const) : (['strict', 'relaxed'] as const)).map((durability) => ({
+  (RELAXED.has(subject) ? (['relaxed'] as const) : (['strict', 'relaxed'] as const)).map((durability) => ({
     subject,
     durability,
   })),

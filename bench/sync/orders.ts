@@ -6,9 +6,12 @@ export type Durability = 'strict' | 'relaxed'
 
 export const OURS = 'plimsoll'
 export const LIMIT = 'one request, one transaction'
-export const RXDB = 'RxDB'
-export const POUCHDB = 'PouchDB'
-export const SUBJECTS = [OURS, LIMIT, RXDB, POUCHDB] as const
+/** With batches that suit them, and as they come. */
+export const RXDB = 'RxDB, one batch'
+export const RXDB_DEFAULT = 'RxDB, batches of 100'
+export const POUCHDB = 'PouchDB, batches of 1 000'
+export const POUCHDB_DEFAULT = 'PouchDB, batches of 100'
+export const SUBJECTS = [OURS, LIMIT, RXDB, RXDB_DEFAULT, POUCHDB, POUCHDB_DEFAULT] as const
 
 export type SubjectName = (typeof SUBJECTS)[number]
 
@@ -17,12 +20,15 @@ export const PATHS: Readonly<Record<SubjectName, string>> = {
   [OURS]: 'home',
   [LIMIT]: 'limit',
   [RXDB]: 'rxdb',
+  [RXDB_DEFAULT]: 'rxdb',
   [POUCHDB]: 'pouchdb',
+  [POUCHDB_DEFAULT]: 'pouchdb',
 }
 
-/** Documents that a peer sends and fetches at once, at most: all of them, which is fastest for it. */
+/** Documents that a peer sends and fetches at once, at most. */
 export const RXDB_BATCH = 5_000
 export const POUCHDB_BATCH = 1_000
+export const DEFAULT_BATCH = 100
 
 /** Whom the server of the bench knows, and how. */
 export const USER = { userId: 'ada' }

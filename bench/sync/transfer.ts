@@ -87,7 +87,8 @@ class Transfers {
   /** One conversation through one subject. The round 0 warms up. */
   async run(cell: Cell, lap: number): Promise<void> {
     const { subject, durability } = cell
-    const name = `${PATHS[subject]}-${durability}-${lap}`
+    // As RxDB takes names of databases.
+    const name = `${subject} ${durability} ${lap}`.toLowerCase().replaceAll(/\W+/g, '-')
     const order: Omit<DeviceOrder, 'writes'> = { ...cell, name }
     const { server, first, second } = this.#lab
     for (const page of [first, second]) await page.load(server.url)

@@ -1,5 +1,6 @@
 /** The page of a device, which `devices.ts` drives. */
 import {
+  DEFAULT_BATCH,
   type DeviceOrder,
   type Exchange,
   type Held,
@@ -8,7 +9,11 @@ import {
   LIMIT,
   OURS,
   POUCHDB,
+  POUCHDB_BATCH,
+  POUCHDB_DEFAULT,
   RXDB,
+  RXDB_BATCH,
+  RXDB_DEFAULT,
   type SubjectName,
 } from '../orders.ts'
 import type { Device, OpenDevice } from './device.ts'
@@ -20,8 +25,10 @@ import { openRxdb } from './rxdb.ts'
 const OPEN: Readonly<Record<SubjectName, OpenDevice>> = {
   [OURS]: openOurs,
   [LIMIT]: openLimit,
-  [RXDB]: openRxdb,
-  [POUCHDB]: openPouchdb,
+  [RXDB]: (order) => openRxdb(order, RXDB_BATCH),
+  [RXDB_DEFAULT]: (order) => openRxdb(order, DEFAULT_BATCH),
+  [POUCHDB]: (order) => openPouchdb(order, POUCHDB_BATCH),
+  [POUCHDB_DEFAULT]: (order) => openPouchdb(order, DEFAULT_BATCH),
 }
 
 let device: Device

@@ -1,11 +1,11 @@
 import PouchDB from 'pouchdb-browser'
 import { uuidv7 } from '../../../src/platform/uuid.ts'
-import { type DeviceOrder, PATHS, POUCHDB, POUCHDB_BATCH } from '../orders.ts'
+import { type DeviceOrder, PATHS, POUCHDB } from '../orders.ts'
 import type { PouchDocument } from '../serve-pouchdb.ts'
 import { type Device, messagesOf } from './device.ts'
 
 /** PouchDB on IndexedDB: a document a message. It replicates once, in the direction that is needed. */
-export async function openPouchdb({ name, writes }: DeviceOrder): Promise<Device> {
+export async function openPouchdb({ name, writes }: DeviceOrder, batchSize: number): Promise<Device> {
   const db = new PouchDB<PouchDocument>(name)
   await db.info()
   return {
@@ -17,7 +17,7 @@ export async function openPouchdb({ name, writes }: DeviceOrder): Promise<Device
     },
     async goOnline() {
       const url = `${location.origin}/${PATHS[POUCHDB]}/${name}`
-      const options = { batch_size: POUCHDB_BATCH }
+      const options = { batch_size: batchSize }
       await (writes ? db.replicate.to(url, options) : db.replicate.from(url, options))
     },
     async messages() {

@@ -2,7 +2,7 @@ import { createRxDatabase, type RxCollection } from 'rxdb/plugins/core'
 import { replicateRxCollection } from 'rxdb/plugins/replication'
 import { getRxStorageDexie } from 'rxdb/plugins/storage-dexie'
 import { uuidv7 } from '../../../src/platform/uuid.ts'
-import { type DeviceOrder, PATHS, type PlainMessage, RXDB, RXDB_BATCH } from '../orders.ts'
+import { type DeviceOrder, PATHS, type PlainMessage, RXDB } from '../orders.ts'
 import type { Checkpoint, Fetched } from '../serve-rxdb.ts'
 import { type Device, messagesOf } from './device.ts'
 
@@ -23,7 +23,7 @@ const SCHEMA = {
  * RxDB on its storage of Dexie: a document a message, no index but the key, no validation, one tab.
  * Its replication, of both directions, has started before, and is paused.
  */
-export async function openRxdb({ name, durability }: DeviceOrder): Promise<Device> {
+export async function openRxdb({ name, durability }: DeviceOrder, batchSize: number): Promise<Device> {
   const db = await createRxDatabase({
     name,
     storage: getRxStorageDexie({ chromeTransactionDurability: durability }),
@@ -34,8 +34,8 @@ export async function openRxdb({ name, durability }: DeviceOrder): Promise<Devic
     collection: messages as RxCollection<PlainMessage>,
     replicationIdentifier: name,
     live: true,
-    push: pushTo(name),
-    pull: pullFrom(name),
+    push: pushTo(name, batchSize),
+    pull: pullFrom(name, batchSize),
   })
   let failure: Error | undefined
   replication.error$.subscribe((error) => {
@@ -63,9 +63,9 @@ export async function openRxdb({ name, durability }: DeviceOrder): Promise<Devic
   }
 }
 
-function pushTo(name: string) {
+function pushTo(name: string, batchSize: number) {
   return {
-    batchSize: RXDB_BATCH,
+    batchSize,
     handler: async (rows: readonly unknown[]) => {
       const response = await fetch(`/${PATHS[RXDB]}/${name}`, { method: 'POST', body: JSON.stringify(rows) })
       return response.json()
@@ -73,9 +73,9 @@ function pushTo(name: string) {
   }
 }
 
-function pullFrom(name: string) {
+function pullFrom(name: string, batchSize: number) {
   return {
-    batchSize: RXDB_BATCH,
+    batchSize,
     handler: async (checkpoint: Checkpoint | undefined, limit: number): Promise<Fetched> => {
       const after = checkpoint?.seq ?? 0
       const response = await fetch(`/${PATHS[RXDB]}/${name}?after=${after}&limit=${limit}`)
