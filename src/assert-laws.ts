@@ -18,12 +18,14 @@ export class LawChecker {
   #epoch = ''
   #blocks: readonly Block[] = []
   #messages = 0
+  #rebased: number | undefined
 
   /**
    * @param messages numbers of messages that the log holds.
+   * @param rebased how often rows changed their places
    * @throws ERR_LAW_BROKEN
    */
-  check({ epoch, blocks, receipt }: Context, messages: number): void {
+  check({ epoch, blocks, receipt }: Context, messages: number, rebased?: number): void {
     const { used, margin, cap, omitted, summary } = receipt
     if (cap !== null && used + margin > cap)
       throw broken(1, `${used} tokens and a margin of ${margin} are above the cap of ${cap}`)
@@ -47,13 +49,15 @@ export class LawChecker {
     // What was not saved binds nobody: others may write before an epoch of that name begins.
     if (typeof receipt.epoch === 'string') return
     const grown = blocks.filter(({ section }) => section !== 'tail')
-    // A log that is shorter was deleted, and its epochs begin again under their names.
-    const goesOn = epoch === this.#epoch && messages >= this.#messages
+    // A log that is shorter was deleted, and its epochs begin again under their names. Where rows
+    // changed places, others may stand between what was shown now.
+    const goesOn = epoch === this.#epoch && messages >= this.#messages && rebased === this.#rebased
     if (goesOn && !this.#blocks.every((block, index) => isSame(block, grown[index])))
       throw broken(5, `what was shown before in epoch ${epoch} is shown otherwise`)
     this.#epoch = epoch
     this.#blocks = grown
     this.#messages = messages
+    this.#rebased = rebased
   }
 }
 

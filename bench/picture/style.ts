@@ -28,6 +28,7 @@ export const SHAPES: { readonly [Cause in EpochCause]: string } = {
   budget: 'm-4-4h8v8h-8z',
   head: 'm0-5 5 9h-10z',
   late: 'm0 5 5-9h-10z',
+  sync: 'm-6-2h12v4h-12z',
   rewind: 'm-5 0 9-5v10z',
   forget: 'm5 0-9-5v10z',
   manual: 'm-2-6h4v12h-4z',

@@ -40,6 +40,7 @@ export function openSession(given: SessionParts): SessionBase {
   /** Lanes of other limits than the memory's, by their names; the one used last is last. */
   const lanes = new Map<string, Lane>()
   let snapshot: Snapshot = { loaded: false, messages: [], seq: 0 }
+  let rebased: number | undefined
   let queue: Promise<unknown> = Promise.resolve()
   let unwatch: (() => void) | undefined
   let isSettled = false
@@ -135,7 +136,9 @@ export function openSession(given: SessionParts): SessionBase {
   const see = (): void => {
     const { head, conversation } = own.view
     writer.see()
-    if (listeners.size === 0 || (snapshot.loaded && head.seq === snapshot.seq)) return
+    const isSame = snapshot.loaded && head.seq === snapshot.seq && head.rebased === rebased
+    if (listeners.size === 0 || isSame) return
+    rebased = head.rebased
     snapshot = { loaded: true, messages: messagesOf(conversation.units), seq: head.seq }
     // An observer stops nothing: what it watches has happened.
     for (const listener of [...listeners])

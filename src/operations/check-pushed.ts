@@ -71,6 +71,8 @@ export async function checkPushed(
 }
 
 const OPERATION = 'push'
+/** What an encrypting store keeps its keys under: no text of anybody's. */
+const STORE_KEY = /^(register:)?encryption\//
 /** Kinds of marks of which more is known than that they are JSON. */
 const MARKS: ReadonlySet<string> = new Set(['epoch', 'summary', 'rewind'])
 
@@ -102,7 +104,8 @@ class PushedOps {
     for (const { key, body } of op.beside ?? [])
       if (key === SECRET && !isKey(parsed(body))) throw invalid(OPERATION, SECRET, 'is no key')
     for (const body of op.bodies) if (body !== null) checkSize(OPERATION, 'body', body, MAX_ENTRY_BYTES)
-    const { kind } = op.envelope
+    const { kind, key, target } = op.envelope
+    if (STORE_KEY.test(key ?? target ?? '')) throw invalid(OPERATION, 'key', 'is the store’s own')
     if (kind === 'append') this.#checkAppend(op)
     else if (kind === 'mark') this.#checkMark(op)
     else if (kind === 'put') this.#checkPut(op)

@@ -12,7 +12,16 @@ export interface Scope {
 }
 
 /** Why an epoch began: why the rendered prefix was allowed to change. */
-export type EpochCause = 'start' | 'window' | 'budget' | 'head' | 'late' | 'rewind' | 'forget' | 'manual'
+export type EpochCause =
+  | 'start'
+  | 'window'
+  | 'budget'
+  | 'head'
+  | 'late'
+  | 'sync'
+  | 'rewind'
+  | 'forget'
+  | 'manual'
 
 /**
  * What a delete and a source name: entries, registers and attachments have name spaces of their
@@ -63,6 +72,11 @@ export interface EpochMark {
    * later is late to.
    */
   readonly seen: string | null
+  /**
+   * Messages up to `seen`, hidden and forgotten ones included. Where the log holds another number,
+   * others came before what was shown, and the epoch is over.
+   */
+  readonly count: number
   /**
    * Earliest entry, in the log's order, that the window needs, where that is not `windowFrom`
    * (interleaved writers).

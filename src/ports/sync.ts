@@ -29,7 +29,7 @@ export interface SyncOp extends Omit<SealedOp, 'derived' | 'places' | 'bodies'> 
 
 /** Ops of one scope for its home, in the order in which they were written. */
 export interface PushRequest {
-  /** Of the log that the replica knows. */
+  /** Of the log that the replica knows; empty: it knows none. */
   readonly generation: string
   readonly ops: readonly SyncOp[]
 }
@@ -74,6 +74,7 @@ export type PulledOp = SyncOp | { readonly opId: string }
 
 export type PullAnswer =
   | {
+      /** Empty: nothing was ever written there. */
       readonly generation: string
       /** The cursor that was asked about. */
       readonly from: number

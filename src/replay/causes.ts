@@ -10,6 +10,7 @@ const EPOCHS: { readonly [Cause in EpochCause]: string } = {
   window: 'the window passed its room, or a limit, and was cut back',
   budget: 'the window would have fitted, but not with the tail of that call',
   late: 'something was added to an older round or step',
+  sync: 'what another device wrote came before what it began with',
   rewind: 'a rewind hid something that was shown, or was taken back',
   forget: 'something that was shown was forgotten',
   manual: 'the app asked for it',

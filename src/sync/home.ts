@@ -26,6 +26,7 @@ import type {
 import { utf8Length } from '../ports/utf8-length.ts'
 import { knownOp } from './known-op.ts'
 import { opsIn, pulledOp } from './pulled.ts'
+import { tokOf, tokWith } from './tok.ts'
 import { withRows } from './write.ts'
 
 /** What a home knows of itself. */
@@ -39,7 +40,10 @@ export interface HomeState {
 }
 
 export interface HomeParts {
-  /** Contract: a fresh random string each time, of at least 64 bits. Default: 96 bits in hex. */
+  /**
+   * Contract: a fresh random string each time, of at least 64 bits, without a space. Default: 96
+   * bits in hex.
+   */
   readonly newTok: () => string
 }
 
@@ -130,7 +134,10 @@ export function accepted(
   const decision = withRows(ops, rows, decided)
   if (decision.log.length === 0) return decision
   const before = homeStateIn(rows.replica)
-  const log = decision.log.map((row) => (row.place === 0 ? { tok: newTok(), ...row } : row))
+  const sources = new Map(ops.map(({ envelope }) => [envelope.opId, envelope.sources]))
+  const log = decision.log.map((row) =>
+    row.place === 0 ? { tok: tokWith(newTok(), row.kind === 'put' && sources.get(row.opId)), ...row } : row,
+  )
   // Of a log from before it was a home, nobody knows here where it begins: `begin` finds out.
   const hasBegun = before ? !decision.erase : rows.head.seq > 0 && !decision.erase
   if (hasBegun || decision.replica) return { ...decision, log }
@@ -368,14 +375,6 @@ async function readPage(scope: ScopeStore, since: number, cursor: number): Promi
   if (rows.length > 0 || !changes.more) return page
   const next = await scope.changesSince(at)
   return from(next, at) ? { ...page, rows: next.rows, head: next.head.seq } : undefined
-}
-
-/**
- * What a place in the log is known by. Rows from before it was a home have no tok: nobody knew them
- * then, and from then on none is written without.
- */
-function tokOf({ tok, opId }: LogRow): string {
-  return tok ?? `op:${opId}`
 }
 
 async function answerOf(

@@ -322,8 +322,9 @@ function follow(ops: readonly WholeOp[], rows: Rows): Decision {
   const registers = decision.registers.map((row) => {
     const { index, sources, body } = rows.registers.get(row.key) ?? { body: null }
     // A later put has its value, which comes with that one: until then the older one shows.
-    const isOlder = stale.has(row.version) && body !== null && !gone.has(`register:${row.key}`)
-    return isOlder ? { ...row, ...(index && { index }), ...(sources && { sources }), body } : row
+    // Not one that derives from something: that may be deleted meanwhile.
+    const isOlder = stale.has(row.version) && body !== null && !sources && !gone.has(`register:${row.key}`)
+    return isOlder ? { ...row, ...(index && { index }), body } : row
   })
   return { ...decision, registers: [...registers, ...besides(ops, decision, () => true)] }
 }

@@ -4,6 +4,7 @@ import { PlimsollError } from '../ports/errors.ts'
 import type { Envelope, MarkKind, Name } from '../ports/op.ts'
 import type { LogRow, RegisterRow } from '../ports/store.ts'
 import type { SyncOp } from '../ports/sync.ts'
+import { sourcesIn } from './tok.ts'
 
 /** The rows of each op. */
 export function opsIn(rows: readonly LogRow[]): readonly (readonly LogRow[])[] {
@@ -45,8 +46,9 @@ export function pulledOp(
   if (kind === 'put') {
     checkReadable(register)
     const put = { kind: 'put', ids: [id], key: id } as const
-    if (register?.version !== opId || register.body === null) return op(put, [null])
-    const { sources, index, body } = register
+    const isCurrent = register?.version === opId && register.body !== null
+    const { index, body } = isCurrent ? register : { body: null }
+    const sources = isCurrent ? register.sources : sourcesIn(row)
     return op({ ...put, ...(sources && { sources }), ...(index && { index }) }, [body])
   }
   const ids = rows.map((one) => one.id)

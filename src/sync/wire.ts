@@ -252,7 +252,7 @@ function opToWire({ envelope, bodies, beside }: SyncOp, before: string | undefin
     delete: target,
     erase: kind === 'erase' || undefined,
     ...(ids.length > 1 ? { ids } : { id: key === undefined ? ids[0] : undefined }),
-    round: round === ids[0] ? undefined : round === before ? 0 : round,
+    round: round === ids[0] || round === undefined ? undefined : round === before ? 0 : round,
     base: base ?? undefined,
     lane,
     sources,

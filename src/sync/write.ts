@@ -83,7 +83,8 @@ export function waitingOf(
   }: Pick<Decision, 'erase' | 'log' | 'registers' | 'marks' | 'emptied'>,
   state: ReplicaState,
 ): readonly Waiting[] {
-  const byId = new Map(ops.map((op) => [op.envelope.opId, op]))
+  // What is written beside an op comes after it, under its name.
+  const byId = new Map(ops.toReversed().map((op) => [op.envelope.opId, op]))
   const gone = new Set(emptied)
   const fresh = emptied.filter((name) => !rows.deleted.has(name))
   const before = erase ? NOTHING_BEFORE : beforeOf(rows, { registers, marks }, gone, state)

@@ -23,4 +23,9 @@ export interface WantedDifference {
   readonly isLasting?: true
 }
 
-export const wanted: readonly WantedDifference[] = []
+export const wanted: readonly WantedDifference[] = [
+  {
+    changelog: 'An epoch says how many messages its writer had read',
+    holds: ({ path, old }) => path.at(-1) === 'count' && old === undefined,
+  },
+]

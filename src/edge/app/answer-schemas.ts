@@ -11,7 +11,7 @@ const overflow = z.object({ count, tokens: count, first: z.array(z.string()) }).
 const RULES = ['system', 'memory', 'verbatim', 'capped', 'opening', 'abandoned', 'empty', 'tail', 'continue'] as const
 const rule = z.enum(RULES)
 const section = z.enum(['system', 'memory', 'window', 'tail'])
-const cause = z.enum(['start', 'window', 'budget', 'head', 'late', 'rewind', 'forget', 'manual'])
+const cause = z.enum(['start', 'window', 'budget', 'head', 'late', 'sync', 'rewind', 'forget', 'manual'])
 const sectionUse = z
   .object({ name: z.string(), cap: z.number().optional(), tokens: count, items: count, overflow })
   .openapi('SectionUse')

@@ -102,7 +102,8 @@ export function knownFacts(parts: KnownFactsParts): (ask: ReadAsk) => Promise<Kn
       ...(own.indexed ? (['session'] as const) : []),
     ]
     // Mostly nothing is remembered, and then nothing is looked for: no list of no scope.
-    return latest([shared.seq, registersAt, day], () => known(day, scopes))
+    const on = [shared.seq, shared.rebased, registersAt, own.rebased, day]
+    return latest(on, () => known(day, scopes))
   }
 }
 

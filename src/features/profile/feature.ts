@@ -62,9 +62,9 @@ export function profile(options: ProfileOptions = {}): Feature<'profile', Profil
         provides: [provide(Documents, async (name) => (await documents.get(name))?.text)],
         show: {
           read: async (ask) => {
-            const { seq, indexed } = await ask.user()
+            const { seq, rebased, indexed } = await ask.user()
             // Mostly nothing is remembered, and then nothing is looked for.
-            return latest([seq], async () => (indexed ? documentsOf(user.store) : []))
+            return latest([seq, rebased], async () => (indexed ? documentsOf(user.store) : []))
           },
           holds: (frozen, state, hash) =>
             (frozen?.record ?? recordOf([], hash)) === recordOf(state as readonly ShownDocument[], hash),

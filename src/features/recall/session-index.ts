@@ -47,6 +47,8 @@ export class SessionIndex {
   #index: RecallIndex
   /** Seq up to which the log is in the index. */
   #seq = 0
+  /** As the head said when what is in the index was read. */
+  #rebased: number | undefined
   /** Messages that are in blocks. */
   #kept = 0
   /** By place, the seq of each message; of those in a loaded block, that of its last. */
@@ -131,8 +133,13 @@ export class SessionIndex {
     // newest of them.
     let from = Math.min(known, loaded)
     for (let more = true; more; ) {
-      const { rows, more: further } = await store.changesSince(from)
+      const { rows, more: further, head } = await store.changesSince(from)
       more = further
+      // Rows changed their places: with that all blocks are gone.
+      if (this.#rebased !== head.rebased) {
+        this.#rebased = head.rebased
+        if (this.#seqs.length > 0) return false
+      }
       for (const row of rows) {
         if (row.kind === 'message' && row.seq > loaded) this.#add(row)
         if (row.seq > known && this.#isForgotten(row)) return false

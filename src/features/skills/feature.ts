@@ -113,9 +113,9 @@ export function skills(options: SkillsOptions = {}): Feature<'skills', SkillsSha
         ],
         show: {
           read: async ({ own, registersAt, user: shared }) => {
-            const { seq, indexed } = await shared()
+            const { seq, rebased, indexed } = await shared()
             // Mostly there are none, and then nothing is looked for.
-            return latest([seq, registersAt], async () => {
+            return latest([seq, rebased, registersAt, own.rebased], async () => {
               const names = own.indexed ? await loaded.list() : []
               const total = indexed ? await sum() : NONE
               const rows = total.count > 0 ? await user.store.indexed(SKILLS) : []

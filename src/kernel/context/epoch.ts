@@ -86,7 +86,12 @@ export class Judge {
     // What is shown again may lie before the window, and what is hidden may be all of it.
     if (rewound === 'undo' || conversation.hidden.has(mark.windowFrom ?? ''))
       return { cause: 'rewind', window: NOTHING }
+    const isMoved = (rows.findLast(({ id }) => id === mark.seen)?.ordinal ?? 0) !== mark.count
+    // What a window begins with is not there any more, where its home refused that.
+    if (isMoved && mark.windowFrom !== null && !rows.some(({ id }) => id === mark.windowFrom))
+      return { cause: 'sync', window: NOTHING }
     const window = call.measure.layout(conversation).show(mark, rows)
+    if (isMoved) return { cause: 'sync', epoch, window }
     const cause = this.#changed(call, epoch) ?? rewound ?? this.#end(call, epoch, seen, window, covering)
     return { ...(cause && { cause }), epoch, window }
   }

@@ -55,8 +55,12 @@ export interface LaneParts {
 
 /** Checks each context of one lane. */
 export interface LawCheck {
-  /** @param messages numbers of messages that the log holds. @throws ERR_LAW_BROKEN */
-  check(context: Context, messages: number): void
+  /**
+   * @param messages numbers of messages that the log holds
+   * @param rebased how often rows changed their places
+   * @throws ERR_LAW_BROKEN
+   */
+  check(context: Context, messages: number, rebased?: number): void
 }
 
 /** A context with the window that it shows, and what is recorded of it. */
@@ -305,6 +309,7 @@ export class Lane {
       windowFrom,
       ...(readFrom !== undefined && readFrom !== windowFrom && { readFrom }),
       seen: rows.at(-1)?.id ?? null,
+      count: rows.at(-1)?.ordinal ?? 0,
       cuts,
       ...(calibration !== 1 && { calibration }),
       ...(covering && { summary: covering.mark.id }),
@@ -334,8 +339,8 @@ export class Lane {
 
   async #finish(made: Omit<Made, 'slice'>): Promise<Built> {
     const context = await contextOf(this, { ...made, slice: this.view })
-    const { seq, ordinal } = this.view.head
-    this.#laws?.check(context, ordinal)
+    const { seq, ordinal, rebased } = this.view.head
+    this.#laws?.check(context, ordinal, rebased)
     const hash = made.call.tail.length > 0 ? hashOf(this, made) : context.hash
     return { context, window: made.window, handedOut: { hash, seq } }
   }

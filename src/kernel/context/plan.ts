@@ -55,7 +55,7 @@ const RUNGS: readonly Rung[] = [0, 1, 2]
  * After these the window stays where it was, as long as it fits: for a lane's first, at the log's
  * beginning.
  */
-const KEEPING: readonly EpochCause[] = ['start', 'late', 'rewind', 'forget']
+const KEEPING: readonly EpochCause[] = ['start', 'late', 'sync', 'rewind', 'forget']
 
 /**
  * Plans the next epoch with the newest summary that holds and all that features show, by what was

@@ -113,14 +113,15 @@ export class View implements Slice {
   }
 
   /**
-   * Reads what is new; the first time, and where much is new or something was forgotten, the
-   * window.
+   * Reads what is new; the first time, and where much is new, something was forgotten or rows
+   * changed their places, the window.
    */
   async refresh(): Promise<void> {
     const store = this.#store
     if (!this.#isLoaded) return this.#load()
     const { rows, head, more } = await store.changesSince(this.#seq)
-    if (more || rows.some(({ kind }) => kind === 'delete' || kind === 'erase')) return this.#load()
+    const isMoved = head.rebased !== this.head.rebased
+    if (more || isMoved || rows.some(({ kind }) => kind === 'delete' || kind === 'erase')) return this.#load()
     this.head = head
     this.#seq = rows.at(-1)?.seq ?? this.#seq
     const changed = rows.findLast(({ kind, id }) => kind === 'put' && !id.startsWith(HEAD_KEY))
@@ -215,9 +216,9 @@ export class View implements Slice {
     this.isOutgrown = this.#isOver
     const known = this.isOutgrown ? undefined : mark
     const from = known?.readFrom ?? known?.windowFrom ?? undefined
-    const { rows, more } = known
-      ? { rows: await readRange(reads, from), more: from !== undefined }
-      : await reads.entries({ last: FIRST_PAGE })
+    const shown = known && { rows: await readRange(reads, from), more: from !== undefined }
+    // What a window began with may be taken back for good.
+    const { rows, more } = shown?.rows.length ? shown : await reads.entries({ last: FIRST_PAGE })
     // What was written after the head was read comes with the next refresh.
     const read = rows.filter((row) => row.seq <= this.#seq)
     await this.#hold(reads, read, !more, known?.windowFrom)

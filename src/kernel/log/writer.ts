@@ -49,7 +49,7 @@ const MOST_CONTEXTS = 4
  */
 export class Writer {
   readonly #session: KernelSession
-  /** Highest seq that was seen here; undefined before the first write. */
+  /** Newest seq that was seen here; undefined before the first write. */
   #seq: number | undefined
   /** The newest round that was seen here. */
   #round: string | undefined
@@ -72,7 +72,7 @@ export class Writer {
     this.#round = view.conversation.units.at(-1)?.round
     // Where nothing is said any more the session was deleted, and is not listed.
     if (view.head.ordinal === 0) this.#seq = undefined
-    if (this.#seq !== undefined) this.#seq = Math.max(this.#seq, view.head.seq)
+    if (this.#seq !== undefined) this.#seq = view.head.seq
   }
 
   /**
@@ -232,11 +232,11 @@ export class Writer {
     const seqs = seqsIn(results)
     const [first = 0] = seqs
     // Where others wrote in between, one of them may have deleted the session.
-    if (this.#seq !== undefined && first > this.#seq + 1) await this.#session.register()
+    if (this.#seq !== undefined && first !== this.#seq + 1) await this.#session.register()
     // A result may join an older round, which does not become the newest by that.
     const spoken = appends.findLast((op) => op.messages.some(({ role }) => role !== 'tool'))
     this.#round = repeated ? undefined : (spoken?.round ?? this.#round)
-    this.#seq = Math.max(this.#seq ?? 0, ...seqs)
+    this.#seq = seqs.at(-1) ?? this.#seq
     // A repetition wrote no row that could record them.
     if (appends.length > 0 && !repeated) this.#contexts = []
     const outcomes: { [feature: string]: unknown } = {}

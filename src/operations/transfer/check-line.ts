@@ -161,6 +161,7 @@ const FIELDS: { readonly [type in MarkLine['type']]: Fields } = {
     cause: checkId,
     windowFrom: orNull(checkId),
     seen: orNull(checkId),
+    count: checkCount,
     readFrom: optional(checkId),
     cuts: object({
       oldBefore: optional(checkId),

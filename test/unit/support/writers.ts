@@ -289,6 +289,7 @@ export class Writer {
       cause: 'window',
       windowFrom,
       seen: messages.at(-1)?.id ?? null,
+      count: messages.length,
       cuts: {},
       head: '',
       prefixHash: '',

@@ -107,6 +107,23 @@ describe('a pull', () => {
     expect(seen).toEqual(Array.from({ length: 10 }, (_, at) => `o${at}`))
   })
 
+  it('tells the sources of a put that was emptied, by which others empty the same', async () => {
+    const scope = openScope()
+    const source = remove('o2', 'entry:m1')
+    await push(scope, '', put('o1', 'a', null, { sources: ['entry:m1'] }), source)
+    await push(scope, '', put('o3', 'b', null, { sources: ['entry:m1'] }))
+    // A mark keeps its own.
+    await push(scope, '', mark('o4', 'summary', 's1', { sources: ['entry:m1'] }))
+    expect((await scope.changesSince(3)).rows[0]?.tok).toMatch(/^tok-\d+$/)
+    const { ops, anchor } = await pull(scope, { ...START, limit: 3 })
+    expect(ops).toMatchObject([
+      { envelope: { opId: 'o1', sources: ['entry:m1'] }, bodies: [null] },
+      {},
+      { envelope: { opId: 'o3', sources: ['entry:m1'] }, bodies: [null] },
+    ])
+    expect(anchor).toMatch(/^tok-\d+$/)
+  })
+
   it('ends a page before it is too long, but never without an op', async () => {
     const scope = openScope()
     await push(scope, '', append('o1', ['m1'], { bodies: ['x'.repeat(5_000)] }), append('o2', ['m2']))

@@ -214,6 +214,7 @@ describe('messages on the wire', () => {
       const messages = [message(id, at === 0 ? 'user' : 'assistant')]
       return sealOp({ kind: 'append', opId: `entry:${id}`, round: 'm1', messages })
     })
+    ops.unshift(sealOp({ kind: 'put', opId: 'o', key: 'k', base: null, value: 1 }))
     const body = (role: string) => ({ role, content: 'Hello', createdAt: 1, trust: role })
     expect(JSON.parse(encodePush([{ generation: 'g', ops }]))).toEqual({
       proto: 1,
@@ -221,6 +222,7 @@ describe('messages on the wire', () => {
         {
           generation: 'g',
           ops: [
+            { op: 'o', put: 'k', body: 1 },
             { id: 'm1', body: body('user') },
             { id: 'm2', round: 0, body: body('assistant') },
             { id: 'm3', round: 0, body: body('assistant') },

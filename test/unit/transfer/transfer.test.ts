@@ -837,6 +837,7 @@ describe('marks of a file', () => {
       .record({
         windowFrom: maybe,
         seen: maybe,
+        count: fc.nat(9),
         readFrom: fc.option(ids, { nil: undefined }),
         cuts: fc.record(
           {
@@ -1125,6 +1126,7 @@ function epoch(more: object) {
     cause: 'start',
     windowFrom: null,
     seen: null,
+    count: 0,
     cuts: {},
     head: 'h',
     prefixHash: 'p',
