@@ -1,7 +1,9 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-/** A file of its own for a peer, written as the library's store writes: on disk before an answer. */
+/**
+ * A file of its own for a peer, written as the library's store writes: on disk before an answer.
+ */
 export function openDatabase(folder: string, name: string, tables: string): DatabaseSync {
   const database = new DatabaseSync(join(folder, `${name}.db`))
   database.exec('PRAGMA journal_mode = WAL')

@@ -6,7 +6,7 @@ import { randomFrom } from '../history.ts'
 import { exchangeAt } from '../stores/messages.ts'
 import type { Exchange } from './orders.ts'
 
-/** Characters of a question and of its answer: so many at the mean, and from half to one and a half of it. */
+/** Characters of a question and of its answer, at the mean; each has half to 1.5 times as many. */
 const MEAN = [60, 400] as const
 const SEED = 23
 

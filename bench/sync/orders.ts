@@ -74,8 +74,8 @@ export interface HomeOrder {
   readonly url: string
   readonly token: string
   readonly session: string
-  /** How it tells of changes: by server-sent events or by the edge's socket. */
-  readonly hints: 'events' | 'socket'
+  /** How it tells of changes: server-sent events, or the edge's socket. Absent: not at all. */
+  readonly hints?: 'events' | 'socket'
 }
 
 /** What went over the wire, bodies alone. */

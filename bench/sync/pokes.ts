@@ -12,7 +12,7 @@ export interface PokeRow {
 }
 
 const WARM_UP = 5
-/** Between two messages: at least so long, and up to twice as long, so that nothing falls in step. */
+/** Between two messages at least, and up to twice as long, so that nothing falls in step. */
 const REST_MS = 60
 /** A change that takes longer went without a poke. */
 const LOST_MS = 20_000

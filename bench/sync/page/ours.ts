@@ -1,8 +1,7 @@
 import { createMemory } from '../../../src/create-memory.ts'
 import type { Session } from '../../../src/ports/memory.ts'
-import type { Transport } from '../../../src/ports/sync.ts'
 import { dexieStore } from '../../../src/stores/dexie.ts'
-import { httpTransport, type SyncedStore, sync } from '../../../src/sync/index.ts'
+import { edgeSocket, httpTransport, type SyncedStore, sync } from '../../../src/sync/index.ts'
 import {
   type DeviceOrder,
   type Durability,
@@ -15,9 +14,7 @@ import {
   USER,
 } from '../orders.ts'
 import type { Device } from './device.ts'
-import { pokesOf } from './hints.ts'
-
-type Pokes = Transport['pokes']
+import { streamPokes } from './hints.ts'
 
 const BUDGET = 16_000
 
@@ -27,11 +24,15 @@ interface Ours {
   close(): Promise<void>
 }
 
-function open(name: string, durability: Durability, home: Omit<HomeOrder, 'hints'>, pokes?: Pokes): Ours {
-  const { url, token, session: sessionId } = home
+function open(
+  name: string,
+  durability: Durability,
+  { url, token, session: sessionId, hints }: HomeOrder,
+): Ours {
   const local = dexieStore({ name, durability })
-  const calls = httpTransport({ url, token: () => token })
-  const store = sync({ store: local, transport: { ...calls, ...(pokes && { pokes }) } })
+  const calls = httpTransport({ url, token, ...(hints === 'socket' && { socket: edgeSocket }) })
+  const transport = hints === 'events' ? { ...calls, pokes: streamPokes(url) } : calls
+  const store = sync({ store: local, transport })
   const session = createMemory({ store, budget: BUDGET }).session({ ...USER, sessionId })
   return {
     session,
@@ -46,7 +47,7 @@ function open(name: string, durability: Durability, home: Omit<HomeOrder, 'hints
 
 /** The store of browsers, which follows a home by HTTP. Cut off: paused. */
 export async function openOurs({ name, durability }: DeviceOrder): Promise<Device> {
-  const home = { url: `${location.origin}/${PATHS[OURS]}`, token: TOKEN, session: name }
+  const home: HomeOrder = { url: `${location.origin}/${PATHS[OURS]}`, token: TOKEN, session: name }
   const scope = { ...USER, sessionId: name }
   const { session, store, close } = open(name, durability, home)
   store.pause()
@@ -78,7 +79,7 @@ export class LiveScreen {
   readonly #end: () => void
 
   constructor(database: string, order: HomeOrder) {
-    this.#ours = open(database, 'relaxed', order, pokesOf(order))
+    this.#ours = open(database, 'relaxed', order)
     this.#end = this.#ours.session.subscribe(() => this.#show())
   }
 

@@ -4,7 +4,9 @@ import { type DeviceOrder, PATHS, POUCHDB } from '../orders.ts'
 import type { PouchDocument } from '../serve-pouchdb.ts'
 import { type Device, messagesOf } from './device.ts'
 
-/** PouchDB on IndexedDB: a document a message. It replicates once, in the direction that is needed. */
+/**
+ * PouchDB on IndexedDB: a document a message. It replicates once, in the direction that is needed.
+ */
 export async function openPouchdb({ name, writes }: DeviceOrder, batchSize: number): Promise<Device> {
   const db = new PouchDB<PouchDocument>(name)
   await db.info()
