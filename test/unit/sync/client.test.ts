@@ -1,6 +1,7 @@
 /** The client half of sync: two devices and a home in one process. */
 import { afterEach, expect, test, vi } from 'vitest'
 import { decide } from '../../../src/kernel/log/decide.ts'
+import { PUSH_OPS } from '../../../src/ports/sync.ts'
 import { mapStore } from '../../../src/stores/map.ts'
 import type { SyncedStore } from '../../../src/sync/sync.ts'
 import { append, erase, names, put, remove } from '../../contract/samples.ts'
@@ -383,7 +384,7 @@ test('many ops go in parts, and come in pages', async () => {
   await two.store.settled()
   expect(await logOf(two.base)).toEqual(await logOf(home.store))
   const sizes = home.calls.flatMap((call) => ('push' in call ? call.push.map(({ ops }) => ops.length) : []))
-  expect(Math.max(...sizes)).toBe(100)
+  expect(Math.max(...sizes)).toBe(PUSH_OPS)
 })
 
 test('what waits is found when the app starts again', async () => {
