@@ -422,7 +422,9 @@ async function answerOf(
 /** Whether the value of an op is not here any more, though no later one took its place. */
 function isForgotten(rows: readonly LogRow[], register: RegisterRow | undefined): boolean {
   const [{ opId }] = rows as [LogRow]
-  return register ? register.version === opId && !hasBody(register) : rows.some((row) => isEntry(row) && !hasBody(row))
+  return register
+    ? register.version === opId && !hasBody(register)
+    : rows.some((row) => isEntry(row) && !hasBody(row))
 }
 
 function restless(operation: string): PlimsollError {

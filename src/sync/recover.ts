@@ -60,7 +60,10 @@ export function recoveredFrom(
       const listed = isCurrent ? { ...(from && { sources: from }), ...(index && { index }) } : {}
       return done(
         { opId, kind: 'put', ids: [id], key: id, base, ...listed },
-        { bodies: [isCurrent ? body : null], ...(!(register && hasBody(register)) && { emptied: [`register:${id}` as const] }) },
+        {
+          bodies: [isCurrent ? body : null],
+          ...(!(register && hasBody(register)) && { emptied: [`register:${id}` as const] }),
+        },
       )
     }
     if (kind === 'delete') {
@@ -79,14 +82,17 @@ export function recoveredFrom(
     }
     const attachments = op.flatMap(attachmentsOf)
     const contexts = row.contexts?.map((hash) => ({ hash, seq }))
-    return done({
-      opId,
-      kind: 'append',
-      ...(round !== undefined && { round }),
-      ids,
-      ...(attachments.length > 0 && { attachments }),
-      ...(contexts && contexts.length > 0 && { contexts }),
-    }, emptied)
+    return done(
+      {
+        opId,
+        kind: 'append',
+        ...(round !== undefined && { round }),
+        ids,
+        ...(attachments.length > 0 && { attachments }),
+        ...(contexts && contexts.length > 0 && { contexts }),
+      },
+      emptied,
+    )
   })
 }
 

@@ -195,9 +195,7 @@ export function withOlder(
   rows: Pick<Rows, 'registers'>,
   { registers, emptied }: Pick<Decision, 'registers' | 'emptied'>,
 ): readonly RegisterRow[] {
-  const stale = new Set(
-    ops.flatMap(({ envelope, bodies }) => (bodies[0] === null ? [envelope.opId] : [])),
-  )
+  const stale = new Set(ops.flatMap(({ envelope, bodies }) => (bodies[0] === null ? [envelope.opId] : [])))
   if (stale.size === 0) return registers
   const gone = new Set(emptied)
   return registers.map((row) => {

@@ -2,36 +2,42 @@
 import { fold } from '../../src/kernel/log/fold.ts'
 import type { LogRow, ScopeStore } from '../../src/ports/store.ts'
 import { readLog } from '../contract/samples.ts'
+import type { Tab } from './client.ts'
 import { textOf, type World } from './world.ts'
 
 export class Broken extends Error {}
 
 const ROUNDS = 60
 
-/** Lets all devices and the home come together, then checks what they hold. */
+/** Lets all devices and the home come together. */
 export async function settle(world: World): Promise<void> {
   world.messages.length = 0
   for (let round = 0; ; round++) {
-    if (round === ROUNDS) throw new Broken('I13: they do not come together')
-    for (const index of world.tabs.keys())
+    let moved = false
+    for (const [index, tab] of world.tabs.entries()) {
+      if (await isSettled(world, tab)) continue
+      moved = true
       for (const what of ['push', 'pull'] as const) {
         await world.send(what, index, 100)
         while (world.messages.length > 0)
           await world.deliver(world.messages.shift() as (typeof world.messages)[number])
       }
-    if (await isSettled(world)) return
+    }
+    if (!moved) return
+    if (round === ROUNDS) throw new Broken('I13: they do not come together')
   }
 }
 
-async function isSettled({ home, tabs }: World): Promise<boolean> {
+async function isSettled({ home }: World, tab: Tab): Promise<boolean> {
+  const { state, waiting } = await tab.replica.view()
+  if (waiting.length > 0) return false
   const { generation, since } = await home.state()
-  const { seq } = await home.scope.head()
-  for (const tab of tabs) {
-    const state = await tab.state()
-    const left = (await tab.outbox()).filter(({ refusal }) => refusal === undefined)
-    if (left.length > 0 || (state.generation ?? '') !== generation || state.seq !== seq - since) return false
-  }
-  return true
+  return (state.generation ?? '') === generation && state.seq === (await home.scope.head()).seq - since
+}
+
+/** A tab of each device. */
+function devicesOf({ tabs }: World): readonly Tab[] {
+  return tabs.filter(({ device }, index) => tabs.findIndex((tab) => tab.device === device) === index)
 }
 
 /** All that a scope shows, as of the first seq of its log. */
@@ -64,19 +70,19 @@ export async function shownBy(scope: ScopeStore, since = 0): Promise<Record<stri
 async function allRegisters(scope: ScopeStore) {
   const live = await scope.registers('')
   const keys = new Set(live.map(({ key }) => key))
-  for (const { kind, id } of await readLog(scope))
-    if (kind === 'put') keys.add(id)
+  for (const { kind, id } of await readLog(scope)) if (kind === 'put') keys.add(id)
   const all = await Promise.all([...keys].sort().map((key) => scope.register(key)))
   return all.flatMap((row) => row ?? [])
 }
 
 export async function check(world: World): Promise<void> {
-  const { home, tabs } = world
+  const { home } = world
   const { since } = await home.state()
   const wanted = await shownBy(home.scope, since)
-  for (const tab of tabs) {
+  for (const tab of devicesOf(world)) {
     const shown = await shownBy(tab.scope)
-    for (const [what, value] of Object.entries(wanted)) same(`I1: ${what} of device ${tab.device}`, shown[what], value)
+    for (const [what, value] of Object.entries(wanted))
+      same(`I1: ${what} of device ${tab.device}`, shown[what], value)
   }
   const log = (await readLog(home.scope)).filter(({ seq }) => seq > since)
   checkLog(log)
@@ -105,7 +111,7 @@ function checkLog(log: readonly LogRow[]): void {
 async function checkLost(world: World, log: readonly LogRow[]): Promise<void> {
   const there = new Set(log.map(({ opId }) => opId))
   const refused = new Set<string>()
-  for (const tab of world.tabs)
+  for (const tab of devicesOf(world))
     for (const { envelope, refusal } of await tab.outbox()) {
       if (refusal) refused.add(`${tab.device}:${envelope.opId}`)
       if (refusal && there.has(envelope.opId)) throw new Broken(`I2: ${envelope.opId} is refused and there`)
@@ -153,7 +159,7 @@ function checkUpdates({ written, restores }: World, log: readonly LogRow[]): voi
 async function checkForgotten(world: World, log: readonly LogRow[]): Promise<void> {
   const scopes: (readonly [string, ScopeStore])[] = [
     ['home', world.home.scope],
-    ...world.tabs.map((tab) => [`device ${tab.device}`, tab.scope] as const),
+    ...devicesOf(world).map((tab) => [`device ${tab.device}`, tab.scope] as const),
   ]
   const texts = await Promise.all(
     scopes.map(async ([name, scope]) => {
@@ -166,15 +172,12 @@ async function checkForgotten(world: World, log: readonly LogRow[]): Promise<voi
     if (kind === 'delete') {
       const name = id.slice(id.indexOf(':') + 1)
       if (id.startsWith('entry:')) gone.push(textOf(name))
-      else
-        for (const [opId, { op }] of world.written)
-          if (op.envelope.key === name) gone.push(textOf(opId))
+      else for (const [opId, { op }] of world.written) if (op.envelope.key === name) gone.push(textOf(opId))
     }
   for (const [opId, one] of world.written)
     if (world.isGone(one)) gone.push(textOf(opId), ...one.op.envelope.ids.map(textOf))
   for (const [name, text] of texts)
-    for (const one of gone)
-      if (text.includes(one)) throw new Broken(`I8: ${one} is there on ${name}`)
+    for (const one of gone) if (text.includes(one)) throw new Broken(`I8: ${one} is there on ${name}`)
 }
 
 function same(what: string, one: unknown, other: unknown): void {

@@ -1,8 +1,8 @@
 /** A tab of a device: what the engine does of it, one message at a time. */
 import type { OpResult, SealedOp } from '../../src/ports/op.ts'
 import type { Decide, ScopeStore } from '../../src/ports/store.ts'
-import { PUSH_UNITS, type PullAnswer, type PullRequest } from '../../src/ports/sync.ts'
 import type { PushAnswer, PushRequest } from '../../src/ports/sync.ts'
+import { PUSH_UNITS, type PullAnswer, type PullRequest } from '../../src/ports/sync.ts'
 import { Replica, type ReplicaStore } from '../../src/sync/replica.ts'
 import { replicaScope } from '../../src/sync/replica-scope.ts'
 import { ScopeSync } from '../../src/sync/scope-sync.ts'

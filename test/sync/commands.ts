@@ -51,13 +51,22 @@ const SHARES: readonly (readonly [share: number, command: Command['do']])[] = [
 
 const SUM = SHARES.reduce((sum, [share]) => sum + share, 0)
 
+/** What happens next, of a number from 0 to below 1. */
+function chosen(number: number): Command['do'] {
+  let left = number * SUM
+  for (const [share, what] of SHARES) {
+    left -= share
+    if (left < 0) return what
+  }
+  return 'deliver'
+}
+
 /** The run of a seed. */
 export function generate(seed: number, steps: number): readonly Command[] {
   const random = randomFrom(seed)
   const below = (count: number) => Math.floor(random() * count)
   return Array.from({ length: steps }, (): Command => {
-    let left = random() * SUM
-    const [, what] = SHARES.find(([share]) => (left -= share) < 0) ?? [0, 'deliver' as const]
+    const what = chosen(random())
     const tab = below(100)
     switch (what) {
       case 'append':
@@ -83,8 +92,7 @@ export function generate(seed: number, steps: number): readonly Command[] {
         return { do: what, message: below(1_000) }
       case 'restore':
         return { do: what, bookmark: below(100) }
-      case 'unknown':
-      case 'bookmark':
+      default:
         return { do: what }
     }
   })

@@ -2,7 +2,14 @@ import { decide } from '../../src/kernel/log/decide.ts'
 import type { OpResult, SealedOp } from '../../src/ports/op.ts'
 import type { Decide, ScopeStore } from '../../src/ports/store.ts'
 import type { PullAnswer, PullRequest, PushAnswer, PushRequest } from '../../src/ports/sync.ts'
-import { answerPull, answerPush, homeScope, type HomeState, homeStateIn, NO_GENERATION } from '../../src/sync/home.ts'
+import {
+  answerPull,
+  answerPush,
+  type HomeState,
+  homeScope,
+  homeStateIn,
+  NO_GENERATION,
+} from '../../src/sync/home.ts'
 
 /** The home of all devices, over a store. */
 export class Home {

@@ -245,7 +245,7 @@ export class World {
           const { generation, erasing } = await chosen.state()
           return erasing ? { after: generation } : { generation }
         },
-        }
+      }
     const { home } = this
     return {
       by: AGENT,
