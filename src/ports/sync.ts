@@ -29,7 +29,10 @@ export interface SyncOp extends Omit<SealedOp, 'derived' | 'places' | 'bodies'> 
 
 /** Ops of one scope for its home, in the order in which they were written. */
 export interface PushRequest {
-  /** Of the log that the replica knows; empty: it knows none. */
+  /**
+   * Of the log that the replica knows. To a home without one, the name that it gets: random, and
+   * kept by the replica before it pushes. Empty: the replica knows none.
+   */
   readonly generation: string
   readonly ops: readonly SyncOp[]
 }
@@ -49,6 +52,7 @@ export type PushRejection =
   | 'forbidden'
 
 export type PushAnswer =
+  /** No results: the log is another one, of which nothing was written. The replica asks for it. */
   | { readonly generation: string; readonly results: readonly PushResult[]; readonly head: number }
   /** The log of that generation was erased, and nothing was written. */
   | { readonly erased: true; readonly generation: string }
@@ -58,7 +62,7 @@ export interface PullRequest {
   readonly generation?: string
   /** Seq of the newest op that it has; 0: none. */
   readonly cursor: number
-  /** The tok of that op; empty with cursor 0. */
+  /** What the home gave with it; empty with cursor 0. */
   readonly anchor: string
   /** Most ops of the answer. Default and at most 512. */
   readonly limit?: number
@@ -80,7 +84,7 @@ export type PullAnswer =
       readonly from: number
       /** The ops after it, one for each seq. */
       readonly ops: readonly PulledOp[]
-      /** Seq and tok of the last of them. */
+      /** Seq of the last of them, and what the home knows its place by. */
       readonly cursor: number
       readonly anchor: string
       /** Newest seq of the home. */

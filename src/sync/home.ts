@@ -243,6 +243,14 @@ export function decidePush(
   if (state?.erased.includes(generation))
     return { decision: nothingWritten([]), answer: { erased: true, generation: state.generation } }
   const since = state?.since ?? 0
+  const isErase = pushed[0]?.envelope.kind === 'erase' && generation !== NO_GENERATION
+  // Of another log: had it taken this before, and were that erased since, nobody would know. The
+  // replica asks for this one first.
+  if (state && ![NO_GENERATION, state.generation].includes(generation) && !isErase)
+    return {
+      decision: nothingWritten([]),
+      answer: { generation: state.generation, results: [], head: rows.head.seq - since },
+    }
   const refused = pushed.map((op, index) => {
     const { opId, kind } = op.envelope
     if (rows.results.has(opId)) return undefined
@@ -278,18 +286,21 @@ export function decidePush(
     },
     newTok,
   )
-  const after = homeStateIn(decision.replica?.state) ?? state
-  if (decision.erase && after) {
-    // A home that was restored may have erased another log than the one that was known there.
-    const erased = [...new Set([...after.erased, generation])]
-    const replica = written({ ...after, erased })
-    return { decision: { ...decision, replica }, answer: { erased: true, generation: after.generation } }
+  const begun = homeStateIn(decision.replica?.state)
+  if (decision.erase && begun) {
+    // It may have been another log than the one that was known there.
+    const erased = [...new Set([...begun.erased, generation])]
+    const replica = written({ ...begun, erased })
+    return { decision: { ...decision, replica }, answer: { erased: true, generation: begun.generation } }
   }
+  // The first to push names the log.
+  const after = begun && generation !== NO_GENERATION ? { ...begun, generation } : (begun ?? state)
+  const named = begun && after ? { ...decision, replica: written(after) } : decision
   const results = new Map(taken.map(({ envelope }, index) => [envelope.opId, decision.results[index]]))
   return {
-    decision,
+    decision: named,
     answer: {
-      generation: after?.generation ?? NO_GENERATION,
+      generation: after?.generation ?? generation,
       results: pushed.map(({ envelope }, index) => {
         const rejected = refused[index]
         return rejected ? { rejected } : resultOf(results.get(envelope.opId), since)
@@ -332,8 +343,8 @@ export async function answerPull(
 ): Promise<PullAnswer> {
   const { generation = NO_GENERATION, cursor, anchor } = request
   if ((await scope.head()).seq === 0) {
-    if (generation !== NO_GENERATION || cursor > 0) return { reset: 'diverged', generation: NO_GENERATION }
-    return { generation: NO_GENERATION, from: 0, ops: [], cursor: 0, anchor: '', head: 0 }
+    if (cursor > 0) return { reset: 'diverged', generation }
+    return { generation, from: 0, ops: [], cursor: 0, anchor: '', head: 0 }
   }
   let misplaced: string | undefined
   for (let look = 0; look < LOOKS; look++) {
@@ -352,7 +363,9 @@ export async function answerPull(
       misplaced = state.generation
       continue
     }
-    if (anchor !== page.anchor) return { reset: 'diverged', ...reset }
+    const [tok, seen, seenTok] = anchor.split(' ')
+    const isSeen = seen === undefined || (await tokAt(scope, state.since + Number(seen))) === seenTok
+    if (tok !== page.anchor || !isSeen) return { reset: 'diverged', ...reset }
     return answerOf(scope, request, state, page, bytes)
   }
   throw restless('pull')
@@ -409,14 +422,19 @@ async function answerOf(
     ops.push(op)
     last = row
   }
-  return {
-    generation,
-    from: cursor,
-    ops,
-    cursor: last ? last.seq - since : cursor,
-    anchor: last ? tokOf(last) : anchor,
-    head: page.head - since,
-  }
+  const head = page.head - since
+  const place = { cursor: last ? last.seq - since : cursor, head }
+  if (!last || last.seq === page.head)
+    return { generation, from: cursor, ops, ...place, anchor: last ? tokOf(last) : anchor }
+  // What the page has of what was forgotten or written over later holds only in this log.
+  const newest = await tokAt(scope, page.head)
+  return { generation, from: cursor, ops, ...place, anchor: `${tokOf(last)} ${head} ${newest}` }
+}
+
+/** What a seq of the log is known by, if it has it. */
+async function tokAt(scope: ScopeStore, seq: number): Promise<string | undefined> {
+  const { rows } = await scope.changesSince(seq - 1)
+  return rows[0]?.seq === seq ? tokOf(rows[0]) : undefined
 }
 
 /** Whether the value of an op is not here any more, though no later one took its place. */

@@ -209,11 +209,17 @@ export function sameOps(
     if (waiting?.seq !== seq + 1 + index || waiting.envelope.opId !== op.envelope.opId) return true
     // Where it was only named, the home has of it what is here.
     const isNamed = 'order' in op || op === own
-    return !isNamed && (op.bodies.includes(null) || !isBeside(op, waiting))
+    return !isNamed && !(isWhole(op, waiting) && isBeside(op, waiting))
   })
   const same = differs < 0 ? ops.length : differs
   // Of a part nobody knows what it was that was the first to empty something.
   return same < held.length && held.some(({ waiting }) => waiting.emptied) ? 0 : same
+}
+
+/** Whether nothing of an op was forgotten, at home or here. */
+function isWhole({ bodies }: WholeOp, waiting: Waiting): boolean {
+  const isHere = !waiting.emptied && !waiting.bodies?.includes(null)
+  return bodies.length === 0 || (isHere && !bodies.includes(null))
 }
 
 /** Whether the home has the same written beside an op as is here. */

@@ -167,6 +167,9 @@ export class Replica {
       const isNext =
         answer.from === state.seq && answer.generation === (state.generation ?? answer.generation)
       if (!isNext) return STALE
+      const isNews =
+        answer.anchor !== state.anchor || answer.generation !== (state.generation ?? NO_GENERATION)
+      if (!isNews && refusals.size === 0) return { status: 'applied', refused: [] }
       const ops = named(answer.ops, view)
       if (!ops) return { status: 'unnamed', refused: [] }
       const refused = view.waiting.filter(({ envelope: { opId } }) => refusals.has(opId))
@@ -180,12 +183,18 @@ export class Replica {
    *
    * @returns whether this was of it
    */
-  async erased(erased: string | undefined, generation: string): Promise<boolean> {
+  async erased(erased: string, generation: string): Promise<boolean> {
     for (;;) {
       const view = await this.view()
       if (view.state.generation !== erased) return false
       if (await this.#reset(view, 'erased', generation)) return true
     }
+  }
+
+  /** Names the log that begins here. @returns whether it was as it was seen */
+  begin(view: View, generation: string): Promise<boolean> {
+    const state: ReplicaState = { ...view.state, generation }
+    return this.write(view, [], () => ({ ...nothingWritten([]), replica: { state: JSON.stringify(state) } }))
   }
 
   /** Removes rows of the outbox that were refused. */

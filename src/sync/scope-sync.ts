@@ -9,6 +9,7 @@ import {
   type PushRequest,
   type SyncOp,
 } from '../ports/sync.ts'
+import { newTok } from './home.ts'
 import { NO_GENERATION, type Replica, type View } from './replica.ts'
 import type { Refusal, Waiting } from './state.ts'
 
@@ -66,16 +67,21 @@ export class ScopeSync {
    * What is to be pushed; nothing, where nothing can be now. What it takes is taken from the room.
    */
   async pushRequest(room: Room): Promise<PushRequest | undefined> {
-    const view = await this.#look()
-    const { generation = NO_GENERATION, erasing } = view.state
+    let view = await this.#look()
     const open = view.waiting.filter(
       ({ envelope: { opId } }) => !this.#acks.has(opId) && !this.#refusals.has(opId),
     )
     if (open.length === 0) this.isPushDue = false
     // A home is asked for its log before anything is sent to it.
-    const isUnasked = generation === NO_GENERATION && !this.#isFirst
+    const isUnasked = view.state.generation === undefined && !this.#isFirst
     this.isPullDue ||= isUnasked && open.length > 0
     if (isUnasked || open.length === 0) return undefined
+    // A log that has no name yet gets it here, so that its erase is known by it ever after.
+    if (view.state.generation === undefined) {
+      if (!(await this.replica.begin(view, newTok()))) return undefined
+      view = await this.#look()
+    }
+    const { generation = NO_GENERATION, erasing } = view.state
     const held = await this.replica.held(open.slice(0, erasing ? 1 : Math.min(this.#most, room.ops)))
     const ops: SyncOp[] = []
     for (const { op } of held ?? []) {
@@ -92,14 +98,13 @@ export class ScopeSync {
   async pushed({ generation, ops }: PushRequest, answer: PushAnswer): Promise<Step> {
     this.isPullDue = true
     if ('erased' in answer) {
-      const hasMoved = await this.replica.erased(generation || undefined, answer.generation)
+      const hasMoved = await this.replica.erased(generation, answer.generation)
       return { hasMoved, refused: [] }
     }
     const { state } = await this.#look()
     this.#isFirst = false
     // A home that is another one by now tells so when it is asked for its log.
-    const isSame = generation === NO_GENERATION || answer.generation === generation
-    if ((state.generation ?? NO_GENERATION) !== generation || !isSame) return NOTHING
+    if (state.generation !== generation || answer.generation !== generation) return NOTHING
     this.#most = PUSH_OPS
     ops.forEach(({ envelope: { opId } }, index) => {
       const result = answer.results[index]

@@ -136,7 +136,8 @@ function checkOrder({ written, restores, wipes }: World, log: readonly LogRow[])
   const orders = new Map<number, number>()
   const numbers = new Map([...written.keys()].map((opId, index) => [opId, index]))
   for (const { opId } of log) {
-    const { by = -1 } = written.get(opId) ?? {}
+    const { by = -1, isAgain = false } = written.get(opId) ?? {}
+    if (isAgain) continue
     const number = numbers.get(opId) ?? 0
     if (by >= 0 && number < (orders.get(by) ?? 0)) throw new Broken(`I5: ${opId} is out of order`)
     orders.set(by, number)

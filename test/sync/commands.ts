@@ -4,7 +4,7 @@ export type Command =
   | { readonly do: 'put'; readonly tab: number; readonly key: number; readonly from: number }
   | { readonly do: 'mark'; readonly tab: number; readonly shape: number; readonly from: number }
   | { readonly do: 'delete'; readonly tab: number; readonly target: number }
-  | { readonly do: 'repeat'; readonly tab: number; readonly op: number }
+  | { readonly do: 'repeat'; readonly op: number }
   | { readonly do: 'erase'; readonly tab: number }
   /** An op of a kind that only a later version knows. */
   | { readonly do: 'unknown' }
@@ -78,7 +78,7 @@ export function generate(seed: number, steps: number): readonly Command[] {
       case 'delete':
         return { do: what, tab, target: below(100) }
       case 'repeat':
-        return { do: what, tab, op: below(100) }
+        return { do: what, op: below(100) }
       case 'push':
       case 'pull':
         return { do: what, tab, limit: 1 + below(6) }

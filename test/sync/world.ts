@@ -62,6 +62,8 @@ export interface Written {
   readonly saw?: string | null
   /** The device lost its store before it sent it, for all that is known. */
   wiped: boolean
+  /** It was refused, and written again later. */
+  isAgain?: boolean
 }
 
 /** Of a tab: the home's own agent. */
@@ -81,6 +83,7 @@ export class World {
   readonly erased = new Set<string>()
   /** Ops that are gone since a device erased what it knew. */
   readonly erasedHere = new Set<string>()
+  readonly #named = new Set<string>()
   restores = 0
   wipes = 0
   #count = 0
@@ -126,7 +129,7 @@ export class World {
       case 'delete':
         return this.#delete(command.tab, command.target)
       case 'repeat':
-        return this.#repeat(command.tab, command.op)
+        return this.#repeat(command.op)
       case 'erase':
         return this.write(command.tab, [erase(this.#newId())])
       case 'unknown':
@@ -201,7 +204,9 @@ export class World {
   /** Does something at home, and sees whether that erased its log. */
   async #watched<Result>(work: () => Promise<Result>): Promise<Result> {
     const result = await work()
-    for (const generation of (await this.home.state()).erased) this.#erasedAtHome(generation)
+    const { generation, erased } = await this.home.state()
+    this.#named.add(generation)
+    for (const one of erased) this.#erasedAtHome(one)
     return result
   }
 
@@ -389,14 +394,14 @@ export class World {
     await commitDeletes({ commit } as unknown as ScopeStore, { newId: this.#newId, newSecret }, [name])
   }
 
-  async #repeat(tab: number, op: number): Promise<void> {
+  async #repeat(op: number): Promise<void> {
     const all = [...this.written.values()]
     const found = all[op % Math.max(1, all.length)]
     if (!found || found.by === AGENT || found.op.envelope.kind === 'erase') return
     if (this.isGone(found) || this.erasedHere.has(found.op.envelope.opId)) return
     const index = this.tabs.findIndex(({ device }) => device === found.by)
-    await (this.tabs[index] as Tab).write([found.op], decide)
-    void tab
+    const [result] = await (this.tabs[index] as Tab).write([found.op], decide)
+    found.isAgain ||= result?.status === 'accepted' && !result.repeated
   }
 
   async #unknown(): Promise<void> {
@@ -404,7 +409,7 @@ export class World {
     const opId = this.#newId()
     const envelope = { opId, kind: 'poll', ids: [`q${opId}`] } as unknown as Envelope
     const op = { envelope, bodies: [JSON.stringify(textOf(`q${opId}`))] }
-    await this.home.push({ generation, ops: [op] })
+    await this.#watched(() => this.home.push({ generation, ops: [op] }))
     const { generation: after } = await this.home.state()
     this.written.set(opId, { op, by: AGENT, generation: after, wiped: false })
   }
@@ -432,7 +437,9 @@ export class World {
   /** Whether it may be of a log that was erased, which its writer did not know then. */
   mayBeGone({ op, generation, after }: Written): boolean {
     const others = [...this.erased].filter((one) => one !== after)
-    return this.erasedHere.has(op.envelope.opId) || (generation === undefined && others.length > 0)
+    // One that it named itself, and that its home never took.
+    const isUnknown = generation === undefined || !this.#named.has(generation)
+    return this.erasedHere.has(op.envelope.opId) || (isUnknown && others.length > 0)
   }
 }
 

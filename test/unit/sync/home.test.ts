@@ -61,8 +61,15 @@ describe('an empty home', () => {
     const request = { generation: 'g', cursor: 3, anchor: 'tok' }
     expect(await answerPull(openScope(), request, { newTok })).toEqual({
       reset: 'diverged',
-      generation: NO_GENERATION,
+      generation: 'g',
     })
+  })
+
+  it('takes the name of its log from the first push, so that an erase is told to whoever made it', async () => {
+    const scope = openScope()
+    expect(await push(scope, 'mine', append('o1', ['m1']))).toMatchObject({ generation: 'mine' })
+    const { generation } = await push(scope, 'mine', erase('o2'))
+    expect(await push(scope, 'mine', append('o1', ['m1']))).toEqual({ erased: true, generation })
   })
 })
 
@@ -107,6 +114,31 @@ describe('a pull', () => {
     expect(seen).toEqual(Array.from({ length: 10 }, (_, at) => `o${at}`))
   })
 
+  it('is told where what it saw of later ops is of a log that the home went back from', async () => {
+    const ops = [append('o1', ['m1']), append('o2', ['m2'])]
+    const [scope, restored] = [openScope(), openScope()]
+    const sameTok = (): string => 'tok'
+    for (const one of [scope, restored])
+      await answerPush(one, { generation: 'g', ops: opsOf(...ops) }, { newTok: sameTok })
+    await push(scope, 'g', remove('o3', 'entry:m1'))
+    const place = placeIn(await pull(scope, { ...START, limit: 1 }))
+    expect((await pull(scope, place)).head).toBe(3)
+    expect(await answerPull(restored, place, { newTok })).toMatchObject({ reset: 'diverged' })
+  })
+
+  it('names no op of which something was forgotten, even if it is known', async () => {
+    const scope = openScope()
+    const ops = [append('o1', ['m1']), append('o2', ['m2']), { ...put('o3', 'a', null), bodies: [null] }]
+    await push(scope, 'g', ...ops, remove('o4', 'entry:m1'))
+    const known = [{ from: 1, to: 4 }]
+    expect((await pull(scope, { ...START, known })).ops).toMatchObject([
+      { envelope: { opId: 'o1' }, bodies: [null] },
+      { opId: 'o2' },
+      { envelope: { opId: 'o3' }, bodies: [null] },
+      { opId: 'o4' },
+    ])
+  })
+
   it('tells the sources of a put that was emptied, by which others empty the same', async () => {
     const scope = openScope()
     const source = remove('o2', 'entry:m1')
@@ -121,7 +153,7 @@ describe('a pull', () => {
       {},
       { envelope: { opId: 'o3', sources: ['entry:m1'] }, bodies: [null] },
     ])
-    expect(anchor).toMatch(/^tok-\d+$/)
+    expect(anchor).toMatch(/^tok-\d+ 4 tok-\d+$/)
   })
 
   it('ends a page before it is too long, but never without an op', async () => {
@@ -190,6 +222,19 @@ describe('a push', () => {
     const { anchor } = await pull(scope, START)
     expect(await push(scope, answer.generation, ...ops)).toEqual(answer)
     expect((await pull(scope, START)).anchor).toBe(anchor)
+  })
+
+  it('of another log writes nothing, but erases this one', async () => {
+    const scope = openScope()
+    await push(scope, 'mine', append('o1', ['m1']))
+    expect(await push(scope, 'yours', append('o2', ['m2']))).toEqual({
+      generation: 'mine',
+      results: [],
+      head: 1,
+    })
+    const { generation } = await push(scope, 'yours', erase('o3'))
+    expect(await push(scope, 'mine')).toEqual({ erased: true, generation })
+    expect(await push(scope, 'yours')).toEqual({ erased: true, generation })
   })
 
   it('keeps what the home refused, and goes on with the rest', async () => {
