@@ -1,7 +1,7 @@
 import { SECRET } from '../kernel/context/secret.ts'
 import { nothingWritten } from '../kernel/log/decide.ts'
 import type { SealedOp } from '../ports/op.ts'
-import type { Decision, Head, LogRow, RegisterRow, Rows, ScopeStore } from '../ports/store.ts'
+import type { Decision, Head, LogRow, Rows, ScopeStore } from '../ports/store.ts'
 import type { PullAnswer, PullRequest, SyncOp } from '../ports/sync.ts'
 import {
   applyPage,

@@ -66,7 +66,11 @@ test.each([
   ['a page of some network', async () => new Response('<html>Sign in'), 'ERR_OFFLINE'],
   ['a failing proxy', async () => new Response('bad gateway', { status: 502 }), 'ERR_OFFLINE'],
   ['a page that is not found', async () => new Response('<html>', { status: 404 }), 'ERR_OFFLINE'],
-  ['a full home', async () => new Response('', { status: 503, headers: { 'Retry-After': '7' } }), 'ERR_OVERLOADED'],
+  [
+    'a full home',
+    async () => new Response('', { status: 503, headers: { 'Retry-After': '7' } }),
+    'ERR_OVERLOADED',
+  ],
   [
     'a home of another version',
     async () => Response.json({ code: 'ERR_UPGRADE_REQUIRED', detail: 'newer' }, { status: 426 }),

@@ -4,7 +4,7 @@ import { createMemory } from '../../../src/index.ts'
 import { mapStore } from '../../../src/stores/map.ts'
 import { adopt } from '../../../src/sync/adopt.ts'
 import { append, put, remove } from '../../contract/samples.ts'
-import { ADA, device, idsOf, logOf, refusing, TestHome, TRIP, write } from '../support/synced.ts'
+import { ADA, device, idsOf, logOf, refusing, TestHome, write } from '../support/synced.ts'
 
 const GUEST = { userId: 'guest' }
 const GUESTS_TRIP = { ...GUEST, sessionId: 'trip' }

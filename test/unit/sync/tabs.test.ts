@@ -1,7 +1,7 @@
 /** Several tabs of one browser: one works, and no write waits for it to be well. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Channel, Lock } from '../../../src/platform/tabs.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
+import type { Channel, Lock } from '../../../src/platform/tabs.ts'
 import { mapStore } from '../../../src/stores/map.ts'
 import { syncOnce } from '../../../src/sync/once.ts'
 import type { SyncedStore } from '../../../src/sync/sync.ts'
@@ -33,7 +33,8 @@ function browser() {
       onmessage: null,
       postMessage: (data) => {
         const copy = structuredClone(data)
-        for (const other of channels) if (other !== own) queueMicrotask(() => other.onmessage?.({ data: copy }))
+        for (const other of channels)
+          if (other !== own) queueMicrotask(() => other.onmessage?.({ data: copy }))
       },
       close: () => channels.delete(own),
     }
