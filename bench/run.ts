@@ -39,6 +39,11 @@ const benches: Readonly<Record<string, { about: string; load: () => Promise<{ be
     about: 'calls of the stores on disk, in workerd and in Chromium, beside the peers',
     load: () => import('./stores.ts'),
   },
+  sync: {
+    about:
+      'offline exchanges sent and fetched by a second device, and a change on two screens, beside the peers',
+    load: () => import('./sync.ts'),
+  },
   tokens: {
     about: 'speed, exactness, growth, accuracy, memory and size of the token counters, beside the peers',
     load: () => import('./tokens.ts'),

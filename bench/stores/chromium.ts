@@ -23,10 +23,8 @@ export class BenchPage {
   }
 
   static async open(profile: string): Promise<BenchPage> {
-    const executablePath = findChromium()
-    if (!executablePath) throw new Error('no Chromium: run `node test/chromium.ts`')
-    const server = await serve(await bundlePage())
-    const context = await chromium.launchPersistentContext(profile, { executablePath, args: flags })
+    const server = await serve(await bundlePage(new URL('page/main.ts', import.meta.url)))
+    const context = await launch(profile)
     const page = context.pages()[0] ?? (await context.newPage())
     await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
     await page.waitForFunction(() => 'page' in globalThis)
@@ -48,9 +46,17 @@ export class BenchPage {
   }
 }
 
-async function bundlePage(): Promise<string> {
+/** A Chromium with its profile in a folder. */
+export async function launch(profile: string): Promise<BrowserContext> {
+  const executablePath = findChromium()
+  if (!executablePath) throw new Error('no Chromium: run `node test/chromium.ts`')
+  return chromium.launchPersistentContext(profile, { executablePath, args: flags })
+}
+
+/** The script of a page, from its module. */
+export async function bundlePage(entry: URL): Promise<string> {
   const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL('page/main.ts', import.meta.url))],
+    entryPoints: [fileURLToPath(entry)],
     bundle: true,
     format: 'esm',
     platform: 'browser',

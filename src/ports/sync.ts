@@ -10,7 +10,7 @@ import type { OpResult, SealedOp } from './op.ts'
 /** Version of these messages. A home answers others with ERR_UPGRADE_REQUIRED. */
 export const SYNC_PROTOCOL = 1
 /** Most ops of one push, of all its scopes. */
-export const PUSH_OPS = 100
+export const PUSH_OPS = 256
 /** Most UTF-16 units of bodies of one push, unless its first op alone has more. */
 export const PUSH_UNITS = 2 ** 19
 /** Most scopes that one request names. */

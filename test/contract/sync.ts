@@ -636,7 +636,7 @@ export function describeSync(name: string, openHome: () => SyncHome | Promise<Sy
 
       it('of as much as there may be is answered', async () => {
         const home = await open()
-        const ops = ids('m', PUSH_OPS).map((id) => say(id, { text: '海'.repeat(5_000) }))
+        const ops = ids('m', PUSH_OPS).map((id) => say(id, { text: '海'.repeat(2_000) }))
         const { results } = await home.write('', ...ops)
         expect(seqsOf(results)).toEqual(ids('', PUSH_OPS).map((at) => Number(at) + 1))
         for (let at = PUSH_OPS; at < PAGE_ROWS + 100; at += PUSH_OPS)

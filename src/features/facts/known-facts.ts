@@ -31,7 +31,7 @@ export interface Known {
   readonly recent: readonly KnownFact[]
   /** How much there is of all of them. */
   readonly totals: Pick<FactSums, 'pinned' | 'shown'>
-  /** Seq of each scope's newest fact that is in it. */
+  /** Seq of each scope's newest fact that is in it and has its place for good. */
   readonly asOf: { readonly user: number; readonly session: number }
 }
 
@@ -102,8 +102,17 @@ export function knownFacts(parts: KnownFactsParts): (ask: ReadAsk) => Promise<Kn
       ...(own.indexed ? (['session'] as const) : []),
     ]
     // Mostly nothing is remembered, and then nothing is looked for: no list of no scope.
-    const on = [shared.seq, shared.rebased, registersAt, own.rebased, day]
-    return latest(on, () => known(day, scopes))
+    const on = [shared.seq, shared.rebased, shared.confirmed, registersAt, own.rebased, own.confirmed, day]
+    return latest(on, async () => {
+      const found = await known(day, scopes)
+      const { user, session } = found.asOf
+      // What a home has not confirmed yet may move behind facts that nobody here knows.
+      const asOf = {
+        user: Math.min(user, shared.confirmed ?? user),
+        session: Math.min(session, own.confirmed ?? session),
+      }
+      return { ...found, asOf }
+    })
   }
 }
 

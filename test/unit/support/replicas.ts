@@ -4,7 +4,7 @@ import { nothingWritten } from '../../../src/kernel/log/decide.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
 import type { Scope, SealedOp } from '../../../src/ports/op.ts'
 import { scopeName } from '../../../src/ports/scope-name.ts'
-import type { LogRow, RegisterRow, ScopeStore, Store } from '../../../src/ports/store.ts'
+import type { Changes, Head, LogRow, RegisterRow, ScopeStore, Store } from '../../../src/ports/store.ts'
 import type { PushAnswer } from '../../../src/ports/sync.ts'
 import { decidePush, homeStateIn, homeStore, pushedOps } from '../../../src/sync/home.ts'
 import { applyPage, type Held, resetErased, type WholeOp } from '../../../src/sync/page.ts'
@@ -136,9 +136,21 @@ function written(scope: ScopeStore): ScopeStore {
     get: (target, key) => {
       const value: unknown = Reflect.get(target, key)
       if (key === 'commit') return commit
+      if (key === 'head') return async () => confirmedIn(await target.head())
+      if (key === 'changesSince') return changesSince
       return typeof value === 'function' ? value.bind(target) : value
     },
   })
+
+  async function confirmedIn(head: Head): Promise<Head> {
+    const { state } = await stateOf(scope)
+    return { ...head, confirmed: Math.min(head.seq, state.erasing ? 0 : state.seq) }
+  }
+
+  async function changesSince(seq: number): Promise<Changes> {
+    const changes = await scope.changesSince(seq)
+    return { ...changes, head: await confirmedIn(changes.head) }
+  }
 
   async function commit(...[ops, decide]: Parameters<ScopeStore['commit']>) {
     let waiting: readonly Waiting[] | undefined

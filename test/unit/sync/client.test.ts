@@ -2,6 +2,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { decide, nothingWritten } from '../../../src/kernel/log/decide.ts'
 import type { Decision } from '../../../src/ports/store.ts'
+import { PUSH_OPS } from '../../../src/ports/sync.ts'
 import { mapStore } from '../../../src/stores/map.ts'
 import { Replica, type ReplicaStore } from '../../../src/sync/replica.ts'
 import { NO_STATE, outboxRow } from '../../../src/sync/state.ts'
@@ -387,7 +388,7 @@ test('many ops go in parts, and come in pages', async () => {
   await two.store.settled()
   expect(await logOf(two.base)).toEqual(await logOf(home.store))
   const sizes = home.calls.flatMap((call) => ('push' in call ? call.push.map(({ ops }) => ops.length) : []))
-  expect(Math.max(...sizes)).toBe(100)
+  expect(Math.max(...sizes)).toBe(PUSH_OPS)
 })
 
 test('what waits is found when the app starts again', async () => {

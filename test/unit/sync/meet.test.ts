@@ -18,13 +18,14 @@ afterAll(() => files.remove())
 
 const REMOVING: ReadonlySet<string> = new Set(['delete', 'erase'])
 
-type Step =
-  | {
-      readonly kind: 'append' | 'put' | 'mark' | 'delete' | 'erase'
-      readonly by: 0 | 1 | 2
-      readonly n: number
-    }
-  | { readonly kind: 'pause' | 'resume' | 'settle' | 'crash' | 'lose' | 'refuse'; readonly by: 0 | 1 }
+interface Step {
+  readonly kind: Op | 'pause' | 'resume' | 'settle' | 'crash' | 'lose' | 'refuse'
+  /** A device; 2: the home itself. */
+  readonly by: 0 | 1 | 2
+  readonly n: number
+}
+
+type Op = 'append' | 'put' | 'mark' | 'delete' | 'erase'
 
 const by = fc.constantFrom(0 as const, 1 as const)
 const byAll = fc.constantFrom(0 as const, 1 as const, 2 as const)
@@ -51,9 +52,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 8,
     arbitrary: fc.record({
-      kind: fc.constantFrom('pause', 'resume', 'settle', 'settle', 'crash', 'lose', 'refuse' as const),
+      kind: fc.constantFrom<Step['kind']>('pause', 'resume', 'settle', 'settle', 'crash', 'lose', 'refuse'),
       by,
-    }) as fc.Arbitrary<Step>,
+      n,
+    }),
   },
 )
 
@@ -82,7 +84,7 @@ async function play(steps: readonly Step[], open: () => Store): Promise<void> {
   const devices = [0, 1].map(() => device(home, { ...quick, store: open() }))
   for (const { store } of devices) store.follow(TRIP)
   let made = 0
-  const bound = async (at: 0 | 1) => {
+  const bound = async (at: number) => {
     const { store } = devices[at] as (typeof devices)[0]
     if (store.status.state !== 'offline') await store.settled()
   }
