@@ -57,5 +57,5 @@ export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. It is meant to become 75 000 again. */
   firstLook: 75_950,
   /** With the memory, and what answers in the browser. It is meant to become 132 000. */
-  answering: 182_400,
+  answering: 182_500,
 }

@@ -1,7 +1,7 @@
 import type { ReadAsk } from '../../kernel/feature.ts'
 import type { Fact, FactSums } from '../../ports/fact.ts'
 import type { Name } from '../../ports/op.ts'
-import type { Head, ScopeStore } from '../../ports/store.ts'
+import type { ScopeStore } from '../../ports/store.ts'
 import { cached } from '../cached.ts'
 import { factKey } from './fact.ts'
 import { byRank, dayStart } from './fact-index.ts'
@@ -102,17 +102,18 @@ export function knownFacts(parts: KnownFactsParts): (ask: ReadAsk) => Promise<Kn
       ...(own.indexed ? (['session'] as const) : []),
     ]
     // Mostly nothing is remembered, and then nothing is looked for: no list of no scope.
-    const on = [shared.seq, shared.rebased, registersAt, own.rebased, day]
-    const found = await latest(on, () => known(day, scopes))
-    const { user: users, session } = found.asOf
-    const asOf = { user: confirmedOf(users, shared), session: confirmedOf(session, own) }
-    return { ...found, asOf }
+    const on = [shared.seq, shared.rebased, shared.confirmed, registersAt, own.rebased, own.confirmed, day]
+    return latest(on, async () => {
+      const found = await known(day, scopes)
+      const { user, session } = found.asOf
+      // What a home has not confirmed yet may move behind facts that nobody here knows.
+      const asOf = {
+        user: Math.min(user, shared.confirmed ?? user),
+        session: Math.min(session, own.confirmed ?? session),
+      }
+      return { ...found, asOf }
+    })
   }
-}
-
-/** What a home has not confirmed yet may move behind facts that nobody here knows. */
-function confirmedOf(seq: number, { confirmed = seq }: Head): number {
-  return Math.min(seq, confirmed)
 }
 
 /** Names a fact among those of both scopes. */
