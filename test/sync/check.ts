@@ -1,6 +1,7 @@
 /** What must hold when nothing is on its way any more. */
 import { fold } from '../../src/kernel/log/fold.ts'
 import type { LogRow, ScopeStore } from '../../src/ports/store.ts'
+import { tokOf } from '../../src/sync/tok.ts'
 import { readLog } from '../contract/samples.ts'
 import type { Tab } from './client.ts'
 import { textOf, type World } from './world.ts'
@@ -32,7 +33,10 @@ async function isSettled({ home }: World, tab: Tab): Promise<boolean> {
   const { state, waiting } = await tab.replica.view()
   if (waiting.length > 0) return false
   const { generation, since } = await home.state()
-  return (state.generation ?? '') === generation && state.seq === (await home.scope.head()).seq - since
+  const { seq } = await home.scope.head()
+  if ((state.generation ?? '') !== generation || state.seq !== seq - since) return false
+  const { rows } = await home.scope.changesSince(seq - 1)
+  return state.seq === 0 || state.anchor === tokOf(rows[0] as LogRow)
 }
 
 /** A tab of each device. */
