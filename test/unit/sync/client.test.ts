@@ -397,3 +397,15 @@ test('what waits is found when the app starts again', async () => {
   await store.settled()
   expect(await idsOf(home.store)).toEqual(['m1'])
 })
+
+test('what waits is counted where nothing was ever sent', async () => {
+  const base = mapStore()
+  const network = { isOnline: () => false, listen: () => () => {} }
+  const { store } = device(new TestHome(), { store: base, network })
+  const scope = store.open(TRIP)
+  await scope.commit([append('a', ['m1'])], decide)
+  await vi.waitFor(() => expect(store.status).toEqual({ state: 'offline', waiting: 1, refused: 0 }))
+  await store.close()
+  const again = device(new TestHome(), { store: base, network }).store
+  await vi.waitFor(() => expect(again.status).toEqual({ state: 'offline', waiting: 1, refused: 0 }))
+})
