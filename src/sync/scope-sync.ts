@@ -50,6 +50,8 @@ export class ScopeSync {
   #isFirst = false
   /** Ops of the home's are to be sent whole: one that it only named is not here. */
   #isWhole = false
+  /** The home did not know the place, and nothing has come of it since. */
+  #wasReset = false
   /** Most ops of a push: one that cannot be sent is not to block others. */
   #most = PUSH_OPS
 
@@ -138,7 +140,13 @@ export class ScopeSync {
     const { state, waiting } = await this.#look()
     for (const { envelope } of refused) this.#refusals.delete(envelope.opId)
     this.#isFirst = !('reset' in answer) && answer.generation === NO_GENERATION
-    if (status !== 'applied' || 'reset' in answer) return { hasMoved: status === 'applied', refused }
+    if (status !== 'applied' || 'reset' in answer) {
+      // Two homes behind one address would send it to and fro without an end.
+      const hasMoved = status === 'applied' && !this.#wasReset
+      this.#wasReset ||= status === 'applied'
+      return { hasMoved, refused }
+    }
+    this.#wasReset &&= answer.cursor <= request.cursor
     for (const { envelope } of waiting) {
       const seq = this.#acks.get(envelope.opId) ?? 0
       // The log went on without it: the home was restored, and is to be sent it again.
