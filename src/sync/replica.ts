@@ -264,6 +264,7 @@ export class Replica {
     const names = [...ops, ...held.map(({ op }) => op)] as readonly unknown[] as readonly SealedOp[]
     const keys = new Set(waiting.flatMap(writtenBy))
     const asked = isSame ? [] : [...names, ...[...keys].map(asking)]
+    const dropped = now.filter(isBookkeeping).map(({ order }) => order)
     const isWritten = await this.write(view, asked, (rows) => {
       const decision = applyPage({ ...page, ops }, held, rows, now)
       const { replica } = decision
@@ -278,12 +279,15 @@ export class Replica {
         ...decision,
         replica: {
           ...replica,
-          outbox: [...(replica.outbox ?? []), ...left.map(outboxRow)],
-          sent: [...(replica.sent ?? []), ...known],
+          outbox: [
+            ...(replica.outbox ?? []).filter(({ order }) => !dropped.includes(order)),
+            ...left.map(outboxRow),
+          ],
+          sent: [...(replica.sent ?? []), ...known, ...dropped],
         },
       }
     })
-    return isWritten ? now : undefined
+    return isWritten ? now.filter(({ order }) => !dropped.includes(order)) : undefined
   }
 
   async #reset(view: View, reset: 'erased' | 'diverged' | 'too-old', named: string): Promise<boolean> {
@@ -364,6 +368,18 @@ function named(ops: Exclude<PullAnswer, { readonly reset: string }>['ops'], { wa
   const byId = new Map(waiting.map((one) => [one.envelope.opId, one]))
   const all = ops.map((op): SyncOp | Waiting | undefined => ('envelope' in op ? op : byId.get(op.opId)))
   return all.includes(undefined) ? undefined : (all as readonly (WholeOp | Waiting)[])
+}
+
+/** Keys of what the library keeps of its own account, and each device makes the same way. */
+const BOOKKEEPING = /^(?:kept|untold)\/|^(?:retention|skills\/loaded)$/
+
+/**
+ * Whether an op was refused that no app wrote: another device was first to list a session, or to
+ * note what both know. What is there holds.
+ */
+function isBookkeeping({ envelope: { key = '', base }, refusal }: Waiting): boolean {
+  const isListing = key.startsWith('session/') && base === null
+  return refusal !== undefined && 'conflict' in refusal && (isListing || BOOKKEEPING.test(key))
 }
 
 /** An op that was refused, with all that is known of it: it is nowhere else. */
