@@ -167,10 +167,15 @@ export class ScopeSync {
       for (const opId of [...map.keys()]) if (!isKept(opId)) map.delete(opId)
   }
 
-  /** Seqs of what is here already. What is written beside an op is as the home says. */
+  /**
+   * Seqs of what is here already. What is written beside an op is as the home says, and a home that
+   * was restored may have what is forgotten here.
+   */
   #known(waiting: readonly Waiting[], cursor: number): readonly number[] {
     return waiting
-      .flatMap(({ envelope, beside }) => (beside ? [] : (this.#acks.get(envelope.opId) ?? [])))
+      .flatMap(({ envelope, bodies, beside, emptied }) =>
+        beside || emptied || bodies?.includes(null) ? [] : (this.#acks.get(envelope.opId) ?? []),
+      )
       .filter((seq) => seq > cursor)
       .sort((one, other) => one - other)
   }
