@@ -37,8 +37,9 @@ const NOTHING: Step = { hasMoved: false, refused: [] }
 export class ScopeSync {
   readonly scope: Scope
   readonly replica: Replica
-  /** Something may wait here. */
-  isPushDue = true
+  #isPushDue = true
+  /** It became due while the outbox was being read. */
+  #isPushDueAgain = false
   #isPullDue = true
   /** It became due while an answer was under way, which may not tell of that. */
   #isPullDueAgain = false
@@ -63,6 +64,16 @@ export class ScopeSync {
     return this.isPullDue || this.isPushDue
   }
 
+  /** Something may wait here. */
+  get isPushDue(): boolean {
+    return this.#isPushDue
+  }
+
+  set isPushDue(isDue: boolean) {
+    this.#isPushDue = isDue
+    this.#isPushDueAgain = isDue
+  }
+
   /** Something may have changed at home. */
   get isPullDue(): boolean {
     return this.#isPullDue
@@ -77,12 +88,13 @@ export class ScopeSync {
    * What is to be pushed; nothing, where nothing can be now. What it takes is taken from the room.
    */
   async pushRequest(room: Room): Promise<PushRequest | undefined> {
+    this.#isPushDueAgain = false
     const view = await this.#look()
     const { generation = NO_GENERATION, erasing } = view.state
     const open = view.waiting.filter(
       ({ envelope: { opId } }) => !this.#acks.has(opId) && !this.#refusals.has(opId),
     )
-    if (open.length === 0) this.isPushDue = false
+    if (open.length === 0) this.isPushDue = this.#isPushDueAgain
     // A home is asked for its log before anything is sent to it.
     const isUnasked = generation === NO_GENERATION && !this.#isFirst
     this.isPullDue ||= isUnasked && open.length > 0
