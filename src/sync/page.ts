@@ -192,15 +192,26 @@ function sentOf(held: readonly Held[], outbox: readonly Waiting[]): readonly num
 
 /** How many ops of a page are those that wait first, where they stand already. */
 export function sameOps(
-  ops: readonly Pick<SyncOp, 'envelope'>[],
-  held: readonly Pick<Held, 'waiting'>[],
+  ops: readonly (WholeOp | Waiting)[],
+  held: readonly Held[],
   { seq }: ReplicaState,
 ): number {
-  const differs = ops.findIndex(({ envelope }, index) => {
-    const { waiting } = held[index] ?? {}
-    return waiting?.seq !== seq + 1 + index || waiting.envelope.opId !== envelope.opId
+  const differs = ops.findIndex((op, index) => {
+    const { waiting, op: own } = held[index] ?? {}
+    if (waiting?.seq !== seq + 1 + index || waiting.envelope.opId !== op.envelope.opId) return true
+    return isMark(op) && JSON.stringify(contentOf(op)) !== JSON.stringify(own && contentOf(own))
   })
   return differs < 0 ? ops.length : differs
+}
+
+/** Whether an op of a page is a mark, of whose name another writer's may have come first. */
+export function isMark(op: WholeOp | Waiting): op is WholeOp {
+  return op.envelope.kind === 'mark' && !('order' in op)
+}
+
+/** What marks of one name may differ in. */
+function contentOf({ envelope: { base, sources }, bodies }: WholeOp): readonly unknown[] {
+  return [base, sources, bodies]
 }
 
 /** The head without its marks once these are confirmed. */

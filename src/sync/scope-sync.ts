@@ -167,10 +167,15 @@ export class ScopeSync {
       for (const opId of [...map.keys()]) if (!isKept(opId)) map.delete(opId)
   }
 
-  /** Seqs of what is here already. What is written beside an op is as the home says. */
+  /**
+   * Seqs of what is here already. What is written beside an op is as the home says, and so is a
+   * mark: another writer's of the same name may have come first.
+   */
   #known(waiting: readonly Waiting[], cursor: number): readonly number[] {
     return waiting
-      .flatMap(({ envelope, beside }) => (beside ? [] : (this.#acks.get(envelope.opId) ?? [])))
+      .flatMap(({ envelope: { kind, opId }, beside }) =>
+        beside || kind === 'mark' ? [] : (this.#acks.get(opId) ?? []),
+      )
       .filter((seq) => seq > cursor)
       .sort((one, other) => one - other)
   }
