@@ -1,8 +1,8 @@
 /**
  * `npm run test:long -- [--only name] [--seed N] [--share 0.05] [--histories 200] [--kills 5]
- * [--bodies 5000] [--contexts 10000] [--seconds 60] [--worlds 1000] [--pages 100]`: what is too
- * long for a push, one after the other and each with the same new seed, and what came of it. Each
- * is a command of its own too.
+ * [--bodies 5000] [--contexts 10000] [--seconds 60] [--worlds 1000] [--pages 100]
+ * [--syncs 300000]`: what is too long for a push, one after the other and each with the same new
+ * seed, and what came of it. Each is a command of its own too.
  */
 import { spawn } from 'node:child_process'
 import { parseArgs } from 'node:util'
@@ -26,9 +26,10 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '60' },
     worlds: { type: 'string', default: '1000' },
     pages: { type: 'string', default: '100' },
+    syncs: { type: 'string', default: '300000' },
   },
 })
-const { only, seed, share, histories, kills, bodies, contexts, seconds, worlds, pages } = values
+const { only, seed, share, histories, kills, bodies, contexts, seconds, worlds, pages, syncs } = values
 
 const STEPS: Readonly<Record<string, Step>> = {
   cases: { script: 'test:cases', env: { FAST_CHECK_SEED: seed } },
@@ -45,6 +46,7 @@ const STEPS: Readonly<Record<string, Step>> = {
   twins: { script: 'test:twins', arguments: [worlds, '--seed', seed] },
   'twins-sqlite': { script: 'test:twins', arguments: ['40', '--seed', seed, '--store', 'sqlite'] },
   pages: { script: 'test:twins', arguments: [pages, '--seed', seed, '--store', 'dexie'] },
+  sync: { script: 'test:sync', arguments: ['--seeds', syncs, '--seed', seed] },
   oracle: { script: 'test:oracle', arguments: [histories, '--seed', seed] },
   mutation: { script: 'test:mutation', arguments: ['--share', share, '--seed', seed] },
 }

@@ -66,7 +66,7 @@ export function mapStore(): Store {
 }
 
 /** All rows of one scope, with the look-ups that commits and reads need. */
-class MapScope {
+export class MapScope {
   log: LogRow[] = []
   /** Index in `log` of each entry. */
   readonly entries = new Map<string, number>()
@@ -93,7 +93,7 @@ class MapScope {
   readonly outbox = new Map<number, OutboxRow>()
 }
 
-class MapScopeStore implements ScopeStore {
+export class MapScopeStore implements ScopeStore {
   readonly #scope: MapScope
   readonly #listeners = new Set<() => void>()
 

@@ -1,17 +1,19 @@
 import { SECRET } from '../kernel/context/secret.ts'
-import { decide, nothingWritten } from '../kernel/log/decide.ts'
+import { decide, nothingWritten, reindexed } from '../kernel/log/decide.ts'
 import { newSecret } from '../platform/secret.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Envelope, OpResult, RejectReason, SealedOp } from '../ports/op.ts'
-import type {
-  Changes,
-  Decision,
-  LogRow,
-  RegisterRow,
-  ReplicaChange,
-  Rows,
-  ScopeStore,
-  Store,
+import {
+  type Changes,
+  type Decision,
+  hasBody,
+  isEntry,
+  type LogRow,
+  type RegisterRow,
+  type ReplicaChange,
+  type Rows,
+  type ScopeStore,
+  type Store,
 } from '../ports/store.ts'
 import type {
   PullAnswer,
@@ -27,7 +29,7 @@ import { utf8Length } from '../ports/utf8-length.ts'
 import { knownOp } from './known-op.ts'
 import { opsIn, pulledOp } from './pulled.ts'
 import { tokOf, tokWith } from './tok.ts'
-import { withRows } from './write.ts'
+import { withOlder, withRows } from './write.ts'
 
 /** What a home knows of itself. */
 export interface HomeState {
@@ -252,6 +254,7 @@ export function decidePush(
     .slice(0, pushed.length)
     .flatMap((op, index) => (refused[index] === undefined ? shifted(op, since) : []))
   const decided = decide(taken, rows)
+  const shown = withOlder(taken, rows, decided)
   let hasSecret = rows.registers.get(SECRET)?.body != null
   const registers = given.slice(pushed.length).flatMap(({ envelope: { opId }, bodies }): RegisterRow[] => {
     const row = decided.log.find((one) => one.opId === opId)
@@ -259,7 +262,7 @@ export function decidePush(
     hasSecret = true
     return [{ key: SECRET, version: opId, seq: row.seq, body: bodies[0] ?? null }]
   })
-  const own = decided.registers.filter(({ key }) => key !== SECRET || registers.length === 0)
+  const own = shown.filter(({ key }) => key !== SECRET || registers.length === 0)
   const forbidden = pushed.flatMap(({ envelope: { opId } }, index) => {
     const reason = refused[index] as RejectReason | undefined
     return reason === undefined ? [] : [{ opId, result: { status: 'rejected', reason } as const }]
@@ -269,14 +272,19 @@ export function decidePush(
     rows,
     {
       ...decided,
+      ...(shown !== decided.registers && reindexed(rows, new Map(shown.map((row) => [row.key, row])))),
       registers: [...own, ...registers.slice(-1)],
       refused: [...decided.refused, ...forbidden],
     },
     newTok,
   )
   const after = homeStateIn(decision.replica?.state) ?? state
-  if (decision.erase)
-    return { decision, answer: { erased: true, generation: after?.generation ?? generation } }
+  if (decision.erase && after) {
+    // A home that was restored may have erased another log than the one that was known there.
+    const erased = [...new Set([...after.erased, generation])]
+    const replica = written({ ...after, erased })
+    return { decision: { ...decision, replica }, answer: { erased: true, generation: after.generation } }
+  }
   const results = new Map(taken.map(({ envelope }, index) => [envelope.opId, decision.results[index]]))
   return {
     decision,
@@ -392,9 +400,10 @@ async function answerOf(
   for (const rows of opsIn(page.rows).slice(0, Math.min(limit, PULL_OPS))) {
     const [row] = rows as [LogRow]
     const { opId, kind, id } = row
-    const op = isKnown(row.seq - since)
-      ? { opId }
-      : pulledOp(rows, since, kind === 'put' ? await scope.register(id) : undefined, secret)
+    const register = kind === 'put' ? await scope.register(id) : undefined
+    // What is beside it, or forgotten, may differ from what is there.
+    const isSame = secret?.version !== opId && !isForgotten(rows, register)
+    const op = isSame && isKnown(row.seq - since) ? { opId } : pulledOp(rows, since, register, secret)
     size += utf8Length(JSON.stringify(op))
     if (size > bytes && (ops.length > 0 || bytes === 0)) break
     ops.push(op)
@@ -408,6 +417,14 @@ async function answerOf(
     anchor: last ? tokOf(last) : anchor,
     head: page.head - since,
   }
+}
+
+/** Whether the value of an op is not here any more, though no later one took its place. */
+function isForgotten(rows: readonly LogRow[], register: RegisterRow | undefined): boolean {
+  const [{ opId }] = rows as [LogRow]
+  return register
+    ? register.version === opId && !hasBody(register)
+    : rows.some((row) => isEntry(row) && !hasBody(row))
 }
 
 function restless(operation: string): PlimsollError {

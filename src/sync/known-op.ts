@@ -6,7 +6,7 @@ export const KINDS: ReadonlySet<string> = new Set(['append', 'mark', 'put', 'del
 
 /**
  * An op as `decide` takes it. One of a kind that this version does not know is kept like a mark of
- * an unknown kind: it has no effect.
+ * an unknown kind: it has no effect. A put without a value stands in no index.
  */
 export function knownOp({
   envelope,
@@ -14,8 +14,11 @@ export function knownOp({
   derived,
 }: SyncOp & { readonly derived?: SealedOp['derived'] }): SealedOp {
   const { opId, kind, ids } = envelope
+  const { index: _, ...unlisted } = envelope
   const known = KINDS.has(kind)
-    ? envelope
+    ? kind === 'put' && bodies[0] === null
+      ? unlisted
+      : envelope
     : { ...envelope, kind: 'mark' as const, mark: kind, ids: [ids[0] ?? opId] }
   return { envelope: known, bodies, ...(derived && { derived }) }
 }

@@ -22,7 +22,7 @@ import {
   stateIn,
   type Waiting,
 } from './state.ts'
-import { scrub, waitingOf, writtenBy } from './write.ts'
+import { scrub, waitingOf, withOlder, writtenBy } from './write.ts'
 
 /** An op whole: what waits, put together with what the log holds of it. */
 export interface WholeOp extends SyncOp {
@@ -93,17 +93,19 @@ export function applyPage(
   const { seq, ordinal, first } = middle.head
   if (seq !== cursor) throw misfit(`it ends with ${seq}, and not with ${cursor}`)
   const next = { ...state, ...known, ordinal, ...(first !== undefined && { first }) }
-  const again = decideAgain(left, middle, next)
+  const kept = waited.filter(({ order }) => !isRefused.has(order))
+  const again = decideAgain(left, middle, next, kept, rows.deleted)
   const { gone, ...decision } = joined(rows, before, followed, again.decision)
-  // What a delete of the page empties is not kept for the home either; a delete has a secret of
-  // its own.
+  // What a delete of the page empties is not kept for the home either; a delete here has a secret
+  // of its own.
+  const isRotated = followed.registers.some(({ key }) => key === SECRET)
   const outbox = [...again.waiting, ...refused].map((one) =>
-    one.envelope.kind === 'delete' ? one : scrub(one, followed.emptied),
+    scrub(one, followed.emptied, isRotated && one.envelope.kind !== 'delete'),
   )
   return {
     ...decision,
     replica: {
-      state: JSON.stringify(next satisfies ReplicaState),
+      state: JSON.stringify(again.state),
       outbox: outbox.map(outboxRow),
       sent: sentOf(held, outbox),
       ...(isInTheWay && { rebase: { to: at, ...gone } }),
@@ -137,14 +139,20 @@ function emptied(
 ): Decision {
   const { last } = stateIn(rows.replica)
   const state: ReplicaState = { ...(generation !== undefined && { generation }), ...NO_STATE, last }
-  const again = decideAgain(left, emptyRows(rows), state)
+  const again = decideAgain(
+    left,
+    emptyRows(rows),
+    state,
+    left.map(({ waiting }) => waiting),
+    rows.deleted,
+  )
   return {
     ...again.decision,
     results: [],
     refused: [],
     erase: true,
     replica: {
-      state: JSON.stringify(state),
+      state: JSON.stringify(again.state),
       outbox: again.waiting.map(outboxRow),
       sent: sentOf(held, again.waiting),
       rebase: { to: { seq: 0, ordinal: 0 }, registers: [], slots: [] },
@@ -199,9 +207,18 @@ export function sameOps(
   const differs = ops.findIndex((op, index) => {
     const { waiting, op: own } = held[index] ?? {}
     if (waiting?.seq !== seq + 1 + index || waiting.envelope.opId !== op.envelope.opId) return true
-    return isMark(op) && JSON.stringify(contentOf(op)) !== JSON.stringify(own && contentOf(own))
+    // Where it was only named, the home has of it what is here.
+    const isNamed = 'order' in op || op === own
+    return !isNamed && (op.bodies.includes(null) || !isBeside(op, waiting) || (isMark(op) && !isAlike(op, own)))
   })
-  return differs < 0 ? ops.length : differs
+  const same = differs < 0 ? ops.length : differs
+  // Of a part nobody knows what it was that was the first to empty something.
+  return same < held.length && held.some(({ waiting }) => waiting.emptied) ? 0 : same
+}
+
+/** Whether the home has the same written beside an op as is here. */
+function isBeside({ beside = [] }: WholeOp, waiting: Waiting): boolean {
+  return JSON.stringify(beside) === JSON.stringify(waiting.beside ?? [])
 }
 
 /** Whether an op of a page is a mark, of whose name another writer's may have come first. */
@@ -209,9 +226,11 @@ export function isMark(op: WholeOp | Waiting): op is WholeOp {
   return op.envelope.kind === 'mark' && !('order' in op)
 }
 
-/** What marks of one name may differ in. */
-function contentOf({ envelope: { base, sources }, bodies }: WholeOp): readonly unknown[] {
-  return [base, sources, bodies]
+/** Whether two marks of one name are the same. */
+function isAlike(one: WholeOp, other: WholeOp | undefined): boolean {
+  const contentOf = (op: WholeOp | undefined) =>
+    JSON.stringify([op?.envelope.base, op?.envelope.sources, op?.bodies])
+  return contentOf(one) === contentOf(other)
 }
 
 /** The head without its marks once these are confirmed. */
@@ -297,12 +316,14 @@ function takenBack(rows: Rows, at: Confirmed, before: AllBefore, waited: readonl
   ])
   const registers = overlaid(rows.registers, before.registers)
   const { first: _, ...head } = rows.head
+  const emptied = new Set(waited.flatMap((one) => one.emptied ?? []))
   return {
     ...rows,
     head: { ...head, ...at, marks: overlaid(rows.head.marks, before.marks) },
     results: new Map([...rows.results].filter(([, one]) => one.status === 'accepted' && isHere(one))),
     entries: new Map([...rows.entries].filter(([, row]) => isHere(row))),
     registers,
+    deleted: new Set([...rows.deleted].filter((name) => !emptied.has(name))),
     dependents: relations(rows.dependents, pending, [...before.registers.values()].flatMap(sourcesOf)),
   }
 }
@@ -361,15 +382,7 @@ function follow(ops: readonly WholeOp[], rows: Rows): Decision {
   const decision = replay(ops.map(knownOp), rows, true)
   const failed = decision.results.findIndex((result) => result.status !== 'accepted' || result.repeated)
   if (failed >= 0) throw misfit(`op ${ops[failed]?.envelope.opId} does not go with it`)
-  const stale = new Set(ops.flatMap((op) => (op.bodies[0] === null ? [op.envelope.opId] : [])))
-  const gone = new Set(decision.emptied)
-  const registers = decision.registers.map((row) => {
-    const { index, sources, body } = rows.registers.get(row.key) ?? { body: null }
-    // A later put has its value, which comes with that one: until then the older one shows.
-    // Not one that derives from something: that may be deleted meanwhile.
-    const isOlder = stale.has(row.version) && body !== null && !sources && !gone.has(`register:${row.key}`)
-    return isOlder ? { ...row, ...(index && { index }), body } : row
-  })
+  const registers = withOlder(ops, rows, decision)
   return { ...decision, registers: [...registers, ...besides(ops, decision, () => true)] }
 }
 
@@ -390,10 +403,39 @@ function besides(
 interface Again {
   readonly decision: Decision
   readonly waiting: readonly Waiting[]
+  readonly state: ReplicaState
 }
 
-/** What waits, decided again behind what was not there before. */
-function decideAgain(held: readonly Held[], rows: Rows, state: ReplicaState): Again {
+/**
+ * What waits, decided again behind what was not there before.
+ *
+ * @param before as it was until now, with what has arrived
+ * @param deleted what was deleted here until now
+ */
+function decideAgain(
+  held: readonly Held[],
+  rows: Rows,
+  state: ReplicaState,
+  before: readonly Waiting[],
+  deleted: ReadonlySet<Name>,
+): Again {
+  const again = decideOnce(held, rows, state)
+  const gone = new Set([...rows.deleted, ...again.decision.emptied])
+  const names = before.flatMap(({ envelope, emptied = [] }) =>
+    emptied.flatMap((target, index) =>
+      gone.has(target) || !deleted.has(target) ? [] : { target, opId: `${envelope.opId}/${index}` },
+    ),
+  )
+  if (names.length === 0) return again
+  // What went with a delete here stays deleted, and goes elsewhere too: by a delete of its own.
+  const deletes = names.map(({ target, opId }, index): Held => {
+    const envelope = { opId, kind: 'delete', ids: [], target } as const
+    return { waiting: { order: state.last + 1 + index, envelope }, op: { envelope, bodies: [] } }
+  })
+  return decideOnce([...held, ...deletes], rows, { ...state, last: state.last + deletes.length })
+}
+
+function decideOnce(held: readonly Held[], rows: Rows, state: ReplicaState): Again {
   const ops = held.map(({ op }) => op)
   const decided = decide(ops.map(knownOp), rows)
   const hasSecret = rows.registers.get(SECRET)?.body != null
@@ -405,17 +447,11 @@ function decideAgain(held: readonly Held[], rows: Rows, state: ReplicaState): Ag
   const waiting = held.map(({ waiting, op }): Waiting => {
     const { order, envelope, beside } = waiting
     const now = fresh.get(envelope.opId)
-    const emptied = [...new Set([...(waiting.emptied ?? []), ...(now?.emptied ?? [])])]
-    const lasting = {
-      order,
-      envelope,
-      ...(beside && { beside }),
-      ...(emptied.length > 0 && { emptied }),
-    }
+    const lasting = { order, envelope, ...(beside && { beside }) }
     // What has no row in the log now is nowhere else.
     return now ? { ...now, ...lasting } : { ...lasting, bodies: op.bodies }
   })
-  return { decision, waiting }
+  return { decision, waiting, state }
 }
 
 /** Two decisions, one after the other, as one that is written over what is here. */

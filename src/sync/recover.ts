@@ -1,6 +1,6 @@
 import { slotOf } from '../kernel/log/decide.ts'
 import type { Envelope, MarkKind, Name } from '../ports/op.ts'
-import type { LogRow, RegisterRow } from '../ports/store.ts'
+import { hasBody, type LogRow, type RegisterRow } from '../ports/store.ts'
 import { attachmentsOf, opsIn } from './pulled.ts'
 import type { Waiting } from './state.ts'
 
@@ -60,7 +60,10 @@ export function recoveredFrom(
       const listed = isCurrent ? { ...(from && { sources: from }), ...(index && { index }) } : {}
       return done(
         { opId, kind: 'put', ids: [id], key: id, base, ...listed },
-        { bodies: [isCurrent ? body : null] },
+        {
+          bodies: [isCurrent ? body : null],
+          ...(!(register && hasBody(register)) && { emptied: [`register:${id}` as const] }),
+        },
       )
     }
     if (kind === 'delete') {
@@ -70,20 +73,26 @@ export function recoveredFrom(
       return done({ opId, kind: 'delete', ids: [], target: id as Name }, { emptied: [id as Name] })
     }
     const ids = op.map((one) => one.id)
+    const gone = op.flatMap((one): Name[] => (hasBody(one) ? [] : [`entry:${one.id}`]))
+    const emptied = gone.length > 0 ? { emptied: gone } : {}
     if (kind !== 'message') {
       const from = { ...(lane !== undefined && { lane }), ...(sources && { sources }) }
-      return done({ opId, kind: 'mark', ids, mark: kind as MarkKind, base: row.base ?? null, ...from })
+      const mark = { mark: kind as MarkKind, base: row.base ?? null, ...from }
+      return done({ opId, kind: 'mark', ids, ...mark }, emptied)
     }
     const attachments = op.flatMap(attachmentsOf)
     const contexts = row.contexts?.map((hash) => ({ hash, seq }))
-    return done({
-      opId,
-      kind: 'append',
-      ...(round !== undefined && { round }),
-      ids,
-      ...(attachments.length > 0 && { attachments }),
-      ...(contexts && contexts.length > 0 && { contexts }),
-    })
+    return done(
+      {
+        opId,
+        kind: 'append',
+        ...(round !== undefined && { round }),
+        ids,
+        ...(attachments.length > 0 && { attachments }),
+        ...(contexts && contexts.length > 0 && { contexts }),
+      },
+      emptied,
+    )
   })
 }
 

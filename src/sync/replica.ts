@@ -1,7 +1,7 @@
 import { SECRET } from '../kernel/context/secret.ts'
 import { nothingWritten } from '../kernel/log/decide.ts'
 import type { SealedOp } from '../ports/op.ts'
-import type { Decision, Head, LogRow, RegisterRow, Rows, ScopeStore } from '../ports/store.ts'
+import type { Decision, Head, LogRow, Rows, ScopeStore } from '../ports/store.ts'
 import type { PullAnswer, PullRequest, SyncOp } from '../ports/sync.ts'
 import {
   applyPage,
@@ -14,6 +14,7 @@ import {
   sameOps,
   type WholeOp,
 } from './page.ts'
+import { readRegisters, readRows } from './read.ts'
 import { recoveredFrom } from './recover.ts'
 import {
   NO_STATE,
@@ -120,7 +121,8 @@ export class Replica {
   /** What waits, with the bodies that the log has of it; nothing, where the replica moved on. */
   async held(waiting: readonly Waiting[]): Promise<readonly Held[] | undefined> {
     const seqs = waiting.flatMap(({ seq, bodies }) => (seq !== undefined && !bodies ? seq : []))
-    const rows = seqs.length > 0 ? await this.#rows(Math.min(...seqs) - 1, Math.max(...seqs)) : []
+    const [first = 0] = seqs
+    const rows = seqs.length > 0 ? await readRows(this.store, first - 1, seqs.at(-1)) : []
     const byOp = new Map<string, LogRow[]>()
     for (const row of rows) {
       const op = byOp.get(row.opId)
@@ -313,30 +315,13 @@ export class Replica {
   }
 
   async #recovered({ state, outbox }: View): Promise<readonly Waiting[]> {
-    const rows = await this.#rows(0, state.seq)
-    const registers = new Map<string, RegisterRow>()
-    for (let after: string | undefined, page: readonly RegisterRow[]; ; after = page.at(-1)?.key) {
-      page = await this.store.registers('', after)
-      if (page.length === 0) break
-      for (const row of page) registers.set(row.key, row)
-    }
+    const rows = await readRows(this.store, 0, state.seq)
+    const registers = await readRegisters(this.store)
     for (const { before } of outbox.toReversed())
       for (const [key, row] of before?.registers.toReversed() ?? [])
         if (row) registers.set(key, row)
         else registers.delete(key)
     return recoveredFrom(rows, registers)
-  }
-
-  /** Rows after a seq up to another. */
-  async #rows(after: number, to: number): Promise<readonly LogRow[]> {
-    const rows: LogRow[] = []
-    for (let seq = after; seq < to; ) {
-      const page = await this.store.changesSince(seq)
-      rows.push(...page.rows.filter((row) => row.seq <= to))
-      if (!page.more || page.rows.length === 0) break
-      seq = page.rows.at(-1)?.seq ?? to
-    }
-    return rows
   }
 
   async #outbox(): Promise<readonly Waiting[]> {

@@ -169,13 +169,14 @@ export class ScopeSync {
 
   /**
    * Seqs of what is here already. What is written beside an op is as the home says, and so is a
-   * mark: another writer's of the same name may have come first.
+   * mark: another writer's of its name may have come first. A home that was restored may have what
+   * is forgotten here.
    */
   #known(waiting: readonly Waiting[], cursor: number): readonly number[] {
+    const isTold = ({ envelope: { kind }, bodies, beside, emptied }: Waiting) =>
+      beside || emptied || kind === 'mark' || bodies?.includes(null)
     return waiting
-      .flatMap(({ envelope: { kind, opId }, beside }) =>
-        beside || kind === 'mark' ? [] : (this.#acks.get(opId) ?? []),
-      )
+      .flatMap((one) => (isTold(one) ? [] : (this.#acks.get(one.envelope.opId) ?? [])))
       .filter((seq) => seq > cursor)
       .sort((one, other) => one - other)
   }

@@ -664,14 +664,29 @@ class Engine implements SyncedStore {
       if (request) pushes.push({ followed, request })
     }
     let hasMoved = false
-    if (pushes.length > 0) hasMoved = await this.#push(pushes)
+    let failure: unknown
+    try {
+      if (pushes.length > 0) hasMoved = await this.#push(pushes)
+    } catch (error) {
+      // A home that takes nothing now may still have something to tell.
+      if (!isPlimsollError(error) || STATES[error.code]) throw error
+      failure = error
+    }
+    if (await this.#pullAll(due)) hasMoved = true
+    if (failure) throw failure
+    return hasMoved
+  }
+
+  /** @returns whether anything moved */
+  async #pullAll(due: readonly Followed[]): Promise<boolean> {
+    let hasMoved = false
     const pulls: { readonly followed: Followed; readonly request: Parameters<ScopeSync['pulled']>[0] }[] = []
     for (const followed of due) {
       if (followed.until > this.#host.now()) continue
       const request = await followed.sync.pullRequest()
       if (request) pulls.push({ followed, request })
     }
-    if (pulls.length === 0) return hasMoved
+    if (pulls.length === 0) return false
     const scoped = pulls.map(({ followed, request }) => ({ ...request, ...named(followed.sync.scope) }))
     const answers = await this.#ask((signal) => this.#transport.pull(scoped, signal))
     for (const [index, { followed, request }] of pulls.entries()) {

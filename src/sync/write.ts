@@ -23,6 +23,8 @@ export function writeLocally(
   if ((erase || emptied.length > 0) && !waiting) return undefined
   const state = stateIn(rows.replica)
   const written = waitingOf(ops, rows, decision, state)
+  const isRotated = decision.registers.some(({ key }) => key === SECRET)
+  const left = erase ? [] : scrubbed(waiting ?? [], emptied, isRotated)
   // Of a log that it never saw, a replica has nothing to erase.
   const sent = written.filter(({ envelope }) => envelope.kind !== 'erase' || state.generation !== undefined)
   return {
@@ -33,7 +35,7 @@ export function writeLocally(
         last: state.last + written.length,
         ...(erase && state.generation !== undefined && { erasing: true }),
       } satisfies ReplicaState),
-      outbox: [...(erase ? [] : scrubbed(waiting ?? [], emptied)), ...sent].map(outboxRow),
+      outbox: [...left, ...sent].map(outboxRow),
       ...(erase && waiting && { sent: waiting.map(({ order }) => order) }),
     },
   }
@@ -130,7 +132,7 @@ function beforeOf(
     registers: registers.flatMap(({ key }) => {
       const row = rows.registers.get(key)
       if (row && row.seq > seq) return []
-      return [[key, row ? forgotten(row, gone) : null] as const]
+      return [[key, row ? forgotten(row, gone, gone.size > 0) : null] as const]
     }),
     marks: marks.flatMap(({ slot }) => {
       const row = rows.head.marks.get(slot)
@@ -139,38 +141,68 @@ function beforeOf(
   }
 }
 
-function forgotten(row: RegisterRow, gone: ReadonlySet<Name>): RegisterRow {
-  const isGone = gone.has(`register:${row.key}`) || (gone.size > 0 && row.key === SECRET)
-  return isGone ? { key: row.key, version: row.version, seq: row.seq, body: null } : row
+function forgotten(row: RegisterRow, gone: ReadonlySet<Name>, isRotated: boolean): RegisterRow {
+  if (!gone.has(`register:${row.key}`) && !(isRotated && row.key === SECRET)) return row
+  // By its sources it goes again with what it derives from, when that is decided again.
+  const { index: _, ...rest } = row
+  return { ...rest, body: null }
 }
 
 /** Of what waits, the rows that hold something that is deleted, without that. */
-export function scrubbed(waiting: readonly Waiting[], emptied: readonly Name[]): readonly Waiting[] {
+export function scrubbed(
+  waiting: readonly Waiting[],
+  emptied: readonly Name[],
+  isRotated = false,
+): readonly Waiting[] {
   return waiting.flatMap((one) => {
-    const clean = scrub(one, emptied)
+    const clean = scrub(one, emptied, isRotated)
     return clean === one ? [] : clean
   })
 }
 
 /**
- * What waits, without what is deleted, and without what was written beside it: a delete brings
- * another.
+ * What waits, without what is deleted.
+ *
+ * @param isRotated whether another secret was written meanwhile, so that an older one goes too
  */
-export function scrub(one: Waiting, emptied: readonly Name[]): Waiting {
+export function scrub(one: Waiting, emptied: readonly Name[], isRotated: boolean): Waiting {
   const gone = new Set(emptied)
   if (gone.size === 0) return one
-  const { envelope, bodies, before, beside: _, ...rest } = one
+  const { envelope, bodies, before, beside, ...rest } = one
   const { kind, key, ids } = envelope
   const names = kind === 'put' ? [`register:${key}` as const] : ids.map((id) => `entry:${id}` as const)
   const left = bodies?.map((body, place) => (gone.has(names[place] as Name) ? null : body))
-  const registers = before?.registers.map(([name, row]) => [name, row && forgotten(row, gone)] as const)
+  const registers = before?.registers.map(
+    ([name, row]) => [name, row && forgotten(row, gone, isRotated)] as const,
+  )
   const clean: Waiting = {
     ...rest,
     envelope,
     ...(left && { bodies: left }),
+    ...(beside && !isRotated && { beside }),
     ...(before && registers && { before: { ...before, registers } }),
   }
   return JSON.stringify(clean) === JSON.stringify(one) ? one : clean
+}
+
+/**
+ * The registers of a decision. Of a put that was written over where it comes from, the value comes
+ * with a later one: until then the older value shows. Not one that derives from something: that may
+ * be deleted meanwhile.
+ */
+export function withOlder(
+  ops: readonly Pick<SealedOp, 'envelope' | 'bodies'>[],
+  rows: Pick<Rows, 'registers'>,
+  { registers, emptied }: Pick<Decision, 'registers' | 'emptied'>,
+): readonly RegisterRow[] {
+  const stale = new Set(ops.flatMap(({ envelope, bodies }) => (bodies[0] === null ? [envelope.opId] : [])))
+  if (stale.size === 0) return registers
+  const gone = new Set(emptied)
+  return registers.map((row) => {
+    const { index, sources, body } = rows.registers.get(row.key) ?? { body: null }
+    const isOlder = stale.has(row.version) && body !== null && !sources && !gone.has(`register:${row.key}`)
+    return isOlder ? { ...row, ...(index && { index }), body } : row
+  })
 }
 
 /** Keys and slots over which an op writes, as far as is known of it. */

@@ -1,9 +1,13 @@
 /** The client half of sync: two devices and a home in one process. */
 import { afterEach, expect, test, vi } from 'vitest'
-import { decide } from '../../../src/kernel/log/decide.ts'
+import { decide, nothingWritten } from '../../../src/kernel/log/decide.ts'
+import type { Decision } from '../../../src/ports/store.ts'
 import { PUSH_OPS } from '../../../src/ports/sync.ts'
 import { mapStore } from '../../../src/stores/map.ts'
+import { Replica, type ReplicaStore } from '../../../src/sync/replica.ts'
+import { NO_STATE, outboxRow } from '../../../src/sync/state.ts'
 import type { SyncedStore } from '../../../src/sync/sync.ts'
+import { writeLocally } from '../../../src/sync/write.ts'
 import { append, erase, names, put, remove } from '../../contract/samples.ts'
 import {
   ADA,
@@ -396,4 +400,183 @@ test('what waits is found when the app starts again', async () => {
   const { store } = device(home, { store: first.base })
   await store.settled()
   expect(await idsOf(home.store)).toEqual(['m1'])
+})
+
+test('a put that waits to a new register stays, where the home lost its log', async () => {
+  const home = new TestHome()
+  const { store, link, base } = device(home)
+  store.follow(TRIP)
+  await write(store, [append('a', ['m1'])])
+  await store.settled()
+  store.pause()
+  await write(store, [put('p', 'mood', null)])
+  home.store = mapStore()
+  await home.open().commit([append('other', ['m0'])], decide)
+  const { push } = link
+  link.push = refusing('ERR_OVERLOADED')
+  store.resume()
+  await vi.waitFor(async () => expect(await idsOf(base)).toContain('m0'))
+  expect(await idsOf(base)).toEqual(['m0', 'm1', 'mood'])
+  link.push = push
+  await store.settled()
+  expect(await store.refused(TRIP)).toEqual([])
+  expect(await home.store.open(TRIP).register('mood')).toMatchObject({ version: 'p' })
+  expect(await logOf(base)).toEqual(await logOf(home.store))
+})
+
+test('what was written before the home was first seen is wiped by an erase too', async () => {
+  const home = new TestHome()
+  await home.open().commit([append('a', ['m1'])], decide)
+  const { store, link, base } = device(home)
+  const { push } = link
+  link.push = offline
+  store.follow(TRIP)
+  await write(store, [append('b', ['m2'])])
+  await vi.waitFor(() => expect(store.status).toMatchObject({ state: 'offline', waiting: 1 }))
+  await home.open().commit([erase('e')], decide)
+  await home.open().commit([append('c', ['m3'])], decide)
+  link.push = push
+  await store.settled()
+  expect(await idsOf(base)).toEqual(['m3'])
+  expect(await outboxOf(base)).toBe(0)
+})
+
+test('what another device deletes is gone from what waits and from what was refused', async () => {
+  const home = new TestHome()
+  const { store, link, base } = device(home)
+  store.follow(TRIP)
+  await write(store, [put('p', 'mood', null)])
+  await store.settled()
+  const { push } = link
+  link.push = async (requests) =>
+    requests.map(({ generation, ops }) => ({
+      generation,
+      results: ops.map(() => ({ rejected: 'forbidden' as const })),
+      head: 1,
+    }))
+  await write(store, [append('x', ['m1'])])
+  await store.settled()
+  link.push = refusing('ERR_OVERLOADED')
+  await write(store, [put('q', 'mood', 'p', { body: 'a secret' })])
+  await home.open().commit([remove('d', 'register:mood'), remove('f', 'entry:m1')], decide)
+  home.poke()
+  await vi.waitFor(async () => expect(await idsOf(base)).toContain('register:mood'))
+  const rows = await base.open(TRIP).outbox?.(0)
+  expect(JSON.stringify(rows)).not.toMatch(/a secret|body of m1/)
+  link.push = push
+  await store.settled()
+  expect((await store.refused(TRIP)).map(({ refusal }) => refusal)).toEqual([
+    { rejected: 'forbidden' },
+    { rejected: 'deleted' },
+  ])
+})
+
+test('an op that the home lost after its answer is sent again', async () => {
+  const home = new TestHome()
+  const { store, link, base } = device(home)
+  store.follow(TRIP)
+  await write(store, [append('a', ['m1'])])
+  await store.settled()
+  const { push } = link
+  // Answered, and then gone: the home was restored to what it was before.
+  link.push = async (requests) => {
+    link.push = push
+    return requests.map(({ generation, ops }) => ({
+      generation,
+      results: ops.map((_, index) => ({ seq: 2 + index })),
+      head: 1 + ops.length,
+    }))
+  }
+  await write(store, [append('b', ['m2'])])
+  await store.settled()
+  expect(await idsOf(home.store)).toEqual(['m1', 'm2'])
+  expect(await outboxOf(base)).toBe(0)
+})
+
+test('what an answer says of another log is not believed', async () => {
+  const home = new TestHome()
+  const { store, link } = device(home)
+  store.follow(TRIP)
+  await write(store, [append('a', ['m1'])])
+  await store.settled()
+  const { push } = link
+  link.push = async (requests) => {
+    link.push = push
+    const results = requests[0]?.ops.map(() => ({ rejected: 'forbidden' as const })) ?? []
+    return [{ generation: 'another', results, head: 9 }]
+  }
+  await write(store, [append('b', ['m2'])])
+  expect(await store.settled()).toMatchObject({ refused: 0 })
+  expect(await idsOf(home.store)).toEqual(['m1', 'm2'])
+})
+
+test('nothing of an erased log comes back while the erase waits', async () => {
+  const home = new TestHome()
+  const { store, link, base } = device(home)
+  store.follow(TRIP)
+  await write(store, [append('a', ['m1'])])
+  await store.settled()
+  const { push } = link
+  link.push = refusing('ERR_OVERLOADED')
+  await write(store, [erase('e'), append('b', ['m2'])])
+  await home.open().commit([append('c', ['m3'])], decide)
+  const pulls = () => home.calls.filter((call) => 'pull' in call).length
+  const before = pulls()
+  store.resume()
+  await vi.waitFor(() => expect(store.status.cause?.code).toBe('ERR_OVERLOADED'))
+  expect(pulls()).toBe(before)
+  expect((await idsOf(base)).at(-1)).toBe('m2')
+  link.push = push
+  await store.settled()
+  expect(await idsOf(base)).toEqual(['m2'])
+  expect((await idsOf(home.store)).at(-1)).toBe('m2')
+  const pushed = home.calls.flatMap((call) => ('push' in call ? call.push.map(({ ops }) => ops.length) : []))
+  expect(pushed).toEqual([1, 1, 1])
+})
+
+test('what was written before the store was synced is sent before what is written at once', async () => {
+  const home = new TestHome()
+  const base = mapStore()
+  await write(base, [append('a', ['m1'])])
+  const { store } = device(home, { store: base })
+  await write(store, [append('b', ['m2'])])
+  await store.settled()
+  expect(await idsOf(home.store)).toEqual(['m1', 'm2'])
+})
+
+test('a scope whose pushes are all refused makes no dead letter', async () => {
+  const home = new TestHome()
+  const { store, link, base } = device(home)
+  link.push = async (requests) =>
+    requests.map(() => ({ error: { code: 'ERR_INVALID_ARGUMENT', message: 'no' } }))
+  await write(store, [append('a', ['m1'])])
+  await vi.waitFor(() => expect(store.status.cause?.code).toBe('ERR_INVALID_ARGUMENT'))
+  expect(await store.refused(TRIP)).toEqual([])
+  expect(await idsOf(base)).toEqual(['m1'])
+})
+
+test('nothing is decided on a state that has passed', async () => {
+  const store = mapStore().open(TRIP) as ReplicaStore
+  const replica = new Replica(store)
+  const one = await replica.view()
+  await store.commit([append('a', ['m1'])], (ops, rows) => writeLocally(ops, rows, decide) as Decision)
+  const change = { ...nothingWritten([]), replica: { state: '{}' } }
+  expect(await replica.write(one, [], () => change)).toBe(false)
+  expect((await replica.view()).waiting).toHaveLength(1)
+})
+
+test('another tab sees that what was refused is discarded', async () => {
+  const store = mapStore().open(TRIP) as ReplicaStore
+  const [one, two] = [new Replica(store), new Replica(store)]
+  const state = JSON.stringify(NO_STATE)
+  const refused = outboxRow({
+    order: 1,
+    envelope: append('a', ['m1']).envelope,
+    bodies: ['b'],
+    refusal: { rejected: 'forbidden' },
+  })
+  await store.commit([], () => ({ ...nothingWritten([]), replica: { state, outbox: [refused] } }))
+  expect((await two.view()).outbox).toHaveLength(1)
+  await one.discard([1])
+  expect((await two.view()).outbox).toEqual([])
 })

@@ -53,6 +53,9 @@ test('of two marks of one name the first holds, here and at home', async () => {
   const places = new Places({ budget: 1_000 })
   await places.play([
     { place: 'edge', type: 'say', size: 1 },
+    { place: 'edge', type: 'say', size: 1 },
+    { place: 'edge', type: 'meet', recall: false },
+    { place: 'edge', type: 'rewind', target: 0.9 },
     { place: 'one', type: 'sync' },
     { place: 'two', type: 'sync' },
     { place: 'two', type: 'context', recall: false, preview: false },
@@ -60,6 +63,22 @@ test('of two marks of one name the first holds, here and at home', async () => {
     { place: 'one', type: 'context', recall: false, preview: false },
   ])
   expect(places.epochs.size).toBeGreaterThan(0)
+  await places.close()
+})
+
+test('of two summaries of one name the first holds, though models said otherwise', async () => {
+  const places = new Places({ budget: 400, alike: false })
+  const said = Array.from({ length: 6 }, (): Happening => ({ place: 'edge', type: 'say', size: 10 }))
+  await places.play([
+    ...said.slice(0, 1),
+    { place: 'edge', type: 'meet', recall: false },
+    ...said,
+    { place: 'one', type: 'sync' },
+    { place: 'two', type: 'sync' },
+    { place: 'one', type: 'context', recall: false, preview: false },
+    { place: 'two', type: 'context', recall: false, preview: false },
+  ])
+  expect(places.summaries.size).toBe(1)
   await places.close()
 })
 

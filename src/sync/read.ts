@@ -1,0 +1,27 @@
+import type { LogRow, RegisterRow, ScopeStore } from '../ports/store.ts'
+
+/** Rows of a log after a seq, up to another. */
+export async function readRows(
+  scope: Pick<ScopeStore, 'changesSince'>,
+  after: number,
+  to = Number.POSITIVE_INFINITY,
+): Promise<readonly LogRow[]> {
+  const rows: LogRow[] = []
+  for (let seq = after; seq < to; ) {
+    const page = await scope.changesSince(seq)
+    rows.push(...page.rows.filter((row) => row.seq <= to))
+    if (!page.more || page.rows.length === 0) break
+    seq = page.rows.at(-1)?.seq ?? to
+  }
+  return rows
+}
+
+/** All registers that have a value. */
+export async function readRegisters(scope: Pick<ScopeStore, 'registers'>): Promise<Map<string, RegisterRow>> {
+  const registers = new Map<string, RegisterRow>()
+  for (let page: readonly RegisterRow[] = []; ; ) {
+    page = await scope.registers('', page.at(-1)?.key)
+    if (page.length === 0) return registers
+    for (const row of page) registers.set(row.key, row)
+  }
+}

@@ -1,0 +1,189 @@
+/** What must hold when nothing is on its way any more. */
+import { fold } from '../../src/kernel/log/fold.ts'
+import type { LogRow, ScopeStore } from '../../src/ports/store.ts'
+import { readLog } from '../contract/samples.ts'
+import type { Tab } from './client.ts'
+import { textOf, type World } from './world.ts'
+
+export class Broken extends Error {}
+
+const ROUNDS = 60
+
+/** Lets all devices and the home come together. */
+export async function settle(world: World): Promise<void> {
+  world.messages.length = 0
+  for (let round = 0; ; round++) {
+    let moved = false
+    for (const [index, tab] of world.tabs.entries()) {
+      if (await isSettled(world, tab)) continue
+      moved = true
+      for (const what of ['push', 'pull'] as const) {
+        await world.send(what, index, 100)
+        while (world.messages.length > 0)
+          await world.deliver(world.messages.shift() as (typeof world.messages)[number])
+      }
+    }
+    if (!moved) return
+    if (round === ROUNDS) throw new Broken('I13: they do not come together')
+  }
+}
+
+async function isSettled({ home }: World, tab: Tab): Promise<boolean> {
+  const { state, waiting } = await tab.replica.view()
+  if (waiting.length > 0) return false
+  const { generation, since } = await home.state()
+  return (state.generation ?? '') === generation && state.seq === (await home.scope.head()).seq - since
+}
+
+/** A tab of each device. */
+function devicesOf({ tabs }: World): readonly Tab[] {
+  return tabs.filter(({ device }, index) => tabs.findIndex((tab) => tab.device === device) === index)
+}
+
+/** All that a scope shows, as of the first seq of its log. */
+export async function shownBy(scope: ScopeStore, since = 0): Promise<Record<string, unknown>> {
+  const head = await scope.head()
+  const log = (await readLog(scope)).filter(({ seq, kind }) => seq > since && kind !== 'erase')
+  const registers = await allRegisters(scope)
+  const { units, unshown, hidden } = fold(log)
+  return {
+    head: {
+      seq: (log.at(-1)?.seq ?? since) - since,
+      ordinal: head.ordinal,
+      first: head.first,
+      marks: [...head.marks.values()]
+        .map((mark) => ({ ...mark, seq: mark.seq - since }))
+        .sort((a, b) => (a.slot < b.slot ? -1 : 1)),
+    },
+    log: log.map(({ tok: _, derived: __, seq, ...row }) => ({ seq: seq - since, ...row })),
+    registers: registers.map(({ seq, ...row }) => ({ seq: seq - since, ...row })),
+    indexed: (await scope.indexed('facts')).map(({ key }) => key),
+    sums: [...(await scope.sums(['facts']))],
+    fold: {
+      units: units.map(({ row, results }) => [row.id, results.map((one) => one.row.id)]),
+      unshown: unshown.map(({ row, reason }) => [row.id, reason]),
+      hidden: [...hidden].sort(),
+    },
+  }
+}
+
+async function allRegisters(scope: ScopeStore) {
+  const live = await scope.registers('')
+  const keys = new Set(live.map(({ key }) => key))
+  for (const { kind, id } of await readLog(scope)) if (kind === 'put') keys.add(id)
+  const all = await Promise.all([...keys].sort().map((key) => scope.register(key)))
+  return all.flatMap((row) => row ?? [])
+}
+
+export async function check(world: World): Promise<void> {
+  const { home } = world
+  const { since } = await home.state()
+  const wanted = await shownBy(home.scope, since)
+  for (const tab of devicesOf(world)) {
+    const shown = await shownBy(tab.scope)
+    for (const [what, value] of Object.entries(wanted))
+      same(`I1: ${what} of device ${tab.device}`, shown[what], value)
+  }
+  const log = (await readLog(home.scope)).filter(({ seq }) => seq > since)
+  checkLog(log)
+  await checkLost(world, log)
+  checkOrder(world, log)
+  checkUpdates(world, log)
+  await checkForgotten(world, log)
+}
+
+function checkLog(log: readonly LogRow[]): void {
+  const firsts = log.filter(({ place }) => place === 0)
+  const ops = firsts.map(({ opId }) => opId)
+  if (new Set(ops).size < ops.length) throw new Broken('I3: an op is there twice')
+  const ids = log.flatMap(({ kind, id }) => (kind === 'put' || kind === 'delete' ? [] : id))
+  if (new Set(ids).size < ids.length) throw new Broken('I3: an entry is there twice')
+  const start = (firsts[0]?.seq ?? 1) - 1
+  for (const [index, { seq }] of firsts.entries())
+    if (seq !== start + index + 1) throw new Broken(`I4: a gap before ${seq}`)
+  const seen = new Set<string>()
+  for (const { opId, place } of log) {
+    if (place === 0 && seen.has(opId)) throw new Broken(`I6: ${opId} is parted`)
+    seen.add(opId)
+  }
+}
+
+async function checkLost(world: World, log: readonly LogRow[]): Promise<void> {
+  const there = new Set(log.map(({ opId }) => opId))
+  const refused = new Set<string>()
+  for (const tab of devicesOf(world))
+    for (const { envelope, refusal } of await tab.outbox()) {
+      if (refusal) refused.add(`${tab.device}:${envelope.opId}`)
+      if (refusal && there.has(envelope.opId)) throw new Broken(`I2: ${envelope.opId} is refused and there`)
+    }
+  for (const [opId, one] of world.written) {
+    const { op, by, wiped } = one
+    if (there.has(opId) || op.envelope.kind === 'erase' || world.isGone(one)) continue
+    if (world.mayBeGone(one)) continue
+    if (refused.has(`${by}:${opId}`) || wiped) continue
+    // Where a home goes back, what was only there is gone, once all who had it are wiped.
+    if (world.restores > 0 && by < 0) continue
+    throw new Broken(`I2: ${opId} (${op.envelope.kind} by ${by}) is gone`)
+  }
+  for (const opId of there) {
+    const one = world.written.get(opId)
+    if (one && world.isGone(one)) throw new Broken(`I8: ${opId} was erased and is there`)
+  }
+}
+
+function checkOrder({ written, restores, wipes }: World, log: readonly LogRow[]): void {
+  if (restores > 0 || wipes > 0) return
+  const orders = new Map<number, number>()
+  const numbers = new Map([...written.keys()].map((opId, index) => [opId, index]))
+  for (const { opId } of log) {
+    const { by = -1 } = written.get(opId) ?? {}
+    const number = numbers.get(opId) ?? 0
+    if (by >= 0 && number < (orders.get(by) ?? 0)) throw new Broken(`I5: ${opId} is out of order`)
+    orders.set(by, number)
+  }
+}
+
+function checkUpdates({ written, restores }: World, log: readonly LogRow[]): void {
+  if (restores > 0) return
+  const versions = new Map<string, string>()
+  for (const { kind, id, opId, place } of log) {
+    if (place !== 0 || kind !== 'put') continue
+    const { saw } = written.get(opId) ?? {}
+    if (saw !== undefined && saw !== (versions.get(id) ?? null))
+      throw new Broken(`I7: ${opId} wrote over ${versions.get(id)}, and saw ${saw}`)
+    versions.set(id, opId)
+  }
+}
+
+/** What was deleted or erased is nowhere. */
+async function checkForgotten(world: World, log: readonly LogRow[]): Promise<void> {
+  const scopes: (readonly [string, ScopeStore])[] = [
+    ['home', world.home.scope],
+    ...devicesOf(world).map((tab) => [`device ${tab.device}`, tab.scope] as const),
+  ]
+  const texts = await Promise.all(
+    scopes.map(async ([name, scope]) => {
+      const outbox = await scope.outbox?.(0)
+      return [name, JSON.stringify([await readLog(scope), await scope.registers(''), outbox])] as const
+    }),
+  )
+  const gone: string[] = []
+  for (const { kind, id } of log)
+    if (kind === 'delete') {
+      const name = id.slice(id.indexOf(':') + 1)
+      if (id.startsWith('entry:')) gone.push(textOf(name))
+      else for (const [opId, { op }] of world.written) if (op.envelope.key === name) gone.push(textOf(opId))
+    }
+  for (const [opId, one] of world.written)
+    if (world.isGone(one)) gone.push(textOf(opId), ...one.op.envelope.ids.map(textOf))
+  for (const [name, text] of texts)
+    for (const one of gone) if (text.includes(one)) throw new Broken(`I8: ${one} is there on ${name}`)
+}
+
+function same(what: string, one: unknown, other: unknown): void {
+  const [is, was] = [JSON.stringify(one), JSON.stringify(other)]
+  if (is === was) return
+  const at = [...is].findIndex((character, place) => character !== was[place])
+  const from = Math.max(0, at - 120)
+  throw new Broken(`${what}:\n  ${is.slice(from, at + 160)}\n  ${was.slice(from, at + 160)}`)
+}

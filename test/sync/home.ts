@@ -1,0 +1,42 @@
+import { decide } from '../../src/kernel/log/decide.ts'
+import type { OpResult, SealedOp } from '../../src/ports/op.ts'
+import type { Decide, ScopeStore } from '../../src/ports/store.ts'
+import type { PullAnswer, PullRequest, PushAnswer, PushRequest } from '../../src/ports/sync.ts'
+import {
+  answerPull,
+  answerPush,
+  type HomeState,
+  homeScope,
+  homeStateIn,
+  NO_GENERATION,
+} from '../../src/sync/home.ts'
+
+/** The home of all devices, over a store. */
+export class Home {
+  readonly scope: ScopeStore
+  readonly #newTok: () => string
+
+  constructor(scope: ScopeStore, newTok: () => string) {
+    this.scope = scope
+    this.#newTok = newTok
+  }
+
+  /** What is written at home itself, as an agent does that runs there. */
+  write(ops: readonly SealedOp[], rule: Decide = decide): Promise<readonly OpResult[]> {
+    return homeScope(this.scope, { newTok: this.#newTok }).commit(ops, rule)
+  }
+
+  /** Of its log, and where replicas begin to count. */
+  async state(): Promise<HomeState> {
+    const [row] = (await this.scope.outbox?.(0)) ?? []
+    return homeStateIn(row?.value) ?? { generation: NO_GENERATION, since: 0, erased: [] }
+  }
+
+  push(request: PushRequest): Promise<PushAnswer> {
+    return answerPush(this.scope, request, { newTok: this.#newTok })
+  }
+
+  pull(request: PullRequest): Promise<PullAnswer> {
+    return answerPull(this.scope, request, { newTok: this.#newTok })
+  }
+}

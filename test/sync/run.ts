@@ -1,0 +1,32 @@
+/**
+ * `npm run test:sync -- [--seeds 10000] [--seed 1] [--steps 60]`: random runs of devices and their
+ * home, with all that can go wrong between them. A run that breaks a rule is made smaller, and
+ * printed.
+ */
+import { parseArgs } from 'node:util'
+import { generate } from './commands.ts'
+import { play, shrunk } from './play.ts'
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '10000' },
+    seed: { type: 'string', default: '1' },
+    steps: { type: 'string', default: '60' },
+  },
+})
+const [seeds, seed, steps] = [Number(values.seeds), Number(values.seed), Number(values.steps)]
+const started = performance.now()
+let failed = 0
+for (let at = seed; at < seed + seeds; at++) {
+  const commands = generate(at, steps)
+  const broken = await play(commands)
+  if (broken === undefined) continue
+  if (++failed > 3) break
+  const kind = broken.slice(0, 12)
+  const least = await shrunk(commands, async (fewer) => (await play(fewer))?.slice(0, 12) === kind)
+  console.log(`--seed ${at}: ${await play(least)}`)
+  for (const command of least) console.log(`  ${JSON.stringify(command)}`)
+}
+const seconds = ((performance.now() - started) / 1_000).toFixed(1)
+console.log(`--seed ${seed} --seeds ${seeds} --steps ${steps}: ${failed} failed, in ${seconds} s`)
+if (failed > 0) process.exitCode = 1

@@ -1,0 +1,449 @@
+/** Devices, their home and the network between them: plays commands, and keeps what was written. */
+import { commitDeletes } from '../../src/kernel/context/secret.ts'
+import { decide } from '../../src/kernel/log/decide.ts'
+import { sealMessage } from '../../src/kernel/log/message.ts'
+import type { Part } from '../../src/ports/message.ts'
+import type { Envelope, Name, OpResult, SealedOp } from '../../src/ports/op.ts'
+import type { Decide, LogRow, RegisterRow, ScopeStore } from '../../src/ports/store.ts'
+import type { PullAnswer, PullRequest, PushAnswer, PushRequest } from '../../src/ports/sync.ts'
+import { erase, readLog } from '../contract/samples.ts'
+import { Tab } from './client.ts'
+import type { Command } from './commands.ts'
+import { Home } from './home.ts'
+
+/** A scope on a disk. */
+export interface Place {
+  /** Another handle of it. */
+  open(): ScopeStore
+}
+
+/** Where scopes of a world live. */
+export interface Disk {
+  /** An empty scope. */
+  place(): Promise<Place> | Place
+  /** Another scope with the same rows. */
+  copy(place: Place): Promise<Place> | Place
+}
+
+/** What a mutant puts wrong: of the home, of devices, and of what is on its way. */
+export interface Sabotage {
+  readonly home?: (scope: ScopeStore, world: World) => ScopeStore
+  readonly device?: (scope: ScopeStore, world: World) => ScopeStore
+  readonly request?: (message: Message, world: World) => Promise<Message> | Message
+  readonly answer?: (message: Message, world: World) => Promise<Message> | Message
+}
+
+export type Message =
+  | { readonly kind: 'push'; readonly tab: number; readonly request: PushRequest }
+  | { readonly kind: 'pull'; readonly tab: number; readonly request: PullRequest }
+  | {
+      readonly kind: 'pushed'
+      readonly tab: number
+      readonly request: PushRequest
+      readonly answer: PushAnswer
+    }
+  | {
+      readonly kind: 'pulled'
+      readonly tab: number
+      readonly request: PullRequest
+      readonly answer: PullAnswer
+    }
+
+/** An op that was accepted where it was written. */
+export interface Written {
+  readonly op: SealedOp
+  /** Of the device, or of the home. */
+  readonly by: number
+  /** The generation that its writer knew; the home's own. */
+  readonly generation?: string | undefined
+  /** The generation that its writer had erased. */
+  readonly after?: string | undefined
+  /** Puts: the version that the writer saw. */
+  readonly saw?: string | null
+  /** The device lost its store before it sent it, for all that is known. */
+  wiped: boolean
+}
+
+/** Of a tab: the home's own agent. */
+export const AGENT = -1
+
+export class World {
+  readonly sabotage: Sabotage
+  readonly disk: Disk
+  home: Home
+  #homePlace: Place
+  readonly tabs: Tab[]
+  readonly #places: Place[]
+  readonly messages: Message[] = []
+  readonly bookmarks: Place[] = []
+  readonly written = new Map<string, Written>()
+  /** Generations that were erased, at home. */
+  readonly erased = new Set<string>()
+  /** Ops that are gone since a device erased what it knew. */
+  readonly erasedHere = new Set<string>()
+  restores = 0
+  wipes = 0
+  #count = 0
+  #toks = 0
+
+  private constructor(sabotage: Sabotage, disk: Disk, home: Place, places: Place[]) {
+    this.sabotage = sabotage
+    this.disk = disk
+    this.#homePlace = home
+    this.home = this.#openHome()
+    this.#places = places
+    // The first device has two tabs.
+    this.tabs = [...places.keys(), 0].map((device) => this.#openTab(device))
+  }
+
+  static async of(disk: Disk, sabotage: Sabotage = {}, devices = 3): Promise<World> {
+    const places: Place[] = []
+    for (let device = 0; device < devices; device++) places.push(await disk.place())
+    return new World(sabotage, disk, await disk.place(), places)
+  }
+
+  #openHome(): Home {
+    const scope = this.#homePlace.open()
+    return new Home(this.sabotage.home?.(scope, this) ?? scope, this.newTok)
+  }
+
+  #openTab(device: number): Tab {
+    const scope = (this.#places[device] as Place).open()
+    return new Tab(device, this.sabotage.device?.(scope, this) ?? scope)
+  }
+
+  newTok = (): string => `tok${++this.#toks}`
+  #newId = (): string => `o${++this.#count}`
+
+  async play(command: Command): Promise<void> {
+    switch (command.do) {
+      case 'append':
+        return this.#append(command.tab, command.shape, command.at)
+      case 'put':
+        return this.#put(command.tab, command.key, command.from)
+      case 'mark':
+        return this.#mark(command.tab, command.shape, command.from)
+      case 'delete':
+        return this.#delete(command.tab, command.target)
+      case 'repeat':
+        return this.#repeat(command.tab, command.op)
+      case 'erase':
+        return this.write(command.tab, [erase(this.#newId())])
+      case 'unknown':
+        return this.#unknown()
+      case 'push':
+      case 'pull':
+        return this.send(command.do, command.tab % this.tabs.length, command.limit)
+      case 'deliver':
+      case 'drop':
+      case 'double': {
+        if (this.messages.length === 0) return
+        const at = command.message % this.messages.length
+        const [message] = command.do === 'double' ? [this.messages[at]] : this.messages.splice(at, 1)
+        if (message && command.do !== 'drop') await this.deliver(message)
+        return
+      }
+      case 'crash': {
+        const index = command.tab % this.tabs.length
+        this.tabs[index] = this.#openTab((this.tabs[index] as Tab).device)
+        this.#forget((message) => message.tab === index && 'answer' in message)
+        return
+      }
+      case 'wipe':
+        return this.#wipe(command.tab % this.tabs.length)
+      case 'bookmark':
+        this.bookmarks.push(await this.disk.copy(this.#homePlace))
+        return
+      case 'restore': {
+        const found = this.bookmarks[command.bookmark % Math.max(1, this.bookmarks.length)]
+        if (!found) return
+        this.#homePlace = await this.disk.copy(found)
+        this.home = this.#openHome()
+        this.restores++
+        return
+      }
+    }
+  }
+
+  async send(what: 'push' | 'pull', index: number, limit: number): Promise<void> {
+    const tab = this.tabs[index] as Tab
+    let message: Message | undefined
+    if (what === 'push') {
+      const request = await tab.push(limit)
+      if (request) message = { kind: 'push', tab: index, request }
+    } else {
+      const request = await tab.pull(limit)
+      if (request) message = { kind: 'pull', tab: index, request }
+    }
+    if (message) this.messages.push((await this.sabotage.request?.(message, this)) ?? message)
+  }
+
+  async deliver(message: Message): Promise<void> {
+    const tab = this.tabs[message.tab] as Tab
+    switch (message.kind) {
+      case 'push': {
+        const answer = await this.#watched(() => this.home.push(message.request))
+        return this.#answered({ ...message, kind: 'pushed', answer })
+      }
+      case 'pull':
+        return this.#answered({ ...message, kind: 'pulled', answer: await this.home.pull(message.request) })
+      case 'pushed':
+        return tab.pushed(message.request, message.answer)
+      case 'pulled':
+        return tab.pulled(message.request, message.answer)
+    }
+  }
+
+  async #answered(message: Message): Promise<void> {
+    this.messages.push((await this.sabotage.answer?.(message, this)) ?? message)
+  }
+
+  /** Does something at home, and sees whether that erased its log. */
+  async #watched<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = await work()
+    for (const generation of (await this.home.state()).erased) this.#erasedAtHome(generation)
+    return result
+  }
+
+  /** Writes ops on a device, or at home. */
+  async write(tab: number, ops: readonly SealedOp[], rule: Decide = decide): Promise<void> {
+    const writer = this.#writer(tab)
+    const saws = await Promise.all(
+      ops.map(async ({ envelope: { kind, key = '' } }) =>
+        kind === 'put' ? ((await writer.scope.register(key))?.version ?? null) : undefined,
+      ),
+    )
+    const results = await writer.write(ops, rule)
+    const known = await writer.generation()
+    for (const [index, op] of ops.entries()) {
+      const result = results[index]
+      if (result?.status !== 'accepted' || result.repeated) continue
+      const { opId, kind } = op.envelope
+      if (kind === 'erase') this.#erasedBy(writer.by)
+      const saw = saws[index]
+      this.written.set(opId, {
+        op,
+        by: writer.by,
+        ...known,
+        ...(saw !== undefined && { saw }),
+        wiped: false,
+      })
+    }
+  }
+
+  #writer(tab: number) {
+    // One in eight writes is the agent's.
+    const index = tab % (this.tabs.length * 2)
+    const chosen = this.tabs[index % this.tabs.length] as Tab
+    if (tab >= 0 && index !== this.tabs.length)
+      return {
+        by: chosen.device,
+        scope: chosen.scope,
+        write: (ops: readonly SealedOp[], rule: Decide) => chosen.write(ops, rule),
+        /** What is written after an erase that waits is of the log after it. */
+        generation: async () => {
+          const { generation, erasing } = await chosen.state()
+          return erasing ? { after: generation } : { generation }
+        },
+      }
+    const { home } = this
+    return {
+      by: AGENT,
+      scope: home.scope,
+      write: (ops: readonly SealedOp[], rule: Decide) => this.#watched(() => home.write(ops, rule)),
+      generation: async () => ({ generation: (await home.state()).generation, after: undefined }),
+    }
+  }
+
+  /** What a device wrote may be gone with its erase, sent or not. */
+  #erasedBy(by: number): void {
+    for (const [opId, one] of this.written) if (one.by === by) this.erasedHere.add(opId)
+  }
+
+  #erasedAtHome(generation: string): void {
+    if (this.erased.has(generation)) return
+    this.erased.add(generation)
+    // An operator who restores what was there before an erase brings it back: that is not played.
+    this.bookmarks.length = 0
+  }
+
+  async #append(tab: number, shape: number, at: number): Promise<void> {
+    const { scope } = this.#writer(tab)
+    const rounds = [...new Set((await readLog(scope)).flatMap(({ round }) => round ?? []))]
+    const opId = this.#newId()
+    const opener = rounds[at % Math.max(1, rounds.length)]
+    const id = (place: number) => `m${opId}.${place}`
+    const isNew = opener === undefined || shape < 3
+    const round = isNew ? id(0) : opener
+    const messages: readonly (readonly [role: 'user' | 'assistant' | 'tool', content: string | Part[]])[] =
+      isNew
+        ? shape === 0
+          ? [
+              ['user', textOf(id(0))],
+              ['assistant', textOf(id(1))],
+            ]
+          : [['user', textOf(id(0))]]
+        : shape < 5
+          ? [['assistant', textOf(id(0))]]
+          : [
+              [
+                'assistant',
+                [
+                  { type: 'text', text: textOf(id(0)) },
+                  { type: 'tool-call', id: 'a', name: 'look', input: {} },
+                ],
+              ],
+              ['tool', [{ type: 'tool-result', callId: 'a', output: textOf(id(1)) }]],
+            ]
+    const bodies = messages.map(([role, content], place) =>
+      sealMessage({ id: id(place), role, content, createdAt: 1_000_000 - at * 7, trust: role }),
+    )
+    const envelope: Envelope = {
+      opId: messages.length === 1 ? `entry:${id(0)}` : opId,
+      kind: 'append',
+      round,
+      ids: messages.map((_, place) => id(place)),
+    }
+    await this.write(tab, [{ envelope, bodies }])
+  }
+
+  async #put(tab: number, choice: number, from: number): Promise<void> {
+    const { scope } = this.#writer(tab)
+    const opId = this.#newId()
+    const facts = await scope.registers('fact/')
+    const fact = facts[from % Math.max(1, facts.length)]
+    const isFact = choice >= 2
+    const key = !isFact ? ['p', 'c'][choice] : choice < 4 || !fact ? `fact/${opId}` : fact.key
+    const before = await scope.register(key as string)
+    const entries = (await readLog(scope)).filter(({ kind }) => kind === 'message')
+    const source = entries[from % Math.max(1, entries.length)]
+    const sources: Name[] = isFact && from % 3 < 2 && source ? [`entry:${source.id}`] : []
+    await this.write(tab, [
+      {
+        envelope: {
+          opId,
+          kind: 'put',
+          ids: [key as string],
+          key: key as string,
+          base: before?.version ?? null,
+          ...(sources.length > 0 && { sources }),
+          ...(isFact && { index: [{ group: 'facts', order: `${from % 5}`, weight: from % 4 }] }),
+        },
+        bodies: [JSON.stringify(textOf(opId))],
+      },
+    ])
+  }
+
+  async #mark(tab: number, shape: number, from: number): Promise<void> {
+    const { scope } = this.#writer(tab)
+    const opId = this.#newId()
+    const head = await scope.head()
+    const lane = from % 2 === 0 ? 'chat' : 'side'
+    const type = ['epoch', 'summary', 'rewind', 'epoch', 'poll'][shape] as string
+    const entries = (await readLog(scope)).filter(({ kind }) => kind === 'message')
+    const other = entries[from % Math.max(1, entries.length)]
+    const id = `k${opId}`
+    const slot = head.marks.get(`${type}/${lane}`)
+    const ops: SealedOp[] = [
+      {
+        envelope: {
+          opId,
+          kind: 'mark',
+          ids: [id],
+          mark: type,
+          base: slot?.id ?? null,
+          ...(type !== 'rewind' && { lane }),
+          ...(type === 'summary' && other && { sources: [`entry:${other.id}`] }),
+        },
+        bodies: [JSON.stringify({ type, id, text: textOf(id), ...(other && { hides: [other.id] }) })],
+      },
+    ]
+    const secret = await scope.register('secret')
+    if (type !== 'epoch' || typeof secret?.body === 'string') return this.write(tab, ops)
+    await this.write(tab, [...ops, secretOf(opId)], (given, rows) => {
+      const decision = decide(given.slice(0, -1), rows)
+      const row = decision.log.find((one) => one.opId === opId)
+      if (!row) return decision
+      const body = given.at(-1)?.bodies[0] ?? null
+      return {
+        ...decision,
+        registers: [...decision.registers, { key: 'secret', version: opId, seq: row.seq, body }],
+      }
+    })
+  }
+
+  async #delete(tab: number, target: number): Promise<void> {
+    const { scope } = this.#writer(tab)
+    const entries = (await readLog(scope)).filter(({ body }) => body !== null)
+    const names: Name[] = [
+      ...entries.map(({ id }): Name => `entry:${id}`),
+      ...(await scope.registers('fact/')).map(({ key }): Name => `register:${key}`),
+    ]
+    const name = names[target % Math.max(1, names.length)]
+    if (name === undefined) return
+    const newSecret = () => this.#newId().padStart(64, '0').replaceAll('o', 'f')
+    const commit = async (ops: readonly SealedOp[], rule: Decide): Promise<readonly OpResult[]> => {
+      await this.write(tab, ops, rule)
+      return []
+    }
+    await commitDeletes({ commit } as unknown as ScopeStore, { newId: this.#newId, newSecret }, [name])
+  }
+
+  async #repeat(tab: number, op: number): Promise<void> {
+    const all = [...this.written.values()]
+    const found = all[op % Math.max(1, all.length)]
+    if (!found || found.by === AGENT || found.op.envelope.kind === 'erase') return
+    if (this.isGone(found) || this.erasedHere.has(found.op.envelope.opId)) return
+    const index = this.tabs.findIndex(({ device }) => device === found.by)
+    await (this.tabs[index] as Tab).write([found.op], decide)
+    void tab
+  }
+
+  async #unknown(): Promise<void> {
+    const { generation } = await this.home.state()
+    const opId = this.#newId()
+    const envelope = { opId, kind: 'poll', ids: [`q${opId}`] } as unknown as Envelope
+    const op = { envelope, bodies: [JSON.stringify(textOf(`q${opId}`))] }
+    await this.home.push({ generation, ops: [op] })
+    const { generation: after } = await this.home.state()
+    this.written.set(opId, { op, by: AGENT, generation: after, wiped: false })
+  }
+
+  async #wipe(index: number): Promise<void> {
+    const { device } = this.tabs[index] as Tab
+    for (const one of this.written.values()) if (one.by === device) one.wiped = true
+    this.#places[device] = await this.disk.place()
+    for (const [at, tab] of this.tabs.entries())
+      if (tab.device === device) this.tabs[at] = this.#openTab(device)
+    this.#forget((message) => this.tabs[message.tab]?.device === device && 'answer' in message)
+    this.wipes++
+  }
+
+  #forget(isLost: (message: Message) => boolean): void {
+    for (let at = this.messages.length - 1; at >= 0; at--)
+      if (isLost(this.messages[at] as Message)) this.messages.splice(at, 1)
+  }
+
+  /** Whether what an op wrote was erased. */
+  isGone({ generation }: Written): boolean {
+    return generation !== undefined && this.erased.has(generation)
+  }
+
+  /** Whether it may be of a log that was erased, which its writer did not know then. */
+  mayBeGone({ op, generation, after }: Written): boolean {
+    const others = [...this.erased].filter((one) => one !== after)
+    return this.erasedHere.has(op.envelope.opId) || (generation === undefined && others.length > 0)
+  }
+}
+
+/** A text that nothing else has in it. */
+export function textOf(name: string): string {
+  return `<text of ${name}>`
+}
+
+function secretOf(opId: string): SealedOp {
+  const body = JSON.stringify(`secret of ${opId}`)
+  return { envelope: { opId, kind: 'put', ids: ['secret'], key: 'secret', base: null }, bodies: [body] }
+}
+
+export type { LogRow, RegisterRow }

@@ -1,0 +1,171 @@
+/** Sync over HTTP: the transport, and the server's answers. */
+import { afterEach, expect, test, vi } from 'vitest'
+import { mapStore } from '../../../src/stores/map.ts'
+import { edgeSocket, type HttpTransportOptions, httpTransport } from '../../../src/sync/http.ts'
+import { syncServer } from '../../../src/sync/server.ts'
+import { type SyncedStore, sync } from '../../../src/sync/sync.ts'
+import { append } from '../../contract/samples.ts'
+import { idsOf, TRIP, write } from '../support/synced.ts'
+
+const url = 'https://home.example/api/'
+const signal = new AbortController().signal
+const stores: SyncedStore[] = []
+
+afterEach(async () => {
+  vi.useRealTimers()
+  for (const store of stores.splice(0)) await store.close()
+})
+
+function served(valid = new Set(['good'])) {
+  const home = mapStore()
+  const answer = syncServer({
+    store: home,
+    authenticate: async ({ headers }) =>
+      valid.has(headers.get('Authorization')?.slice('Bearer '.length) ?? '') ? { userId: 'ada' } : undefined,
+  })
+  const fetch = vi.fn(async (to: string, init: RequestInit) => answer(new Request(to, init)))
+  return { home, fetch, valid }
+}
+
+function synced(options: Omit<HttpTransportOptions, 'url'>) {
+  const base = mapStore()
+  const transport = httpTransport({ url, ...options })
+  const store = sync({ store: base, transport, lock: false, channel: false, baseMs: 5 })
+  stores.push(store)
+  return { store, base }
+}
+
+test('two devices meet over HTTP', async () => {
+  const { home, fetch } = served()
+  const [one, two] = [synced({ token: 'good', fetch }), synced({ token: 'good', fetch })]
+  await write(one.store, [append('a', ['m1'])])
+  await one.store.settled()
+  two.store.follow(TRIP)
+  await two.store.settled()
+  expect(await idsOf(home)).toEqual(['m1'])
+  expect(await idsOf(two.base)).toEqual(['m1'])
+  expect(fetch.mock.calls[0]?.[0]).toMatch(/^https:\/\/home\.example\/api\/v1\/sync\/(push|pull)$/)
+})
+
+test('a token that is refused is asked for again, once a call, and later too', async () => {
+  const { home, fetch, valid } = served(new Set())
+  let now = 'old'
+  const token = vi.fn(async (_?: string) => now)
+  const { store } = synced({ token, fetch })
+  await write(store, [append('a', ['m1'])])
+  await vi.waitFor(() => expect(store.status.state).toBe('signed-out'))
+  expect(token.mock.calls.slice(0, 2)).toEqual([[undefined], ['old']])
+  now = 'new'
+  valid.add('new')
+  await store.settled()
+  expect(await idsOf(home)).toEqual(['m1'])
+})
+
+test.each([
+  ['no network', () => Promise.reject(new TypeError('failed')), 'ERR_OFFLINE'],
+  ['a page of some network', async () => new Response('<html>Sign in'), 'ERR_OFFLINE'],
+  ['a failing proxy', async () => new Response('bad gateway', { status: 502 }), 'ERR_OFFLINE'],
+  ['a page that is not found', async () => new Response('<html>', { status: 404 }), 'ERR_OFFLINE'],
+  [
+    'a full home',
+    async () => new Response('', { status: 503, headers: { 'Retry-After': '7' } }),
+    'ERR_OVERLOADED',
+  ],
+  [
+    'a home of another version',
+    async () => Response.json({ code: 'ERR_UPGRADE_REQUIRED', detail: 'newer' }, { status: 426 }),
+    'ERR_UPGRADE_REQUIRED',
+  ],
+])('%s is told by its code', async (_, fetch, code) => {
+  const transport = httpTransport({ url, token: 'good', fetch })
+  await expect(transport.pull([{ cursor: 0, anchor: '' }], signal)).rejects.toMatchObject({
+    code,
+    ...(code === 'ERR_OVERLOADED' && { retryAfter: 7 }),
+  })
+})
+
+test('a malformed answer to a push makes no dead letter', async () => {
+  const { home, fetch } = served()
+  let isBroken = true
+  const { store } = synced({
+    token: 'good',
+    fetch: async (to, init) => {
+      const response = await fetch(to, init)
+      return isBroken && to.endsWith('push') ? Response.json({ scopes: [{ odd: true }] }) : response
+    },
+  })
+  await write(store, [append('a', ['m1'])])
+  await vi.waitFor(() => expect(store.status.state).toBe('offline'))
+  isBroken = false
+  expect(await store.settled()).toMatchObject({ refused: 0, waiting: 0 })
+  expect(await idsOf(home)).toEqual(['m1'])
+})
+
+test('a call that takes too long is ended', async () => {
+  const ended = vi.fn()
+  const fetch = (_: string, { signal }: RequestInit) =>
+    new Promise<Response>((_, reject) => {
+      signal?.addEventListener('abort', () => {
+        ended()
+        reject(signal.reason)
+      })
+    })
+  const transport = httpTransport({ url, token: 'good', fetch, timeoutMs: 5 })
+  await expect(transport.pull([], signal)).rejects.toMatchObject({ code: 'ERR_TIMEOUT', limit: 5 })
+  expect(ended).toHaveBeenCalledOnce()
+})
+
+class FakeSocket extends EventTarget {
+  static readonly all: FakeSocket[] = []
+  readonly args: readonly unknown[]
+  isClosed = false
+
+  constructor(...args: readonly unknown[]) {
+    super()
+    this.args = args
+    FakeSocket.all.push(this)
+  }
+
+  close(): void {
+    this.isClosed = true
+  }
+}
+
+test('a socket tells of changes, and opens again until it is ended', async () => {
+  vi.useFakeTimers()
+  const token = vi.fn(async () => 'good')
+  const transport = httpTransport({
+    url,
+    token,
+    socket: edgeSocket,
+    WebSocket: FakeSocket as never,
+    random: () => 1,
+  })
+  const heard = vi.fn()
+  const end = transport.pokes?.([{ sessionId: 'a b' }, {}], heard)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(FakeSocket.all.map(({ args }) => args)).toEqual([
+    ['wss://home.example/api/v1/sessions/a%20b/live', ['plimsoll.v1', 'bearer.good']],
+    ['wss://home.example/api/v1/me/live', ['plimsoll.v1', 'bearer.good']],
+  ])
+  const [socket] = FakeSocket.all
+  socket?.dispatchEvent(new Event('open'))
+  socket?.dispatchEvent(new Event('message'))
+  expect(heard.mock.calls).toEqual([[undefined], [{ scope: { sessionId: 'a b' } }]])
+  socket?.dispatchEvent(new Event('close'))
+  await vi.advanceTimersByTimeAsync(299)
+  expect(FakeSocket.all).toHaveLength(2)
+  await vi.advanceTimersByTimeAsync(1)
+  expect(FakeSocket.all).toHaveLength(3)
+  // A token that cannot be had now is asked for again.
+  token.mockRejectedValueOnce(new Error('not now'))
+  FakeSocket.all[2]?.dispatchEvent(new Event('close'))
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(FakeSocket.all).toHaveLength(4)
+  end?.()
+  expect(FakeSocket.all.at(-1)?.isClosed).toBe(true)
+  FakeSocket.all.at(-1)?.dispatchEvent(new Event('close'))
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(FakeSocket.all).toHaveLength(4)
+  expect(vi.getTimerCount()).toBe(0)
+})

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import { limit, runs } from '../../everywhere/runs.ts'
+import { generate } from '../../sync/commands.ts'
+import { play } from '../../sync/play.ts'
+import { FOUND } from './support/found.ts'
+
+const STEPS = 25
+
+it(
+  'devices and their home hold the same, whatever happens between them',
+  async () => {
+    const { numRuns, seed } = runs(20_000)
+    for (let at = seed; at < seed + numRuns; at++) {
+      const broken = await play(generate(at, STEPS))
+      expect(broken, `npm run test:sync -- --seeds 1 --seed ${at} --steps ${STEPS}`).toBe(undefined)
+    }
+  },
+  limit(120_000),
+)
+
+it.each(Object.entries(FOUND))('they do where %s', async (_, commands) => {
+  expect(await play(commands)).toBe(undefined)
+})

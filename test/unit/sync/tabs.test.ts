@@ -1,0 +1,205 @@
+/** Several tabs of one browser: one works, and no write waits for it to be well. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { decide } from '../../../src/kernel/log/decide.ts'
+import type { Channel, Lock } from '../../../src/platform/tabs.ts'
+import { mapStore } from '../../../src/stores/map.ts'
+import { syncOnce } from '../../../src/sync/once.ts'
+import type { SyncedStore } from '../../../src/sync/sync.ts'
+import { append, put } from '../../contract/samples.ts'
+import { device, idsOf, logOf, offline, outboxOf, TestHome, TRIP, write } from '../support/synced.ts'
+
+const stores: SyncedStore[] = []
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+
+afterEach(async () => {
+  for (const store of stores.splice(0)) await store.close()
+  vi.useRealTimers()
+})
+
+/** Locks and channels of one browser. */
+function browser() {
+  let queue: Promise<void> = Promise.resolve()
+  const lock: Lock = (_, work, signal) => {
+    const mine = queue.then(() => (signal.aborted ? undefined : work()))
+    queue = mine.catch(() => {})
+    return mine
+  }
+  const channels = new Set<Channel>()
+  const channel = (): Channel => {
+    const own: Channel = {
+      onmessage: null,
+      postMessage: (data) => {
+        const copy = structuredClone(data)
+        for (const other of channels)
+          if (other !== own) queueMicrotask(() => other.onmessage?.({ data: copy }))
+      },
+      close: () => channels.delete(own),
+    }
+    channels.add(own)
+    return own
+  }
+  return { lock, channel }
+}
+
+function tabs() {
+  const home = new TestHome()
+  const base = mapStore()
+  const options = { store: base, ...browser() }
+  const [one, two] = [device(home, options), device(home, options)]
+  stores.push(one.store, two.store)
+  return { home, base, one, two }
+}
+
+test('one tab works, and does what another one writes', async () => {
+  const { home, one, two, base } = tabs()
+  const ask = vi.spyOn(two.link, 'pull')
+  await vi.advanceTimersByTimeAsync(100)
+  await write(two.store, [append('a', ['m1'])])
+  await vi.advanceTimersByTimeAsync(100)
+  expect(await idsOf(home.store)).toEqual(['m1'])
+  expect(await outboxOf(base)).toBe(0)
+  expect(ask).not.toHaveBeenCalled()
+  expect(two.store.status.state).toBe('current')
+  expect(one.store.status.state).toBe('current')
+  await expect(two.store.settled()).resolves.toMatchObject({ waiting: 0 })
+})
+
+test('a tab takes over when the one that works is closed', async () => {
+  const { home, one, two } = tabs()
+  await vi.advanceTimersByTimeAsync(100)
+  await one.store.close()
+  await write(two.store, [append('a', ['m1'])])
+  await vi.advanceTimersByTimeAsync(100)
+  expect(await idsOf(home.store)).toEqual(['m1'])
+})
+
+test('a tab that holds the lock and does nothing holds up no write for long', async () => {
+  const { home, base, one, two } = tabs()
+  one.link.push = () => new Promise(() => {})
+  one.link.pull = () => new Promise(() => {})
+  await vi.advanceTimersByTimeAsync(100)
+  await write(two.store, [append('a', ['m1'])])
+  await vi.advanceTimersByTimeAsync(9_000)
+  expect(await idsOf(home.store)).toEqual([])
+  await vi.advanceTimersByTimeAsync(2_000)
+  expect(await idsOf(home.store)).toEqual(['m1'])
+  expect(await logOf(base)).toEqual(await logOf(home.store))
+})
+
+test('a tab shows that the one that works is offline, and what was refused there', async () => {
+  const { home, one, two } = tabs()
+  const told = vi.fn()
+  two.store.on('conflict', told)
+  await vi.advanceTimersByTimeAsync(100)
+  const { pull } = one.link
+  one.link.pull = offline
+  const scope = two.store.open(TRIP)
+  await scope.commit([put('p', 'mood', null)], decide)
+  await vi.advanceTimersByTimeAsync(100)
+  expect(two.store.status.state).toBe('offline')
+  await home.open().commit([put('q', 'mood', null)], decide)
+  one.link.pull = pull
+  one.store.resume()
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(told).toHaveBeenCalledOnce()
+  expect(two.store.status.state).toBe('conflict')
+})
+
+test('a service worker sends what waits, once', async () => {
+  vi.useRealTimers()
+  const home = new TestHome()
+  const { store, base, link } = device(home)
+  store.pause()
+  await write(store, [append('a', ['m1'])])
+  await store.close()
+  const once = { store: base, transport: link, channel: false } as const
+  const { push } = link
+  link.push = offline
+  await expect(syncOnce(once)).rejects.toMatchObject({ code: 'ERR_OFFLINE' })
+  expect(await outboxOf(base)).toBe(1)
+  link.push = push
+  expect(await syncOnce(once)).toMatchObject({ state: 'current' })
+  expect(await idsOf(home.store)).toEqual(['m1'])
+})
+
+test('nothing is tried without a network, and all at once when it is back', async () => {
+  const home = new TestHome()
+  let isOnline = false
+  let back = (): void => {}
+  const network = {
+    isOnline: () => isOnline,
+    listen: (listener: () => void) => {
+      back = listener
+      return () => {}
+    },
+  }
+  const { store } = device(home, { network })
+  stores.push(store)
+  await write(store, [append('a', ['m1'])])
+  await vi.advanceTimersByTimeAsync(600_000)
+  expect(home.calls).toEqual([])
+  expect(store.status.state).toBe('offline')
+  isOnline = true
+  back()
+  await vi.advanceTimersByTimeAsync(100)
+  expect(await idsOf(home.store)).toEqual(['m1'])
+})
+
+test('a home is asked again at the interval that is set, and told changes are fetched at once', async () => {
+  const home = new TestHome()
+  const { store, base } = device(home, { pollMs: 60_000 })
+  stores.push(store)
+  store.follow(TRIP)
+  await vi.advanceTimersByTimeAsync(1_000)
+  await home.open().commit([append('a', ['m1'])], decide)
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(await idsOf(base)).toEqual(['m1'])
+  await home.open().commit([append('b', ['m2'])], decide)
+  home.poke({ sessionId: 'other' })
+  await vi.advanceTimersByTimeAsync(100)
+  expect(await idsOf(base)).toEqual(['m1'])
+  home.poke({ sessionId: 'trip' })
+  await vi.advanceTimersByTimeAsync(100)
+  expect(await idsOf(base)).toEqual(['m1', 'm2'])
+})
+
+test('what fails is tried later and later, and not before the home says so', async () => {
+  const home = new TestHome()
+  const { store, link } = device(home, { baseMs: 1_000, capMs: 8_000, random: () => 1 })
+  stores.push(store)
+  const at: number[] = []
+  const start = Date.now()
+  link.pull = async () => {
+    at.push(Date.now() - start)
+    return offline()
+  }
+  store.follow(TRIP)
+  await vi.advanceTimersByTimeAsync(40_000)
+  expect(at).toEqual([0, 1_000, 3_000, 7_000, 15_000, 23_000, 31_000, 39_000])
+})
+
+test('a scope that fails holds up no other', async () => {
+  const home = new TestHome()
+  const { store, link } = device(home)
+  stores.push(store)
+  const { pull } = link
+  link.pull = async (requests, signal) => {
+    const answers = await pull(requests, signal)
+    return answers.map((answer, index) =>
+      requests[index]?.sessionId === 'trip'
+        ? { error: { code: 'ERR_RATE_LIMIT', message: 'wait', retryAfter: 60 } }
+        : answer,
+    )
+  }
+  await write(store, [append('a', ['m1'])])
+  await write(store, [append('b', ['m2'])], { userId: 'ada', sessionId: 'other' })
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(await idsOf(home.store, { userId: 'ada', sessionId: 'other' })).toEqual(['m2'])
+  expect(home.calls.length).toBeLessThan(12)
+  link.pull = pull
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(await idsOf(home.store)).toEqual(['m1'])
+})
