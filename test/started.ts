@@ -13,6 +13,8 @@ export interface Started {
   /** All that it has said so far. */
   said(): string
   stop(): Promise<void>
+  /** Ends it, and what it started, as a loss of power would. */
+  kill(): Promise<void>
 }
 
 /**
@@ -41,7 +43,7 @@ export async function start(
   child.stdout.on('data', note)
   child.stderr.on('data', note)
   try {
-    return { found: await outputOf(child, pattern), said: () => said, stop }
+    return { found: await outputOf(child, pattern), said: () => said, stop, kill: () => kill(child) }
   } catch (error) {
     await stop()
     throw error
@@ -96,4 +98,11 @@ async function end(child: ChildProcess): Promise<void> {
   const timer = setTimeout(() => child.pid && process.kill(-child.pid, 'SIGKILL'), 5_000)
   await ended
   clearTimeout(timer)
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  process.kill(-child.pid, 'SIGKILL')
+  await ended
 }

@@ -7,7 +7,10 @@ import { decodePullAnswers, decodePushAnswers, encodePull, encodePush } from './
 
 /** As much of the Web's `WebSocket` as is used here. */
 export interface PokeSocket {
-  addEventListener(type: 'open' | 'close' | 'message', listener: () => void): void
+  addEventListener(
+    type: 'open' | 'close' | 'message',
+    listener: (event: { readonly code?: number }) => void,
+  ): void
   close(): void
 }
 
@@ -41,6 +44,8 @@ export interface HttpTransportOptions {
 
 const TIMEOUT_MS = 30_000
 const PROTOCOL = 'plimsoll.v1'
+/** Code with which a home closes the sockets of a scope that was erased. */
+const GONE = 4404
 /** The first wait before a socket is opened again is up to so many milliseconds. */
 const BASE_MS = 300
 /** No wait is longer; a connection that lasted longer is followed by a short one. */
@@ -157,7 +162,9 @@ function connected(
     socket.addEventListener('message', () => {
       if (!isEnded) tell(false)
     })
-    socket.addEventListener('close', () => {
+    socket.addEventListener('close', ({ code }) => {
+      // What was erased sends nothing more, and takes no socket.
+      if (!isEnded && code === GONE) tell(false)
       if (!isClosed) again(since)
       isClosed = true
     })

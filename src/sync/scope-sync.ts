@@ -37,10 +37,11 @@ const NOTHING: Step = { hasMoved: false, refused: [] }
 export class ScopeSync {
   readonly scope: Scope
   readonly replica: Replica
-  /** Something may have changed at home. */
-  isPullDue = true
   /** Something may wait here. */
   isPushDue = true
+  #isPullDue = true
+  /** It became due while an answer was under way, which may not tell of that. */
+  #isPullDueAgain = false
   /** Seqs at which the home accepted what still waits, by op; and what it refused. */
   readonly #acks = new Map<string, number>()
   readonly #refusals = new Map<string, Refusal>()
@@ -60,6 +61,16 @@ export class ScopeSync {
 
   get isDue(): boolean {
     return this.isPullDue || this.isPushDue
+  }
+
+  /** Something may have changed at home. */
+  get isPullDue(): boolean {
+    return this.#isPullDue
+  }
+
+  set isPullDue(isDue: boolean) {
+    this.#isPullDue = isDue
+    this.#isPullDueAgain = isDue
   }
 
   /**
@@ -122,6 +133,7 @@ export class ScopeSync {
     const { state, waiting } = await this.#look()
     // What was erased here is erased at home before anything of it comes back.
     if (state.erasing || !this.isPullDue) return undefined
+    this.#isPullDueAgain = false
     const { generation, seq: cursor, anchor } = state
     const known = this.#isWhole ? [] : rangesOf(this.#known(waiting, cursor)).slice(0, MOST_KNOWN)
     return {
@@ -146,7 +158,7 @@ export class ScopeSync {
       if (isLost) this.#acks.delete(envelope.opId)
     }
     const isWaiting = ({ envelope }: Waiting) => this.#refusals.has(envelope.opId)
-    this.isPullDue = answer.cursor < answer.head || waiting.some(isWaiting)
+    this.isPullDue = this.#isPullDueAgain || answer.cursor < answer.head || waiting.some(isWaiting)
     this.isPushDue ||= waiting.some(({ envelope }) => !this.#acks.has(envelope.opId))
     return { hasMoved: answer.cursor > request.cursor || refused.length > 0, refused }
   }

@@ -6,10 +6,12 @@ import { type Started, start } from '../../started.ts'
 
 /** A real `wrangler dev`, with a database of its own on disk. */
 export class EdgeProcess {
-  readonly #process: Started
+  readonly #start: (port: string) => Promise<Started>
   readonly #folder: string
+  #process: Started
 
-  private constructor(process: Started, folder: string) {
+  private constructor(start: (port: string) => Promise<Started>, process: Started, folder: string) {
+    this.#start = start
     this.#process = process
     this.#folder = folder
   }
@@ -23,32 +25,43 @@ export class EdgeProcess {
     const assets = page ?? join(folder, 'assets')
     mkdirSync(assets, { recursive: true })
     const vars = Object.entries({ ...edgeVariables, ...variables })
-    const process = await start(
-      globalThis.process.execPath,
-      [
-        'node_modules/wrangler/bin/wrangler.js',
-        ...[
-          'dev',
-          '--env',
-          '',
-          '--assets',
-          assets,
-          '--ip',
-          '127.0.0.1',
-          '--port',
-          '0',
-          '--inspector-port',
-          '0',
-          '--persist-to',
-          folder,
+    const startAt = (port: string): Promise<Started> =>
+      start(
+        globalThis.process.execPath,
+        [
+          'node_modules/wrangler/bin/wrangler.js',
+          ...[
+            'dev',
+            '--env',
+            '',
+            '--assets',
+            assets,
+            '--ip',
+            '127.0.0.1',
+            '--port',
+            port,
+            '--inspector-port',
+            '0',
+            '--persist-to',
+            folder,
+          ],
+          '--show-interactive-dev-session=false',
+          ...vars.flatMap(([name, value]) => ['--var', `${name}:${value}`]),
         ],
-        '--show-interactive-dev-session=false',
-        ...vars.flatMap(([name, value]) => ['--var', `${name}:${value}`]),
-      ],
-      /Ready on (\S+)/,
-      { WRANGLER_SEND_METRICS: 'false' },
-    )
-    return new EdgeProcess(process, folder)
+        /Ready on (\S+)/,
+        { WRANGLER_SEND_METRICS: 'false' },
+      )
+    return new EdgeProcess(startAt, await startAt('0'), folder)
+  }
+
+  /** Ends it and its runtime at once, without a word to either. */
+  kill(): Promise<void> {
+    return this.#process.kill()
+  }
+
+  /** Starts it again after {@link kill}, at the same URL and with what is on disk. */
+  async startAgain(): Promise<void> {
+    this.#process = await this.#start(new URL(this.url).port)
   }
 
   /** Without a slash at its end. */

@@ -1,0 +1,106 @@
+/** A device of the tests of sync: a page that `sync.test.ts` drives. */
+import { createMemory } from '../../../src/create-memory.ts'
+import { standard, toAnthropic } from '../../../src/index.ts'
+import type { Scope } from '../../../src/ports/op.ts'
+import type { LogRow } from '../../../src/ports/store.ts'
+import { dexieStore } from '../../../src/stores/dexie.ts'
+import { edgeSocket, httpTransport, type SyncedStore, sync } from '../../../src/sync/index.ts'
+
+/** Whose device it is, and where home is. */
+export interface DeviceOrder {
+  readonly url: string
+  readonly token: string
+  readonly scope: Scope
+}
+
+/** What the edge has as well: see `worker/objects.ts`. */
+const BUDGET = { contextWindow: 16_000, maxOutputTokens: 0 }
+const MOST_FACTS = 500
+
+let isTold = false
+
+/** Notes whether the session's is open. */
+class NotedSocket extends WebSocket {
+  constructor(url: string, protocols: string[]) {
+    super(url, protocols)
+    if (!url.includes('/sessions/')) return
+    this.addEventListener('open', () => {
+      isTold = true
+    })
+    this.addEventListener('close', () => {
+      isTold = false
+    })
+  }
+}
+
+function openAll({ url, token, scope }: DeviceOrder) {
+  const local = dexieStore({ name: 'device' })
+  const transport = httpTransport({ url, token, socket: edgeSocket, WebSocket: NotedSocket })
+  const user = { userId: scope.userId, ...(scope.tenant !== undefined && { tenant: scope.tenant }) }
+  const store = sync({ store: local, transport, user, baseMs: 50, capMs: 500 })
+  const use = standard({ facts: { caps: { facts: MOST_FACTS } } })
+  const session = createMemory({ store, budget: BUDGET, use }).session(scope)
+  return { store, session, scope }
+}
+
+let opened: ReturnType<typeof openAll>
+
+const device = {
+  open: async (order: DeviceOrder): Promise<void> => {
+    opened = openAll(order)
+    await opened.session.history()
+  },
+
+  /** Whether it is told of changes. */
+  isTold: (): boolean => isTold,
+
+  say: async (id: string, content: string): Promise<void> => {
+    await opened.session.append({ id, role: 'user', content })
+  },
+
+  /** What it shows, in order. */
+  texts: async (): Promise<readonly string[]> =>
+    (await opened.session.history()).map(({ content }) =>
+      typeof content === 'string'
+        ? content
+        : content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
+    ),
+
+  /**
+   * JSON of all rows of its session, whatever the order of their columns, without what each store
+   * works out for itself.
+   */
+  rows: async (): Promise<readonly string[]> =>
+    (await rowsOf(opened.store, opened.scope)).map(({ derived: _, ...row }) => JSON.stringify(row, inOrder)),
+
+  /** Bytes of the request that the next model call would be, and their hash. */
+  context: async (): Promise<{ readonly request: string; readonly hash: string }> => {
+    const context = await opened.session.context()
+    return { request: JSON.stringify(toAnthropic(context)), hash: context.hash }
+  },
+
+  waiting: (): number => opened.store.status.waiting,
+
+  settled: async (): Promise<string> => (await opened.store.settled()).state,
+}
+
+export type Device = typeof device
+
+Object.assign(globalThis, { device })
+
+async function rowsOf(store: SyncedStore, scope: Scope): Promise<readonly LogRow[]> {
+  const log = store.open(scope)
+  const rows: LogRow[] = []
+  for (let more = true; more; ) {
+    const changes = await log.changesSince(rows.at(-1)?.seq ?? 0)
+    rows.push(...changes.rows)
+    more = changes.more
+  }
+  await log.close()
+  return rows
+}
+
+function inOrder(_: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+}

@@ -1,0 +1,249 @@
+/** Devices of one user in a real Chromium, and their home in a real `wrangler dev`. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { SignJWT } from 'jose'
+import { type Browser, type BrowserContext, chromium, type Page, type Route } from 'playwright'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type Client, createClient, type SessionClient } from '../../src/client/index.ts'
+import { findChromium, flags } from '../chromium.ts'
+import { edgeVariables } from '../edge-variables.ts'
+import type { Device as DeviceFunctions, DeviceOrder } from './pages/device.ts'
+import { EdgeProcess } from './support/edge-process.ts'
+import { type ModelServer, modelServer } from './support/model-server.ts'
+
+// An edge that is started again, and browsers, share the machine.
+vi.setConfig({ testTimeout: 60_000 })
+
+const TENANT = 'acme'
+const SESSION = 'trip'
+const PUSH = '**/v1/sync/push'
+
+let folder: string
+let browser: Browser
+let edge: EdgeProcess
+let model: ModelServer
+const devices: Device[] = []
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'plimsoll-devices-'))
+  const executablePath = findChromium()
+  ;[browser, model] = await Promise.all([
+    chromium.launch({ args: flags, ...(executablePath && { executablePath }) }),
+    modelServer(),
+    build({
+      entryPoints: [join(import.meta.dirname, 'pages/device.ts')],
+      outfile: join(folder, 'device.js'),
+      bundle: true,
+      format: 'esm',
+      logLevel: 'error',
+    }),
+  ])
+  writeFileSync(join(folder, 'index.html'), '<!doctype html><script type="module" src="/device.js"></script>')
+  const variables = { MODEL_BASE_URL: model.url, MODEL_ID: 'tests', RECALL: 'off' }
+  edge = await EdgeProcess.start(variables, folder)
+}, 120_000)
+
+afterAll(async () => {
+  await browser?.close()
+  await Promise.all([edge?.stop(), model?.close()])
+  rmSync(folder, { recursive: true, force: true })
+})
+
+afterEach(async () => {
+  await Promise.all(devices.splice(0).map(({ context }) => context.close()))
+})
+
+/** A browser profile of its own, with one tab. */
+class Device {
+  readonly context: BrowserContext
+  readonly #order: DeviceOrder
+  page!: Page
+
+  constructor(context: BrowserContext, order: DeviceOrder) {
+    this.context = context
+    this.#order = order
+  }
+
+  /** Opens a tab. */
+  async open(): Promise<void> {
+    this.page = await this.context.newPage()
+    await this.page.goto(edge.url)
+    await this.page.waitForFunction(() => 'device' in globalThis)
+    await this.call('open', this.#order)
+  }
+
+  call<Name extends keyof DeviceFunctions>(
+    name: Name,
+    ...args: Parameters<DeviceFunctions[Name]>
+  ): Promise<Awaited<ReturnType<DeviceFunctions[Name]>>> {
+    return this.page.evaluate(`device.${name}(...${JSON.stringify(args)})`)
+  }
+
+  /** Says so much, each by itself. */
+  async say(...texts: readonly string[]): Promise<void> {
+    for (const text of texts) await this.call('say', text.replaceAll(/\W+/g, '-'), text)
+  }
+
+  /** Ends the process of the tab. */
+  async crash(): Promise<void> {
+    const crashed = this.page.waitForEvent('crash')
+    // The tab that is to say so is gone.
+    this.page.goto('chrome://crash').catch(() => {})
+    await crashed
+    await this.page.close()
+  }
+}
+
+interface Everybody {
+  /** Of the same user. */
+  readonly devices: readonly [Device, Device]
+  readonly client: Client
+  readonly home: SessionClient
+}
+
+let people = 0
+
+/** Two devices of somebody, both with the same session open, and who that is at home. */
+async function meet(): Promise<Everybody> {
+  const userId = `somebody-${++people}`
+  const token = await new SignJWT({ tenant: TENANT })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setIssuer(edgeVariables.JWT_ISSUER)
+    .setAudience(edgeVariables.JWT_AUDIENCE)
+    .setSubject(userId)
+    .setExpirationTime('1h')
+    .sign(new TextEncoder().encode(edgeVariables.JWT_SECRET))
+  const client = createClient({ baseUrl: edge.url, token })
+  await client.sessions.create({ sessionId: SESSION })
+  const order = { url: edge.url, token, scope: { tenant: TENANT, userId, sessionId: SESSION } }
+  const device = async (): Promise<Device> => {
+    const made = new Device(await browser.newContext(), order)
+    devices.push(made)
+    await made.open()
+    return made
+  }
+  const pair = await Promise.all([device(), device()])
+  for (const one of pair) {
+    await expect.poll(() => one.call('isTold')).toBe(true)
+    await one.call('settled')
+  }
+  return { devices: pair, client, home: client.session(SESSION) }
+}
+
+const textsAt = async (home: SessionClient): Promise<readonly string[]> =>
+  (await home.messages()).map(({ content }) =>
+    typeof content === 'string'
+      ? content
+      : content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
+  )
+
+/** Waits until all devices have sent everything, and show what home has. */
+async function expectEqual({ devices, home }: Everybody, count: number): Promise<readonly string[]> {
+  await expect.poll(() => textsAt(home)).toHaveLength(count)
+  const texts = await textsAt(home)
+  for (const device of devices) {
+    await expect.poll(() => device.call('texts')).toEqual(texts)
+    await expect.poll(() => device.call('waiting')).toBe(0)
+    await device.call('settled')
+  }
+  return texts
+}
+
+describe('two browsers and an edge', () => {
+  it('show each other what they write, whoever it is, without asking', async () => {
+    const all = await meet()
+    const [one, other] = all.devices
+    await one.say('To Turin.')
+    await expect.poll(() => other.call('texts')).toEqual(['To Turin.'])
+    await other.say('By train.')
+    await expect.poll(() => one.call('texts')).toEqual(['To Turin.', 'By train.'])
+    await all.home.append({ role: 'user', content: 'On Monday.' })
+    model.queue([{ text: 'It leaves at 9:40.' }])
+    await all.home.chat('When?').result()
+    const texts = await expectEqual(all, 5)
+    expect(texts).toEqual(['To Turin.', 'By train.', 'On Monday.', 'When?', 'It leaves at 9:40.'])
+  })
+
+  it('hold the same rows, and give a model the same bytes, after both wrote offline', async () => {
+    const all = await meet()
+    const [one, other] = all.devices
+    await one.say('To Turin.')
+    await expect.poll(() => other.call('texts')).toHaveLength(1)
+    await expectEqual(all, 1)
+    await Promise.all(all.devices.map(({ context }) => context.setOffline(true)))
+    await Promise.all([one.say('One A.', 'One B.', 'One C.'), other.say('Other A.', 'Other B.')])
+    expect(await Promise.all(all.devices.map((device) => device.call('waiting')))).toEqual([3, 2])
+    await all.home.append({ role: 'user', content: 'Meanwhile.' })
+    await Promise.all(all.devices.map(({ context }) => context.setOffline(false)))
+    const texts = await expectEqual(all, 7)
+    const of = (name: string): readonly string[] => texts.filter((text) => text.startsWith(name))
+    expect([of('One'), of('Other')]).toEqual([
+      ['One A.', 'One B.', 'One C.'],
+      ['Other A.', 'Other B.'],
+    ])
+    const first = await one.call('context')
+    await expectEqual(all, 7)
+    await expect.poll(() => other.call('rows')).toEqual(await one.call('rows'))
+    expect(await other.call('context')).toEqual(first)
+    expect((await all.home.context()).hash).toBe(first.hash)
+    await expectEqual(all, 7)
+    await expect.poll(() => other.call('rows')).toEqual(await one.call('rows'))
+  })
+
+  it('lose and double nothing when a tab is killed before it could send', async () => {
+    const all = await meet()
+    const [one, other] = all.devices
+    await one.say('To Turin.')
+    await expect.poll(() => other.call('texts')).toHaveLength(1)
+    await one.context.setOffline(true)
+    const more = Array.from({ length: 30 }, (_, index) => `Stop ${index}.`)
+    await one.say(...more)
+    await one.crash()
+    await one.context.setOffline(false)
+    await one.open()
+    expect(await expectEqual(all, 31)).toEqual(['To Turin.', ...more])
+    expect(await other.call('rows')).toEqual(await one.call('rows'))
+  })
+
+  it('erase what waits on a device when the session was deleted meanwhile', async () => {
+    const all = await meet()
+    const [one, other] = all.devices
+    await one.say('To Turin.')
+    await expect.poll(() => other.call('texts')).toHaveLength(1)
+    await other.context.setOffline(true)
+    await other.say('A secret.', 'Another secret.')
+    await all.client.sessions.delete(SESSION)
+    await expect.poll(() => one.call('texts')).toEqual([])
+    await other.context.setOffline(false)
+    await expect.poll(() => other.call('rows')).toEqual([])
+    await other.call('settled')
+    expect(await other.call('waiting')).toBe(0)
+    await expect(all.client.sessions.get(SESSION)).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
+    expect(await one.call('texts')).toEqual([])
+  })
+
+  it('lose and double nothing when the edge is killed after it wrote and before it answered', async () => {
+    const all = await meet()
+    const [one, other] = all.devices
+    await one.say('To Turin.')
+    await expect.poll(() => other.call('texts')).toHaveLength(1)
+    await one.call('settled')
+    const killed = new Promise<void>((done, failed) => {
+      const kill = async (route: Route): Promise<void> => {
+        expect((await route.fetch()).ok()).toBe(true)
+        await edge.kill()
+        await route.abort()
+      }
+      one.page.route(PUSH, (route) => kill(route).then(done, failed), { times: 1 }).catch(failed)
+    })
+    await one.say('Two seats.', 'By the window.')
+    await killed
+    await other.say('With a bicycle.')
+    await edge.startAgain()
+    const texts = await expectEqual(all, 4)
+    expect([...texts].sort()).toEqual(['By the window.', 'To Turin.', 'Two seats.', 'With a bicycle.'])
+    expect(await other.call('rows')).toEqual(await one.call('rows'))
+  })
+})
