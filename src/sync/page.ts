@@ -209,7 +209,7 @@ export function sameOps(
     if (waiting?.seq !== seq + 1 + index || waiting.envelope.opId !== op.envelope.opId) return true
     // Where it was only named, the home has of it what is here.
     const isNamed = 'order' in op || op === own
-    return !isNamed && (op.bodies.includes(null) || !isBeside(op, waiting) || (isMark(op) && !isAlike(op, own)))
+    return !isNamed && (op.bodies.includes(null) || !isBeside(op, waiting))
   })
   const same = differs < 0 ? ops.length : differs
   // Of a part nobody knows what it was that was the first to empty something.
@@ -219,18 +219,6 @@ export function sameOps(
 /** Whether the home has the same written beside an op as is here. */
 function isBeside({ beside = [] }: WholeOp, waiting: Waiting): boolean {
   return JSON.stringify(beside) === JSON.stringify(waiting.beside ?? [])
-}
-
-/** Whether an op of a page is a mark, of whose name another writer's may have come first. */
-export function isMark(op: WholeOp | Waiting): op is WholeOp {
-  return op.envelope.kind === 'mark' && !('order' in op)
-}
-
-/** Whether two marks of one name are the same. */
-function isAlike(one: WholeOp, other: WholeOp | undefined): boolean {
-  const contentOf = (op: WholeOp | undefined) =>
-    JSON.stringify([op?.envelope.base, op?.envelope.sources, op?.bodies])
-  return contentOf(one) === contentOf(other)
 }
 
 /** The head without its marks once these are confirmed. */

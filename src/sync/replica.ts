@@ -10,7 +10,6 @@ import {
   resetAll,
   resetDiverged,
   resetErased,
-  isMark,
   sameOps,
   type WholeOp,
 } from './page.ts'
@@ -255,10 +254,9 @@ export class Replica {
     const { waiting, state, outbox } = view
     const dead = outbox.filter(({ refusal }) => refusal)
     const arrived = new Set(page.ops.map(({ envelope }) => envelope.opId))
+    const isSame = refused.length === 0 && sameOps(page.ops, seen(waiting), state) === page.ops.length
     // Where nothing changes places, no row is read for it.
-    const known = page.ops.some(isMark) ? await this.held(waiting) : seen(waiting)
-    const isSame = refused.length === 0 && known && sameOps(page.ops, known, state) === page.ops.length
-    const held = isSame ? known : await this.held(waiting)
+    const held = isSame ? seen(waiting) : await this.held(waiting)
     if (!held) return undefined
     const byId = new Map(held.map(({ op }) => [op.envelope.opId, op]))
     const ops = page.ops.map((op) => ('order' in op ? (byId.get(op.envelope.opId) as WholeOp) : op))
@@ -274,9 +272,9 @@ export class Replica {
       const { replica } = decision
       if (!replica) return decision
       // An op that was taken for refused, and is in the log, is no dead letter.
-      const found = dead.flatMap(({ order, envelope }) => (arrived.has(envelope.opId) ? order : []))
+      const known = dead.flatMap(({ order, envelope }) => (arrived.has(envelope.opId) ? order : []))
       const left = scrubbed(
-        dead.filter(({ order }) => !found.includes(order)),
+        dead.filter(({ order }) => !known.includes(order)),
         decision.emptied,
       )
       return {
@@ -287,7 +285,7 @@ export class Replica {
             ...(replica.outbox ?? []).filter(({ order }) => !dropped.includes(order)),
             ...left.map(outboxRow),
           ],
-          sent: [...(replica.sent ?? []), ...found, ...dropped],
+          sent: [...(replica.sent ?? []), ...known, ...dropped],
         },
       }
     })

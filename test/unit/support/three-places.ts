@@ -115,7 +115,11 @@ export class Places {
       recall: {},
       system: 'You are a travel agent.',
       ...this.#options,
-      compaction: { ahead: false, model: content(this.#isAlike ? 'They planned a trip.' : `They planned at ${place}.`), ...this.#options.compaction },
+      compaction: {
+        ahead: false,
+        model: content(this.#isAlike ? 'They planned a trip.' : `They planned at ${place}.`),
+        ...this.#options.compaction,
+      },
       newId: this.#newId[place],
       newSecret: () => SECRETS[place].repeat(32),
       store: this.#stores[place],
@@ -155,7 +159,9 @@ export class Places {
     const logs = await this.#each((place) => this.#log(place))
     expectSame(logs, 'log')
     // What a preview needs and the log has not is asked of the place's own model.
-    const previews = !this.#isAlike ? [] : await this.#each((place) => this.#context(place, { recall, preview: true }))
+    const previews = !this.#isAlike
+      ? []
+      : await this.#each((place) => this.#context(place, { recall, preview: true }))
     expectSame(
       previews.map((context) => context && rendered(context)),
       'preview',
@@ -244,7 +250,7 @@ export class Places {
         const done =
           happening.type === 'drop'
             ? forget(session, fact.id, { kind: 'fact' })
-            : session.facts.supersede(fact.id, { text: this.#text(3) })
+            : session.facts.supersede(fact.id, { kind: 'preference', text: this.#text(3) })
         await Promise.resolve(done).catch((error: unknown) => {
           if (!isPlimsollError(error) || !REFUSALS.includes(error.code)) throw error
         })
@@ -336,9 +342,7 @@ async function waitingCall(session: FullSession): Promise<string | undefined> {
   const shown = await session.history({ messages: 50 })
   const parts = shown.flatMap(({ content }) => (typeof content === 'string' ? [] : content))
   const answered = new Set(parts.flatMap((part) => (part.type === 'tool-result' ? part.callId : [])))
-  const calls = parts.flatMap((part) =>
-    part.type === 'tool-call' && !answered.has(part.id) ? part.id : [],
-  )
+  const calls = parts.flatMap((part) => (part.type === 'tool-call' && !answered.has(part.id) ? part.id : []))
   return calls.at(-1)
 }
 

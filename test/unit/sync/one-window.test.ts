@@ -2,9 +2,9 @@
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { mapStore, type Store } from '../../../src/index.ts'
+import { runs } from '../support/runs.ts'
 import { SqliteFiles } from '../support/sqlite-files.ts'
 import { type Happening, PLACES, Places } from '../support/three-places.ts'
-import { runs } from '../support/runs.ts'
 
 const files = new SqliteFiles()
 afterAll(() => files.remove())
@@ -37,14 +37,19 @@ test.each<[string, () => Store]>([
   ['sqliteStore', () => files.open()],
 ])('after any history two devices and the edge show the same, over %s', async (_, open) => {
   await fc.assert(
-    fc.asyncProperty(histories, fc.integer({ min: 400, max: 900 }), fc.boolean(), async (history, budget, alike) => {
-      const places = new Places({ budget, alike, stores: [mapStore(), open()] })
-      try {
-        await places.play(history)
-      } finally {
-        await places.close()
-      }
-    }),
+    fc.asyncProperty(
+      histories,
+      fc.integer({ min: 400, max: 900 }),
+      fc.boolean(),
+      async (history, budget, alike) => {
+        const places = new Places({ budget, alike, stores: [mapStore(), open()] })
+        try {
+          await places.play(history)
+        } finally {
+          await places.close()
+        }
+      },
+    ),
     runs(24),
   )
 })
