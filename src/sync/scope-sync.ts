@@ -192,14 +192,15 @@ export class ScopeSync {
   }
 
   /**
-   * Seqs of what is here already. What is written beside an op is as the home says, and a home that
-   * was restored may have what is forgotten here.
+   * Seqs of what is here already. What is written beside an op is as the home says, and so is a
+   * mark: another writer's of its name may have come first. A home that was restored may have what
+   * is forgotten here.
    */
   #known(waiting: readonly Waiting[], cursor: number): readonly number[] {
+    const isTold = ({ envelope: { kind }, bodies, beside, emptied }: Waiting) =>
+      beside || emptied || kind === 'mark' || bodies?.includes(null)
     return waiting
-      .flatMap(({ envelope, bodies, beside, emptied }) =>
-        beside || emptied || bodies?.includes(null) ? [] : (this.#acks.get(envelope.opId) ?? []),
-      )
+      .flatMap((one) => (isTold(one) ? [] : (this.#acks.get(one.envelope.opId) ?? [])))
       .filter((seq) => seq > cursor)
       .sort((one, other) => one - other)
   }
