@@ -37,8 +37,9 @@ const NOTHING: Step = { hasMoved: false, refused: [] }
 export class ScopeSync {
   readonly scope: Scope
   readonly replica: Replica
-  /** Something may wait here. */
-  isPushDue = true
+  #isPushDue = true
+  /** It became due while the outbox was being read. */
+  #isPushDueAgain = false
   #isPullDue = true
   /** It became due while an answer was under way, which may not tell of that. */
   #isPullDueAgain = false
@@ -65,6 +66,16 @@ export class ScopeSync {
     return this.isPullDue || this.isPushDue
   }
 
+  /** Something may wait here. */
+  get isPushDue(): boolean {
+    return this.#isPushDue
+  }
+
+  set isPushDue(isDue: boolean) {
+    this.#isPushDue = isDue
+    this.#isPushDueAgain = isDue
+  }
+
   /** Something may have changed at home. */
   get isPullDue(): boolean {
     return this.#isPullDue
@@ -79,12 +90,13 @@ export class ScopeSync {
    * What is to be pushed; nothing, where nothing can be now. What it takes is taken from the room.
    */
   async pushRequest(room: Room): Promise<PushRequest | undefined> {
+    this.#isPushDueAgain = false
     const view = await this.#look()
     const { generation = NO_GENERATION, erasing } = view.state
     const open = view.waiting.filter(
       ({ envelope: { opId } }) => !this.#acks.has(opId) && !this.#refusals.has(opId),
     )
-    if (open.length === 0) this.isPushDue = false
+    if (open.length === 0) this.isPushDue = this.#isPushDueAgain
     // A home is asked for its log before anything is sent to it.
     const isUnasked = generation === NO_GENERATION && !this.#isFirst
     this.isPullDue ||= isUnasked && open.length > 0
@@ -188,14 +200,15 @@ export class ScopeSync {
   }
 
   /**
-   * Seqs of what is here already. What is written beside an op is as the home says, and a home that
-   * was restored may have what is forgotten here.
+   * Seqs of what is here already. What is written beside an op is as the home says, and so is a
+   * mark: another writer's of its name may have come first. A home that was restored may have what
+   * is forgotten here.
    */
   #known(waiting: readonly Waiting[], cursor: number): readonly number[] {
+    const isTold = ({ envelope: { kind }, bodies, beside, emptied }: Waiting) =>
+      beside || emptied || kind === 'mark' || bodies?.includes(null)
     return waiting
-      .flatMap(({ envelope, bodies, beside, emptied }) =>
-        beside || emptied || bodies?.includes(null) ? [] : (this.#acks.get(envelope.opId) ?? []),
-      )
+      .flatMap((one) => (isTold(one) ? [] : (this.#acks.get(one.envelope.opId) ?? [])))
       .filter((seq) => seq > cursor)
       .sort((one, other) => one - other)
   }
