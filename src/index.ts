@@ -230,6 +230,7 @@ export type {
   Part,
   ReasoningPart,
   Role,
+  SessionMessage,
   TextPart,
   ToolCallPart,
   ToolResultPart,

@@ -2,6 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { SessionBase } from '../ports/memory.ts'
 import type { Scope } from '../ports/op.ts'
 import type { ContextOptions, Limits, Snapshot } from '../ports/session.ts'
+import type { Head } from '../ports/store.ts'
 import { checkContextOptions } from './context/context-options.ts'
 import { Lane, type LaneParts } from './context/lane.ts'
 import { emptyAllOwed } from './context/owed.ts'
@@ -40,7 +41,7 @@ export function openSession(given: SessionParts): SessionBase {
   /** Lanes of other limits than the memory's, by their names; the one used last is last. */
   const lanes = new Map<string, Lane>()
   let snapshot: Snapshot = { loaded: false, messages: [], seq: 0 }
-  let rebased: number | undefined
+  let shown: Partial<Head> = {}
   let queue: Promise<unknown> = Promise.resolve()
   let unwatch: (() => void) | undefined
   let isSettled = false
@@ -136,10 +137,11 @@ export function openSession(given: SessionParts): SessionBase {
   const see = (): void => {
     const { head, conversation } = own.view
     writer.see()
-    const isSame = snapshot.loaded && head.seq === snapshot.seq && head.rebased === rebased
+    const { seq, rebased, confirmed } = head
+    const isSame = seq === shown.seq && rebased === shown.rebased && confirmed === shown.confirmed
     if (listeners.size === 0 || isSame) return
-    rebased = head.rebased
-    snapshot = { loaded: true, messages: messagesOf(conversation.units), seq: head.seq }
+    shown = head
+    snapshot = { loaded: true, messages: messagesOf(conversation.units, confirmed), seq }
     // An observer stops nothing: what it watches has happened.
     for (const listener of [...listeners])
       try {

@@ -1,5 +1,5 @@
 import type { Context } from './context.ts'
-import type { Message, MessageInput } from './message.ts'
+import type { MessageInput, SessionMessage } from './message.ts'
 import type { Scope } from './op.ts'
 import type { AppendOptions, AppendResult, ContextOptions, HistoryOptions, Snapshot } from './session.ts'
 
@@ -98,7 +98,7 @@ export interface SessionBase<F extends object = NoFeatures> {
    */
   context(options?: ContextOptionsOf<F>): Promise<Context>
   /** Messages as they show, newest last: the last `rounds` or `messages`, or those `before` one. */
-  history(options?: HistoryOptions): Promise<readonly Message[]>
+  history(options?: HistoryOptions): Promise<readonly SessionMessage[]>
   /**
    * Calls the listener after each change of the snapshot, other tabs' writes included where the
    * store can tell of them. What it throws is ignored.

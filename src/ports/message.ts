@@ -91,6 +91,15 @@ export interface Message {
   readonly metadata?: { readonly [key: string]: Json }
 }
 
+/** One message as a session shows it to an app. */
+export interface SessionMessage extends Message {
+  /**
+   * Whether the session's home has it, or this device alone. Absent: the session's store follows no
+   * home.
+   */
+  readonly delivery?: 'local' | 'sent'
+}
+
 /**
  * One message as an app hands it over. `id` defaults to a fresh UUIDv7, `createdAt` to the clock,
  * and `trust` to what the role allows (system, user, assistant, tool); a given `trust` may be lower

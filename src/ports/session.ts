@@ -1,4 +1,4 @@
-import type { Message, ToolSpec } from './message.ts'
+import type { Message, SessionMessage, ToolSpec } from './message.ts'
 
 /** How messages are written. */
 export interface AppendOptions {
@@ -42,7 +42,7 @@ export interface Snapshot {
   /** Whether the log was read yet. */
   readonly loaded: boolean
   /** The messages of the current window, whole and uncut. */
-  readonly messages: readonly Message[]
+  readonly messages: readonly SessionMessage[]
   /** Highest seq that is in it. */
   readonly seq: number
 }

@@ -38,8 +38,9 @@ const NOTHING: Step = { hasMoved: false, refused: [] }
 export class ScopeSync {
   readonly scope: Scope
   readonly replica: Replica
-  /** Something may wait here. */
-  isPushDue = true
+  #isPushDue = true
+  /** It became due while the outbox was being read. */
+  #isPushDueAgain = false
   #isPullDue = true
   /** It became due while an answer was under way, which may not tell of that. */
   #isPullDueAgain = false
@@ -52,6 +53,8 @@ export class ScopeSync {
   #isFirst = false
   /** Ops of the home's are to be sent whole: one that it only named is not here. */
   #isWhole = false
+  /** The home did not know the place, and nothing has come of it since. */
+  #wasReset = false
   /** Most ops of a push: one that cannot be sent is not to block others. */
   #most = PUSH_OPS
 
@@ -62,6 +65,16 @@ export class ScopeSync {
 
   get isDue(): boolean {
     return this.isPullDue || this.isPushDue
+  }
+
+  /** Something may wait here. */
+  get isPushDue(): boolean {
+    return this.#isPushDue
+  }
+
+  set isPushDue(isDue: boolean) {
+    this.#isPushDue = isDue
+    this.#isPushDueAgain = isDue
   }
 
   /** Something may have changed at home. */
@@ -78,11 +91,12 @@ export class ScopeSync {
    * What is to be pushed; nothing, where nothing can be now. What it takes is taken from the room.
    */
   async pushRequest(room: Room): Promise<PushRequest | undefined> {
+    this.#isPushDueAgain = false
     let view = await this.#look()
     const open = view.waiting.filter(
       ({ envelope: { opId } }) => !this.#acks.has(opId) && !this.#refusals.has(opId),
     )
-    if (open.length === 0) this.isPushDue = false
+    if (open.length === 0) this.isPushDue = this.#isPushDueAgain
     // A home is asked for its log before anything is sent to it.
     const isUnasked = view.state.generation === undefined && !this.#isFirst
     this.isPullDue ||= isUnasked && open.length > 0
@@ -155,7 +169,13 @@ export class ScopeSync {
     const { state, waiting } = await this.#look()
     for (const { envelope } of refused) this.#refusals.delete(envelope.opId)
     this.#isFirst = !('reset' in answer) && answer.generation === NO_GENERATION
-    if (status !== 'applied' || 'reset' in answer) return { hasMoved: status === 'applied', refused }
+    if (status !== 'applied' || 'reset' in answer) {
+      // Two homes behind one address would send it to and fro without an end.
+      const hasMoved = status === 'applied' && !this.#wasReset
+      this.#wasReset ||= status === 'applied'
+      return { hasMoved, refused }
+    }
+    this.#wasReset &&= answer.cursor <= request.cursor
     for (const { envelope } of waiting) {
       const seq = this.#acks.get(envelope.opId) ?? 0
       // The log went on without it: the home was restored, and is to be sent it again.
@@ -185,14 +205,15 @@ export class ScopeSync {
   }
 
   /**
-   * Seqs of what is here already. What is written beside an op is as the home says, and a home that
-   * was restored may have what is forgotten here.
+   * Seqs of what is here already. What is written beside an op is as the home says, and so is a
+   * mark: another writer's of its name may have come first. A home that was restored may have what
+   * is forgotten here.
    */
   #known(waiting: readonly Waiting[], cursor: number): readonly number[] {
+    const isTold = ({ envelope: { kind }, bodies, beside, emptied }: Waiting) =>
+      beside || emptied || kind === 'mark' || bodies?.includes(null)
     return waiting
-      .flatMap(({ envelope, bodies, beside, emptied }) =>
-        beside || emptied || bodies?.includes(null) ? [] : (this.#acks.get(envelope.opId) ?? []),
-      )
+      .flatMap((one) => (isTold(one) ? [] : (this.#acks.get(one.envelope.opId) ?? [])))
       .filter((seq) => seq > cursor)
       .sort((one, other) => one - other)
   }

@@ -564,6 +564,8 @@ class Engine implements SyncedStore {
   async #run(): Promise<void> {
     try {
       await this.#start()
+      // What waits is told where nothing can be sent, too.
+      for (const { sync } of this.#dueScopes()) await sync.replica.refresh()
       for (let idle = 0; ; ) {
         const due = await this.#workable()
         if (due.length === 0) break

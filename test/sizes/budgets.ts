@@ -15,26 +15,26 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll createMemory',
     code: `export { createMemory } from 'plimsoll'`,
-    mostKiB: 29.8,
+    mostKiB: 29.9,
     goalKiB: 24,
   },
   {
     name: 'plimsoll createMemory, mapStore, toOpenAI',
     code: `export { createMemory, mapStore, toOpenAI } from 'plimsoll'`,
-    mostKiB: 33.4,
+    mostKiB: 33.5,
     goalKiB: 28,
   },
   {
     name: 'plimsoll createMemory, standard',
     code: `export { createMemory, standard } from 'plimsoll'`,
-    mostKiB: 60.9,
+    mostKiB: 61,
     goalKiB: 50,
   },
   {
     name: 'plimsoll createMemory, standard, toOpenAI, and plimsoll/dexie with Dexie',
     code: `export { createMemory, standard, toOpenAI } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
     splits: true,
-    mostKiB: 107.5,
+    mostKiB: 107.6,
     goalKiB: 92,
   },
   {
@@ -55,7 +55,7 @@ export const BUDGETS: readonly Budget[] = [
 /** The widget by one tag, in bytes, gzip -9. */
 export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. It is meant to become 75 000 again. */
-  firstLook: 75_950,
+  firstLook: 76_000,
   /** With the memory, and what answers in the browser. It is meant to become 132 000. */
-  answering: 182_500,
+  answering: 182_600,
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { lawChecker } from '../../src/assert-laws.ts'
-import { charsPerToken, forget, mapStore, type Store } from '../../src/index.ts'
+import { charsPerToken, exportFrom, forget, type Message, mapStore, type Store } from '../../src/index.ts'
 import { type FullMemoryOptions, fullMemory } from '../contract/full-memory.ts'
 import { summariser } from './support/compacting.ts'
 import { Replica, SyncHome } from './support/replicas.ts'
@@ -152,6 +152,39 @@ describe('two devices and the home of one session', () => {
     for (const text of ['Likes tea.', 'No flights.', 'Speaks Hindi.']) expect(tail).not.toContain(text)
     expect(await b.session.context()).toEqual(context)
     expect(await home.session.context()).toEqual(context)
+  })
+
+  it('say of each message that shows whether its home has it, and tell when that changes', async () => {
+    const { a, b, home, sync } = places()
+    const call = { type: 'tool-call', id: 'c1', name: 'find', input: {} } as const
+    const result = { type: 'tool-result', callId: 'c1', output: 'nothing' } as const
+    await a.session.append(say('One.'))
+    await sync()
+    await a.session.append([
+      { role: 'assistant', content: [call] },
+      { role: 'tool', content: [result] },
+    ])
+    const told: unknown[] = []
+    const end = a.session.subscribe(() => {
+      told.push(a.session.getSnapshot().messages.map(({ delivery }) => delivery))
+    })
+    const deliveries = async (of = a) => (await of.session.history()).map(({ delivery }) => delivery)
+    expect(await deliveries()).toEqual(['sent', 'local', 'local'])
+    const before = await a.session.context()
+    await sync()
+    expect(await deliveries()).toEqual(['sent', 'sent', 'sent'])
+    expect(told.at(0)).toEqual(['sent', 'local', 'local'])
+    expect(told.at(-1)).toEqual(['sent', 'sent', 'sent'])
+    end()
+    expect(await a.session.context()).toEqual(before)
+    expect(await deliveries(b)).toEqual(['sent', 'sent', 'sent'])
+    expect((await home.session.history()).some((message) => 'delivery' in message)).toBe(false)
+    for await (const line of exportFrom(a.memory, SCOPE)) expect(line).not.toContain('delivery')
+    await a.session.append(say('Two.'))
+    const shown = await a.session.history({ messages: 1 })
+    expect(shown).toMatchObject([{ delivery: 'local' }])
+    const copy = await b.session.append({ ...(shown[0] as Message), id: 'copy' })
+    expect(copy.messages[0]).not.toHaveProperty('delivery')
   })
 
   it('find by recall what came before rows that wait', async () => {

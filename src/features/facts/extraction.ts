@@ -114,5 +114,5 @@ function labelled(fact: FactInput, trusts: ReadonlyMap<string, Trust>): FactInpu
 }
 
 function roundsOf(units: readonly Unit[]): readonly (readonly Message[])[] {
-  return grouped(units, ({ round }) => round).map(messagesOf)
+  return grouped(units, ({ round }) => round).map((round) => messagesOf(round))
 }

@@ -138,7 +138,7 @@ export class SessionIndex {
       // Rows changed their places: with that all blocks are gone.
       if (this.#rebased !== head.rebased) {
         this.#rebased = head.rebased
-        if (this.#seqs.length > 0) return false
+        if (from > 0) return false
       }
       for (const row of rows) {
         if (row.kind === 'message' && row.seq > loaded) this.#add(row)

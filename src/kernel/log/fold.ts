@@ -1,4 +1,4 @@
-import type { Message, ToolCallPart, ToolResultPart } from '../../ports/message.ts'
+import type { Message, SessionMessage, ToolCallPart, ToolResultPart } from '../../ports/message.ts'
 import type { RewindMark } from '../../ports/op.ts'
 import type { LogRow } from '../../ports/store.ts'
 import { markIn, messageIn } from './bodies.ts'
@@ -190,11 +190,14 @@ function callsOf(message: Message): Call[] {
 
 /**
  * Messages of units, in the order in which they show; one that holds results of two steps only
- * once.
+ * once. Where a home has confirmed anything, each says whether it is there.
  */
-export function messagesOf(units: readonly Unit[]): Message[] {
-  const messages = units.flatMap(({ message, results }) => [message, ...results.map((one) => one.message)])
-  return [...new Set(messages)]
+export function messagesOf(units: readonly Unit[], confirmed?: number): SessionMessage[] {
+  const shown = units.flatMap((unit) => [unit, ...unit.results])
+  const seqs = new Map(shown.map(({ message, row }) => [message, row.seq]))
+  return [...seqs].map(([message, seq]) =>
+    confirmed === undefined ? message : { ...message, delivery: seq > confirmed ? 'local' : 'sent' },
+  )
 }
 
 /** Ids hidden by the rewinds among these rows that were not taken back. */

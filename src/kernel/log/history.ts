@@ -1,5 +1,5 @@
 import { PlimsollError } from '../../ports/errors.ts'
-import type { Message } from '../../ports/message.ts'
+import type { SessionMessage } from '../../ports/message.ts'
 import type { HistoryOptions } from '../../ports/session.ts'
 import type { LogRow, ScopeStore } from '../../ports/store.ts'
 import { PAGE_ROWS } from '../../ports/store.ts'
@@ -25,14 +25,18 @@ const OPTIONS = { before: optional(checkId), rounds: count, messages: count, cha
  * Limit: of what was added late to older rounds, only what came within 512 entries after `before`
  * is found.
  */
-export async function readHistory(store: ScopeStore, options: HistoryOptions): Promise<readonly Message[]> {
+export async function readHistory(
+  store: ScopeStore,
+  options: HistoryOptions,
+): Promise<readonly SessionMessage[]> {
   const {
     before,
     rounds = Infinity,
     messages = rounds < Infinity ? Infinity : DEFAULT_MESSAGES,
     characters = Infinity,
   } = checkShape<HistoryOptions>('history', 'options', options, OPTIONS)
-  const rewinds = await readRewinds(store)
+  // Before the rows: what is confirmed then stays so.
+  const [{ confirmed }, rewinds] = await Promise.all([store.head(), readRewinds(store)])
   let rows: readonly LogRow[] =
     before === undefined ? [] : (await store.entries({ from: before, first: PAGE_ROWS })).rows
   if (before !== undefined && rows.length === 0) throw notFound('history', before)
@@ -52,8 +56,8 @@ export async function readHistory(store: ScopeStore, options: HistoryOptions): P
     const isEnough = last >= PAGE_ROWS || rows.some(({ id }) => id === shown[from]?.round)
     if ((from > 0 && isEnough) || !older.more) {
       // One that holds results of several steps is of the page of the first of them.
-      const before = new Set(messagesOf(shown.slice(0, from)))
-      return messagesOf(shown.slice(from)).filter((message) => !before.has(message))
+      const before = new Set(messagesOf(shown.slice(0, from)).map(({ id }) => id))
+      return messagesOf(shown.slice(from), confirmed).filter(({ id }) => !before.has(id))
     }
   }
 }

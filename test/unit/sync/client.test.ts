@@ -402,6 +402,33 @@ test('what waits is found when the app starts again', async () => {
   expect(await idsOf(home.store)).toEqual(['m1'])
 })
 
+test('what waits is counted where nothing was ever sent', async () => {
+  const base = mapStore()
+  const network = { isOnline: () => false, listen: () => () => {} }
+  const { store } = device(new TestHome(), { store: base, network })
+  const scope = store.open(TRIP)
+  await scope.commit([append('a', ['m1'])], decide)
+  await vi.waitFor(() => expect(store.status).toEqual({ state: 'offline', waiting: 1, refused: 0 }))
+  await store.close()
+  const again = device(new TestHome(), { store: base, network }).store
+  await vi.waitFor(() => expect(again.status).toEqual({ state: 'offline', waiting: 1, refused: 0 }))
+})
+
+test('a home that never finds the place is asked now and then', async () => {
+  const home = new TestHome()
+  const { link, store } = device(home, { baseMs: 60_000 })
+  let pulls = 0
+  link.pull = async (requests) => {
+    // Else it would be asked without an end.
+    if (++pulls > 100) throw new Error('asked again and again')
+    return requests.map(() => ({ reset: 'diverged', generation: 'other' }))
+  }
+  await write(store, [append('a', ['m1'])])
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  expect(pulls).toBeGreaterThan(0)
+  expect(pulls).toBeLessThan(20)
+})
+
 test('a put that waits to a new register stays, where the home lost its log', async () => {
   const home = new TestHome()
   const { store, link, base } = device(home)
