@@ -179,7 +179,12 @@ export class Places {
       return this.#context(place, { recall, preview: false }, session).finally(() => session.close())
     })
     expectSame([contexts[0], ...fresh], 'context of a session with nothing in memory')
-    expectSame(await this.#each((place) => this.sessions[place].history({ messages: 10_000 })), 'history')
+    const histories = await this.#each((place) => this.sessions[place].history({ messages: 10_000 }))
+    expectSame(
+      histories.map((messages) => messages.map(({ delivery: _, ...message }) => message)),
+      'history',
+    )
+    expect(histories.flat().filter(({ delivery }) => delivery === 'local')).toEqual([])
     expectSame(await this.#each((place) => this.sessions[place].facts.list()), 'facts')
     const [context] = contexts
     if (!context) return
