@@ -37,7 +37,7 @@ export type Happening = { readonly place: Place } & (
   | { readonly type: 'context'; readonly recall: boolean; readonly preview: boolean }
   /** Sends and fetches all, and is offline again. */
   | { readonly type: 'sync' }
-  /** From here on what is written is sent, and what is new is fetched, while other things happen. */
+  /** What is written is sent, and what is new fetched, from here on, while others happen. */
   | { readonly type: 'online' }
   | { readonly type: 'offline' }
   /** All places come to the same log, and show the same. */
