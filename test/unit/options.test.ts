@@ -178,6 +178,7 @@ const calls: { readonly [name: string]: Call } = {
   checkContext: (given, { session }) => checkContext(session, given),
   editMessage: (given, { session }) => plimsoll.editMessage(session, 'm1', said, given),
   eraseUser: (given, { memory }) => plimsoll.eraseUser(memory, given && { ...ada, ...(given as object) }),
+  checkPushed: (given, { memory }) => plimsoll.checkPushed(memory, ada, [], given),
   exportFrom: (given, { memory }) => plimsoll.exportFrom(memory, ada, given),
   exportMarkdown: (given, { session }) => plimsoll.exportMarkdown(session, given),
   forget: (given, { session }) => forget(session, 'm1', given),
