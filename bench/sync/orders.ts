@@ -1,6 +1,7 @@
 /** What the bench, its server and its pages have in common. */
 import type { Scope } from '../../src/ports/op.ts'
 import type { LogRow, Store } from '../../src/ports/store.ts'
+import { readRows } from '../../src/sync/read.ts'
 
 export type Durability = 'strict' | 'relaxed'
 
@@ -86,14 +87,9 @@ export interface Tally {
 }
 
 /** All rows of a log of the library's. */
-export async function rowsOf(store: Store, scope: Scope): Promise<LogRow[]> {
+export async function rowsOf(store: Store, scope: Scope): Promise<readonly LogRow[]> {
   const log = store.open(scope)
-  const rows: LogRow[] = []
-  for (let more = true; more; ) {
-    const changes = await log.changesSince(rows.at(-1)?.seq ?? 0)
-    rows.push(...changes.rows)
-    more = changes.more
-  }
+  const rows = await readRows(log, 0)
   await log.close()
   return rows
 }

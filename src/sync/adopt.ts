@@ -1,13 +1,12 @@
-import { SECRET } from '../kernel/context/secret.ts'
 import { decide, nothingWritten } from '../kernel/log/decide.ts'
 import { sealOp } from '../kernel/log/seal.ts'
 import { webHost } from '../platform/web.ts'
 import type { Host } from '../ports/host.ts'
 import type { OpResult, Scope } from '../ports/op.ts'
-import type { Decide, LogRow, RegisterRow, ScopeStore, Store } from '../ports/store.ts'
+import type { Decide, LogRow, ScopeStore, Store } from '../ports/store.ts'
 import { PUSH_OPS, type SyncOp } from '../ports/sync.ts'
-import { pushedOps } from './home.ts'
-import { readRegisters, readRows } from './read.ts'
+import { pushedOps, secretBeside } from './pushed.ts'
+import { readRegisters, readRows, readScopes } from './read.ts'
 import { recoveredFrom } from './recover.ts'
 
 export interface AdoptOptions {
@@ -48,12 +47,7 @@ export async function adopt({
   host = webHost,
 }: AdoptOptions): Promise<readonly NotAdopted[]> {
   const left: NotAdopted[] = []
-  const scopes: Scope[] = []
-  for (let page: readonly Scope[] = []; ; scopes.push(...page)) {
-    page = await store.scopes(page.at(-1))
-    if (page.length === 0) break
-  }
-  for (const scope of scopes) {
+  for (const scope of await readScopes(store)) {
     if (scope.userId !== from.userId || scope.tenant !== from.tenant) continue
     const { sessionId } = scope
     const source = store.open(scope)
@@ -118,13 +112,7 @@ async function copied(
 function withSecrets(count: number): Decide {
   return (given, rows) => {
     const decided = decide(given.slice(0, count), rows)
-    let hasSecret = rows.registers.get(SECRET)?.body != null
-    const registers = given.slice(count).flatMap(({ envelope: { opId }, bodies }): RegisterRow[] => {
-      const row = decided.log.find((one) => one.opId === opId)
-      if (!row || (hasSecret && row.kind !== 'delete')) return []
-      hasSecret = true
-      return [{ key: SECRET, version: opId, seq: row.seq, body: bodies[0] ?? null }]
-    })
-    return { ...decided, registers: [...decided.registers, ...registers.slice(-1)] }
+    const secret = secretBeside(given.slice(count), rows, decided)
+    return secret ? { ...decided, registers: [...decided.registers, secret] } : decided
   }
 }

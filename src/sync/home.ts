@@ -1,6 +1,6 @@
 import { SECRET } from '../kernel/context/secret.ts'
 import { decide, nothingWritten, reindexed } from '../kernel/log/decide.ts'
-import { newSecret } from '../platform/secret.ts'
+import { deciding } from '../kernel/log/deciding.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Envelope, OpResult, RejectReason, SealedOp } from '../ports/op.ts'
 import {
@@ -26,9 +26,10 @@ import type {
   SyncOp,
 } from '../ports/sync.ts'
 import { utf8Length } from '../ports/utf8-length.ts'
-import { knownOp } from './known-op.ts'
 import { opsIn, pulledOp } from './pulled.ts'
-import { tokOf, tokWith } from './tok.ts'
+import { pushedOps, secretBeside } from './pushed.ts'
+import { NO_GENERATION } from './state.ts'
+import { newTok, tokOf, tokWith } from './tok.ts'
 import { withOlder, withRows } from './write.ts'
 
 /** What a home knows of itself. */
@@ -49,15 +50,6 @@ export interface HomeParts {
   readonly newTok: () => string
 }
 
-export function newTok(): string {
-  return newSecret().slice(0, 24)
-}
-
-/**
- * Generation of a home to which nothing was ever written: it is stored nowhere, so that a look
- * leaves no trace. A replica may name it, as if it knew no log.
- */
-export const NO_GENERATION = ''
 /** Most ops of one answer to a pull. */
 export const PULL_OPS = 512
 /** Most bytes of it, as JSON, unless its first op alone has more. */
@@ -98,29 +90,7 @@ export function homeStore(store: Store, parts: HomeParts = { newTok }): Store {
 
 /** As {@link homeStore}, of one scope. */
 export function homeScope(scope: ScopeStore, { newTok }: HomeParts): ScopeStore {
-  return {
-    commit: (ops, decide) =>
-      scope.commit(ops, (given, rows) => accepted(given, rows, decide(given, rows), newTok)),
-    entries: (query) => scope.entries(query),
-    head: () => scope.head(),
-    register: (key) => scope.register(key),
-    registers: (prefix, after) => scope.registers(prefix, after),
-    indexed: (group, query) => scope.indexed(group, query),
-    sums: (groups) => scope.sums(groups),
-    changesSince: (seq) => scope.changesSince(seq),
-    attach: (attachment, at) => scope.attach(attachment, at),
-    attachment: (id) => scope.attachment(id),
-    derive: (row, seq) => scope.derive(row, seq),
-    derived: (prefix, after) => scope.derived(prefix, after),
-    close: () => scope.close(),
-    ...(scope.snapshot && {
-      snapshot: (work) => (scope.snapshot as NonNullable<typeof scope.snapshot>)(work),
-    }),
-    ...(scope.outbox && {
-      outbox: (after) => (scope.outbox as NonNullable<typeof scope.outbox>)(after),
-    }),
-    ...(scope.watch && { watch: (listener) => scope.watch?.(listener) ?? (() => {}) }),
-  }
+  return deciding(scope, (decide) => (ops, rows) => accepted(ops, rows, decide(ops, rows), newTok))
 }
 
 /**
@@ -207,19 +177,6 @@ export async function answerPush(
   return (await push()) ?? Promise.reject(restless('push'))
 }
 
-/**
- * What a commit is given for a push: the ops, and after them the secrets beside them, since a store
- * may have to seal these too, and has to read the one that is there.
- */
-export function pushedOps(pushed: readonly SyncOp[]): readonly SealedOp[] {
-  const secrets = pushed.flatMap(({ envelope: { opId }, beside = [] }) =>
-    beside.flatMap(({ key, body }): SealedOp[] =>
-      key === SECRET ? [{ envelope: { opId, kind: 'put', ids: [key], key }, bodies: [body] }] : [],
-    ),
-  )
-  return [...pushed.map(knownOp), ...secrets]
-}
-
 /** What a home does with the ops of a push, in one transaction. */
 export interface PushDecision {
   readonly decision: Decision
@@ -263,14 +220,8 @@ export function decidePush(
     .flatMap((op, index) => (refused[index] === undefined ? shifted(op, since) : []))
   const decided = decide(taken, rows)
   const shown = withOlder(taken, rows, decided)
-  let hasSecret = rows.registers.get(SECRET)?.body != null
-  const registers = given.slice(pushed.length).flatMap(({ envelope: { opId }, bodies }): RegisterRow[] => {
-    const row = decided.log.find((one) => one.opId === opId)
-    if (!row || (hasSecret && row.kind !== 'delete')) return []
-    hasSecret = true
-    return [{ key: SECRET, version: opId, seq: row.seq, body: bodies[0] ?? null }]
-  })
-  const own = shown.filter(({ key }) => key !== SECRET || registers.length === 0)
+  const secret = secretBeside(given.slice(pushed.length), rows, decided)
+  const own = shown.filter(({ key }) => key !== SECRET || !secret)
   const forbidden = pushed.flatMap(({ envelope: { opId } }, index) => {
     const reason = refused[index] as RejectReason | undefined
     return reason === undefined ? [] : [{ opId, result: { status: 'rejected', reason } as const }]
@@ -281,7 +232,7 @@ export function decidePush(
     {
       ...decided,
       ...(shown !== decided.registers && reindexed(rows, new Map(shown.map((row) => [row.key, row])))),
-      registers: [...own, ...registers.slice(-1)],
+      registers: [...own, ...(secret ? [secret] : [])],
       refused: [...decided.refused, ...forbidden],
     },
     newTok,

@@ -1,5 +1,13 @@
 import { SECRET } from '../kernel/context/secret.ts'
-import { decide, nothingWritten, reindexed, replay, slotOf } from '../kernel/log/decide.ts'
+import {
+  decide,
+  EMPTY_HEAD,
+  NO_ROWS,
+  nothingWritten,
+  reindexed,
+  replay,
+  slotOf,
+} from '../kernel/log/decide.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Name, SealedOp } from '../ports/op.ts'
 import {
@@ -16,6 +24,7 @@ import { knownOp } from './known-op.ts'
 import {
   type Before,
   type Confirmed,
+  NO_GENERATION,
   NO_STATE,
   outboxRow,
   type ReplicaState,
@@ -66,11 +75,9 @@ export function applyPage(
   const after = held.slice(same)
   const theirs = ops.slice(same)
   const at = confirmedAfter(state, confirmed)
-  const known = { ...(generation !== '' && { generation }), seq: cursor, anchor }
-  const moved = movedBefore(
-    confirmed,
-    after.map(({ waiting }) => waiting),
-  )
+  const known = { ...(generation !== NO_GENERATION && { generation }), seq: cursor, anchor }
+  const behind = after.map(({ waiting }) => waiting)
+  const moved = movedBefore(confirmed, behind)
   const isInTheWay = rows.head.seq > at.seq && theirs.length + refused.length > 0
   if (theirs.length === 0 && !isInTheWay)
     return {
@@ -85,7 +92,7 @@ export function applyPage(
   const left = after.filter(
     ({ waiting: { order, envelope } }) => !isRefused.has(order) && !arrived.has(envelope.opId),
   )
-  const waited = [...moved, ...after.map(({ waiting }) => waiting).slice(moved.length)]
+  const waited = [...moved, ...behind.slice(moved.length)]
   const before = beforeAll(waited)
   const base = takenBack(rows, at, before, waited)
   const followed = follow(theirs, base)
@@ -497,20 +504,10 @@ function overlaid<Value>(
   return new Map([...all].flatMap(([key, value]) => (value === null ? [] : [[key, value] as const])))
 }
 
-function emptyRows({ replica, head }: Rows): Rows {
+function emptyRows({ replica, head: { rebased } }: Rows): Rows {
   return {
-    head: {
-      seq: 0,
-      ordinal: 0,
-      marks: new Map(),
-      ...(head.rebased !== undefined && { rebased: head.rebased }),
-    },
-    results: new Map(),
-    entries: new Map(),
-    registers: new Map(),
-    deleted: new Set(),
-    dependents: new Map(),
-    emptiedAt: 0,
+    ...NO_ROWS,
+    head: { ...EMPTY_HEAD, ...(rebased !== undefined && { rebased }) },
     ...(replica !== undefined && { replica }),
   }
 }

@@ -1,4 +1,5 @@
-import type { LogRow, RegisterRow, ScopeStore } from '../ports/store.ts'
+import type { Scope } from '../ports/op.ts'
+import type { LogRow, RegisterRow, ScopeStore, Store } from '../ports/store.ts'
 
 /** Rows of a log after a seq, up to another. */
 export async function readRows(
@@ -23,5 +24,14 @@ export async function readRegisters(scope: Pick<ScopeStore, 'registers'>): Promi
     page = await scope.registers('', page.at(-1)?.key)
     if (page.length === 0) return registers
     for (const row of page) registers.set(row.key, row)
+  }
+}
+
+/** All scopes of a store to which anything was ever written. */
+export async function readScopes(store: Pick<Store, 'scopes'>): Promise<readonly Scope[]> {
+  const scopes: Scope[] = []
+  for (let page: readonly Scope[] = []; ; scopes.push(...page)) {
+    page = await store.scopes(page.at(-1))
+    if (page.length === 0) return scopes
   }
 }

@@ -1,5 +1,5 @@
 import { slotOf } from '../kernel/log/decide.ts'
-import type { Envelope, MarkKind, Name } from '../ports/op.ts'
+import { type Envelope, idIn, type MarkKind, type Name } from '../ports/op.ts'
 import { hasBody, type LogRow, type RegisterRow } from '../ports/store.ts'
 import { attachmentsOf, opsIn } from './pulled.ts'
 import type { Waiting } from './state.ts'
@@ -24,24 +24,21 @@ export function recoveredFrom(
     const { kind, id, opId, seq, chain, lane, sources, round } = row
     if (kind === 'erase') return []
     const { ordinal } = op.at(-1) ?? row
-    const waiting = { order: 0, seq, ordinal }
-    const written: string[] = []
     const done = (envelope: Envelope, more: Partial<Waiting> = {}): Waiting[] => {
-      const fresh = written.filter((key) => !keys.has(key))
-      for (const key of written) keys.add(key)
-      const slot = chain === undefined ? undefined : slotOf(envelope.mark, lane)
-      const isFirst = slot !== undefined && !slots.has(slot)
-      if (slot !== undefined) slots.add(slot)
+      const { key, target, mark } = envelope
+      const beside = besideOf(opId, key, registers)
+      const own = key ?? (target && idIn('register', target))
+      const written = [...(own === undefined ? [] : [own]), ...beside.map((one) => one.key)]
+      const slot = chain === undefined ? undefined : slotOf(mark, lane)
       const before = {
-        registers: fresh.map((key) => [key, null] as const),
-        marks: isFirst ? [[slot, null] as const] : [],
+        registers: firstOf(written, keys).map((one) => [one, null] as const),
+        marks: firstOf(slot === undefined ? [] : [slot], slots).map((one) => [one, null] as const),
       }
-      const beside = besideOf(opId, envelope.key, registers)
-      for (const { key } of beside) if (!keys.has(key)) before.registers.push([key, null])
-      for (const { key } of beside) keys.add(key)
       return [
         {
-          ...waiting,
+          order: 0,
+          seq,
+          ordinal,
           envelope,
           ...(chain !== undefined && { chain }),
           ...(beside.length > 0 && { beside }),
@@ -55,7 +52,6 @@ export function recoveredFrom(
       const isCurrent = register?.version === opId
       const base = versions.get(id) ?? null
       versions.set(id, opId)
-      written.push(id)
       const { sources: from, index, body } = register ?? { body: null }
       const listed = isCurrent ? { ...(from && { sources: from }), ...(index && { index }) } : {}
       return done(
@@ -67,10 +63,10 @@ export function recoveredFrom(
       )
     }
     if (kind === 'delete') {
-      const key = id.startsWith('register:') ? id.slice('register:'.length) : undefined
+      const target = id as Name
+      const key = idIn('register', target)
       if (key !== undefined && versions.has(key)) versions.set(key, opId)
-      if (key !== undefined) written.push(key)
-      return done({ opId, kind: 'delete', ids: [], target: id as Name }, { emptied: [id as Name] })
+      return done({ opId, kind: 'delete', ids: [], target }, { emptied: [target] })
     }
     const ids = op.map((one) => one.id)
     const gone = op.flatMap((one): Name[] => (hasBody(one) ? [] : [`entry:${one.id}`]))
@@ -94,6 +90,13 @@ export function recoveredFrom(
       emptied,
     )
   })
+}
+
+/** Those that are not known yet, and are from now on. */
+function firstOf(names: readonly string[], known: Set<string>): readonly string[] {
+  const first = names.filter((name) => !known.has(name))
+  for (const name of first) known.add(name)
+  return first
 }
 
 /** Registers that were written beside an op, and are still as it left them. */

@@ -16,6 +16,7 @@ import {
 import { readRegisters, readRows } from './read.ts'
 import { recoveredFrom } from './recover.ts'
 import {
+  NO_GENERATION,
   NO_STATE,
   outboxRow,
   type Refusal,
@@ -48,9 +49,6 @@ export interface Applied {
   /** Now refused, and kept for the app to see. */
   readonly refused: readonly Waiting[]
 }
-
-/** That of a home to which nothing was ever written. */
-export const NO_GENERATION = ''
 
 const STALE: Applied = { status: 'stale', refused: [] }
 
@@ -244,10 +242,7 @@ export class Replica {
   wrote(before: string | undefined, { replica, log }: Decision): void {
     const known = this.#view
     if (!replica || !known || known.text !== before) return
-    const rows = new Map(known.outbox.map((one) => [one.order, one]))
-    for (const row of replica.outbox ?? []) rows.set(row.order, waitingIn(row))
-    for (const order of replica.sent ?? []) rows.delete(order)
-    const outbox = [...rows.values()].sort((one, other) => one.order - other.order)
+    const outbox = changed(known.outbox, (replica.outbox ?? []).map(waitingIn), replica.sent)
     const waiting = outbox.filter(({ refusal }) => !refusal)
     const head = { ...known.head, seq: log.at(-1)?.seq ?? known.head.seq }
     this.#view = { text: replica.state, state: stateIn(replica.state), head, outbox, waiting }
@@ -350,6 +345,23 @@ export class Replica {
     })
     return { text, head: head as Head }
   }
+}
+
+/**
+ * An outbox with what is written to it, and without what is sent. New rows have higher numbers; to
+ * add them alone is cheap, however much waits.
+ */
+function changed(
+  outbox: readonly Waiting[],
+  written: readonly Waiting[],
+  sent: readonly number[] = [],
+): readonly Waiting[] {
+  const all = [...outbox, ...written]
+  const end = outbox.at(-1)?.order ?? 0
+  if (sent.length === 0 && written.every(({ order }) => order > end)) return all
+  const rows = new Map(all.map((one) => [one.order, one]))
+  for (const order of sent) rows.delete(order)
+  return [...rows.values()]
 }
 
 /** What waits, as far as it is known without its bodies. */

@@ -9,9 +9,9 @@ import {
   type PushRequest,
   type SyncOp,
 } from '../ports/sync.ts'
-import { newTok } from './home.ts'
-import { NO_GENERATION, type Replica, type View } from './replica.ts'
-import type { Refusal, Waiting } from './state.ts'
+import type { Replica, View } from './replica.ts'
+import { NO_GENERATION, type Refusal, type Waiting } from './state.ts'
+import { newTok } from './tok.ts'
 
 /** How much of a push is still free. */
 export interface Room {

@@ -18,6 +18,12 @@ export interface ReplicaState {
   readonly erasing?: true
 }
 
+/**
+ * Generation of a home to which nothing was ever written: it is stored nowhere, so that a look
+ * leaves no trace. A replica may name it, as if it knew no log.
+ */
+export const NO_GENERATION = ''
+
 export const NO_STATE: ReplicaState = { seq: 0, anchor: '', ordinal: 0, last: 0 }
 
 export function stateIn(text: string | undefined): ReplicaState {
@@ -64,7 +70,3 @@ export function outboxRow({ order, ...waiting }: Waiting): OutboxRow {
 
 /** As much of a head as is taken back to. */
 export type Confirmed = Pick<Head, 'seq' | 'ordinal' | 'first'>
-
-export function confirmedIn({ seq, ordinal, first }: ReplicaState): Confirmed {
-  return { seq, ordinal, ...(first !== undefined && { first }) }
-}

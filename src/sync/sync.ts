@@ -16,6 +16,7 @@ import {
   type SyncScope,
   type Transport,
 } from '../ports/sync.ts'
+import { readScopes } from './read.ts'
 import { Refusals, type Refused, type Resolution } from './refused.ts'
 import { Replica, type ReplicaStore } from './replica.ts'
 import { replicaScope } from './replica-scope.ts'
@@ -640,11 +641,7 @@ class Engine implements SyncedStore {
   }
 
   async #ourScopes(): Promise<readonly Scope[]> {
-    const scopes: Scope[] = []
-    for (let page: readonly Scope[] = []; ; scopes.push(...page)) {
-      page = await this.#store.scopes(page.at(-1))
-      if (page.length === 0) return scopes.filter((scope) => this.#isOurs(scope))
-    }
+    return (await readScopes(this.#store)).filter((scope) => this.#isOurs(scope))
   }
 
   /** Lets go of what nobody has open and nothing waits of. */

@@ -1,5 +1,11 @@
+import { newSecret } from '../platform/secret.ts'
 import type { Name } from '../ports/op.ts'
 import type { LogRow } from '../ports/store.ts'
+
+/** A random value: 96 bits in hex. */
+export function newTok(): string {
+  return newSecret().slice(0, 24)
+}
 
 /**
  * What a home keeps with an op: its `tok`, and of a put the sources. Its register loses these when

@@ -115,7 +115,7 @@ export function waitingOf(
   })
 }
 
-export const NOTHING_BEFORE: Before = { registers: [], marks: [] }
+const NOTHING_BEFORE: Before = { registers: [], marks: [] }
 
 function isEmpty({ registers, marks }: Before): boolean {
   return registers.length + marks.length === 0

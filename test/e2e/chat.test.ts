@@ -1,13 +1,12 @@
 /** What is behind the widget, against a real `wrangler dev`. */
-import { SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Chat } from '../../src/chat/open-chat.ts'
 import { createClient } from '../../src/client/index.ts'
-import { edgeVariables } from '../edge-variables.ts'
 import { idle, said, until } from '../unit/chat/states.ts'
 import { browser } from '../unit/chat/support.ts'
 import { EdgeProcess } from './support/edge-process.ts'
 import { type ModelServer, modelServer } from './support/model-server.ts'
+import { tokenOf } from './support/token.ts'
 
 let model: ModelServer
 let edge: EdgeProcess
@@ -24,19 +23,12 @@ afterAll(async () => {
 
 let people = 0
 
-const tokenOf = (userId = `chat-${Date.now().toString(36)}-${++people}`): Promise<string> =>
-  new SignJWT({ tenant: 'acme' })
-    .setProtectedHeader({ alg: 'HS256' })
-    .setIssuer(edgeVariables.JWT_ISSUER)
-    .setAudience(edgeVariables.JWT_AUDIENCE)
-    .setSubject(userId)
-    .setExpirationTime('1h')
-    .sign(new TextEncoder().encode(edgeVariables.JWT_SECRET))
+const tokenOfSomebody = (): Promise<string> => tokenOf(`chat-${Date.now().toString(36)}-${++people}`)
 
 describe('a conversation at an edge', () => {
   it('is answered there, and is there after a reload', async () => {
     model.queue([{ text: 'It leaves at 9:40.' }])
-    const token = await tokenOf()
+    const token = await tokenOfSomebody()
     const device = browser()
     const open = (): Chat => device.open({ src: edge.url, getToken: () => token })
     const chat = open()
@@ -57,7 +49,7 @@ describe('a conversation at an edge', () => {
 
   it('edits, regenerates, and comes back to the old version', async () => {
     model.queue([{ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' }])
-    const token = await tokenOf()
+    const token = await tokenOfSomebody()
     const chat = browser().open({ src: edge.url, getToken: () => token })
     await chat.conversation.send('First')
     const first = (await until(chat, idle)).messages[0]?.message.id ?? ''
@@ -73,7 +65,7 @@ describe('a conversation at an edge', () => {
 
   it('keeps what is said offline, and sends it in order once there is a network, once', async () => {
     model.queue(Array.from({ length: 8 }, () => ({ text: 'Yes.' })))
-    const token = await tokenOf()
+    const token = await tokenOfSomebody()
     const device = browser()
     const open = (): Chat => device.open({ src: edge.url, getToken: () => token })
     const chat = open()
@@ -112,7 +104,7 @@ describe('a conversation at an edge', () => {
     await chat.conversation.send('I am a guest')
     await until(chat, idle)
     expect(guests).toBe(1)
-    const token = await tokenOf()
+    const token = await tokenOfSomebody()
     await chat.identify({ token })
     await chat.identify({ token })
     const state = await until(chat, idle)
@@ -138,7 +130,7 @@ describe('a reply of an edge', () => {
   it('goes on while the page is reloaded, and is followed from there', async () => {
     const { reply, end } = slow('It leaves at 9:40.')
     model.queue([reply])
-    const token = await tokenOf()
+    const token = await tokenOfSomebody()
     const device = browser()
     const open = (): Chat => device.open({ src: edge.url, getToken: () => token })
     const chat = open()
@@ -159,7 +151,7 @@ describe('a reply of an edge', () => {
   it('is followed by another tab, which did not ask', async () => {
     const { reply, end } = slow('It leaves at 9:40.')
     model.queue([{ text: 'Hello.' }, reply])
-    const token = await tokenOf()
+    const token = await tokenOfSomebody()
     const device = browser()
     const [one, two] = [1, 2].map(() => device.open({ src: edge.url, getToken: () => token })) as [Chat, Chat]
     const id = await one.conversation.create()
@@ -180,7 +172,7 @@ describe('a reply of an edge', () => {
   it('is stopped, and what came of it stays', async () => {
     const { reply, end } = slow('It leaves at 9:40.')
     model.queue([reply, { text: 'Yes.' }])
-    const token = await tokenOf()
+    const token = await tokenOfSomebody()
     const chat = browser().open({ src: edge.url, getToken: () => token })
     const id = await chat.conversation.create()
     await chat.conversation.send('When?')
@@ -200,7 +192,7 @@ describe('a reply of an edge', () => {
 
   it('that its model failed at can be asked for again', async () => {
     model.queue([])
-    const token = await tokenOf()
+    const token = await tokenOfSomebody()
     const chat = browser().open({ src: edge.url, getToken: () => token })
     await chat.conversation.send('When?')
     const { problem } = await until(chat, ({ problem }) => problem !== undefined)
@@ -216,7 +208,7 @@ describe('what an edge remembers', () => {
   it('shows as a chip, in the panel, and is forgotten by its undo', async () => {
     const call = { name: 'memory_finding', input: { text: 'The 9:40 to Turin is full.' } }
     model.queue([{ calls: [call] }, { text: 'Noted.' }])
-    const token = await tokenOf()
+    const token = await tokenOfSomebody()
     const chat = browser().open({ src: edge.url, getToken: () => token })
     await chat.conversation.send('Note that the 9:40 to Turin is full')
     const state = await until(
@@ -241,7 +233,7 @@ describe('what an edge remembers', () => {
 
   it('is exported and erased, and another user imports it', async () => {
     model.queue([{ text: 'Yes.' }])
-    const [token, otherToken] = [await tokenOf(), await tokenOf()]
+    const [token, otherToken] = [await tokenOfSomebody(), await tokenOfSomebody()]
     const chat = browser().open({ src: edge.url, getToken: () => token })
     const id = await chat.conversation.create()
     await chat.conversation.send('Is this kept?')

@@ -1,17 +1,16 @@
 /** The clients of others, and ours, against a real `wrangler dev`. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { SignJWT } from 'jose'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toUIMessages } from '../../src/bridges/ai-sdk/index.ts'
 import { createClient } from '../../src/client/index.ts'
 import type { Message } from '../../src/index.ts'
 import { fromWire } from '../../src/ports/wire.ts'
-import { edgeVariables } from '../edge-variables.ts'
 import { describeClient } from './support/client-suite.ts'
 import { EdgeProcess } from './support/edge-process.ts'
 import { type ModelServer, modelServer } from './support/model-server.ts'
+import { tokenOf } from './support/token.ts'
 import { describeUseChat } from './use-chat.ts'
 
 let model: ModelServer
@@ -29,15 +28,6 @@ afterAll(async () => {
 
 let people = 0
 const somebody = (): string => `somebody-${Date.now().toString(36)}-${++people}`
-
-const tokenOf = (userId: string): Promise<string> =>
-  new SignJWT({ tenant: 'acme' })
-    .setProtectedHeader({ alg: 'HS256' })
-    .setIssuer(edgeVariables.JWT_ISSUER)
-    .setAudience(edgeVariables.JWT_AUDIENCE)
-    .setSubject(userId)
-    .setExpirationTime('1h')
-    .sign(new TextEncoder().encode(edgeVariables.JWT_SECRET))
 
 describeClient('wrangler dev', () => ({
   user: async (userId) => {

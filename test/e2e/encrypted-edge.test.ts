@@ -1,9 +1,9 @@
 /** What a disk holds of an edge that encrypts (T41). */
-import { SignJWT } from 'jose'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { edgeVariables, encryptedEdgeVariables } from '../edge-variables.ts'
+import { encryptedEdgeVariables } from '../edge-variables.ts'
 import { EdgeProcess } from './support/edge-process.ts'
 import { type ModelServer, modelServer } from './support/model-server.ts'
+import { tokenOf } from './support/token.ts'
 
 const CANARY = 'canary'
 /** Of an id, which stays in the clear: so that it is the right files that are looked through. */
@@ -23,13 +23,7 @@ afterAll(async () => {
 })
 
 it('is nothing of what was said, neither before an erase nor after it', async () => {
-  const token = await new SignJWT({ tenant: 'acme' })
-    .setProtectedHeader({ alg: 'HS256' })
-    .setIssuer(edgeVariables.JWT_ISSUER)
-    .setAudience(edgeVariables.JWT_AUDIENCE)
-    .setSubject('ada')
-    .setExpirationTime('1h')
-    .sign(new TextEncoder().encode(edgeVariables.JWT_SECRET))
+  const token = await tokenOf('ada')
   const call = async (method: string, path: string, body?: unknown, type = 'application/json') => {
     const response = await fetch(`${edge.url}/v1/${path}`, {
       method,

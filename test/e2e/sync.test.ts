@@ -3,20 +3,18 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { SignJWT } from 'jose'
 import { type Browser, type BrowserContext, chromium, type Page, type Route } from 'playwright'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Client, createClient, type SessionClient } from '../../src/client/index.ts'
 import { findChromium, flags } from '../chromium.ts'
-import { edgeVariables } from '../edge-variables.ts'
 import type { Device as DeviceFunctions, DeviceOrder } from './pages/device.ts'
 import { EdgeProcess } from './support/edge-process.ts'
 import { type ModelServer, modelServer } from './support/model-server.ts'
+import { TENANT, tokenOf } from './support/token.ts'
 
 // An edge that is started again, and browsers, share the machine.
 vi.setConfig({ testTimeout: 60_000 })
 
-const TENANT = 'acme'
 const SESSION = 'trip'
 const PUSH = '**/v1/sync/push'
 
@@ -108,13 +106,7 @@ let people = 0
 /** Two devices of somebody, both with the same session open, and who that is at home. */
 async function meet(): Promise<Everybody> {
   const userId = `somebody-${++people}`
-  const token = await new SignJWT({ tenant: TENANT })
-    .setProtectedHeader({ alg: 'HS256' })
-    .setIssuer(edgeVariables.JWT_ISSUER)
-    .setAudience(edgeVariables.JWT_AUDIENCE)
-    .setSubject(userId)
-    .setExpirationTime('1h')
-    .sign(new TextEncoder().encode(edgeVariables.JWT_SECRET))
+  const token = await tokenOf(userId)
   const client = createClient({ baseUrl: edge.url, token })
   await client.sessions.create({ sessionId: SESSION })
   const order = { url: edge.url, token, scope: { tenant: TENANT, userId, sessionId: SESSION } }

@@ -1,8 +1,7 @@
-import { SignJWT } from 'jose'
 import type { MessageInput } from '../../src/index.ts'
 import { fromWire, type Problem, toWire } from '../../src/ports/wire.ts'
 import { EdgeProcess } from '../e2e/support/edge-process.ts'
-import { edgeVariables } from '../edge-variables.ts'
+import { tokenOf } from '../e2e/support/token.ts'
 import type { Replay } from './steps.ts'
 
 /** What a request may have, less room for what is around the messages. */
@@ -35,7 +34,7 @@ export class EdgeSide {
     { sessionId, steps }: Replay,
     onSecret: (secret: string | undefined) => void,
   ): Promise<readonly string[]> {
-    const token = await tokenOf(sessionId)
+    const token = await tokenOf(sessionId, 'identity')
     await this.#post(token, '/v1/sessions', { sessionId })
     const path = `/v1/sessions/${encodeURIComponent(sessionId)}`
     const answers: string[] = []
@@ -77,16 +76,6 @@ export class EdgeSide {
     const { code, detail } = answered as Problem
     return JSON.stringify({ code, message: detail })
   }
-}
-
-function tokenOf(userId: string): Promise<string> {
-  return new SignJWT({ [edgeVariables.JWT_TENANT_CLAIM]: 'identity' })
-    .setProtectedHeader({ alg: 'HS256' })
-    .setIssuer(edgeVariables.JWT_ISSUER)
-    .setAudience(edgeVariables.JWT_AUDIENCE)
-    .setSubject(userId)
-    .setExpirationTime('1h')
-    .sign(new TextEncoder().encode(edgeVariables.JWT_SECRET))
 }
 
 function sizeOf(messages: readonly MessageInput[]): number {

@@ -2,14 +2,8 @@ import { decide } from '../../src/kernel/log/decide.ts'
 import type { OpResult, SealedOp } from '../../src/ports/op.ts'
 import type { Decide, ScopeStore } from '../../src/ports/store.ts'
 import type { PullAnswer, PullRequest, PushAnswer, PushRequest } from '../../src/ports/sync.ts'
-import {
-  answerPull,
-  answerPush,
-  type HomeState,
-  homeScope,
-  homeStateIn,
-  NO_GENERATION,
-} from '../../src/sync/home.ts'
+import { answerPull, answerPush, type HomeState, homeScope, homeStateIn } from '../../src/sync/home.ts'
+import { NO_GENERATION } from '../../src/sync/state.ts'
 
 /** The home of all devices, over a store. */
 export class Home {

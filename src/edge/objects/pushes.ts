@@ -5,7 +5,8 @@ import type { Message } from '../../ports/message.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import type { PushAnswer, PushRejection, SyncOp } from '../../ports/sync.ts'
-import { answerPush, newTok } from '../../sync/home.ts'
+import { answerPush } from '../../sync/home.ts'
+import { newTok } from '../../sync/tok.ts'
 import { isMediaUrl } from '../media-url.ts'
 
 /** Says of an op why it is not taken, if it is not. */

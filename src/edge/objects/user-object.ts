@@ -24,8 +24,10 @@ import type {
   SyncOp,
 } from '../../ports/sync.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
-import { answerPull as answerLog, answerPush, homeScope, NO_GENERATION, newTok } from '../../sync/home.ts'
+import { answerPull as answerLog, answerPush, homeScope } from '../../sync/home.ts'
 import { knownOp } from '../../sync/known-op.ts'
+import { NO_GENERATION } from '../../sync/state.ts'
+import { newTok } from '../../sync/tok.ts'
 import type { EdgeMemory, EdgeUser } from '../features.ts'
 import { GUEST_LIFETIME_MS, guestEnd, isGuest } from '../guest.ts'
 import { answerPull } from '../replica/answer-pull.ts'

@@ -1,3 +1,4 @@
+import { deciding } from '../../kernel/log/deciding.ts'
 import type { Decision, Rows, ScopeStore } from '../../ports/store.ts'
 
 /**
@@ -7,28 +8,11 @@ import type { Decision, Rows, ScopeStore } from '../../ports/store.ts'
  * the commit. Called again where that is tried again
  */
 export function onDecision(scope: ScopeStore, note: (decision: Decision, rows: Rows) => void): ScopeStore {
-  return {
-    commit: (ops, decide) =>
-      scope.commit(ops, (given, rows) => {
-        const decision = decide(given, rows)
-        note(decision, rows)
-        return decision
-      }),
-    entries: (query) => scope.entries(query),
-    head: () => scope.head(),
-    register: (key) => scope.register(key),
-    registers: (prefix, after) => scope.registers(prefix, after),
-    indexed: (group, query) => scope.indexed(group, query),
-    sums: (groups) => scope.sums(groups),
-    changesSince: (seq) => scope.changesSince(seq),
-    attach: (attachment, at) => scope.attach(attachment, at),
-    attachment: (id) => scope.attachment(id),
-    derive: (row, seq) => scope.derive(row, seq),
-    derived: (prefix, after) => scope.derived(prefix, after),
-    close: () => scope.close(),
-    ...(scope.outbox && { outbox: async (after) => scope.outbox?.(after) ?? [] }),
-    ...(scope.watch && { watch: (listener) => scope.watch?.(listener) ?? (() => {}) }),
-  }
+  return deciding(scope, (decide) => (ops, rows) => {
+    const decision = decide(ops, rows)
+    note(decision, rows)
+    return decision
+  })
 }
 
 /**

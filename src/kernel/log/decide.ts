@@ -217,7 +217,8 @@ export function replay(ops: readonly SealedOp[], given: Rows, isFollowing: boole
   }
 }
 
-const NO_ROWS: Rows = {
+/** What a commit reads of a scope that holds nothing. */
+export const NO_ROWS: Rows = {
   head: EMPTY_HEAD,
   results: new Map(),
   entries: new Map(),

@@ -5,6 +5,7 @@ import type { Scope } from '../../../src/ports/op.ts'
 import type { LogRow } from '../../../src/ports/store.ts'
 import { dexieStore } from '../../../src/stores/dexie.ts'
 import { edgeSocket, httpTransport, type SyncedStore, sync } from '../../../src/sync/index.ts'
+import { readRows } from '../../../src/sync/read.ts'
 
 /** Whose device it is, and where home is. */
 export interface DeviceOrder {
@@ -90,12 +91,7 @@ Object.assign(globalThis, { device })
 
 async function rowsOf(store: SyncedStore, scope: Scope): Promise<readonly LogRow[]> {
   const log = store.open(scope)
-  const rows: LogRow[] = []
-  for (let more = true; more; ) {
-    const changes = await log.changesSince(rows.at(-1)?.seq ?? 0)
-    rows.push(...changes.rows)
-    more = changes.more
-  }
+  const rows = await readRows(log, 0)
   await log.close()
   return rows
 }

@@ -8,7 +8,8 @@ import type { ScopeStore } from '../../../src/ports/store.ts'
 import type { PullAnswer, PullRequest, PushAnswer, SyncOp } from '../../../src/ports/sync.ts'
 import { encryptedStore, secretKeys } from '../../../src/stores/encrypted/index.ts'
 import { mapStore } from '../../../src/stores/map.ts'
-import { answerPull, answerPush, homeScope, NO_GENERATION } from '../../../src/sync/home.ts'
+import { answerPull, answerPush, homeScope } from '../../../src/sync/home.ts'
+import { NO_GENERATION } from '../../../src/sync/state.ts'
 import { append, erase, mark, put, remove, SCOPE } from '../../contract/samples.ts'
 
 let toks = 0
