@@ -37,39 +37,43 @@ export function pulledOp(
   const isBeside = secret?.version === opId && !(kind === 'put' && id === secret.key)
   const beside =
     isBeside && secret.body !== null ? { beside: [{ key: secret.key, body: secret.body }] } : undefined
-  const op = (envelope: Omit<Envelope, 'opId'>, bodies: SyncOp['bodies']): SyncOp => ({
-    envelope: { opId, ...envelope },
-    bodies,
-    ...beside,
-  })
-  if (kind === 'delete') return op({ kind: 'delete', ids: [], target: id as Name }, [])
+  const op = (envelope: Envelope, bodies: SyncOp['bodies']): SyncOp => ({ envelope, bodies, ...beside })
+  if (kind === 'delete') return op({ opId, kind: 'delete', ids: [], target: id as Name }, [])
   if (kind === 'put') {
     checkReadable(register)
-    const put = { kind: 'put', ids: [id], key: id } as const
+    const put = { opId, kind: 'put', ids: [id], key: id } as const
     const isCurrent = register?.version === opId && register.body !== null
     const { index, body } = isCurrent ? register : { body: null }
     const sources = isCurrent ? register.sources : sourcesIn(row)
     return op({ ...put, ...(sources && { sources }), ...(index && { index }) }, [body])
   }
-  const ids = rows.map((one) => one.id)
-  const bodies = rows.map(readable)
+  return op(entryEnvelope(rows, since), rows.map(readable))
+}
+
+/**
+ * The envelope of an op that wrote entries.
+ *
+ * @param rows all of the op
+ * @param since see `HomeState.since`
+ */
+export function entryEnvelope(rows: readonly LogRow[], since: number): Envelope {
+  const [{ kind, opId, ...row }] = rows as readonly [LogRow, ...LogRow[]]
+  const ids = rows.map(({ id }) => id)
   if (kind !== 'message') {
     const { lane, base = null, sources } = row
     const listed = { ...(lane !== undefined && { lane }), ...(sources && { sources }) }
-    return op({ kind: 'mark', ids, mark: kind as MarkKind, base, ...listed }, bodies)
+    return { opId, kind: 'mark', ids, mark: kind as MarkKind, base, ...listed }
   }
   const { round, contexts = [], seq } = row
   const attachments = rows.flatMap(attachmentsOf)
-  return op(
-    {
-      kind: 'append',
-      ids,
-      ...(round !== undefined && { round }),
-      ...(attachments.length > 0 && { attachments }),
-      ...(contexts.length > 0 && { contexts: contexts.map((hash) => ({ hash, seq: seq - since })) }),
-    },
-    bodies,
-  )
+  return {
+    opId,
+    kind: 'append',
+    ids,
+    ...(round !== undefined && { round }),
+    ...(attachments.length > 0 && { attachments }),
+    ...(contexts.length > 0 && { contexts: contexts.map((hash) => ({ hash, seq: seq - since })) }),
+  }
 }
 
 function readable({ id, body, unreadable }: LogRow): string | null {
@@ -78,7 +82,7 @@ function readable({ id, body, unreadable }: LogRow): string | null {
 }
 
 /** Attachments that a message names, where it can be read here: an encrypted one cannot. */
-export function attachmentsOf(row: LogRow): readonly string[] {
+function attachmentsOf(row: LogRow): readonly string[] {
   try {
     const message = messageIn(row)
     return message ? attachmentsIn(message) : []

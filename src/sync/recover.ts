@@ -1,7 +1,7 @@
 import { slotOf } from '../kernel/log/decide.ts'
-import { type Envelope, idIn, type MarkKind, type Name } from '../ports/op.ts'
+import { type Envelope, idIn, type Name } from '../ports/op.ts'
 import { hasBody, type LogRow, type RegisterRow } from '../ports/store.ts'
-import { attachmentsOf, opsIn } from './pulled.ts'
+import { entryEnvelope, opsIn } from './pulled.ts'
 import type { Waiting } from './state.ts'
 
 /**
@@ -21,7 +21,7 @@ export function recoveredFrom(
   const slots = new Set<string>()
   return opsIn(rows).flatMap((op): Waiting[] => {
     const [row] = op as [LogRow]
-    const { kind, id, opId, seq, chain, lane, sources, round } = row
+    const { kind, id, opId, seq, chain, lane } = row
     if (kind === 'erase') return []
     const { ordinal } = op.at(-1) ?? row
     const done = (envelope: Envelope, more: Partial<Waiting> = {}): Waiting[] => {
@@ -68,27 +68,8 @@ export function recoveredFrom(
       if (key !== undefined && versions.has(key)) versions.set(key, opId)
       return done({ opId, kind: 'delete', ids: [], target }, { emptied: [target] })
     }
-    const ids = op.map((one) => one.id)
     const gone = op.flatMap((one): Name[] => (hasBody(one) ? [] : [`entry:${one.id}`]))
-    const emptied = gone.length > 0 ? { emptied: gone } : {}
-    if (kind !== 'message') {
-      const from = { ...(lane !== undefined && { lane }), ...(sources && { sources }) }
-      const mark = { mark: kind as MarkKind, base: row.base ?? null, ...from }
-      return done({ opId, kind: 'mark', ids, ...mark }, emptied)
-    }
-    const attachments = op.flatMap(attachmentsOf)
-    const contexts = row.contexts?.map((hash) => ({ hash, seq }))
-    return done(
-      {
-        opId,
-        kind: 'append',
-        ...(round !== undefined && { round }),
-        ids,
-        ...(attachments.length > 0 && { attachments }),
-        ...(contexts && contexts.length > 0 && { contexts }),
-      },
-      emptied,
-    )
+    return done(entryEnvelope(op, 0), gone.length > 0 ? { emptied: gone } : {})
   })
 }
 

@@ -109,8 +109,7 @@ export class Replica {
       const outbox = text === undefined ? [] : await this.#outbox()
       const after = await this.#peek()
       if (after.text !== text || (text === undefined && after.head.seq > 0)) continue
-      const waiting = outbox.filter(({ refusal }) => !refusal)
-      this.#view = { text, state: stateIn(text), head: after.head, outbox, waiting }
+      this.#view = viewOf(text, after.head, outbox)
       return this.#view
     }
   }
@@ -243,9 +242,8 @@ export class Replica {
     const known = this.#view
     if (!replica || !known || known.text !== before) return
     const outbox = changed(known.outbox, (replica.outbox ?? []).map(waitingIn), replica.sent)
-    const waiting = outbox.filter(({ refusal }) => !refusal)
     const head = { ...known.head, seq: log.at(-1)?.seq ?? known.head.seq }
-    this.#view = { text: replica.state, state: stateIn(replica.state), head, outbox, waiting }
+    this.#view = viewOf(replica.state, head, outbox)
   }
 
   /** @returns what is refused now; nothing, where the scope has moved on */
@@ -311,7 +309,7 @@ export class Replica {
 
   /** What was written while the scope was no replica waits. */
   async #adopt(head: Head): Promise<void> {
-    const view: View = { text: undefined, state: stateIn(undefined), head, outbox: [], waiting: [] }
+    const view = viewOf(undefined, head, [])
     const recovered = await this.#recovered({ ...view, state: { ...view.state, seq: head.seq } })
     await this.write(view, [], (rows) => resetDiverged(undefined, recovered, [], rows))
   }
@@ -345,6 +343,10 @@ export class Replica {
     })
     return { text, head: head as Head }
   }
+}
+
+function viewOf(text: string | undefined, head: Head, outbox: readonly Waiting[]): View {
+  return { text, state: stateIn(text), head, outbox, waiting: outbox.filter(({ refusal }) => !refusal) }
 }
 
 /**
