@@ -28,7 +28,7 @@ export class DevicePage {
     return device
   }
 
-  /** Begins anew, so that nothing is left of a subject before. */
+  /** Begins again, so that nothing is left of a subject before. */
   async load(url: string): Promise<void> {
     await this.#page.goto(url)
     await this.#page.waitForFunction(() => 'page' in globalThis)

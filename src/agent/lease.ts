@@ -150,7 +150,7 @@ async function hold(options: LeaseOptions, request: HoldRequest): Promise<Tenure
         emit({ type: 'lease', status: 'waiting', message, holder: lease.holder })
         await holding.wait(left)
       } else if (waited && lease?.over) {
-        // Who asks for it anew may go on with what was ended; who only waited may not.
+        // A run that asks for it now may go on with what was ended; one that only waited may not.
         break
       } else await holding.write()
     }

@@ -57,7 +57,7 @@ export function observability(options: ObservabilityOptions = {}): Middleware {
     kind: 'enricher',
     start: ({ now, newId, message, past = [] }) => {
       if (!sink) return {}
-      // Whoever goes on with a run goes on with its trace.
+      // A run that goes on with another one goes on with its trace.
       const run = message ?? newId()
       const digits = (count: number, of: string): string => hashText(`${run} ${of}`).slice(0, count)
       const traceId = digits(32, 'trace')

@@ -110,8 +110,8 @@ export interface RunOptions {
   /**
    * Lets one of several runs answer the newest message of the user, or that of `input`: see
    * {@link Lease}. The run waits while another one answers, goes on with what that one left, and
-   * resolves with the reply in the log, whoever wrote it. Instead of `resume`; calls that wait are
-   * run.
+   * resolves with the reply in the log, no matter who wrote it. Instead of `resume`; calls that
+   * wait are run.
    */
   readonly lease?: Lease
   /** For each context of the run, as in `session.context`. A middleware's proposal wins. */
@@ -124,7 +124,7 @@ export interface RunOptions {
 export interface AgentResult {
   /** Text of the last reply; of an aborted run, as much of it as had come. */
   readonly answer: string
-  /** Model calls whose reply was recorded; under a lease, whoever made them. */
+  /** Model calls whose reply was recorded; under a lease, those of others too. */
   readonly steps: number
   /** Summaries that contexts of this run began to show. */
   readonly summaries: number

@@ -28,7 +28,7 @@ export interface CheckPushedOptions {
 
 /**
  * Says of each op that a replica pushes why its home does not take it: for a home that sees plain
- * texts, since a push is written by whoever holds the user's token. What would be written by the
+ * texts, since anybody who holds the user's token can push. What would be written by the
  * memory itself is taken, and nothing else: messages as `append` checks them, marks and registers
  * as `importInto` does, but nothing is changed on the way.
  *

@@ -147,7 +147,7 @@ async function expectEqual({ devices, home }: Everybody, count: number): Promise
 const kills = process.env.FAST_CHECK_RUNS === undefined ? it.skip : it
 
 describe('two browsers and an edge', () => {
-  it('show each other what they write, whoever it is, without asking', async () => {
+  it('show each other what any of them writes, without asking', async () => {
     const all = await meet()
     const [one, other] = all.devices
     await one.say('To Turin.')

@@ -10,7 +10,7 @@ import { SqliteFiles } from '../unit/support/sqlite-files.ts'
 const files = new SqliteFiles()
 const servers: Server[] = []
 
-/** Whoever has a token is the user of that name. */
+/** A token is the name of its user. */
 const users = { get: (token: string) => token || undefined } as ReadonlyMap<string, string>
 
 async function listen(): Promise<string> {

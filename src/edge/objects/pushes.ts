@@ -1,4 +1,5 @@
 import { partsOf } from '../../kernel/log/message.ts'
+import { isRepeated, look } from '../../kernel/log/once.ts'
 import { checkPushed } from '../../operations/check-pushed.ts'
 import type { Memory } from '../../ports/memory.ts'
 import type { Message } from '../../ports/message.ts'
@@ -6,6 +7,7 @@ import type { Scope } from '../../ports/op.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import type { PushAnswer, PushRejection, SyncOp } from '../../ports/sync.ts'
 import { answerPush } from '../../sync/home.ts'
+import { knownOp } from '../../sync/known-op.ts'
 import { newTok } from '../../sync/tok.ts'
 import { isMediaUrl } from '../media-url.ts'
 
@@ -32,6 +34,25 @@ function hasForeignMedia({ envelope: { kind }, bodies }: SyncOp): boolean {
 
 export function isErase({ envelope: { kind } }: SyncOp): boolean {
   return kind === 'erase'
+}
+
+/**
+ * Answers a pushed erase. What it says is done before, unless that op was written already.
+ *
+ * @param open gives the log as it is now
+ * @param remove nothing is there to be removed, where it is not given
+ */
+export async function answerErase(
+  open: () => ScopeStore | Promise<ScopeStore>,
+  generation: string,
+  erase: SyncOp,
+  remove: (() => Promise<unknown>) | undefined,
+): Promise<PushAnswer> {
+  if (remove) {
+    const [done] = await (await open()).commit([knownOp(erase)], look)
+    if (!done || !isRepeated(done)) await remove()
+  }
+  return answerPush(await open(), { generation, ops: [erase] }, { newTok })
 }
 
 /** What is answered where the log of that generation was erased. */

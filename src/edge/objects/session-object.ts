@@ -4,7 +4,6 @@ import type { RunOptions } from '../../agent/options.ts'
 import { handleMcpRequest } from '../../bridges/mcp/handle-request.ts'
 import type { McpSession } from '../../bridges/mcp/start-resource.ts'
 import { FACT } from '../../features/facts/fact.ts'
-import { isRepeated, look } from '../../kernel/log/once.ts'
 import { certificateOf } from '../../operations/forget/certificate.ts'
 import { findSession, listSession, titleSession } from '../../operations/sessions.ts'
 import { exportScopeOf } from '../../operations/transfer/export.ts'
@@ -18,7 +17,6 @@ import type { ContextOptions } from '../../ports/session.ts'
 import type { PullAnswer, PullRequest, PushAnswer, PushRequest, SyncOp } from '../../ports/sync.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
 import { answerPull, answerPush } from '../../sync/home.ts'
-import { knownOp } from '../../sync/known-op.ts'
 import { NO_GENERATION } from '../../sync/state.ts'
 import { newTok } from '../../sync/tok.ts'
 import { using } from '../features.ts'
@@ -47,7 +45,7 @@ import { COMPACT, compactionHandler, scheduleCompaction } from './compaction-wor
 import { Failures, reportTo } from './failures.ts'
 import { LiveSockets, scopeIn } from './live-sockets.ts'
 import { objectName } from './object-name.ts'
-import { erasedIn, isErase, pushRefusals } from './pushes.ts'
+import { answerErase, erasedIn, isErase, pushRefusals } from './pushes.ts'
 import {
   type Asked,
   CHANGES,
@@ -588,7 +586,10 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     const erase = generation === NO_GENERATION ? undefined : ops.find(isErase)
     const erased = !isKnown || erase ? await erasedIn(log, generation) : undefined
     if (erased) return erased
-    if (erase) return this.#pushErase(scope, generation, erase)
+    if (erase) {
+      const remove = this.#life.record && (() => this.erase(scope))
+      return answerErase(() => this.#life.log(scope), generation, erase, remove)
+    }
     try {
       return await this.#push(scope, request, bytes)
     } catch (error) {
@@ -616,15 +617,6 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     this.#forgetBeside(ops)
     await this.#keep()
     return answered
-  }
-
-  /** Erases the session, unless that op did it before. */
-  async #pushErase(scope: SessionScope, generation: string, erase: SyncOp): Promise<PushAnswer> {
-    if (this.#life.record) {
-      const [done] = await (await this.#life.log(scope)).commit([knownOp(erase)], look)
-      if (!done || !isRepeated(done)) await this.erase(scope)
-    }
-    return answerPush(await this.#life.log(scope), { generation, ops: [erase] }, { newTok })
   }
 
   /** Removes what the object holds of what is deleted, though the ops were written before. */

@@ -1,7 +1,6 @@
 import { DurableObject } from 'cloudflare:workers'
 import { createMemory } from '../../create-memory.ts'
 import { type AuditInput, noteAudit } from '../../features/audit.ts'
-import { isRepeated, look } from '../../kernel/log/once.ts'
 import { headOf } from '../../kernel/text/text.ts'
 import { certificateOf } from '../../operations/forget/certificate.ts'
 import { eraseUserIn, type Held } from '../../operations/forget/erase.ts'
@@ -59,7 +58,7 @@ import { Failures, reportTo } from './failures.ts'
 import { heldScope, tellingScope } from './held-scope.ts'
 import { LiveSockets, scopeIn } from './live-sockets.ts'
 import { objectName } from './object-name.ts'
-import { erasedIn, isErase, pushRefusals } from './pushes.ts'
+import { answerErase, erasedIn, isErase, pushRefusals } from './pushes.ts'
 import { userOf } from './session-home.ts'
 import type { Confirmed, Settled } from './session-life.ts'
 import type { SessionObject } from './session-object.ts'
@@ -448,13 +447,18 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     const log = this.#log(scope)
     const erased = await erasedIn(log, generation)
     if (erased) return erased
-    const [done] = await log.commit([knownOp(erase)], look)
-    if (!done || !isRepeated(done)) {
-      const { isDone } = await this.erase(scope)
-      if (!isDone)
-        throw new PlimsollError('ERR_OVERLOADED', 'push: the erase goes on', { retryAfter: ERASING_SECONDS })
-    }
-    return answerPush(log, { generation, ops: [erase] }, { newTok })
+    return answerErase(
+      () => log,
+      generation,
+      erase,
+      async () => {
+        const { isDone } = await this.erase(scope)
+        if (!isDone)
+          throw new PlimsollError('ERR_OVERLOADED', 'push: the erase goes on', {
+            retryAfter: ERASING_SECONDS,
+          })
+      },
+    )
   }
 
   /**

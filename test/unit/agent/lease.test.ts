@@ -207,7 +207,7 @@ describe('a run under a lease', () => {
 
   test('answers again after its reply was hidden', async () => {
     const session = open()
-    // Whoever answered it before is not waited for.
+    // The run that answered it before is not waited for.
     const run = { session, lease: lease({ holder: 'edge', ms: 60_000 }) }
     await runAgent({ input: QUESTION, model: scriptedModel(['At 9:40.']), ...run })
     const [, first] = await session.history()
@@ -260,7 +260,7 @@ describe('a run under a lease', () => {
     })
     expect((await first).reason).toBe('aborted')
     expect(await waiting).toMatchObject({ reason: 'stopped', stoppedBy: 'lease' })
-    // Who asks for it anew gets an answer.
+    // A run that asks for it again gets an answer.
     const again = await runAgent({ model, session: open(store), lease: lease({ holder: 'b' }) })
     expect(again.answer).toBe('At noon.')
   })
@@ -447,7 +447,7 @@ describe('a run under a lease', () => {
     expect(roles).toEqual(['user', 'assistant', 'tool', 'assistant'])
   })
 
-  test('traces one run, whoever goes on with it', async () => {
+  test('traces one run, no matter who goes on with it', async () => {
     const store = mapStore()
     const traces = new Set<string>()
     const counts: number[] = []

@@ -66,7 +66,7 @@ describe('an empty home', () => {
     })
   })
 
-  it('takes the name of its log from the first push, so that an erase is told to whoever made it', async () => {
+  it('takes the name of its log from the first push, so that an erase is told to the one that made it', async () => {
     const scope = openScope()
     expect(await push(scope, 'mine', append('o1', ['m1']))).toMatchObject({ generation: 'mine' })
     const { generation } = await push(scope, 'mine', erase('o2'))
@@ -420,7 +420,7 @@ describe('a log from before its store was a home', () => {
     })
   })
 
-  it('becomes one home, whoever looks first', async () => {
+  it('becomes one home, no matter who looks first', async () => {
     const scope = await older(append('o1', ['m1']))
     let other: string | undefined
     const racing: ScopeStore = {

@@ -104,7 +104,7 @@ describe('a session at the edge, as the home of replicas', () => {
     expect((await device.log('trip')).ops.map(idOf)).toEqual(['entry:m1', 'entry:m3', 'entry:m2'])
   })
 
-  it('gives each op a tok of its own, whoever writes it, in the user’s scope too', async () => {
+  it('gives each op a tok of its own, no matter who writes it, in the user’s scope too', async () => {
     const { world, device } = await begun()
     await world.append('trip', said('m2', 'And back.'), said('m3', 'On.'))
     await world.remember('trip', 'Window seats.')
