@@ -112,6 +112,7 @@ const ENCRYPTED = [
     'idempotency',
     'ids',
     'sync',
+    'sync-home',
     'tenants',
   ],
 ]
