@@ -1,6 +1,6 @@
 /** What must hold when nothing is on its way any more. */
 import { fold } from '../../src/kernel/log/fold.ts'
-import type { LogRow, ScopeStore } from '../../src/ports/store.ts'
+import type { LogRow, RegisterRow, ScopeStore } from '../../src/ports/store.ts'
 import { tokOf } from '../../src/sync/tok.ts'
 import { readLog } from '../contract/samples.ts'
 import type { Tab } from './client.ts'
@@ -113,6 +113,7 @@ function checkLog(log: readonly LogRow[]): void {
 }
 
 async function checkLost(world: World, log: readonly LogRow[]): Promise<void> {
+  const { generation } = await world.home.state()
   const there = new Set(log.map(({ opId }) => opId))
   const refused = new Set<string>()
   for (const tab of devicesOf(world))
@@ -123,7 +124,7 @@ async function checkLost(world: World, log: readonly LogRow[]): Promise<void> {
   for (const [opId, one] of world.written) {
     const { op, by, wiped } = one
     if (there.has(opId) || op.envelope.kind === 'erase' || world.isGone(one)) continue
-    if (world.mayBeGone(one)) continue
+    if (world.mayBeGone(one, generation)) continue
     if (refused.has(`${by}:${opId}`) || wiped) continue
     // Where a home goes back, what was only there is gone, once all who had it are wiped.
     if (world.restores > 0 && by < 0) continue
@@ -169,6 +170,7 @@ async function checkForgotten(world: World, log: readonly LogRow[]): Promise<voi
   const texts = await Promise.all(
     scopes.map(async ([name, scope]) => {
       const outbox = await scope.outbox?.(0)
+      checkDerived(log, await scope.registers(''), name)
       return [name, JSON.stringify([await readLog(scope), await scope.registers(''), outbox])] as const
     }),
   )
@@ -179,16 +181,44 @@ async function checkForgotten(world: World, log: readonly LogRow[]): Promise<voi
       if (id.startsWith('entry:')) gone.push(textOf(name))
       else for (const [opId, { op }] of world.written) if (op.envelope.key === name) gone.push(textOf(opId))
     }
+  if (world.restores + world.wipes === 0) gone.push(...oldSecrets(world, log))
   for (const [opId, one] of world.written)
     if (world.isGone(one)) gone.push(textOf(opId), ...one.op.envelope.ids.map(textOf))
   for (const [name, text] of texts)
     for (const one of gone) if (text.includes(one)) throw new Broken(`I8: ${one} is there on ${name}`)
 }
 
+/** Secrets that a delete has put another one in the place of. */
+function oldSecrets({ written }: World, log: readonly LogRow[]): readonly string[] {
+  const isRotating = ({ kind, opId }: LogRow) => kind === 'delete' && written.get(opId)?.secret !== undefined
+  const last = log.findLastIndex(isRotating)
+  return log.slice(0, Math.max(0, last)).flatMap(({ opId }) => {
+    const { secret } = written.get(opId) ?? {}
+    return secret === undefined ? [] : JSON.stringify(secret).slice(1, -1)
+  })
+}
+
+/** What derives from something that is deleted has no value, where its sources are known. */
+function checkDerived(log: readonly LogRow[], registers: readonly RegisterRow[], name: string): void {
+  const gone = new Set<string>(log.flatMap(({ kind, id }) => (kind === 'delete' ? id : [])))
+  for (const { id, sources = [], body } of log)
+    if (body !== null && sources.some((source) => gone.has(source)))
+      throw new Broken(`I8: ${id} derives from what is deleted, on ${name}`)
+  for (const { key, sources = [], body } of registers)
+    if (body !== null && sources.some((source) => gone.has(source)))
+      throw new Broken(`I8: ${key} derives from what is deleted, on ${name}`)
+}
+
 function same(what: string, one: unknown, other: unknown): void {
-  const [is, was] = [JSON.stringify(one), JSON.stringify(other)]
+  if (JSON.stringify(one) === JSON.stringify(other)) return
+  const [is, was] = [JSON.stringify(one, inOrder), JSON.stringify(other, inOrder)]
   if (is === was) return
   const at = [...is].findIndex((character, place) => character !== was[place])
   const from = Math.max(0, at - 120)
   throw new Broken(`${what}:\n  ${is.slice(from, at + 160)}\n  ${was.slice(from, at + 160)}`)
+}
+
+function inOrder(_: string, value: unknown): unknown {
+  const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isRecord ? Object.fromEntries(Object.entries(value).sort()) : value
 }

@@ -150,7 +150,7 @@ describe('a session at the edge, as the home of replicas', () => {
     const stranger = new World(new Caller({ tenant: 'other', userId: device.user.userId }))
     const other = new Device(stranger)
     expect(await other.log('trip')).toMatchObject({ generation: '', ops: [], head: 0 })
-    expect(await other.pull('trip', { generation, cursor: 0, anchor: '' })).toMatchObject({
+    expect(await other.pull('trip', { generation, cursor: 1, anchor: 'tok' })).toMatchObject({
       reset: 'diverged',
     })
     await other.push('trip', generation, message('m1', 'Mine.'))
