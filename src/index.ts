@@ -9,6 +9,7 @@ export {
 export { type ContextFilter, type ContextFilterOptions, contextFilter } from './agent/context-filter.ts'
 export type { AgentCall, AgentEvent, CallStatus } from './agent/events.ts'
 export { type FactSheetOptions, factSheet, type SheetFact } from './agent/fact-sheet.ts'
+export { type Lease, type LeaseOptions, lease, leaseOf } from './agent/lease.ts'
 export {
   type MemoryToolName,
   memoryToolSpecs,
@@ -22,6 +23,8 @@ export type {
   Middleware,
   ModelCall,
   ModelCallEnd,
+  PastCall,
+  PastStep,
   Proposal,
   ReportedTokens,
   RunInfo,
@@ -207,6 +210,7 @@ export { type ErrorCode, type FloorBreakdown, isPlimsollError, PlimsollError } f
 export type { Explanation, Provider, Source, Span } from './ports/explanation.ts'
 export type { Fact, FactInput, FactKind, FactQuery, Rating, Remembered } from './ports/fact.ts'
 export type { AbortSignalLike, Controller, Host, Timeout } from './ports/host.ts'
+export type { HomeClock, LeaseMark } from './ports/lease.ts'
 export type {
   CommitInput,
   CommitOptions,

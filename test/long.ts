@@ -39,6 +39,7 @@ const STEPS: Readonly<Record<string, Step>> = {
   openapi: { script: 'test:openapi', arguments: [bodies, seed] },
   kill: { script: 'test:kill', arguments: [kills] },
   sqlite: { script: 'test:kill-sqlite', arguments: [String(20 * Number(kills))] },
+  lease: { script: 'test:lease', arguments: [String(200 * Number(kills)), '--seed', seed] },
   faults: { script: 'test:browser-faults', env: { KILLS: kills } },
   line: { script: 'test:line', arguments: [contexts, '--seed', seed] },
   attack: { script: 'test:attack', arguments: ['1000000', '--seed', seed, '--seconds', seconds] },

@@ -1,5 +1,6 @@
 import { checkOptions, invalid } from '../kernel/text/json.ts'
-import type { Middleware, RunUsage } from './middleware.ts'
+import type { Middleware, PastStep, Proposal, RunUsage } from './middleware.ts'
+import { addUsage, NO_USAGE } from './usage.ts'
 
 export interface BudgetOptions {
   /**
@@ -29,29 +30,47 @@ export function budget(options?: BudgetOptions): Middleware {
     name: 'budget',
     order: 10,
     kind: 'guard',
-    start: () => {
+    start: ({ past = [] }) => {
       if (!options) return {}
       const { getTokensUsed = tokensOf, limit } = options
       /** The share that was last told. */
       let told = 0
+      /** What the steps before this run's own had found used. */
+      let before = usagesBefore(past)
+      const ask = async (usage: RunUsage): Promise<Proposal | undefined> => {
+        const used = await getTokensUsed(usage)
+        if (!(used >= 0)) throw invalid('budget', 'getTokensUsed', 'must give a number, 0 or more')
+        const share = used / limit
+        if (share >= 1) return { stop: { reason: 'budget' } }
+        const crossed = NUDGES.find((nudge) => share >= nudge) ?? 0
+        const rose = crossed > told
+        told = crossed
+        if (!rose) return undefined
+        const percent = Math.floor(share * 100)
+        return {
+          nudge: `${percent} % of the token budget is used (${used} of ${limit}). Come to an end soon.`,
+        }
+      }
       return {
         beforeModelCall: async ({ usage }) => {
-          const used = await getTokensUsed(usage)
-          if (!(used >= 0)) throw invalid('budget', 'getTokensUsed', 'must give a number, 0 or more')
-          const share = used / limit
-          if (share >= 1) return { stop: { reason: 'budget' } }
-          const crossed = NUDGES.find((nudge) => share >= nudge) ?? 0
-          const rose = crossed > told
-          told = crossed
-          if (!rose) return undefined
-          const percent = Math.floor(share * 100)
-          return {
-            nudge: `${percent} % of the token budget is used (${used} of ${limit}). Come to an end soon.`,
-          }
+          const steps = before
+          before = []
+          for (const one of steps) await ask(one)
+          return ask(usage)
         },
       }
     },
   }
+}
+
+/** What had been used when each of these steps began. */
+function usagesBefore(past: readonly PastStep[]): readonly RunUsage[] {
+  let usage = NO_USAGE
+  return past.map((step) => {
+    const before = usage
+    usage = addUsage(usage, step.usage)
+    return before
+  })
 }
 
 /** Calls that were not reported are in what was predicted, which has no output. */

@@ -1,8 +1,9 @@
 import { hashText } from '../kernel/text/hash.ts'
+import { canonical } from '../kernel/text/json.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import type { Json, MessageInput, ToolResultPart } from '../ports/message.ts'
 import type { AgentCall, CallStatus } from './events.ts'
-import { goOn, type RunState, write } from './run-state.ts'
+import { goOn, type RunState, writeResult } from './run-state.ts'
 import { copyOf, errorText, toJson } from './tools.ts'
 import { pendingCalls, type Written } from './transcript.ts'
 import { Aborted, within } from './within.ts'
@@ -115,7 +116,8 @@ async function outcomeOf(run: RunState, step: number, call: AgentCall): Promise<
       )
     const output = await within(run, limit, (signal) => {
       emit({ type: 'tool-start', step, call })
-      return tool.execute(checked.value, { callId, signal, ...(session && { session }) })
+      const idempotencyKey = keyOf(call)
+      return tool.execute(checked.value, { callId, idempotencyKey, signal, ...(session && { session }) })
     })
     return { status: 'ok', output: toJson(output) }
   } catch (error) {
@@ -123,6 +125,11 @@ async function outcomeOf(run: RunState, step: number, call: AgentCall): Promise<
     const status = isPlimsollError(error, 'ERR_TIMEOUT') ? 'timeout' : 'failed'
     return { status, output: errorText(error) }
   }
+}
+
+/** What it is called with is part of it: of two replies to one step, the log keeps one. */
+function keyOf({ entry, index, name, input }: AgentCall): string {
+  return `call/${hashText(canonical([entry, index, name, input]))}`
 }
 
 /** The answer to a call that is not run because the run stops. */
@@ -148,7 +155,7 @@ async function record(
   outcome: Outcome,
 ): Promise<{ readonly part: ToolResultPart; readonly repeated: boolean }> {
   for (let place = 0; ; place++) {
-    const { messages, repeated } = await writeResult(run, call, outcome, place)
+    const { messages, repeated } = await writeOutcome(run, call, outcome, place)
     const [message] = messages
     const part = typeof message?.content === 'string' ? undefined : message?.content[0]
     const known = part?.type === 'tool-result' ? part : undefined
@@ -158,24 +165,29 @@ async function record(
   }
 }
 
-async function writeResult(
+async function writeOutcome(
   run: RunState,
   call: AgentCall,
   outcome: Outcome,
   place: number,
 ): Promise<Written> {
   try {
-    return await write(run, [resultOf(run, call, outcome, place)])
+    return await writeResult(run, resultOf(run, call, outcome, place))
   } catch (error) {
     // Nothing was written, and the call must have an answer.
     if (!isPlimsollError(error, 'ERR_ENTRY_TOO_LARGE') && !isPlimsollError(error, 'ERR_INVALID_ARGUMENT'))
       throw error
     const failed: Outcome = { status: 'failed', output: errorText(error) }
-    return write(run, [resultOf(run, call, failed, place)])
+    return writeResult(run, resultOf(run, call, failed, place))
   }
 }
 
-function resultOf({ toolbox }: RunState, call: AgentCall, outcome: Outcome, place: number): MessageInput {
+function resultOf(
+  { toolbox }: RunState,
+  call: AgentCall,
+  outcome: Outcome,
+  place: number,
+): MessageInput & { readonly id: string } {
   const { entry, index, callId, name } = call
   const { output } = outcome
   const id = `result/${hashText(JSON.stringify([entry, index, place]))}`

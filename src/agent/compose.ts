@@ -103,13 +103,15 @@ class Running implements ComposedHooks {
 
   constructor(ordered: readonly Middleware[], run: ComposedRun) {
     this.#run = run
-    const { session } = run
+    const { session, past, message } = run
     this.#started = ordered.flatMap((middleware): Started[] => {
       try {
         const hooks = middleware.start({
           ...(session && { session }),
           now: () => run.now(),
           newId: () => run.newId(),
+          ...(past && { past }),
+          ...(message !== undefined && { message }),
         })
         return [{ middleware, hooks }]
       } catch (error) {

@@ -1,5 +1,5 @@
 import type { CompactEvent, Receipt } from '../ports/context.ts'
-import type { Json, Message } from '../ports/message.ts'
+import type { Json, Message, MessageInput } from '../ports/message.ts'
 import type { CallUsage, Stop } from './middleware.ts'
 import type { AgentResult } from './options.ts'
 
@@ -45,6 +45,22 @@ export type AgentEvent =
       readonly settled: 'none' | 'run' | 'fail' | 'given'
       /** Whether the newest message is a final answer already, so that no model is called. */
       readonly answered: boolean
+    }
+  /** Under a lease: another one answers, this run does, or this run does no more. */
+  | {
+      readonly type: 'lease'
+      readonly status: 'waiting' | 'held' | 'lost'
+      /** Id of the message that is answered. */
+      readonly message: string
+      /** Who has the lease now; empty where that is not known. */
+      readonly holder: string
+    }
+  /** The log has another reply to this step already: the run goes on from that one. */
+  | {
+      readonly type: 'reply-dropped'
+      readonly step: number
+      readonly message: MessageInput
+      readonly stored: Message
     }
   | { readonly type: 'step-start'; readonly step: number }
   /** A context was built; its account. */

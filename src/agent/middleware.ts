@@ -53,7 +53,25 @@ export interface RunInfo {
   now(): number
   /** A fresh id, unique for ever. */
   newId(): string
+  /**
+   * Steps of this run that are in the log already, in order: under a lease another one may have
+   * begun it. What the hooks remember of steps they take from here, so that the run goes on as if
+   * it had never been interrupted. Absent: there are none.
+   */
+  readonly past?: readonly PastStep[]
+  /** Under a lease: id of the message that is answered, the same for all who answer it. */
+  readonly message?: string
 }
+
+/** A model call that was made, and what became of the calls in its reply, in the log's order. */
+export interface PastStep {
+  readonly step: number
+  readonly message: Message
+  readonly calls: readonly PastCall[]
+  readonly usage: CallUsage
+}
+
+export type PastCall = Pick<ToolCallEnd, 'call' | 'output' | 'isError'>
 
 export interface Signalled {
   /** Aborts with the run, and when the hook's time is up. */

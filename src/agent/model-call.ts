@@ -55,12 +55,13 @@ function incomplete(id: string, problem: string): PlimsollError {
 }
 
 /**
- * The reply with what it took, unless that was not reported or the metadata would have no room for
- * it.
+ * The reply with what it took, unless the metadata would have no room for it.
+ *
+ * @param isAlways also where nothing was reported
  */
-export function withUsage(message: MessageInput, { predicted, reported }: CallUsage): MessageInput {
-  if (!reported) return message
-  const usage: Json = { predicted, reported } as unknown as Json
+export function withUsage(message: MessageInput, call: CallUsage, isAlways = false): MessageInput {
+  if (!call.reported && !isAlways) return message
+  const usage: Json = call as unknown as Json
   const metadata = { ...message.metadata, usage }
   return utf8Length(JSON.stringify(metadata)) > MAX_METADATA_BYTES ? message : { ...message, metadata }
 }

@@ -55,14 +55,15 @@ export function observability(options: ObservabilityOptions = {}): Middleware {
     name: 'observability',
     order: 5,
     kind: 'enricher',
-    start: ({ now, newId }) => {
+    start: ({ now, newId, message, past = [] }) => {
       if (!sink) return {}
-      const run = newId()
+      // Whoever goes on with a run goes on with its trace.
+      const run = message ?? newId()
       const digits = (count: number, of: string): string => hashText(`${run} ${of}`).slice(0, count)
       const traceId = digits(32, 'trace')
       const modelSpan = (step: number): string => digits(16, `model ${step}`)
-      let models = 0
-      let tools = 0
+      let models = past.length
+      let tools = past.flatMap(({ calls }) => calls).length
       let modelBegan = now()
       const toolsBegan = new Map<string, number>()
       return {

@@ -5,6 +5,7 @@ import type { Limits } from '../ports/session.ts'
 import type { StandardSchema } from '../ports/standard-schema.ts'
 import type { AgentSession } from './agent-session.ts'
 import type { AgentCall, AgentEvent } from './events.ts'
+import type { Lease } from './lease.ts'
 import type { Middleware, RunUsage } from './middleware.ts'
 import type { JsonSchema } from './schema.ts'
 
@@ -27,8 +28,8 @@ export interface AgentTool<Input = unknown> {
   readonly timeoutMs?: number
   /**
    * Contract: gives what the model is to read: JSON, or nothing at all, which is `null`. What it
-   * throws is an error result. It may be called again with the same `callId` after a crash, so make
-   * it idempotent by that where it matters.
+   * throws is an error result. It may be called again with the same `idempotencyKey` after a crash,
+   * so make it idempotent by that where it matters.
    *
    * @param input the arguments, checked; of a Standard Schema what it made of them.
    */
@@ -38,6 +39,10 @@ export interface AgentTool<Input = unknown> {
 export interface ToolContext {
   /** The call's id, as the model gave it. */
   readonly callId: string
+  /**
+   * Names this call and no other one, however often it is run: give it to what must happen once.
+   */
+  readonly idempotencyKey: string
   /** Aborts with the run, and when the tool's time is up. */
   readonly signal: AbortSignalLike
   readonly session?: AgentSession
@@ -102,6 +107,13 @@ export interface RunOptions {
    * `messages` a new task shows only the end of the past.
    */
   readonly resume?: boolean | ResumeOptions
+  /**
+   * Lets one of several runs answer the newest message of the user, or that of `input`: see
+   * {@link Lease}. The run waits while another one answers, goes on with what that one left, and
+   * resolves with the reply in the log, whoever wrote it. Instead of `resume`; calls that wait are
+   * run.
+   */
+  readonly lease?: Lease
   /** For each context of the run, as in `session.context`. A middleware's proposal wins. */
   readonly limits?: Limits
   /** Whether, or how many of, the calls of one reply run at once. Default `true`: all of them. */
@@ -112,7 +124,7 @@ export interface RunOptions {
 export interface AgentResult {
   /** Text of the last reply; of an aborted run, as much of it as had come. */
   readonly answer: string
-  /** Model calls whose reply was recorded. */
+  /** Model calls whose reply was recorded; under a lease, whoever made them. */
   readonly steps: number
   /** Summaries that contexts of this run began to show. */
   readonly summaries: number

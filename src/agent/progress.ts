@@ -2,7 +2,7 @@ import { asText } from '../kernel/count.ts'
 import { hashText } from '../kernel/text/hash.ts'
 import { canonical, checkCount, checkOptions, invalid } from '../kernel/text/json.ts'
 import type { Json } from '../ports/message.ts'
-import type { Middleware, ToolCallEnd } from './middleware.ts'
+import type { Middleware, Proposal, ToolCallEnd } from './middleware.ts'
 
 export interface ProgressOptions {
   /**
@@ -42,7 +42,7 @@ export function progress(options: ProgressOptions = {}): Middleware {
     name: 'progress',
     order: 50,
     kind: 'enricher',
-    start: () => {
+    start: ({ past = [] }) => {
       const calls = new Set<string>()
       const outputs = new Set<string>()
       /** The newest calls with their results, as many as the longest cycle needs. */
@@ -51,7 +51,7 @@ export function progress(options: ProgressOptions = {}): Middleware {
       /** Steps without a new output, in parts of one. */
       let without = 0
       let wasNewCall = false
-      let ended: ToolCallEnd[] = []
+      let ended: Pick<ToolCallEnd, 'call' | 'output' | 'isError'>[] = []
 
       /** What the step that ended is stuck in, if it is. */
       const look = (): string | undefined => {
@@ -79,17 +79,24 @@ export function progress(options: ProgressOptions = {}): Middleware {
         return without >= stale * PARTS ? 'no step brought anything new for a while' : undefined
       }
 
+      const propose = (step: number): Proposal | undefined => {
+        const stuck = step > 1 ? look() : undefined
+        if (stuck === undefined) return undefined
+        const nudge = `You seem to be stuck: ${stuck}.`
+        if (told++ < nudges) return { nudge: `${nudge} Try another way, or say what you need.` }
+        return {
+          nudge: `${nudge} No tool can be called any more: answer with what you have, and say what is missing.`,
+          last: { reason: `stuck: ${stuck}` },
+        }
+      }
+
+      for (const { step, calls: made } of past) {
+        propose(step)
+        ended.push(...made)
+      }
+
       return {
-        beforeModelCall: ({ step }) => {
-          const stuck = step > 1 ? look() : undefined
-          if (stuck === undefined) return undefined
-          const nudge = `You seem to be stuck: ${stuck}.`
-          if (told++ < nudges) return { nudge: `${nudge} Try another way, or say what you need.` }
-          return {
-            nudge: `${nudge} No tool can be called any more: answer with what you have, and say what is missing.`,
-            last: { reason: `stuck: ${stuck}` },
-          }
-        },
+        beforeModelCall: ({ step }) => propose(step),
         afterTool: (end) => {
           ended.push(end)
         },

@@ -3,6 +3,7 @@ import type { Message, MessageInput } from '../ports/message.ts'
 import type { AgentSession } from './agent-session.ts'
 import type { ComposedHooks } from './compose.ts'
 import type { AgentEvent } from './events.ts'
+import type { Tenure } from './lease.ts'
 import type { RunUsage, Stop } from './middleware.ts'
 import type { RunOptions, Timeouts } from './options.ts'
 import type { Toolbox } from './tools.ts'
@@ -31,6 +32,8 @@ export interface RunState {
   readonly toolbox: Toolbox
   readonly hooks: ComposedHooks
   readonly transcript: Transcript
+  /** Where it holds the lease of the message that it answers. */
+  readonly tenure: Tenure | undefined
   /** What shows of the past, where that is cut short. */
   past: Past | undefined
   /** The round that the run's messages belong to, once it is known. */
@@ -50,7 +53,7 @@ export function goOn({ signal }: RunState): void {
 
 /** Writes messages, and tells of each that was not there before. */
 export async function write(
-  { transcript, emit, past }: RunState,
+  { transcript, emit, past }: Pick<RunState, 'transcript' | 'emit' | 'past'>,
   messages: readonly MessageInput[],
   options: WriteOptions = {},
 ): Promise<Written> {
@@ -58,6 +61,28 @@ export async function write(
   if (!written.repeated) tell(emit, written.messages)
   // What is written before its first context was counted.
   if (past?.epoch !== undefined) past.added += messages.length
+  return written
+}
+
+/** Writes the reply of a step, or gives the one that the log has. @throws Aborted */
+export async function writeReply(run: RunState, step: number, reply: MessageInput): Promise<Message> {
+  const { tenure, round, emit } = run
+  const written = tenure
+    ? await tenure.reply(step, reply)
+    : await write(run, [reply], { ...(round !== undefined && { round }) })
+  if (tenure && !written.repeated) tell(emit, written.messages)
+  return written.messages[0] as Message
+}
+
+/** Writes a result, or gives the one that the log has. */
+export async function writeResult(
+  run: RunState,
+  result: MessageInput & { readonly id: string },
+): Promise<Written> {
+  const { tenure, emit } = run
+  if (!tenure) return write(run, [result])
+  const written = await tenure.append(result)
+  if (!written.repeated) tell(emit, written.messages)
   return written
 }
 

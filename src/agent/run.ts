@@ -1,32 +1,36 @@
+import { readEntry } from '../kernel/log/entries.ts'
 import { textOf } from '../kernel/log/message.ts'
 import { hashText } from '../kernel/text/hash.ts'
 import { checkCount, checkOptions, checkText, invalid } from '../kernel/text/json.ts'
 import { checkContext } from '../operations/context-at.ts'
+import { kernelOf } from '../operations/kernel-of.ts'
 import type { Context } from '../ports/context.ts'
 import type { Controller, Host, Timeout } from '../ports/host.ts'
 import type { Message, MessageInput } from '../ports/message.ts'
 import type { FinishReason } from '../ports/model.ts'
 import type { Limits } from '../ports/session.ts'
+import type { AgentSession } from './agent-session.ts'
 import { runCalls } from './calls.ts'
-import { compose } from './compose.ts'
+import { type Composed, compose, type Proposed } from './compose.ts'
 import { EventLog, runOf } from './event-log.ts'
 import type { AgentEvent } from './events.ts'
+import type { Lease, Settled, Tenure } from './lease.ts'
 import type { CallUsage, ModelCall, Stop } from './middleware.ts'
 import { callModel, type Reply, withUsage } from './model-call.ts'
 import type { AgentResult, AgentRun, ResumeOptions, RunOptions } from './options.ts'
 import { PlainTranscript } from './plain-transcript.ts'
 import { buildContext, previewContext } from './request.ts'
-import { goOn, type RunState, write } from './run-state.ts'
+import { goOn, type RunState, write, writeReply } from './run-state.ts'
 import { SessionTranscript } from './session-transcript.ts'
 import { resume, settle } from './settle.ts'
 import { createToolbox } from './tools.ts'
-import { answerTo, callsOf } from './transcript.ts'
+import { answerTo, callsOf, roundOf } from './transcript.ts'
 import { addUsage, difference, NO_USAGE, predict, reportedBy } from './usage.ts'
 import { Aborted, checkMs, timedOut } from './within.ts'
 
 const OPTIONS = [
   ...['input', 'model', 'system', 'tools', 'session', 'middleware', 'maxSteps', 'signal', 'onEvent'],
-  ...['settings', 'resume', 'limits', 'parallel', 'timeouts'],
+  ...['settings', 'resume', 'lease', 'limits', 'parallel', 'timeouts'],
 ]
 const MAX_STEPS = 20
 /** Messages in which the answer to an input is looked for that is given again. */
@@ -47,7 +51,7 @@ async function begin(
   // Readers and listeners may start before the first event.
   await undefined
   const controller = host.controller()
-  const { signal, session } = options
+  const { signal, session, lease } = options
   const ms = options.timeouts?.run
   let summaries = 0
   let expired: unknown
@@ -58,10 +62,12 @@ async function begin(
     expired = timedOut('the run', ms ?? 0)
     controller.abort(expired)
   }
-  let run: RunState | undefined
+  const current: { run: RunState | undefined } = { run: undefined }
   try {
     checkRun(options)
-    run = createState(options, host, controller, emit)
+    const common = createParts(options, host, controller, emit)
+    const start = (tenure?: Tenure | Settled): RunState => (current.run = createState(common, tenure))
+    const plain = lease ? undefined : start()
     if (signal?.aborted) onAbort()
     signal?.addEventListener('abort', onAbort)
     if (ms !== undefined) {
@@ -72,14 +78,18 @@ async function begin(
       if (event.status === 'summarised') summaries++
       emit(event)
     })
-    emit({ type: 'run-start', model: options.model.id, tools: run.toolbox.specs.map(({ name }) => name) })
-    const end = await converse(run)
+    emit({
+      type: 'run-start',
+      model: options.model.id,
+      tools: common.toolbox.specs.map(({ name }) => name),
+    })
+    const end = plain ? await converse(plain, await open(plain)) : await answer(common, lease as Lease, start)
     if (end.stoppedBy !== undefined)
-      emit({ type: 'stop', ...(run.stop ?? { by: end.stoppedBy, reason: end.detail ?? '' }) })
-    return finish(run, end, summaries, emit)
+      emit({ type: 'stop', ...(current.run?.stop ?? { by: end.stoppedBy, reason: end.detail ?? '' }) })
+    return finish(current.run, end, summaries, emit)
   } catch (thrown) {
     const error = thrown instanceof Aborted && expired !== undefined ? expired : thrown
-    if (run && error instanceof Aborted) return finish(run, { reason: 'aborted' }, summaries, emit)
+    if (error instanceof Aborted) return finish(current.run, { reason: 'aborted' }, summaries, emit)
     emit({ type: 'error', error })
     throw error
   } finally {
@@ -91,16 +101,70 @@ async function begin(
 
 type End = Pick<AgentResult, 'reason' | 'detail' | 'stoppedBy'>
 
-function finish(run: RunState, end: End, summaries: number, emit: (event: AgentEvent) => void): AgentResult {
-  const { answer, steps, usage } = run
+/** @param run absent: it ended before it began */
+function finish(
+  run: RunState | undefined,
+  end: End,
+  summaries: number,
+  emit: (event: AgentEvent) => void,
+): AgentResult {
+  const { answer = '', steps = 0, usage = NO_USAGE } = run ?? {}
   const result: AgentResult = { answer, steps, summaries, usage, ...end }
   emit({ type: 'finish', result })
   return result
 }
 
+/** Answers a message as long as it has the lease of it, until somebody has answered it. */
+async function answer(
+  parts: RunParts,
+  lease: Lease,
+  start: (tenure: Tenure | Settled) => RunState,
+): Promise<End> {
+  const { options, host, signal, emit } = parts
+  const session = options.session as AgentSession
+  const message = await say(parts, session)
+  for (;;) {
+    const tenure = await lease.hold({ session, message, host, signal, emit })
+    const run = start(tenure)
+    const { answer: known, pending } = tenure.round
+    if (known) return converse(run, known)
+    if (tenure.type === 'settled') return stop({ by: 'lease', reason: 'another run has ended it' })
+    try {
+      if (run.steps > 0) {
+        const settled = pending.length > 0 ? 'run' : 'none'
+        emit({ type: 'resume', messages: run.steps, pending, settled, answered: false })
+        await runCalls(run, run.steps, pending)
+      }
+      const end = await converse(run, undefined)
+      await tenure.end(end.reason === 'stopped' || end.reason === 'max-steps' ? 'over' : 'answered')
+      return end
+    } catch (error) {
+      if (tenure.isLost && !signal.aborted) continue
+      await tenure.end(options.signal?.aborted ? 'over' : 'open').catch(() => {})
+      throw error
+    }
+  }
+}
+
+/** Writes what is said, unless it is there already. @returns the message that is to be answered */
+async function say(parts: RunParts, session: AgentSession): Promise<string> {
+  const inputs = inputsOf(parts.options.input)
+  const asked = inputs.findLast(({ role }) => role === 'user')
+  if (inputs.length > 0 && !asked)
+    throw invalid('runAgent', 'input', 'must hold a message of the user, where there is a lease')
+  const { store } = kernelOf('runAgent', session)
+  if (asked?.id !== undefined && (await readEntry(store, asked.id))) return asked.id
+  const said = asked
+    ? (await write({ ...parts, past: undefined }, inputs)).messages
+    : await parts.transcript.recent(LOOK_BACK)
+  const message = roundOf(said)
+  if (message === undefined)
+    throw invalid('runAgent', 'input', 'is missing, and the session holds no message to answer')
+  return message
+}
+
 /** From what was said to the end of the run. @throws Aborted, and what ends a run with an error */
-async function converse(run: RunState): Promise<End> {
-  const answered = await open(run)
+async function converse(run: RunState, answered: Message | undefined): Promise<End> {
   if (answered) {
     run.answer = textOf(answered)
     return { reason: 'answer' }
@@ -110,6 +174,7 @@ async function converse(run: RunState): Promise<End> {
   while (run.steps < maxSteps) {
     if (run.stop) return stop(run.stop)
     goOn(run)
+    await run.tenure?.check(run.steps)
     const step = run.steps + 1
     run.emit({ type: 'step-start', step })
     const said = run.session
@@ -120,7 +185,7 @@ async function converse(run: RunState): Promise<End> {
     run.stop ??= proposed.stop
     if (run.stop) return stop(run.stop)
     goOn(run)
-    const context: Context = await buildContext(run, proposed)
+    const context = await contextOf(run, proposed)
     run.emit({ type: 'context', step, receipt: context.receipt, hash: context.hash })
     for (const nudge of proposed.nudges) run.emit({ type: 'nudge', step, ...nudge })
     goOn(run)
@@ -133,9 +198,21 @@ async function converse(run: RunState): Promise<End> {
     run.stop ??= last
     if (calls.length === 0 && run.stop) return stop(run.stop)
     for (const call of calls) run.emit({ type: 'tool-call', step, call })
+    // Nobody but who has the lease acts on a reply.
+    if (calls.length > 0) await run.tenure?.check(step)
     await runCalls(run, step, calls)
   }
   return run.stop ? stop(run.stop) : { reason: 'max-steps' }
+}
+
+/** The context of a step that the log does not have. @throws Aborted, as {@link buildContext} */
+async function contextOf(run: RunState, proposed: Proposed): Promise<Context> {
+  try {
+    return await buildContext(run, proposed)
+  } finally {
+    // Another one may have written meanwhile: calls that wait, for example.
+    await run.tenure?.stillAt(run.steps)
+  }
 }
 
 /** Calls the model and records its reply. */
@@ -152,10 +229,7 @@ async function takeStep(
     reply = await callModel(run, step, context)
     const reported = reportedBy(reply.usage)
     call = { predicted: predict(context, before), ...(reported && { reported }) }
-    const { messages } = await write(run, [withUsage(reply.message, call)], {
-      ...(run.round !== undefined && { round: run.round }),
-    })
-    ;[message] = messages as readonly [Message]
+    message = await writeReply(run, step, withUsage(reply.message, call, run.tenure !== undefined))
   } catch (error) {
     if (!(error instanceof Aborted))
       await run.hooks.afterModelCall({ ...modelCall(run, step), status: 'failed', error })
@@ -225,23 +299,36 @@ function endOf(reason: FinishReason): AgentResult['reason'] {
   return reason === 'length' || reason === 'content-filter' ? reason : 'answer'
 }
 
-function createState(
+/** What is the same in all that one run does. */
+interface RunParts
+  extends Pick<
+    RunState,
+    'host' | 'signal' | 'emit' | 'options' | 'session' | 'timeouts' | 'toolbox' | 'transcript'
+  > {
+  readonly composed: Composed
+}
+
+function createParts(
   options: RunOptions,
   host: Host,
   { signal }: Controller,
   emit: (event: AgentEvent) => void,
-): RunState {
+): RunParts {
   const { session, timeouts = {}, tools = [], middleware = [] } = options
   const composed = compose(middleware)
   const toolbox = createToolbox(tools)
+  const transcript = session ? new SessionTranscript(session) : new PlainTranscript(host)
+  return { host, signal, emit, options, session, timeouts, toolbox, transcript, composed }
+}
+
+/** @param tenure under a lease: what it goes on with */
+function createState({ composed, ...parts }: RunParts, tenure?: Tenure | Settled): RunState {
+  const { host, session, timeouts, emit } = parts
+  const signal = tenure?.type === 'held' ? tenure.signal : parts.signal
+  const past = tenure?.round.steps ?? []
   return {
-    host,
+    ...parts,
     signal,
-    emit,
-    options,
-    session,
-    timeouts,
-    toolbox,
     hooks: composed.start({
       ...(session && { session }),
       now: () => host.now(),
@@ -250,12 +337,14 @@ function createState(
       signal,
       hookTimeoutMs: timeouts.hook,
       onFailure: (failure) => emit({ type: 'middleware-failure', ...failure }),
+      ...(past.length > 0 && { past }),
+      ...(tenure && { message: tenure.message }),
     }),
-    transcript: session ? new SessionTranscript(session) : new PlainTranscript(host),
+    tenure: tenure?.type === 'held' ? tenure : undefined,
     past: undefined,
-    round: undefined,
-    steps: 0,
-    usage: NO_USAGE,
+    round: tenure?.message,
+    steps: past.length,
+    usage: past.reduce((usage, step) => addUsage(usage, step.usage), NO_USAGE),
     answer: '',
     stop: undefined,
   }
@@ -272,6 +361,7 @@ function checkRun(options: RunOptions): void {
     maxSteps,
     parallel,
     resume: resumed,
+    lease,
     timeouts = {},
     limits,
   } = options
@@ -280,6 +370,8 @@ function checkRun(options: RunOptions): void {
   if (inputsOf(input).length === 0 && !session)
     throw invalid('runAgent', 'input', 'is missing, and there is no session to go on with')
   if (resumed && !session) throw invalid('runAgent', 'resume', 'needs a session')
+  if (lease && !session) throw invalid('runAgent', 'lease', 'needs a session')
+  if (lease && resumed) throw invalid('runAgent', 'resume', 'is for runs without a lease')
   if (maxSteps !== undefined) atLeastOne('maxSteps', maxSteps)
   if (typeof parallel === 'number') atLeastOne('parallel', parallel)
   if (typeof resumed === 'object') {

@@ -193,7 +193,7 @@ export interface EntriesQuery {
 }
 
 /** What an entry is: a message, or one of the marks. */
-export type EntryKind = 'message' | 'epoch' | 'summary' | 'rewind'
+export type EntryKind = 'message' | 'epoch' | 'summary' | 'rewind' | 'lease'
 
 /**
  * One row of the log. Each accepted op writes at least one: an entry a row, else a row that records

@@ -109,6 +109,8 @@ export function describeReads(open: Open, { kept }: DescribeStoreOptions): void 
       expect(await ids({ kinds, first: 1 })).toEqual(['r1'])
       expect(await ids({ kinds, to: 'r2', last: 2 })).toEqual(['r1'])
       expect(await ids({ kinds: ['summary'] })).toEqual([])
+      await scope.commit([mark('op-3', 'lease', 'l1')], decide)
+      expect(await ids({ kinds: ['lease', 'rewind'], from: 'r2' })).toEqual(['r2', 'l1'])
     })
   })
 

@@ -27,14 +27,14 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll createMemory, standard',
     code: `export { createMemory, standard } from 'plimsoll'`,
-    mostKiB: 61,
+    mostKiB: 61.1,
     goalKiB: 50,
   },
   {
     name: 'plimsoll createMemory, standard, toOpenAI, and plimsoll/dexie with Dexie',
     code: `export { createMemory, standard, toOpenAI } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
     splits: true,
-    mostKiB: 107.6,
+    mostKiB: 107.7,
     goalKiB: 92,
   },
   {
@@ -46,7 +46,7 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll/sync, httpTransport',
     code: `export { httpTransport, sync } from 'plimsoll/sync'`,
-    mostKiB: 19.2,
+    mostKiB: 19.3,
     goalKiB: 8,
   },
   { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'`, mostKiB: 6.3 },
@@ -57,5 +57,5 @@ export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. It is meant to become 75 000 again. */
   firstLook: 76_000,
   /** With the memory, and what answers in the browser. It is meant to become 132 000. */
-  answering: 182_600,
+  answering: 183_300,
 }

@@ -236,7 +236,7 @@ describe('observability', () => {
 describe('memoryTools', () => {
   const session = open()
   const [read] = memoryTools(session, ['read_source'])
-  const page = (input: object): unknown => read?.execute(input, { callId: 'a', signal })
+  const page = (input: object): unknown => read?.execute(input, { callId: 'a', idempotencyKey: 'a', signal })
 
   it('says which page it gives, and where to go on, if there is more', async () => {
     const text = Array.from({ length: 1_500 }, (_, line) => `line ${line}`).join('\n')

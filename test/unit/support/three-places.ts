@@ -37,7 +37,7 @@ export type Happening = { readonly place: Place } & (
   | { readonly type: 'context'; readonly recall: boolean; readonly preview: boolean }
   /** Sends and fetches all, and is offline again. */
   | { readonly type: 'sync' }
-  /** From here on what is written is sent, and what is new is fetched, while other things happen. */
+  /** What is written is sent, and what is new fetched, from here on, while others happen. */
   | { readonly type: 'online' }
   | { readonly type: 'offline' }
   /** All places come to the same log, and show the same. */
@@ -179,7 +179,12 @@ export class Places {
       return this.#context(place, { recall, preview: false }, session).finally(() => session.close())
     })
     expectSame([contexts[0], ...fresh], 'context of a session with nothing in memory')
-    expectSame(await this.#each((place) => this.sessions[place].history({ messages: 10_000 })), 'history')
+    const histories = await this.#each((place) => this.sessions[place].history({ messages: 10_000 }))
+    expectSame(
+      histories.map((messages) => messages.map(({ delivery: _, ...message }) => message)),
+      'history',
+    )
+    expect(histories.flat().filter(({ delivery }) => delivery === 'local')).toEqual([])
     expectSame(await this.#each((place) => this.sessions[place].facts.list()), 'facts')
     const [context] = contexts
     if (!context) return
