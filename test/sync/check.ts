@@ -34,7 +34,8 @@ async function isSettled({ home }: World, tab: Tab): Promise<boolean> {
   if (waiting.length > 0) return false
   const { generation, since } = await home.state()
   const { seq } = await home.scope.head()
-  if ((state.generation ?? '') !== generation || state.seq !== seq - since) return false
+  const isSame = generation === '' || state.generation === generation
+  if (!isSame || state.seq !== seq - since) return false
   const { rows } = await home.scope.changesSince(seq - 1)
   return state.seq === 0 || state.anchor === tokOf(rows[0] as LogRow)
 }
@@ -77,6 +78,25 @@ async function allRegisters(scope: ScopeStore) {
   for (const { kind, id } of await readLog(scope)) if (kind === 'put') keys.add(id)
   const all = await Promise.all([...keys].sort().map((key) => scope.register(key)))
   return all.flatMap((row) => row ?? [])
+}
+
+/** Whatever was delivered changes nothing when it comes again. */
+export async function checkAgain(world: World): Promise<void> {
+  if (world.restores + world.wipes > 0) return
+  const all = async () => {
+    const { generation, since } = await world.home.state()
+    const scopes = [world.home.scope, ...devicesOf(world).map(({ scope }) => scope)]
+    return [
+      generation,
+      await Promise.all(scopes.map((scope, index) => shownBy(scope, index > 0 ? 0 : since))),
+    ]
+  }
+  const before = await all()
+  for (const message of [...world.delivered]) {
+    await world.deliver(message)
+    world.messages.length = 0
+  }
+  same('I12: what came again', await all(), before)
 }
 
 export async function check(world: World): Promise<void> {
@@ -218,7 +238,7 @@ function same(what: string, one: unknown, other: unknown): void {
   throw new Broken(`${what}:\n  ${is.slice(from, at + 160)}\n  ${was.slice(from, at + 160)}`)
 }
 
-function inOrder(_: string, value: unknown): unknown {
+export function inOrder(_: string, value: unknown): unknown {
   const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value)
   return isRecord ? Object.fromEntries(Object.entries(value).sort()) : value
 }

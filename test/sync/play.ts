@@ -1,5 +1,5 @@
 import { MapScope, MapScopeStore } from '../../src/stores/map.ts'
-import { Broken, check, settle } from './check.ts'
+import { Broken, check, checkAgain, settle } from './check.ts'
 import type { Command } from './commands.ts'
 import { type Disk, type Place, type Sabotage, World } from './world.ts'
 
@@ -14,6 +14,7 @@ export async function play(
     for (const command of commands) await world.play(command)
     await settle(world)
     await check(world)
+    await checkAgain(world)
     return undefined
   } catch (error) {
     if (error instanceof Broken) return error.message

@@ -90,6 +90,8 @@ export class World {
   readonly tabs: Tab[]
   readonly #places: Place[]
   readonly messages: Message[] = []
+  /** All that was ever delivered. */
+  readonly delivered: Message[] = []
   readonly bookmarks: Place[] = []
   readonly written = new Map<string, Written>()
   /** Generations that were erased, at home. */
@@ -195,6 +197,7 @@ export class World {
 
   async deliver(message: Message): Promise<void> {
     const { received, answered, heard, after } = this.sabotage
+    this.delivered.push(message)
     if (!('answer' in message)) {
       const given = (await received?.(message, this)) ?? message
       const answer = (await this.#answer(given, message)) as Message

@@ -1,0 +1,318 @@
+/**
+ * All states that two devices and their home can come to, breadth first: with so many ops, each
+ * written on either of them at any time, messages in any order, one crash and one restore.
+ */
+import { decide } from '../../src/kernel/log/decide.ts'
+import { hashText } from '../../src/kernel/text/hash.ts'
+import type { SealedOp } from '../../src/ports/op.ts'
+import type { LogRow } from '../../src/ports/store.ts'
+import { MapScope, MapScopeStore } from '../../src/stores/map.ts'
+import { tokOf } from '../../src/sync/tok.ts'
+import { append, put, remove } from '../contract/samples.ts'
+import { Broken, inOrder, shownBy } from './check.ts'
+import { Tab } from './client.ts'
+import { Home } from './home.ts'
+import { copyOf } from './play.ts'
+import type { Message } from './world.ts'
+
+const TEXT = JSON.stringify({ role: 'user', content: 'hi', createdAt: 0, trust: 'user' })
+/** A message that is there already; then puts that race, a delete that cascades, an append. */
+const FIRST = append('o0', ['m0'], { bodies: [TEXT] })
+const OPS: readonly ((base: string | null) => SealedOp)[] = [
+  (base) => put('o1', 'p', base, { sources: ['entry:m0'] }),
+  (base) => put('o2', 'p', base),
+  () => remove('o3', 'entry:m0'),
+  () => append('o4', ['m4'], { round: 'm0', bodies: [TEXT] }),
+]
+const DEVICES = [0, 1]
+
+export interface Limits {
+  /** How many ops, of four. */
+  readonly ops: number
+  readonly crashes: number
+  readonly restores: number
+}
+
+/** What a home answered to an op. */
+interface Heard {
+  readonly opId: string
+  readonly message: Extract<Message, { readonly kind: 'pushed' }>
+}
+
+interface State {
+  readonly home: MapScope
+  readonly devices: readonly MapScope[]
+  /** In flight: a device asks one thing after the other. */
+  readonly messages: readonly Message[]
+  /** Of them, what a tab asked before it crashed: nobody waits for the answer. */
+  readonly orphans: readonly Message[]
+  /** Of each device, the answers to pushes that its tab has in mind. */
+  readonly heard: readonly (readonly Heard[])[]
+  readonly bookmark: MapScope | undefined
+  readonly written: readonly boolean[]
+  readonly crashes: number
+  readonly restores: number
+  /** So many toks were given. */
+  readonly toks: number
+}
+
+export interface Explored {
+  readonly states: number
+  readonly ends: number
+}
+
+/** @throws Broken where a state breaks a rule, or does not lead to an end where all hold the same */
+export async function explore(limits: Limits): Promise<Explored> {
+  const first = await start(limits)
+  const numbers = new Map([[keyOf(first), 0]])
+  const before: number[][] = [[]]
+  const names = ['']
+  const ends: number[] = []
+  const pathTo = (number: number): readonly string[] =>
+    number === 0 ? [] : [...pathTo(before[number]?.[0] ?? 0), names[number] ?? '']
+  let layer = [{ state: first, number: 0 }]
+  while (layer.length > 0) {
+    const next: typeof layer = []
+    for (const { state, number } of layer) {
+      if (await isEnd(state)) ends.push(number)
+      for (const [name, play] of stepsOf(state)) {
+        const to = await play()
+        if (!to) continue
+        const key = keyOf(to)
+        const known = numbers.get(key)
+        if (known !== undefined) {
+          before[known]?.push(number)
+          continue
+        }
+        const named = numbers.size
+        names.push(name)
+        await checkSafe(to)
+        numbers.set(key, named)
+        before.push([number])
+        next.push({ state: to, number: named })
+      }
+    }
+    layer = next
+  }
+  const live = new Set(ends)
+  for (const number of live) for (const one of before[number] ?? []) live.add(one)
+  const dead = [...numbers.values()].find((number) => !live.has(number))
+  if (dead !== undefined) throw new Broken(`I13: it comes to no end after ${pathTo(dead).join(', ')}`)
+  return { states: numbers.size, ends: ends.length }
+}
+
+async function start({ ops, crashes, restores }: Limits): Promise<State> {
+  const written = OPS.map((_, index) => index >= ops)
+  const devices = DEVICES.map(() => new MapScope())
+  const empty = { messages: [], orphans: [], heard: DEVICES.map(() => []), bookmark: undefined, toks: 0 }
+  let state: State = { home: new MapScope(), devices, ...empty, written, crashes, restores }
+  const all = opened(state)
+  await all.home.write([FIRST])
+  for (const tab of all.tabs) {
+    const request = await tab.pull(100)
+    if (request) await tab.pulled(request, await all.home.pull(request))
+  }
+  state = all.closed()
+  return { ...state, bookmark: copyOf(state.home) }
+}
+
+/** The devices and the home of a state, to change it. */
+function opened(state: State) {
+  let { toks } = state
+  const rows = { home: copyOf(state.home), devices: state.devices.map(copyOf) }
+  const home = new Home(new MapScopeStore(rows.home), () => `tok${++toks}`)
+  const tabs = rows.devices.map((device, index) => new Tab(index, new MapScopeStore(device)))
+  return {
+    home,
+    tabs,
+    /** The tab of a device, with what it has in mind. */
+    tab: async (device: number): Promise<Tab> => {
+      const tab = tabs[device] as Tab
+      for (const { message } of state.heard[device] ?? []) await tab.pushed(message.request, message.answer)
+      return tab
+    },
+    closed: (changed: Partial<State> = {}): State => ({ ...state, ...rows, toks, ...changed }),
+  }
+}
+
+/** What can happen, and what it is called. */
+type Step = readonly [name: string, play: () => Promise<State | undefined>]
+
+function stepsOf(state: State): readonly Step[] {
+  const { messages, orphans, heard, bookmark, written, crashes, restores } = state
+  const writes = DEVICES.flatMap((device) =>
+    OPS.flatMap((op, index): Step[] =>
+      written[index] ? [] : [[`${device} writes o${index + 1}`, () => write(state, device, index, op)]],
+    ),
+  )
+  const sends = DEVICES.flatMap((device) =>
+    (['push', 'pull'] as const).flatMap((kind): Step[] => {
+      const isBusy = messages.some((one) => one.tab === device && !orphans.includes(one))
+      return isBusy ? [] : [[`${device} sends a ${kind}`, () => send(state, device, kind)]]
+    }),
+  )
+  const deliveries = messages.map(
+    ({ tab, kind }, index): Step => [`${kind} of ${tab} arrives`, () => deliver(state, index)],
+  )
+  const crash = (device: number): Step => [
+    `${device} crashes`,
+    async () => ({
+      ...state,
+      crashes: crashes - 1,
+      messages: messages.filter((one) => one.tab !== device || !('answer' in one)),
+      orphans: messages.filter((one) => one.tab === device && !('answer' in one)),
+      heard: heard.map((one, index) => (index === device ? [] : one)),
+    }),
+  ]
+  const restored = async () => ({ ...state, restores: restores - 1, home: bookmark ?? state.home })
+  return [
+    ...writes,
+    ...sends,
+    ...deliveries,
+    ...(crashes > 0 ? DEVICES.map(crash) : []),
+    ...(restores > 0 ? [['the home goes back', restored] as const] : []),
+  ]
+}
+
+async function write(state: State, device: number, index: number, op: (typeof OPS)[number]) {
+  const all = opened(state)
+  const tab = await all.tab(device)
+  const base = (await tab.scope.register('p'))?.version ?? null
+  const [result] = await tab.write([op(base)], decide)
+  if (result?.status !== 'accepted') return undefined
+  return all.closed({ written: state.written.map((one, at) => one || at === index) })
+}
+
+async function send(state: State, device: number, kind: 'push' | 'pull'): Promise<State | undefined> {
+  const all = opened(state)
+  const tab = await all.tab(device)
+  const request = kind === 'push' ? await tab.push(100) : await tab.pull(100)
+  if (!request) return undefined
+  return all.closed({ messages: [...state.messages, { kind, tab: device, request } as Message] })
+}
+
+async function deliver(state: State, index: number): Promise<State> {
+  const all = opened(state)
+  const message = state.messages[index] as Message
+  const others = state.messages.filter((_, at) => at !== index)
+  const isOrphan = state.orphans.includes(message)
+  const orphans = state.orphans.filter((one) => one !== message)
+  if (message.kind === 'push') {
+    const answer = await all.home.push(message.request)
+    const next: Message = { ...message, kind: 'pushed', answer }
+    return all.closed({ messages: isOrphan ? others : [...others, next], orphans })
+  }
+  if (message.kind === 'pull') {
+    const answer = await all.home.pull(message.request)
+    const next: Message = { ...message, kind: 'pulled', answer }
+    return all.closed({ messages: isOrphan ? others : [...others, next], orphans })
+  }
+  const tab = await all.tab(message.tab)
+  if (message.kind === 'pulled') await tab.pulled(message.request, message.answer)
+  else await tab.pushed(message.request, message.answer)
+  // What it would not send again it has an answer to.
+  const open = new Set((await tab.push(100))?.ops.map(({ envelope }) => envelope.opId))
+  const waiting = new Set((await tab.replica.view()).waiting.map(({ envelope }) => envelope.opId))
+  const known = [...(state.heard[message.tab] ?? []), ...singly(message)]
+  const left = known.filter(({ opId }) => waiting.has(opId) && !open.has(opId))
+  const heard = state.heard.map((one, device) => (device === message.tab ? left : one))
+  return all.closed({ messages: others, heard })
+}
+
+/** The answers to each op. */
+function singly(message: Message): readonly Heard[] {
+  if (message.kind !== 'pushed' || 'erased' in message.answer) return []
+  const { request, answer } = message
+  return request.ops.map((op, index) => ({
+    opId: op.envelope.opId,
+    message: {
+      ...message,
+      request: { ...request, ops: [op] },
+      answer: { ...answer, results: answer.results.slice(index, index + 1) },
+    },
+  }))
+}
+
+/** What a device takes for confirmed is the home's log up to there, if its place is in that. */
+async function checkSafe({ home, devices }: State): Promise<void> {
+  const firsts = (log: readonly LogRow[]) => log.filter(({ place }) => place === 0)
+  const log = firsts(home.log)
+  if (new Set(log.map(({ opId }) => opId)).size < log.length) throw new Broken('I3: an op is there twice')
+  for (const [index, { seq }] of log.entries()) if (seq !== index + 1) throw new Broken('I4: a gap')
+  for (const device of devices) {
+    const tab = new Tab(0, new MapScopeStore(device))
+    const { state, waiting } = await tab.replica.view()
+    const own = firsts(device.log)
+    const at = log[state.seq - 1]
+    if (at && tokOf(at) === state.anchor.split(' ')[0])
+      for (const [index, row] of own.slice(0, state.seq).entries())
+        if (row.opId !== log[index]?.opId) throw new Broken(`I1: ${row.opId} stands at ${row.seq}`)
+    // What stands after what is confirmed waits, and in its order.
+    const left = own.slice(state.seq).map(({ opId }) => opId)
+    const placed = waiting.filter(({ seq }) => seq !== undefined).map(({ envelope }) => envelope.opId)
+    if (left.join() !== placed.join()) throw new Broken(`I2: ${left} is written, and ${placed} waits`)
+  }
+}
+
+/** Whether all is written, nothing is on its way, and all hold the same. @throws Broken: not so */
+async function isEnd(state: State): Promise<boolean> {
+  if (state.messages.length > 0 || state.written.includes(false)) return false
+  const { home, tabs } = opened(state)
+  const last = state.home.log.at(-1)
+  for (const tab of tabs) {
+    const { state: known, waiting } = await tab.replica.view()
+    if (waiting.length > 0 || known.seq !== last?.seq) return false
+    if (known.anchor !== tokOf(state.home.log.findLast(({ place }) => place === 0) as LogRow)) return false
+  }
+  const wanted = JSON.stringify(await shownBy(home.scope), inOrder)
+  for (const tab of tabs) {
+    const shown = JSON.stringify(await shownBy(tab.scope), inOrder)
+    if (shown !== wanted) throw new Broken(`I1: ${shown}\n  ${wanted}`)
+  }
+  return true
+}
+
+/** The same for states that differ in names alone: of toks, and of rows of the outbox. */
+function keyOf({
+  home,
+  devices,
+  messages,
+  orphans,
+  heard,
+  written,
+  crashes,
+  restores,
+  bookmark,
+}: State): string {
+  const text = JSON.stringify([
+    rowsOf(home),
+    devices.map(rowsOf),
+    messages.map((one) => JSON.stringify(one)).sort(),
+    orphans.map((one) => JSON.stringify(one)),
+    heard.map((all) => all.map(({ opId, message }) => [opId, message.answer]).sort()),
+    written,
+    crashes,
+    restores,
+    restores > 0 && bookmark ? rowsOf(bookmark) : 0,
+  ])
+  const names = new Map<string, string>()
+  const renamed = text.replace(/tok\d+/g, (tok) => {
+    const name = names.get(tok) ?? `t${names.size}`
+    names.set(tok, name)
+    return name
+  })
+  return hashText(renamed).slice(0, 24)
+}
+
+function rowsOf({ log, registers, marks, deleted, replica, outbox }: MapScope): unknown {
+  const { last: _, ...state } = JSON.parse(replica ?? '{}') as Record<string, unknown>
+  const waiting = [...outbox.values()].sort((one, other) => one.order - other.order)
+  return [
+    log,
+    [...registers.values()].sort((one, other) => (one.key < other.key ? -1 : 1)),
+    [...marks.values()],
+    [...deleted].sort(),
+    state,
+    waiting.map(({ value }) => value),
+  ]
+}
