@@ -112,7 +112,6 @@ const ENCRYPTED = [
     'idempotency',
     'ids',
     'sync',
-    'sync-home',
     'tenants',
   ],
 ]

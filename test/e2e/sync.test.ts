@@ -151,6 +151,9 @@ async function expectEqual({ devices, home }: Everybody, count: number): Promise
   return texts
 }
 
+/** Left to the run of all cases, which has the time: a tab and an edge that are killed. */
+const kills = process.env.FAST_CHECK_RUNS === undefined ? it.skip : it
+
 describe('two browsers and an edge', () => {
   it('show each other what they write, whoever it is, without asking', async () => {
     const all = await meet()
@@ -192,7 +195,7 @@ describe('two browsers and an edge', () => {
     await expect.poll(() => other.call('rows')).toEqual(await one.call('rows'))
   })
 
-  it('lose and double nothing when a tab is killed before it could send', async () => {
+  kills('lose and double nothing when a tab is killed before it could send', async () => {
     const all = await meet()
     const [one, other] = all.devices
     await one.say('To Turin.')
@@ -224,7 +227,7 @@ describe('two browsers and an edge', () => {
     expect(await one.call('texts')).toEqual([])
   })
 
-  it('lose and double nothing when the edge is killed after it wrote and before it answered', async () => {
+  kills('lose and double nothing when the edge is killed after it wrote and before it answered', async () => {
     const all = await meet()
     const [one, other] = all.devices
     await one.say('To Turin.')
