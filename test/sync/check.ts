@@ -229,7 +229,7 @@ function checkDerived(log: readonly LogRow[], registers: readonly RegisterRow[],
       throw new Broken(`I8: ${key} derives from what is deleted, on ${name}`)
 }
 
-function same(what: string, one: unknown, other: unknown): void {
+export function same(what: string, one: unknown, other: unknown): void {
   if (JSON.stringify(one) === JSON.stringify(other)) return
   const [is, was] = [JSON.stringify(one, inOrder), JSON.stringify(other, inOrder)]
   if (is === was) return

@@ -107,31 +107,41 @@ async function start({ ops, crashes, restores }: Limits): Promise<State> {
   const empty = { messages: [], orphans: [], heard: DEVICES.map(() => []), bookmark: undefined, toks: 0 }
   let state: State = { home: new MapScope(), devices, ...empty, written, crashes, restores }
   const all = opened(state)
-  await all.home.write([FIRST])
-  for (const tab of all.tabs) {
+  const home = all.home()
+  await home.write([FIRST])
+  for (const device of DEVICES) {
+    const tab = await all.tab(device)
     const request = await tab.pull(100)
-    if (request) await tab.pulled(request, await all.home.pull(request))
+    if (request) await tab.pulled(request, await home.pull(request))
   }
   state = all.closed()
   return { ...state, bookmark: copyOf(state.home) }
 }
 
-/** The devices and the home of a state, to change it. */
+/** The devices and the home of a state, to change it: what is not asked for stays as it is. */
 function opened(state: State) {
-  let { toks } = state
-  const rows = { home: copyOf(state.home), devices: state.devices.map(copyOf) }
-  const home = new Home(new MapScopeStore(rows.home), () => `tok${++toks}`)
-  const tabs = rows.devices.map((device, index) => new Tab(index, new MapScopeStore(device)))
+  let { home: homeRows, toks } = state
+  const devices = [...state.devices]
   return {
-    home,
-    tabs,
+    home: (): Home => {
+      homeRows = copyOf(homeRows)
+      return new Home(new MapScopeStore(homeRows), () => `tok${++toks}`)
+    },
     /** The tab of a device, with what it has in mind. */
     tab: async (device: number): Promise<Tab> => {
-      const tab = tabs[device] as Tab
+      const rows = copyOf(devices[device] as MapScope)
+      devices[device] = rows
+      const tab = new Tab(device, new MapScopeStore(rows))
       for (const { message } of state.heard[device] ?? []) await tab.pushed(message.request, message.answer)
       return tab
     },
-    closed: (changed: Partial<State> = {}): State => ({ ...state, ...rows, toks, ...changed }),
+    closed: (changed: Partial<State> = {}): State => ({
+      ...state,
+      home: homeRows,
+      devices,
+      toks,
+      ...changed,
+    }),
   }
 }
 
@@ -178,8 +188,8 @@ async function write(state: State, device: number, index: number, op: (typeof OP
   const all = opened(state)
   const tab = await all.tab(device)
   const base = (await tab.scope.register('p'))?.version ?? null
-  const [result] = await tab.write([op(base)], decide)
-  if (result?.status !== 'accepted') return undefined
+  // Refused, it is done with, too.
+  await tab.write([op(base)], decide)
   return all.closed({ written: state.written.map((one, at) => one || at === index) })
 }
 
@@ -198,23 +208,29 @@ async function deliver(state: State, index: number): Promise<State> {
   const isOrphan = state.orphans.includes(message)
   const orphans = state.orphans.filter((one) => one !== message)
   if (message.kind === 'push') {
-    const answer = await all.home.push(message.request)
+    const answer = await all.home().push(message.request)
     const next: Message = { ...message, kind: 'pushed', answer }
     return all.closed({ messages: isOrphan ? others : [...others, next], orphans })
   }
   if (message.kind === 'pull') {
-    const answer = await all.home.pull(message.request)
+    const answer = await all.home().pull(message.request)
     const next: Message = { ...message, kind: 'pulled', answer }
     return all.closed({ messages: isOrphan ? others : [...others, next], orphans })
   }
   const tab = await all.tab(message.tab)
+  const before = new Set((await tab.replica.view()).waiting.map(({ envelope }) => envelope.opId))
   if (message.kind === 'pulled') await tab.pulled(message.request, message.answer)
   else await tab.pushed(message.request, message.answer)
   // What it would not send again it has an answer to.
   const open = new Set((await tab.push(100))?.ops.map(({ envelope }) => envelope.opId))
   const waiting = new Set((await tab.replica.view()).waiting.map(({ envelope }) => envelope.opId))
   const known = [...(state.heard[message.tab] ?? []), ...singly(message)]
-  const left = known.filter(({ opId }) => waiting.has(opId) && !open.has(opId))
+  // Where the home names what is not here, all is asked for again.
+  const isUnnamed =
+    message.kind === 'pulled' &&
+    'ops' in message.answer &&
+    message.answer.ops.some((op) => 'opId' in op && !before.has(op.opId))
+  const left = known.filter(({ opId }) => !isUnnamed && waiting.has(opId) && !open.has(opId))
   const heard = state.heard.map((one, device) => (device === message.tab ? left : one))
   return all.closed({ messages: others, heard })
 }
@@ -257,51 +273,49 @@ async function checkSafe({ home, devices }: State): Promise<void> {
 /** Whether all is written, nothing is on its way, and all hold the same. @throws Broken: not so */
 async function isEnd(state: State): Promise<boolean> {
   if (state.messages.length > 0 || state.written.includes(false)) return false
-  const { home, tabs } = opened(state)
   const last = state.home.log.at(-1)
-  for (const tab of tabs) {
-    const { state: known, waiting } = await tab.replica.view()
+  const scopes = state.devices.map((rows) => new MapScopeStore(rows))
+  for (const scope of scopes) {
+    const { state: known, waiting } = await new Tab(0, scope).replica.view()
     if (waiting.length > 0 || known.seq !== last?.seq) return false
     if (known.anchor !== tokOf(state.home.log.findLast(({ place }) => place === 0) as LogRow)) return false
   }
-  const wanted = JSON.stringify(await shownBy(home.scope), inOrder)
-  for (const tab of tabs) {
-    const shown = JSON.stringify(await shownBy(tab.scope), inOrder)
+  const wanted = JSON.stringify(await shownBy(new MapScopeStore(state.home)), inOrder)
+  for (const scope of scopes) {
+    const shown = JSON.stringify(await shownBy(scope), inOrder)
     if (shown !== wanted) throw new Broken(`I1: ${shown}\n  ${wanted}`)
   }
   return true
 }
 
-/** The same for states that differ in names alone: of toks, and of rows of the outbox. */
-function keyOf({
-  home,
-  devices,
-  messages,
-  orphans,
-  heard,
-  written,
-  crashes,
-  restores,
-  bookmark,
-}: State): string {
+/** The same for states that differ in names alone: of devices, of toks, of rows of the outbox. */
+function keyOf(state: State): string {
+  const [one = '', other = ''] = [DEVICES, DEVICES.toReversed()].map((order) => textOf(state, order))
+  return hashText(one < other ? one : other).slice(0, 24)
+}
+
+function textOf(state: State, order: readonly number[]): string {
+  const { home, messages, orphans, written, crashes, restores, bookmark } = state
+  const told = ({ tab, ...message }: Message): string => JSON.stringify([order.indexOf(tab), message])
+  const answers = (all: readonly Heard[] = []) =>
+    all.map(({ opId, message }) => [opId, message.answer]).sort()
   const text = JSON.stringify([
     rowsOf(home),
-    devices.map(rowsOf),
-    messages.map((one) => JSON.stringify(one)).sort(),
-    orphans.map((one) => JSON.stringify(one)),
-    heard.map((all) => all.map(({ opId, message }) => [opId, message.answer]).sort()),
+    order.map((device) => rowsOf(state.devices[device] as MapScope)),
+    messages.map(told).sort(),
+    orphans.map(told).sort(),
+    order.map((device) => answers(state.heard[device])),
     written,
     crashes,
     restores,
     restores > 0 && bookmark ? rowsOf(bookmark) : 0,
   ])
   const names = new Map<string, string>()
-  const renamed = text.replace(/tok\d+/g, (tok) => {
+  return text.replace(/tok\d+/g, (tok) => {
     const name = names.get(tok) ?? `t${names.size}`
     names.set(tok, name)
     return name
   })
-  return hashText(renamed).slice(0, 24)
 }
 
 function rowsOf({ log, registers, marks, deleted, replica, outbox }: MapScope): unknown {
