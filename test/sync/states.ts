@@ -290,8 +290,8 @@ async function isEnd(state: State): Promise<boolean> {
 
 /** The same for states that differ in names alone: of devices, of toks, of rows of the outbox. */
 function keyOf(state: State): string {
-  const [one = '', other = ''] = [DEVICES, DEVICES.toReversed()].map((order) => textOf(state, order))
-  return hashText(one < other ? one : other).slice(0, 24)
+  const [text = ''] = [DEVICES, DEVICES.toReversed()].map((order) => textOf(state, order)).sort()
+  return hashText(text).slice(0, 24)
 }
 
 function textOf(state: State, order: readonly number[]): string {
