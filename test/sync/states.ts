@@ -61,7 +61,7 @@ export interface Explored {
   readonly ends: number
 }
 
-/** @throws Broken where a state breaks a rule, or does not lead to an end where all hold the same */
+/** @throws Broken where a state breaks a rule, or leads to no end where all hold the same */
 export async function explore(limits: Limits): Promise<Explored> {
   const first = await start(limits)
   const numbers = new Map([[keyOf(first), 0]])
