@@ -265,11 +265,7 @@ export class World {
         by: chosen.device,
         scope: chosen.scope,
         write: (ops: readonly SealedOp[], rule: Decide) => chosen.write(ops, rule),
-        /** What is written after an erase that waits is of the log after it. */
-        generation: async () => {
-          const { generation, erasing } = await chosen.state()
-          return erasing ? { after: generation } : { generation }
-        },
+        generation: () => generationOf(chosen),
       }
     const { home } = this
     return {
@@ -420,8 +416,12 @@ export class World {
     if (!found || found.by === AGENT || found.op.envelope.kind === 'erase') return
     if (this.isGone(found) || this.erasedHere.has(found.op.envelope.opId)) return
     const index = this.tabs.findIndex(({ device }) => device === found.by)
-    const [result] = await (this.tabs[index] as Tab).write([found.op], decide)
-    found.isAgain ||= result?.status === 'accepted' && !result.repeated
+    const tab = this.tabs[index] as Tab
+    const [result] = await tab.write([found.op], decide)
+    if (result?.status !== 'accepted' || result.repeated) return
+    const { generation: _, after: __, ...rest } = found
+    const known = await generationOf(tab)
+    this.written.set(found.op.envelope.opId, { ...rest, ...known, wiped: false, isAgain: true })
   }
 
   async #unknown(): Promise<void> {
@@ -463,6 +463,12 @@ export class World {
     const others = [...this.erased].filter((one) => one !== after)
     return this.erasedHere.has(op.envelope.opId) || (generation !== current && others.length > 0)
   }
+}
+
+/** Of what is written now: after an erase that waits, that of the log after it. */
+async function generationOf(tab: Tab): Promise<Pick<Written, 'generation' | 'after'>> {
+  const { generation, erasing } = await tab.state()
+  return erasing ? { after: generation } : { generation }
 }
 
 function puts(rows: readonly LogRow[], key: string | undefined): number {
