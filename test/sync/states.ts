@@ -1,11 +1,12 @@
 /**
  * All states that two devices and their home can come to, breadth first: with so many ops, each
- * written on either of them at any time, messages in any order, one crash and one restore.
+ * written on either of them at any time, answers late or lost, crashes and restores.
  */
 import { decide } from '../../src/kernel/log/decide.ts'
 import { hashText } from '../../src/kernel/text/hash.ts'
 import type { SealedOp } from '../../src/ports/op.ts'
 import type { LogRow } from '../../src/ports/store.ts'
+import type { PushRequest } from '../../src/ports/sync.ts'
 import { MapScope, MapScopeStore } from '../../src/stores/map.ts'
 import { tokOf } from '../../src/sync/tok.ts'
 import { append, put, remove } from '../contract/samples.ts'
@@ -33,6 +34,8 @@ export interface Limits {
   readonly restores: number
 }
 
+type Answer = Extract<Message, { readonly answer: unknown }>
+
 /** What a home answered to an op. */
 interface Heard {
   readonly opId: string
@@ -42,10 +45,10 @@ interface Heard {
 interface State {
   readonly home: MapScope
   readonly devices: readonly MapScope[]
-  /** In flight: a device asks one thing after the other. */
-  readonly messages: readonly Message[]
-  /** Of them, what a tab asked before it crashed: nobody waits for the answer. */
-  readonly orphans: readonly Message[]
+  /** On their way: a device asks one thing after the other. */
+  readonly answers: readonly Answer[]
+  /** What tabs sent before they crashed, and what is still on its way. */
+  readonly orphans: readonly PushRequest[]
   /** Of each device, the answers to pushes that its tab has in mind. */
   readonly heard: readonly (readonly Heard[])[]
   readonly bookmark: MapScope | undefined
@@ -104,7 +107,7 @@ export async function explore(limits: Limits): Promise<Explored> {
 async function start({ ops, crashes, restores }: Limits): Promise<State> {
   const written = OPS.map((_, index) => index >= ops)
   const devices = DEVICES.map(() => new MapScope())
-  const empty = { messages: [], orphans: [], heard: DEVICES.map(() => []), bookmark: undefined, toks: 0 }
+  const empty = { answers: [], orphans: [], heard: DEVICES.map(() => []), bookmark: undefined, toks: 0 }
   let state: State = { home: new MapScope(), devices, ...empty, written, crashes, restores }
   const all = opened(state)
   const home = all.home()
@@ -149,37 +152,37 @@ function opened(state: State) {
 type Step = readonly [name: string, play: () => Promise<State | undefined>]
 
 function stepsOf(state: State): readonly Step[] {
-  const { messages, orphans, heard, bookmark, written, crashes, restores } = state
+  const { answers, orphans, heard, bookmark, written, crashes, restores } = state
   const writes = DEVICES.flatMap((device) =>
     OPS.flatMap((op, index): Step[] =>
       written[index] ? [] : [[`${device} writes o${index + 1}`, () => write(state, device, index, op)]],
     ),
   )
-  const sends = DEVICES.flatMap((device) =>
+  const asks = DEVICES.flatMap((device) =>
     (['push', 'pull'] as const).flatMap((kind): Step[] => {
-      const isBusy = messages.some((one) => one.tab === device && !orphans.includes(one))
-      return isBusy ? [] : [[`${device} sends a ${kind}`, () => send(state, device, kind)]]
+      const isBusy = answers.some(({ tab }) => tab === device)
+      return isBusy ? [] : [[`${device} sends a ${kind}`, () => ask(state, device, kind)]]
     }),
   )
-  const deliveries = messages.map(
-    ({ tab, kind }, index): Step => [`${kind} of ${tab} arrives`, () => deliver(state, index)],
-  )
-  const crash = (device: number): Step => [
-    `${device} crashes`,
-    async () => ({
-      ...state,
-      crashes: crashes - 1,
-      messages: messages.filter((one) => one.tab !== device || !('answer' in one)),
-      orphans: messages.filter((one) => one.tab === device && !('answer' in one)),
-      heard: heard.map((one, index) => (index === device ? [] : one)),
-    }),
+  const answered = answers.map((one): Step => [`${one.tab} is ${one.kind}`, () => hear(state, one)])
+  const late = orphans.map((request): Step => ['a late push arrives', () => arrive(state, request)])
+  const crashed = (device: number): State => ({
+    ...state,
+    crashes: crashes - 1,
+    answers: answers.filter(({ tab }) => tab !== device),
+    heard: heard.map((one, index) => (index === device ? [] : one)),
+  })
+  const crash = (device: number): readonly Step[] => [
+    [`${device} crashes`, async () => crashed(device)],
+    [`${device} sends a push and crashes`, () => sendLast(state, device, crashed(device))],
   ]
   const restored = async () => ({ ...state, restores: restores - 1, home: bookmark ?? state.home })
   return [
     ...writes,
-    ...sends,
-    ...deliveries,
-    ...(crashes > 0 ? DEVICES.map(crash) : []),
+    ...asks,
+    ...answered,
+    ...late,
+    ...(crashes > 0 ? DEVICES.flatMap(crash) : []),
     ...(restores > 0 ? [['the home goes back', restored] as const] : []),
   ]
 }
@@ -193,30 +196,39 @@ async function write(state: State, device: number, index: number, op: (typeof OP
   return all.closed({ written: state.written.map((one, at) => one || at === index) })
 }
 
-async function send(state: State, device: number, kind: 'push' | 'pull'): Promise<State | undefined> {
+/**
+ * A device asks, and the home answers at once: where it is asked later is the same as where the
+ * device asks later, as long as that waits. The answer may be late, or never come.
+ */
+async function ask(state: State, device: number, kind: 'push' | 'pull'): Promise<State | undefined> {
   const all = opened(state)
   const tab = await all.tab(device)
-  const request = kind === 'push' ? await tab.push(100) : await tab.pull(100)
-  if (!request) return undefined
-  return all.closed({ messages: [...state.messages, { kind, tab: device, request } as Message] })
+  let answer: Answer | undefined
+  if (kind === 'push') {
+    const request = await tab.push(100)
+    if (request) answer = { kind: 'pushed', tab: device, request, answer: await all.home().push(request) }
+  } else {
+    const request = await tab.pull(100)
+    if (request) answer = { kind: 'pulled', tab: device, request, answer: await all.home().pull(request) }
+  }
+  return answer && all.closed({ answers: [...state.answers, answer] })
 }
 
-async function deliver(state: State, index: number): Promise<State> {
+/** What a tab sent last comes to the home some time after its crash. */
+async function sendLast(state: State, device: number, crashed: State): Promise<State | undefined> {
+  if (state.answers.some(({ tab }) => tab === device)) return undefined
+  const request = await (await opened(state).tab(device)).push(100)
+  return request && { ...crashed, orphans: [...crashed.orphans, request] }
+}
+
+async function arrive(state: State, request: PushRequest): Promise<State> {
   const all = opened(state)
-  const message = state.messages[index] as Message
-  const others = state.messages.filter((_, at) => at !== index)
-  const isOrphan = state.orphans.includes(message)
-  const orphans = state.orphans.filter((one) => one !== message)
-  if (message.kind === 'push') {
-    const answer = await all.home().push(message.request)
-    const next: Message = { ...message, kind: 'pushed', answer }
-    return all.closed({ messages: isOrphan ? others : [...others, next], orphans })
-  }
-  if (message.kind === 'pull') {
-    const answer = await all.home().pull(message.request)
-    const next: Message = { ...message, kind: 'pulled', answer }
-    return all.closed({ messages: isOrphan ? others : [...others, next], orphans })
-  }
+  await all.home().push(request)
+  return all.closed({ orphans: state.orphans.filter((one) => one !== request) })
+}
+
+async function hear(state: State, message: Answer): Promise<State> {
+  const all = opened(state)
   const tab = await all.tab(message.tab)
   const before = new Set((await tab.replica.view()).waiting.map(({ envelope }) => envelope.opId))
   if (message.kind === 'pulled') await tab.pulled(message.request, message.answer)
@@ -232,11 +244,11 @@ async function deliver(state: State, index: number): Promise<State> {
     message.answer.ops.some((op) => 'opId' in op && !before.has(op.opId))
   const left = known.filter(({ opId }) => !isUnnamed && waiting.has(opId) && !open.has(opId))
   const heard = state.heard.map((one, device) => (device === message.tab ? left : one))
-  return all.closed({ messages: others, heard })
+  return all.closed({ answers: state.answers.filter((one) => one !== message), heard })
 }
 
 /** The answers to each op. */
-function singly(message: Message): readonly Heard[] {
+function singly(message: Answer): readonly Heard[] {
   if (message.kind !== 'pushed' || 'erased' in message.answer) return []
   const { request, answer } = message
   return request.ops.map((op, index) => ({
@@ -272,7 +284,7 @@ async function checkSafe({ home, devices }: State): Promise<void> {
 
 /** Whether all is written, nothing is on its way, and all hold the same. @throws Broken: not so */
 async function isEnd(state: State): Promise<boolean> {
-  if (state.messages.length > 0 || state.written.includes(false)) return false
+  if (state.answers.length + state.orphans.length > 0 || state.written.includes(false)) return false
   const last = state.home.log.at(-1)
   const scopes = state.devices.map((rows) => new MapScopeStore(rows))
   for (const scope of scopes) {
@@ -295,21 +307,21 @@ function keyOf(state: State): string {
 }
 
 function textOf(state: State, order: readonly number[]): string {
-  const { home, messages, orphans, written, crashes, restores, bookmark } = state
-  const told = ({ tab, ...message }: Message): string => JSON.stringify([order.indexOf(tab), message])
-  const answers = (all: readonly Heard[] = []) =>
-    all.map(({ opId, message }) => [opId, message.answer]).sort()
-  const text = JSON.stringify([
+  const { home, answers, orphans, written, crashes, restores, bookmark } = state
+  const told = ({ tab, ...message }: Answer): string => JSON.stringify([order.indexOf(tab), message])
+  const known = (all: readonly Heard[] = []) => all.map(({ opId, message }) => [opId, message.answer]).sort()
+  const all = [
     rowsOf(home),
     order.map((device) => rowsOf(state.devices[device] as MapScope)),
-    messages.map(told).sort(),
-    orphans.map(told).sort(),
-    order.map((device) => answers(state.heard[device])),
+    answers.map(told).sort(),
+    orphans.map((one) => JSON.stringify(one)).sort(),
+    order.map((device) => known(state.heard[device])),
     written,
     crashes,
     restores,
     restores > 0 && bookmark ? rowsOf(bookmark) : 0,
-  ])
+  ]
+  const text = JSON.stringify(all, inOrder)
   const names = new Map<string, string>()
   return text.replace(/tok\d+/g, (tok) => {
     const name = names.get(tok) ?? `t${names.size}`
@@ -327,6 +339,6 @@ function rowsOf({ log, registers, marks, deleted, replica, outbox }: MapScope): 
     [...marks.values()],
     [...deleted].sort(),
     state,
-    waiting.map(({ value }) => value),
+    waiting.map(({ value }) => JSON.parse(value)),
   ]
 }

@@ -5,6 +5,7 @@ import { explore } from '../../sync/states.ts'
 it.each([
   { ops: 1, crashes: 1, restores: 1 },
   { ops: 2, crashes: 1, restores: 0 },
+  { ops: 3, crashes: 0, restores: 0 },
 ])(
   'no state of two devices breaks a rule, and each leads to an end: $ops ops, $crashes crash, $restores restores',
   {
@@ -12,7 +13,7 @@ it.each([
   },
   async (limits) => {
     const { states, ends } = await explore(limits)
-    expect(states).toBeGreaterThan(5_000)
+    expect(states).toBeGreaterThan(1_000)
     expect(ends).toBeGreaterThan(1)
   },
 )
