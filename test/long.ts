@@ -48,6 +48,7 @@ const STEPS: Readonly<Record<string, Step>> = {
   'twins-sqlite': { script: 'test:twins', arguments: ['40', '--seed', seed, '--store', 'sqlite'] },
   pages: { script: 'test:twins', arguments: [pages, '--seed', seed, '--store', 'dexie'] },
   sync: { script: 'test:sync', arguments: ['--seeds', syncs, '--seed', seed] },
+  'sync-states': { script: 'test:sync', arguments: ['--states', '2'] },
   oracle: { script: 'test:oracle', arguments: [histories, '--seed', seed] },
   mutation: { script: 'test:mutation', arguments: ['--share', share, '--seed', seed] },
 }

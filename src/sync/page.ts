@@ -100,7 +100,8 @@ export function applyPage(
   const { seq, ordinal, first } = middle.head
   if (seq !== cursor) throw misfit(`it ends with ${seq}, and not with ${cursor}`)
   const next = { ...state, ...known, ordinal, ...(first !== undefined && { first }) }
-  const kept = waited.filter(({ order }) => !isRefused.has(order))
+  // A delete that the home refused is to be sent no more.
+  const kept = waited.filter(({ order, envelope }) => !isRefused.has(order) || envelope.kind !== 'delete')
   const again = decideAgain(left, middle, next, kept, rows.deleted)
   const { gone, ...decision } = joined(rows, before, followed, again.decision)
   // What a delete of the page empties is not kept for the home either; a delete here has a secret

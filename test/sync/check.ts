@@ -1,6 +1,6 @@
 /** What must hold when nothing is on its way any more. */
 import { fold } from '../../src/kernel/log/fold.ts'
-import type { LogRow, ScopeStore } from '../../src/ports/store.ts'
+import type { LogRow, RegisterRow, ScopeStore } from '../../src/ports/store.ts'
 import { tokOf } from '../../src/sync/tok.ts'
 import { readLog } from '../contract/samples.ts'
 import type { Tab } from './client.ts'
@@ -34,7 +34,8 @@ async function isSettled({ home }: World, tab: Tab): Promise<boolean> {
   if (waiting.length > 0) return false
   const { generation, since } = await home.state()
   const { seq } = await home.scope.head()
-  if ((state.generation ?? '') !== generation || state.seq !== seq - since) return false
+  const isSame = generation === '' || state.generation === generation
+  if (!isSame || state.seq !== seq - since) return false
   const { rows } = await home.scope.changesSince(seq - 1)
   return state.seq === 0 || state.anchor === tokOf(rows[0] as LogRow)
 }
@@ -79,6 +80,25 @@ async function allRegisters(scope: ScopeStore) {
   return all.flatMap((row) => row ?? [])
 }
 
+/** Whatever was delivered changes nothing when it comes again. */
+export async function checkAgain(world: World): Promise<void> {
+  if (world.restores + world.wipes > 0) return
+  const all = async () => {
+    const { generation, since } = await world.home.state()
+    const scopes = [world.home.scope, ...devicesOf(world).map(({ scope }) => scope)]
+    return [
+      generation,
+      await Promise.all(scopes.map((scope, index) => shownBy(scope, index > 0 ? 0 : since))),
+    ]
+  }
+  const before = await all()
+  for (const message of [...world.delivered]) {
+    await world.deliver(message)
+    world.messages.length = 0
+  }
+  same('I12: what came again', await all(), before)
+}
+
 export async function check(world: World): Promise<void> {
   const { home } = world
   const { since } = await home.state()
@@ -113,6 +133,7 @@ function checkLog(log: readonly LogRow[]): void {
 }
 
 async function checkLost(world: World, log: readonly LogRow[]): Promise<void> {
+  const { generation } = await world.home.state()
   const there = new Set(log.map(({ opId }) => opId))
   const refused = new Set<string>()
   for (const tab of devicesOf(world))
@@ -123,7 +144,7 @@ async function checkLost(world: World, log: readonly LogRow[]): Promise<void> {
   for (const [opId, one] of world.written) {
     const { op, by, wiped } = one
     if (there.has(opId) || op.envelope.kind === 'erase' || world.isGone(one)) continue
-    if (world.mayBeGone(one)) continue
+    if (world.mayBeGone(one, generation)) continue
     if (refused.has(`${by}:${opId}`) || wiped) continue
     // Where a home goes back, what was only there is gone, once all who had it are wiped.
     if (world.restores > 0 && by < 0) continue
@@ -169,6 +190,7 @@ async function checkForgotten(world: World, log: readonly LogRow[]): Promise<voi
   const texts = await Promise.all(
     scopes.map(async ([name, scope]) => {
       const outbox = await scope.outbox?.(0)
+      checkDerived(log, await scope.registers(''), name)
       return [name, JSON.stringify([await readLog(scope), await scope.registers(''), outbox])] as const
     }),
   )
@@ -179,16 +201,44 @@ async function checkForgotten(world: World, log: readonly LogRow[]): Promise<voi
       if (id.startsWith('entry:')) gone.push(textOf(name))
       else for (const [opId, { op }] of world.written) if (op.envelope.key === name) gone.push(textOf(opId))
     }
+  if (world.restores + world.wipes === 0) gone.push(...oldSecrets(world, log))
   for (const [opId, one] of world.written)
     if (world.isGone(one)) gone.push(textOf(opId), ...one.op.envelope.ids.map(textOf))
   for (const [name, text] of texts)
     for (const one of gone) if (text.includes(one)) throw new Broken(`I8: ${one} is there on ${name}`)
 }
 
-function same(what: string, one: unknown, other: unknown): void {
-  const [is, was] = [JSON.stringify(one), JSON.stringify(other)]
+/** Secrets that a delete has put another one in the place of. */
+function oldSecrets({ written }: World, log: readonly LogRow[]): readonly string[] {
+  const isRotating = ({ kind, opId }: LogRow) => kind === 'delete' && written.get(opId)?.secret !== undefined
+  const last = log.findLastIndex(isRotating)
+  return log.slice(0, Math.max(0, last)).flatMap(({ opId }) => {
+    const { secret } = written.get(opId) ?? {}
+    return secret === undefined ? [] : JSON.stringify(secret).slice(1, -1)
+  })
+}
+
+/** What derives from something that is deleted has no value, where its sources are known. */
+function checkDerived(log: readonly LogRow[], registers: readonly RegisterRow[], name: string): void {
+  const gone = new Set<string>(log.flatMap(({ kind, id }) => (kind === 'delete' ? id : [])))
+  for (const { id, sources = [], body } of log)
+    if (body !== null && sources.some((source) => gone.has(source)))
+      throw new Broken(`I8: ${id} derives from what is deleted, on ${name}`)
+  for (const { key, sources = [], body } of registers)
+    if (body !== null && sources.some((source) => gone.has(source)))
+      throw new Broken(`I8: ${key} derives from what is deleted, on ${name}`)
+}
+
+export function same(what: string, one: unknown, other: unknown): void {
+  if (JSON.stringify(one) === JSON.stringify(other)) return
+  const [is, was] = [JSON.stringify(one, inOrder), JSON.stringify(other, inOrder)]
   if (is === was) return
   const at = [...is].findIndex((character, place) => character !== was[place])
   const from = Math.max(0, at - 120)
   throw new Broken(`${what}:\n  ${is.slice(from, at + 160)}\n  ${was.slice(from, at + 160)}`)
+}
+
+export function inOrder(_: string, value: unknown): unknown {
+  const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isRecord ? Object.fromEntries(Object.entries(value).sort()) : value
 }

@@ -1,7 +1,7 @@
 import { decide } from '../../src/kernel/log/decide.ts'
 import type { OpResult, SealedOp } from '../../src/ports/op.ts'
 import type { Decide, ScopeStore } from '../../src/ports/store.ts'
-import type { PullAnswer, PullRequest, PushAnswer, PushRequest } from '../../src/ports/sync.ts'
+import type { PullAnswer, PullRequest, PushAnswer, PushRequest, SyncOp } from '../../src/ports/sync.ts'
 import { answerPull, answerPush, type HomeState, homeScope, homeStateIn } from '../../src/sync/home.ts'
 import { NO_GENERATION } from '../../src/sync/state.ts'
 
@@ -27,10 +27,15 @@ export class Home {
   }
 
   push(request: PushRequest): Promise<PushAnswer> {
-    return answerPush(this.scope, request, { newTok: this.#newTok })
+    return answerPush(this.scope, request, { newTok: this.#newTok, refuse })
   }
 
   pull(request: PullRequest): Promise<PullAnswer> {
     return answerPull(this.scope, request, { newTok: this.#newTok })
   }
+}
+
+/** What this home never takes of others. */
+function refuse({ envelope: { opId, kind } }: SyncOp): 'too-large' | undefined {
+  return (kind === 'put' || kind === 'append') && /7$|7\./.test(opId) ? 'too-large' : undefined
 }

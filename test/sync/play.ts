@@ -1,5 +1,5 @@
 import { MapScope, MapScopeStore } from '../../src/stores/map.ts'
-import { Broken, check, settle } from './check.ts'
+import { Broken, check, checkAgain, same, settle, shownBy } from './check.ts'
 import type { Command } from './commands.ts'
 import { type Disk, type Place, type Sabotage, World } from './world.ts'
 
@@ -9,16 +9,35 @@ export async function play(
   disk: Disk = mapDisk(),
   sabotage: Sabotage = {},
 ): Promise<string | undefined> {
+  return broken(() => played(commands, disk, sabotage))
+}
+
+/** What is broken by a run over other stores, or ends otherwise there than over maps. */
+export async function playOver(commands: readonly Command[], disk: Disk): Promise<string | undefined> {
+  return broken(async () => {
+    const wanted = await played(commands, mapDisk())
+    same('I14: the home', await played(commands, disk), wanted)
+  })
+}
+
+async function broken(run: () => Promise<unknown>): Promise<string | undefined> {
   try {
-    const world = await World.of(disk, sabotage)
-    for (const command of commands) await world.play(command)
-    await settle(world)
-    await check(world)
+    await run()
     return undefined
   } catch (error) {
     if (error instanceof Broken) return error.message
     return `threw ${error instanceof Error ? error.stack : error}`
   }
+}
+
+/** What the home shows after a run; all devices show the same. */
+async function played(commands: readonly Command[], disk: Disk, sabotage: Sabotage = {}): Promise<unknown> {
+  const world = await World.of(disk, sabotage)
+  for (const command of commands) await world.play(command)
+  await settle(world)
+  await check(world)
+  await checkAgain(world)
+  return shownBy(world.home.scope)
 }
 
 /** The same break, in as few commands as leaving out one after the other gives. */

@@ -1,5 +1,5 @@
 /** Devices, their home and the network between them: plays commands, and keeps what was written. */
-import { commitDeletes } from '../../src/kernel/context/secret.ts'
+import { commitDeletes, SECRET } from '../../src/kernel/context/secret.ts'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { sealMessage } from '../../src/kernel/log/message.ts'
 import type { Part } from '../../src/ports/message.ts'
@@ -25,12 +25,21 @@ export interface Disk {
   copy(place: Place): Promise<Place> | Place
 }
 
-/** What a mutant puts wrong: of the home, of devices, and of what is on its way. */
+/** What a mutant puts wrong. */
 export interface Sabotage {
-  readonly home?: (scope: ScopeStore, world: World) => ScopeStore
-  readonly device?: (scope: ScopeStore, world: World) => ScopeStore
-  readonly request?: (message: Message, world: World) => Promise<Message> | Message
-  readonly answer?: (message: Message, world: World) => Promise<Message> | Message
+  /** A handle of the home's scope, or of a device's. */
+  readonly home?: (scope: ScopeStore) => ScopeStore
+  readonly device?: (scope: ScopeStore) => ScopeStore
+  /** What a tab sends. */
+  readonly sent?: (message: Message) => Message
+  /** What the home is given of it. */
+  readonly received?: (message: Message, world: World) => Promise<Message> | Message
+  /** What the home answers. */
+  readonly answered?: (message: Message, world: World) => Promise<Message> | Message
+  /** What a tab is given of it; and what else it does then. */
+  readonly heard?: (message: Message, tab: Tab) => Promise<Message> | Message
+  readonly after?: (message: Message, tab: Tab) => Promise<void>
+  readonly counts?: true
 }
 
 export type Message =
@@ -60,6 +69,10 @@ export interface Written {
   readonly after?: string | undefined
   /** Puts: the version that the writer saw. */
   readonly saw?: string | null
+  /** Puts, where a mutant counts: how many of its key the writer saw. */
+  readonly count?: number
+  /** The secret that was stored beside it. */
+  readonly secret?: string | undefined
   /** The device lost its store before it sent it, for all that is known. */
   wiped: boolean
   /** It was refused, and written again later. */
@@ -77,13 +90,14 @@ export class World {
   readonly tabs: Tab[]
   readonly #places: Place[]
   readonly messages: Message[] = []
+  /** All that was ever delivered. */
+  readonly delivered: Message[] = []
   readonly bookmarks: Place[] = []
   readonly written = new Map<string, Written>()
   /** Generations that were erased, at home. */
   readonly erased = new Set<string>()
   /** Ops that are gone since a device erased what it knew. */
   readonly erasedHere = new Set<string>()
-  readonly #named = new Set<string>()
   restores = 0
   wipes = 0
   #count = 0
@@ -107,12 +121,12 @@ export class World {
 
   #openHome(): Home {
     const scope = this.#homePlace.open()
-    return new Home(this.sabotage.home?.(scope, this) ?? scope, this.newTok)
+    return new Home(this.sabotage.home?.(scope) ?? scope, this.newTok)
   }
 
   #openTab(device: number): Tab {
     const scope = (this.#places[device] as Place).open()
-    return new Tab(device, this.sabotage.device?.(scope, this) ?? scope)
+    return new Tab(device, this.sabotage.device?.(scope) ?? scope)
   }
 
   newTok = (): string => `tok${++this.#toks}`
@@ -178,35 +192,37 @@ export class World {
       const request = await tab.pull(limit)
       if (request) message = { kind: 'pull', tab: index, request }
     }
-    if (message) this.messages.push((await this.sabotage.request?.(message, this)) ?? message)
+    if (message) this.messages.push(this.sabotage.sent?.(message) ?? message)
   }
 
   async deliver(message: Message): Promise<void> {
-    const tab = this.tabs[message.tab] as Tab
-    switch (message.kind) {
-      case 'push': {
-        const answer = await this.#watched(() => this.home.push(message.request))
-        return this.#answered({ ...message, kind: 'pushed', answer })
-      }
-      case 'pull':
-        return this.#answered({ ...message, kind: 'pulled', answer: await this.home.pull(message.request) })
-      case 'pushed':
-        return tab.pushed(message.request, message.answer)
-      case 'pulled':
-        return tab.pulled(message.request, message.answer)
+    const { received, answered, heard, after } = this.sabotage
+    this.delivered.push(message)
+    if (!('answer' in message)) {
+      const given = (await received?.(message, this)) ?? message
+      const answer = (await this.#answer(given, message)) as Message
+      this.messages.push((await answered?.(answer, this)) ?? answer)
+      return
     }
+    const tab = this.tabs[message.tab] as Tab
+    const given = (await heard?.(message, tab)) ?? message
+    if (given.kind === 'pushed') await tab.pushed(given.request, given.answer)
+    if (given.kind === 'pulled') await tab.pulled(given.request, given.answer)
+    await after?.(message, tab)
   }
 
-  async #answered(message: Message): Promise<void> {
-    this.messages.push((await this.sabotage.answer?.(message, this)) ?? message)
+  async #answer(given: Message, message: Message): Promise<Message> {
+    if (given.kind === 'push' && message.kind === 'push')
+      return { ...message, kind: 'pushed', answer: await this.#watched(() => this.home.push(given.request)) }
+    if (given.kind === 'pull' && message.kind === 'pull')
+      return { ...message, kind: 'pulled', answer: await this.home.pull(given.request) }
+    throw new Error(`${message.kind} is no question`)
   }
 
   /** Does something at home, and sees whether that erased its log. */
   async #watched<Result>(work: () => Promise<Result>): Promise<Result> {
     const result = await work()
-    const { generation, erased } = await this.home.state()
-    this.#named.add(generation)
-    for (const one of erased) this.#erasedAtHome(one)
+    for (const one of (await this.home.state()).erased) this.#erasedAtHome(one)
     return result
   }
 
@@ -218,8 +234,10 @@ export class World {
         kind === 'put' ? ((await writer.scope.register(key))?.version ?? null) : undefined,
       ),
     )
+    const count = this.sabotage.counts && puts(await readLog(writer.scope), ops[0]?.envelope.key)
     const results = await writer.write(ops, rule)
     const known = await writer.generation()
+    const beside = ops.find(({ envelope: { key } }) => key === SECRET)
     for (const [index, op] of ops.entries()) {
       const result = results[index]
       if (result?.status !== 'accepted' || result.repeated) continue
@@ -230,7 +248,9 @@ export class World {
         op,
         by: writer.by,
         ...known,
+        ...(beside?.envelope.opId === opId && { secret: beside.bodies[0] ?? undefined }),
         ...(saw !== undefined && { saw }),
+        ...(count !== undefined && { count }),
         wiped: false,
       })
     }
@@ -245,11 +265,7 @@ export class World {
         by: chosen.device,
         scope: chosen.scope,
         write: (ops: readonly SealedOp[], rule: Decide) => chosen.write(ops, rule),
-        /** What is written after an erase that waits is of the log after it. */
-        generation: async () => {
-          const { generation, erasing } = await chosen.state()
-          return erasing ? { after: generation } : { generation }
-        },
+        generation: () => generationOf(chosen),
       }
     const { home } = this
     return {
@@ -363,7 +379,7 @@ export class World {
         bodies: [JSON.stringify({ type, id, text: textOf(id), ...(other && { hides: [other.id] }) })],
       },
     ]
-    const secret = await scope.register('secret')
+    const secret = await scope.register(SECRET)
     if (type !== 'epoch' || typeof secret?.body === 'string') return this.write(tab, ops)
     await this.write(tab, [...ops, secretOf(opId)], (given, rows) => {
       const decision = decide(given.slice(0, -1), rows)
@@ -372,7 +388,7 @@ export class World {
       const body = given.at(-1)?.bodies[0] ?? null
       return {
         ...decision,
-        registers: [...decision.registers, { key: 'secret', version: opId, seq: row.seq, body }],
+        registers: [...decision.registers, { key: SECRET, version: opId, seq: row.seq, body }],
       }
     })
   }
@@ -400,8 +416,12 @@ export class World {
     if (!found || found.by === AGENT || found.op.envelope.kind === 'erase') return
     if (this.isGone(found) || this.erasedHere.has(found.op.envelope.opId)) return
     const index = this.tabs.findIndex(({ device }) => device === found.by)
-    const [result] = await (this.tabs[index] as Tab).write([found.op], decide)
-    found.isAgain ||= result?.status === 'accepted' && !result.repeated
+    const tab = this.tabs[index] as Tab
+    const [result] = await tab.write([found.op], decide)
+    if (result?.status !== 'accepted' || result.repeated) return
+    const { generation: _, after: __, ...rest } = found
+    const known = await generationOf(tab)
+    this.written.set(found.op.envelope.opId, { ...rest, ...known, wiped: false, isAgain: true })
   }
 
   async #unknown(): Promise<void> {
@@ -434,13 +454,25 @@ export class World {
     return generation !== undefined && this.erased.has(generation)
   }
 
-  /** Whether it may be of a log that was erased, which its writer did not know then. */
-  mayBeGone({ op, generation, after }: Written): boolean {
+  /**
+   * Whether it may have come to a log that was erased, which its writer did not know then.
+   *
+   * @param current the generation of the home
+   */
+  mayBeGone({ op, generation, after }: Written, current: string): boolean {
     const others = [...this.erased].filter((one) => one !== after)
-    // One that it named itself, and that its home never took.
-    const isUnknown = generation === undefined || !this.#named.has(generation)
-    return this.erasedHere.has(op.envelope.opId) || (isUnknown && others.length > 0)
+    return this.erasedHere.has(op.envelope.opId) || (generation !== current && others.length > 0)
   }
+}
+
+/** Of what is written now: after an erase that waits, that of the log after it. */
+async function generationOf(tab: Tab): Promise<Pick<Written, 'generation' | 'after'>> {
+  const { generation, erasing } = await tab.state()
+  return erasing ? { after: generation } : { generation }
+}
+
+function puts(rows: readonly LogRow[], key: string | undefined): number {
+  return rows.filter(({ kind, id }) => kind === 'put' && id === key).length
 }
 
 /** A text that nothing else has in it. */
@@ -450,7 +482,7 @@ export function textOf(name: string): string {
 
 function secretOf(opId: string): SealedOp {
   const body = JSON.stringify(`secret of ${opId}`)
-  return { envelope: { opId, kind: 'put', ids: ['secret'], key: 'secret', base: null }, bodies: [body] }
+  return { envelope: { opId, kind: 'put', ids: [SECRET], key: SECRET, base: null }, bodies: [body] }
 }
 
 export type { LogRow, RegisterRow }
