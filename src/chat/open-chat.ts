@@ -2,6 +2,7 @@
 import { PlimsollError } from '../ports/errors.ts'
 import { ChatConversation } from './conversation/conversation.ts'
 import { ChatSessionList } from './conversation/session-list.ts'
+import { type Drafts, storedDrafts } from './drafts.ts'
 import type { Edge } from './homes/edge.ts'
 import type { Home } from './homes/home.ts'
 import { Identity, type Move } from './homes/identity.ts'
@@ -16,6 +17,7 @@ export interface Chat {
   readonly sessions: SessionList
   /** Which model answers local sessions. */
   readonly models: ModelPicker
+  readonly drafts: Drafts
   /** What is remembered, in all homes. Loaded when it is asked for. */
   memory(): Promise<MemoryPanelModel>
   /**
@@ -56,6 +58,7 @@ class OpenedChat implements Chat {
   readonly conversation: ChatConversation
   readonly sessions: ChatSessionList
   readonly models: Models
+  readonly drafts: Drafts
   readonly #settings: ChatSettings
   readonly #platform: ChatPlatform
   readonly #name: string
@@ -71,6 +74,7 @@ class OpenedChat implements Chat {
     this.#platform = pagePlatform(platform)
     this.#name = name
     this.#identity = new Identity(this.#platform, name)
+    this.drafts = storedDrafts(this.#platform.storage, `${name}/drafts`)
     this.models = new Models({ given: () => settings.model, platform: this.#platform })
     const homes = {
       home: (kind: HomeKind) => this.#home(kind),
@@ -87,6 +91,7 @@ class OpenedChat implements Chat {
     this.sessions = new ChatSessionList({
       ...homes,
       onDelete: async (sessionId) => {
+        this.drafts.write(sessionId, '')
         if (this.conversation.getSnapshot().session?.sessionId === sessionId) await this.conversation.create()
       },
     })
@@ -104,6 +109,7 @@ class OpenedChat implements Chat {
       import: (lines) => panel.import(lines).finally(() => this.sessions.refresh()),
       eraseAll: async () => {
         const certificate = await panel.eraseAll()
+        this.drafts.clear()
         await this.conversation.create()
         await this.sessions.refresh()
         return certificate
@@ -148,6 +154,7 @@ class OpenedChat implements Chat {
     }
     await this.#closeHomes()
     this.#token = undefined
+    this.drafts.clear()
     this.#identity.forget()
     this.#platform.storage.removeItem(this.#localKey)
     await this.sessions.reset()

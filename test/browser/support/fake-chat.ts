@@ -1,3 +1,5 @@
+import { storedDrafts } from '../../../src/chat/drafts.ts'
+import { memoryStorage } from '../../../src/chat/homes/platform.ts'
 import { PlimsollChat } from '../../../src/chat/index.ts'
 import type { ModelChoice } from '../../../src/chat/models/picker.ts'
 import type { Chat } from '../../../src/chat/open-chat.ts'
@@ -36,6 +38,8 @@ export class FakeChat {
   profile = [{ name: 'preferences', text: 'Answers in short sentences.' }]
   skills = [{ name: 'timetables', description: 'Reads timetables', text: 'First the station, then the day.' }]
   sessions: SessionEntry[] = []
+  /** Where drafts are kept. */
+  storage = memoryStorage()
   readonly settings: ChatSettings
   #state: ConversationState
   #sessionState: { readonly loaded: boolean; readonly sessions: readonly SessionEntry[] }
@@ -177,6 +181,7 @@ export class FakeChat {
           return certificate('erase')
         },
       },
+      drafts: storedDrafts(this.storage, 'drafts'),
       models: {
         subscribe,
         getSnapshot: () => this.models,
