@@ -37,8 +37,12 @@ onLink((sessionId) => {
   chat.session = sessionId
 })
 
-const panel = new InspectorPanel(find('#inspector'), chat)
 const inspect = button('inspect', words.inspector)
+const leave = button('leave', words.dismiss)
+const panel = new InspectorPanel(find('#inspector'), chat, leave, () => {
+  inspect.ariaExpanded = 'false'
+  inspect.focus()
+})
 inspect.addEventListener('click', async () => {
   inspect.ariaExpanded = String(await panel.toggle())
 })

@@ -54,6 +54,9 @@ export function openChat(settings: ChatSettings = {}): Chat {
   return new OpenedChat(settings)
 }
 
+const LOCAL: readonly HomeKind[] = ['local']
+const BOTH: readonly HomeKind[] = ['local', 'edge']
+
 class OpenedChat implements Chat {
   readonly conversation: ChatConversation
   readonly sessions: ChatSessionList
@@ -102,11 +105,13 @@ class OpenedChat implements Chat {
 
   async memory(): Promise<MemoryPanelModel> {
     const { allPanels } = await import('./homes/all-panels.ts')
-    const homes = await Promise.all(this.#kinds().map((kind) => this.#home(kind)))
-    const panel = allPanels(await Promise.all(homes.map((home) => home.memory())))
+    const open = async (kind: HomeKind) => (await this.#home(kind)).memory()
+    const homes = this.#kinds().map(async (kind) => ({ kind, memory: await open(kind) }))
+    const destinations = this.#settings.src === undefined ? LOCAL : BOTH
+    const panel = allPanels(await Promise.all(homes), destinations, open)
     return {
       ...panel,
-      import: (lines) => panel.import(lines).finally(() => this.sessions.refresh()),
+      import: (chunks, home) => panel.import(chunks, home).finally(() => this.sessions.refresh()),
       eraseAll: async () => {
         const certificate = await panel.eraseAll()
         this.drafts.clear()
@@ -186,8 +191,8 @@ class OpenedChat implements Chat {
    * used.
    */
   #kinds(): readonly HomeKind[] {
-    if (this.#settings.src === undefined) return ['local']
-    return this.#usesLocal() ? ['local', 'edge'] : ['edge']
+    if (this.#settings.src === undefined) return LOCAL
+    return this.#usesLocal() ? BOTH : ['edge']
   }
 
   get #localKey(): string {

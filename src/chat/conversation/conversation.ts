@@ -229,7 +229,10 @@ export class ChatConversation implements Conversation {
   }
 
   async inspected(): Promise<Inspected | undefined> {
-    return this.#open?.session.inspected()
+    const open = this.#open
+    if (!open || this.#run.messages.length === 0) return undefined
+    const { title } = this.#state.session ?? open.entry
+    return { ...(await open.session.inspected()), title }
   }
 
   async close(): Promise<void> {
