@@ -38,7 +38,7 @@ describe('a long text that is pasted', () => {
     shown.button('Send').click()
     await until(() => shown.fake.calls.some(([name]) => name === 'send'))
     expect(shown.fake.calls.find(([name]) => name === 'send')?.[1]).toBe(`What is this?\n\n${long}`)
-    expect(shown.root.querySelector('.files')).toBe(null)
+    await until(() => shown.root.querySelector('.files') === null)
   })
 
   it('comes back beside the field when it could not be kept', async () => {
@@ -250,6 +250,18 @@ describe('the look', () => {
     expect(await shown('en', 'de-AT', 'en-US')).toEqual(['21:30', '1,234.5'])
     expect(await shown('de', 'fr', 'de-AT')).toEqual(['21:30', '1 234,5'])
     expect(await shown('en')).toEqual(['9:30 PM', '1,234.5'])
+  })
+
+  it('shows the others where one message cannot be shown', async () => {
+    const shown = await show()
+    const odd = said('user', 'odd')
+    shown.fake.add(said('user', 'one'), { ...odd, message: { ...odd.message, createdAt: 2 ** 53 - 1 } }, said('user', 'two'))
+    await frame()
+    expect([...shown.root.querySelectorAll('.bubble, .list > .state')].map(({ textContent }) => textContent.trim())).toEqual([
+      'one',
+      'This message cannot be shown.',
+      'two',
+    ])
   })
 
   it('says one fault once', async () => {

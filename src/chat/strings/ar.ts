@@ -43,6 +43,7 @@ export const ar: Strings = {
   replyEnded: 'اكتمل الرد.',
   attachment: 'مرفق، {type}',
   showAll: 'عرض النص كاملًا',
+  unreadable: 'تعذّر عرض هذه الرسالة.',
 
   placeholder: 'اكتب رسالة',
   send: 'إرسال',

@@ -44,6 +44,7 @@ export const de: Strings = {
   replyEnded: 'Die Antwort ist vollständig.',
   attachment: 'Anhang, {type}',
   showAll: 'Ganzen Text anzeigen',
+  unreadable: 'Diese Nachricht kann nicht gezeigt werden.',
 
   placeholder: 'Nachricht schreiben',
   send: 'Senden',

@@ -42,6 +42,7 @@ export const en = {
   replyEnded: 'The reply is complete.',
   attachment: 'Attachment, {type}',
   showAll: 'Show the whole text',
+  unreadable: 'This message cannot be shown.',
 
   placeholder: 'Write a message',
   send: 'Send',

@@ -44,6 +44,7 @@ export const es: Strings = {
   replyEnded: 'La respuesta está completa.',
   attachment: 'Adjunto, {type}',
   showAll: 'Mostrar todo el texto',
+  unreadable: 'Este mensaje no se puede mostrar.',
 
   placeholder: 'Escriba un mensaje',
   send: 'Enviar',

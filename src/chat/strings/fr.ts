@@ -44,6 +44,7 @@ export const fr: Strings = {
   replyEnded: 'La réponse est complète.',
   attachment: 'Pièce jointe, {type}',
   showAll: 'Afficher tout le texte',
+  unreadable: 'Ce message ne peut pas être affiché.',
 
   placeholder: 'Écrivez un message',
   send: 'Envoyer',

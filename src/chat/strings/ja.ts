@@ -43,6 +43,7 @@ export const ja: Strings = {
   replyEnded: '返信が完了しました。',
   attachment: '添付ファイル、{type}',
   showAll: 'テキストをすべて表示',
+  unreadable: 'このメッセージは表示できません。',
 
   placeholder: 'メッセージを入力',
   send: '送信',
