@@ -11,27 +11,30 @@ const SAMPLE = 'sample'
 export class InspectorPanel {
   readonly #root: HTMLElement
   readonly #chat: PlimsollChat
+  readonly #leave: HTMLElement
   readonly #onClose: () => void
   #inspector: PlimsollInspector | undefined
   /** Id of the session that is inspected. */
   #session: string | undefined
 
   /**
-   * @param close the button that closes it
+   * @param leave the button that closes it, for the inspector's header
    * @param onClose contract: called when it was closed from within
    */
-  constructor(root: HTMLElement, chat: PlimsollChat, close: HTMLElement, onClose: () => void) {
+  constructor(root: HTMLElement, chat: PlimsollChat, leave: HTMLElement, onClose: () => void) {
     this.#root = root
     this.#chat = chat
+    this.#leave = leave
     this.#onClose = onClose
     const follow = (): void => void this.#follow()
     new MutationObserver(follow).observe(chat, { attributeFilter: ['session'] })
     // The first message of a session makes it.
     chat.addEventListener('plimsoll-message', follow)
-    root.addEventListener('keydown', (event) => {
-      if (event.key === 'Escape' && !event.isComposing) this.close()
+    // What the chat does with the key, it keeps to itself.
+    addEventListener('keydown', (event) => {
+      if (event.key === 'Escape' && !event.isComposing && !root.hidden) this.close()
     })
-    close.addEventListener('click', () => this.close())
+    leave.addEventListener('click', () => this.close())
   }
 
   close(): void {
@@ -46,6 +49,7 @@ export class InspectorPanel {
     if (!this.#inspector) {
       await import('../src/inspector/define.ts')
       this.#inspector = document.createElement('plimsoll-inspector')
+      this.#inspector.append(this.#leave)
       this.#root.append(this.#inspector)
     }
     await this.#follow()

@@ -5,7 +5,7 @@ const MOST = 20
 /** UTF-16 units; longer ones are not kept. */
 const LONGEST = 20_000
 
-/** What was typed and not sent, by conversation: kept in the browser's storage for after a reload. */
+/** What was typed and not sent, by conversation: kept in the browser for after a reload. */
 export interface Drafts {
   /** @returns empty: there is none */
   read(name: string): string

@@ -15,10 +15,7 @@ export function textIn({ content }: Pick<Message, 'content'>): string {
  */
 export function titleOf(text: string): string {
   const start = text.trimStart()
-  const line = start
-    .slice(0, start.search(/\n|$/))
-    .trimEnd()
-    .replace(/\s+/g, ' ')
+  const line = start.slice(0, start.search(/\n|$/)).trimEnd().replace(/\s+/g, ' ')
   const characters = [...line]
   if (characters.length <= TITLE) return line
   const cut = characters.slice(0, TITLE).join('')

@@ -1,6 +1,6 @@
+import { Lexer } from 'marked'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { page } from 'vitest/browser'
-import { Lexer } from 'marked'
 import { loadWords } from '../../src/chat/strings/load.ts'
 import { clear, frame, press, type Shown, show, until } from './support/element.ts'
 import { said, session } from './support/fake-chat.ts'
@@ -112,10 +112,15 @@ describe('links of pictures', () => {
   it('always have a name, and are none within another link', async () => {
     const shown = await show()
     shown.fake.add(
-      said('assistant', '![ ](https://example.com/a.png) [![mark](https://example.com/b.png)](https://example.com/c)'),
+      said(
+        'assistant',
+        '![ ](https://example.com/a.png) [![mark](https://example.com/b.png)](https://example.com/c)',
+      ),
     )
     await until(() => shown.root.querySelectorAll('.prose a').length === 2)
-    expect([...shown.root.querySelectorAll<HTMLAnchorElement>('.prose a')].map(({ text, href }) => [text, href])).toEqual([
+    expect(
+      [...shown.root.querySelectorAll<HTMLAnchorElement>('.prose a')].map(({ text, href }) => [text, href]),
+    ).toEqual([
       ['https://example.com/a.png', 'https://example.com/a.png'],
       ['mark', 'https://example.com/c'],
     ])
@@ -255,18 +260,26 @@ describe('the look', () => {
   it('shows the others where one message cannot be shown', async () => {
     const shown = await show()
     const odd = said('user', 'odd')
-    shown.fake.add(said('user', 'one'), { ...odd, message: { ...odd.message, createdAt: 2 ** 53 - 1 } }, said('user', 'two'))
+    shown.fake.add(
+      said('user', 'one'),
+      { ...odd, message: { ...odd.message, createdAt: 2 ** 53 - 1 } },
+      said('user', 'two'),
+    )
     await frame()
-    expect([...shown.root.querySelectorAll('.bubble, .list > .state')].map(({ textContent }) => textContent.trim())).toEqual([
-      'one',
-      'This message cannot be shown.',
-      'two',
-    ])
+    expect(
+      [...shown.root.querySelectorAll('.bubble, .list > .state')].map(({ textContent }) =>
+        textContent.trim(),
+      ),
+    ).toEqual(['one', 'This message cannot be shown.', 'two'])
   })
 
   it('says one fault once', async () => {
     const shown = await show()
-    const problem = (code: 'ERR_OFFLINE' | 'ERR_STORAGE_FULL' | 'ERR_MODEL') => ({ code, message: '', retryable: true })
+    const problem = (code: 'ERR_OFFLINE' | 'ERR_STORAGE_FULL' | 'ERR_MODEL') => ({
+      code,
+      message: '',
+      retryable: true,
+    })
     const edge = { ...session('Turin'), home: 'edge' as const }
     shown.fake.become({ session: edge, online: false, problem: problem('ERR_OFFLINE') })
     await frame()
@@ -279,4 +292,3 @@ describe('the look', () => {
     expect(shown.root.querySelectorAll('.notice')).toHaveLength(2)
   })
 })
-

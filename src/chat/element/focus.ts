@@ -31,7 +31,9 @@ export function placeOf(frame: HTMLElement): FocusPlace | undefined {
   return { element, list, index, panel: element.closest('.side') }
 }
 
-/** What takes the focus at a place by now: of the same item, of the one in its place, of the panel. */
+/**
+ * What takes the focus at a place by now: of the item there, of the one before, of the panel.
+ */
 export function firstFocusable({ list, index, panel }: FocusPlace): HTMLElement | undefined {
   const items = list?.isConnected ? list.children : undefined
   for (const within of [items?.[index], items?.[index - 1], panel]) {

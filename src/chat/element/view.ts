@@ -111,7 +111,9 @@ export class ChatView {
       chat.sessions.subscribe(() => this.draw()),
       chat.models.subscribe(() => this.draw()),
       () => root.removeEventListener('keydown', this.#keyPressed),
-      () => KEY_EVENTS.forEach((type) => root.removeEventListener(type, keepTyped)),
+      () => {
+        for (const type of KEY_EVENTS) root.removeEventListener(type, keepTyped)
+      },
       () => root.removeEventListener('click', this.#clicked),
     )
     this.#draw()
@@ -373,10 +375,11 @@ export class ChatView {
     if (event.isComposing) return
     if (event.key === 'Tab' && this.#host.isModal()) keepFocusIn(this.#frame, event)
     if (event.key !== 'Escape') return
-    event.stopPropagation()
     if (this.#ui.side) this.#show(undefined)
     else if (this.#chat.conversation.getSnapshot().reply) this.#actions.stop()
     else if (this.#host.settings().isFloating) this.#host.hide()
+    else return
+    event.stopPropagation()
   }
 
   /** Copies a code block. */

@@ -3,7 +3,14 @@ import type { Branch } from '../../ports/branch.ts'
 import type { Certificate } from '../../ports/certificate.ts'
 import type { Receipt } from '../../ports/context.ts'
 import type { Message, MessageInput } from '../../ports/message.ts'
-import type { ConversationState, HomeKind, InspectedSession, HomeMemory, ShownCall, Upload } from '../ports.ts'
+import type {
+  ConversationState,
+  HomeKind,
+  HomeMemory,
+  InspectedSession,
+  ShownCall,
+  Upload,
+} from '../ports.ts'
 
 export interface ListedSession {
   readonly sessionId: string

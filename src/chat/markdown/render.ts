@@ -38,7 +38,9 @@ const marked = new Marked({
     image: ({ href, text }) => `<a href="${escaped(href)}">${escaped(text.trim() || href)}</a>`,
     // Within another link it can be none: its words are those of the link.
     link({ href, tokens }) {
-      const words = tokens.map((token) => (token.type === 'image' ? escaped(token.text) : this.parser.parseInline([token])))
+      const words = tokens.map((token) =>
+        token.type === 'image' ? escaped(token.text) : this.parser.parseInline([token]),
+      )
       return `<a href="${escaped(href)}">${words.join('').trim() || escaped(href)}</a>`
     },
     checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
@@ -55,7 +57,7 @@ const LONGEST_PARAGRAPH = 5_000
 
 /** A paragraph, list, table … of a text. */
 export interface Block {
-  /** Its source: blocks with the same source look the same, where the text has the same addresses. */
+  /** Its source: of one text, blocks with the same source look the same. */
   readonly raw: string
   /** Where it begins in the text, in UTF-16 units. */
   readonly from: number

@@ -33,6 +33,8 @@ type Tab = (typeof TABS)[number]
  * A log that is dropped on it is read in the page: it sends nothing.
  *
  * Registered as `<plimsoll-inspector>` by `plimsoll/inspector/define`.
+ *
+ * @slot tools - Further buttons of the header
  */
 export class PlimsollInspector extends LitElement {
   static override readonly styles = styles
@@ -161,6 +163,7 @@ export class PlimsollInspector extends LitElement {
         </h2>
         ${log && log.requests.length === 0 ? this.#lineField() : nothing}
         ${isEmpty ? nothing : html`<div class="actions">${this.#actions()}<button @click=${this.#close}>${strings.close}</button></div>`}
+        <slot name="tools"></slot>
       </header>
       ${this.isPasting ? this.#pasting() : nothing}
       ${log && log.conversations.length > 1 ? this.#conversations(words) : nothing}

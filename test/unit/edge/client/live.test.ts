@@ -105,7 +105,9 @@ describe('live', () => {
     await expect.poll(() => told).toEqual([{ type: 'refused', status }])
     await new Promise((resolve) => setTimeout(resolve, 5))
     expect([waits, FakeSocket.made.length]).toEqual([[], 1])
-    expect(sent.map(({ method, url }) => `${method} ${url}`)).toEqual(['GET https://edge.test/v1/sessions/a%2Fb'])
+    expect(sent.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'GET https://edge.test/v1/sessions/a%2Fb',
+    ])
     expect(sent[0]?.headers.get('authorization')).toBe('Bearer secret')
   })
 
