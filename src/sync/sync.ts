@@ -2,11 +2,13 @@ import { type Channel, type Lock, type Network, webChannel, webLock, webNetwork 
 import { webHost } from '../platform/web.ts'
 import { isPlimsollError, PlimsollError } from '../ports/errors.ts'
 import { type Controller, type Host, MOST_MS, type Timeout } from '../ports/host.ts'
+import type { HomeClock } from '../ports/lease.ts'
 import type { Scope } from '../ports/op.ts'
 import { checkOptions } from '../ports/options.ts'
 import { scopeName } from '../ports/scope-name.ts'
 import type { ScopeStore, Store } from '../ports/store.ts'
 import {
+  type Answers,
   PUSH_OPS,
   PUSH_UNITS,
   type PushRejection,
@@ -17,6 +19,7 @@ import {
   type Transport,
 } from '../ports/sync.ts'
 import { cascade } from './cascade.ts'
+import { HomeTime } from './clock.ts'
 import { readScopes } from './read.ts'
 import { Refusals, type Refused, type Resolution } from './refused.ts'
 import { Replica, type ReplicaStore } from './replica.ts'
@@ -106,6 +109,11 @@ export interface SyncOptions {
 /** A store whose scopes follow their home. */
 export interface SyncedStore extends Store {
   readonly status: SyncStatus
+  /**
+   * What the home's answers told of its time; before the first one that of this device. A lease of
+   * a session over this store holds by it.
+   */
+  readonly clock: HomeClock
   /** @returns what ends it */
   subscribe(listener: (status: SyncStatus) => void): () => void
   /**
@@ -215,9 +223,12 @@ interface Word {
   readonly status?: SyncStatus
   /** Something was refused in a scope: rows of its outbox. */
   readonly refused?: { readonly scope: Scope; readonly orders: readonly number[] }
+  /** What an answer told of the home's time, as for {@link HomeTime.heard}. */
+  readonly time?: Parameters<HomeTime['heard']>
 }
 
 class Engine implements SyncedStore {
+  readonly clock: HomeTime
   readonly #options: SyncOptions
   readonly #store: Store
   readonly #transport: Transport
@@ -264,6 +275,7 @@ class Engine implements SyncedStore {
     this.#store = store
     this.#transport = transport
     this.#host = host
+    this.clock = new HomeTime(() => host.now())
     this.#network = network
     this.#closed = host.controller()
     this.#isWorker = !lock
@@ -293,6 +305,7 @@ class Engine implements SyncedStore {
     return replicaScope({
       scope: replicaStore(base),
       replica: followed.sync.replica,
+      clock: this.clock,
       onWritten: () => {
         followed.sync.isPushDue = true
         this.#due(followed, this.#options.delayMs ?? DELAY_MS)
@@ -491,7 +504,8 @@ class Engine implements SyncedStore {
     }
   }
 
-  #hear({ due, status, refused }: Word): void {
+  #hear({ due, status, refused, time }: Word): void {
+    if (time) this.clock.heard(...time)
     if (due && this.#isWorker && this.#isOurs(due)) {
       const followed = this.#use(due)
       followed.sync.isPushDue = true
@@ -781,15 +795,24 @@ class Engine implements SyncedStore {
   }
 
   /** @throws ERR_OFFLINE in place of what is no error of ours */
-  async #ask<Answer>(ask: (signal: Controller['signal']) => Promise<Answer>): Promise<Answer> {
+  async #ask<Answer>(
+    ask: (signal: Controller['signal']) => Promise<Answers<Answer>>,
+  ): Promise<Answers<Answer>> {
+    const sentAt = this.#host.now()
     const request = this.#host.controller()
     this.#request = request
     const { signal } = request
     try {
-      return await new Promise<Answer>((resolve, reject) => {
+      const answers = await new Promise<Answers<Answer>>((resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason))
         ask(signal).then(resolve, reject)
       })
+      const { time } = answers
+      if (time !== undefined) {
+        this.clock.heard(time, sentAt)
+        this.#say({ time: [time, sentAt] })
+      }
+      return answers
     } catch (cause) {
       if (isPlimsollError(cause)) throw cause
       throw new PlimsollError('ERR_OFFLINE', 'sync: no answer', { cause })
