@@ -7,7 +7,7 @@ import type { SyncedStore } from '../../../src/sync/sync.ts'
 import { readLog } from '../../contract/samples.ts'
 import { ADA, closed, device, TestHome, TRIP } from '../support/synced.ts'
 
-const SECRET = 'the code of the door at the back of the old harbour building is 4711'
+const SECRET = 'the code of the door at the back of the old harbour building is xylomarquen'
 const HOME = { ...ADA, sessionId: 'home' }
 
 const opened: SyncedStore[] = []
@@ -46,7 +46,7 @@ async function textIn(store: Store): Promise<string> {
 
 async function expectForgotten(server: TestHome, devices: readonly { readonly base: Store }[]) {
   for (const store of [server.store, ...devices.map(({ base }) => base)])
-    expect(await textIn(store)).not.toContain('4711')
+    expect(await textIn(store)).not.toContain('xylomarquen')
 }
 
 test('a fact that was found offline in a message that another device forgets leaves no note', async () => {
@@ -78,7 +78,7 @@ test('a session that the forgetting device has never seen shows the fact no more
   const { fact } = await one.of(TRIP).facts.remember({ kind: 'preference', text: SECRET })
   await settle(one, two)
   await one.of(HOME).append({ role: 'user', content: 'Which door?' })
-  expect(JSON.stringify((await one.of(HOME).context()).blocks)).toContain('4711')
+  expect(JSON.stringify((await one.of(HOME).context()).blocks)).toContain('xylomarquen')
   await forgetFact(two.memory, ADA, fact.id)
   await settle(two, one, two)
   await expectForgotten(server, [one, two])
