@@ -55,9 +55,9 @@ export const BUDGETS: readonly Budget[] = [
 /** The widget by one tag, in bytes, gzip -9. */
 export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. */
-  firstLook: 47_400,
+  firstLook: 49_400,
   /** With the memory, and what answers in the browser. */
-  answering: 131_500,
+  answering: 133_500,
   /** Until a conversation of an edge shows. */
-  edge: 42_200,
+  edge: 44_400,
 }
