@@ -38,7 +38,7 @@ export function createToolbox(tools: readonly AgentTool[]): Toolbox {
     return { tool, schema, spec }
   })
   const specs = ready.map(({ spec }) => spec)
-  checkTools('runAgent', specs)
+  checkTools('runAgent', 'tools', specs)
   return { specs, tools: new Map(ready.map(({ tool, schema }) => [tool.name, { tool, schema }])) }
 }
 

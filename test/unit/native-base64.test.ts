@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { base64 } from '../../src/platform/base64.ts'
+import { base64 } from '../../src/ports/base64.ts'
 import { fromNativeBase64, nativeBase64 } from '../../src/platform/native-base64.ts'
 
 const BYTES = Array.from({ length: 40 }, (_, length) =>

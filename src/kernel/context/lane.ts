@@ -13,7 +13,7 @@ import { type Policy, RENDER_VERSION } from '../policy.ts'
 import { hashJson } from '../text/hash.ts'
 import { Calls } from './call.ts'
 import { contextOf, hashOf, type Made } from './context-of.ts'
-import { CutListeners, cutFrom } from './cut-listeners.ts'
+import { afterCut, beforeCut, cutFrom } from './cut-listeners.ts'
 import { type Epoch, Judge, type Judged } from './epoch.ts'
 import { type Failure, failure } from './failure.ts'
 import {
@@ -82,7 +82,6 @@ export class Lane {
   readonly #parts: LaneParts
   readonly #shows: Shows
   readonly #judge: Judge
-  readonly #cuts: CutListeners
   readonly #laws: LawCheck | undefined
   /** Whether the session was listed here, though nothing was said in it. */
   #isListed = false
@@ -110,7 +109,6 @@ export class Lane {
     const counterAt = (calibration: number) => this.calls.measureBy(calibration).policy.counter
     this.#shows = new Shows(parts.shows, parts.secret, counterAt)
     this.#laws = parts.laws?.()
-    this.#cuts = new CutListeners(parts.cuts, parts.scope)
   }
 
   /** @throws ERR_BUDGET_TOO_SMALL, ERR_TOOL_PENDING */
@@ -153,6 +151,7 @@ export class Lane {
   /** @param withTail whether features may show something in the tail */
   async #build(options: ContextOptions, withTail: boolean): Promise<Built> {
     const { view, cover, calls, policy } = this
+    const { cuts, scope } = this.#parts
     let mayWrite = !options.preview
     const unwritten = mayWrite ? 'unsaved' : 'preview'
     let manual = options.newEpoch
@@ -214,7 +213,7 @@ export class Lane {
         isTold = true
         // Where nothing shows any more of the epoch before, that is what was read.
         const before = epoch ? window.units : view.conversation.units
-        if (await this.#cuts.before(cutFrom(before, planned.window), failed)) continue
+        if (await beforeCut(cuts, cutFrom(before, planned.window), failed)) continue
       }
       const next = this.#draft(planned, cause ?? 'start')
       if (!mayWrite || tries++ === TRIES)
@@ -233,7 +232,7 @@ export class Lane {
           const whole = () => held.measure.layout(view.conversation).show(WHOLE, view.rows)
           const before = { call: held, window: epoch ? window : whole() }
           cover?.began?.({ cause: next.mark.cause, before, after: planned, written })
-          await this.#cuts.after(next.mark, cutFrom(window.units, planned.window), failed)
+          await afterCut(cuts, scope, next.mark, cutFrom(window.units, planned.window), failed)
         }
       } catch (error) {
         mayWrite = false

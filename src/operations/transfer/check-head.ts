@@ -43,7 +43,7 @@ const tools: Check = (operation, argument, value) => {
   } catch {
     throw invalid(operation, argument, 'must be JSON')
   }
-  checkTools(operation, specs as readonly ToolSpec[])
+  checkTools(operation, 'tools', specs)
 }
 const head = object({
   system: checkText,
