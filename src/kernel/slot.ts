@@ -23,7 +23,10 @@ export function provide<Value>(to: Slot<Value>, value: Value): Provided {
 }
 
 /** The parts of one kind, each beside the name of its feature. */
-export function named<Kind extends keyof SessionPart>(parts: readonly NamedPart[], kind: Kind): Named<Kind>[] {
+export function named<Kind extends keyof SessionPart>(
+  parts: readonly NamedPart[],
+  kind: Kind,
+): Named<Kind>[] {
   return parts.flatMap(({ name, part }) => (part[kind] ? [{ name, [kind]: part[kind] } as Named<Kind>] : []))
 }
 

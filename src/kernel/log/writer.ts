@@ -229,13 +229,17 @@ export class Writer {
     const seqs = results.flatMap((result) =>
       'seq' in result && (!repeated || result.repeated) ? result.seq : [],
     )
-    const [first = 0] = seqs
-    // Where others wrote in between, one of them may have deleted the session.
-    if (this.#seq !== undefined && first !== this.#seq + 1) await this.#session.register()
+    const next = (this.#seq ?? 0) + 1
+    const [first = next] = seqs
+    // What is repeated may have been seen long ago.
+    if (!repeated || first >= next) {
+      // Where others wrote in between, one of them may have deleted the session.
+      if (this.#seq !== undefined && first !== next) await this.#session.register()
+      this.#seq = seqs.at(-1) ?? this.#seq
+    }
     // A result may join an older round, which does not become the newest by that.
     const spoken = appends.findLast((op) => op.messages.some(({ role }) => role !== 'tool'))
     this.#round = repeated ? undefined : (spoken?.round ?? this.#round)
-    this.#seq = seqs.at(-1) ?? this.#seq
     // A repetition wrote no row that could record them.
     if (appends.length > 0 && !repeated) this.#contexts = []
     const outcomes: { [feature: string]: unknown } = {}

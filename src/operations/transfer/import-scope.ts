@@ -364,7 +364,7 @@ export class ScopeImport {
   }
 
   async #takeAttachment(line: AttachmentLine, number: number, operation: string): Promise<void> {
-    const { memory, report } = this.#parts
+    const { report } = this.#parts
     const { id, mediaType, base64 } = line
     checkMediaType(operation, mediaType)
     const bytes = fromBase64(base64)
