@@ -5,7 +5,7 @@ import { type Failure, failure } from './failure.ts'
 import type { Window } from './window.ts'
 
 /** What a part is told of a cut. */
-type Tell = (part: CutPart) => Promise<BeforeCut | undefined | void> | undefined
+type Tell = (part: CutPart) => Promise<BeforeCut | undefined> | undefined
 
 /**
  * Tells features, and the app, what is about to leave the window.
@@ -32,6 +32,7 @@ export async function afterCut(
   if (messages.length > 0)
     await tellAll(parts, failed, async ({ after }) => {
       await after?.({ scope, epoch: id, cause, messages })
+      return undefined
     })
 }
 
