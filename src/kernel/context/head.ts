@@ -3,7 +3,7 @@ import type { Json, ToolSpec, Trust } from '../../ports/message.ts'
 import type { Name } from '../../ports/op.ts'
 import { countMessage, countTools, perRequest } from '../count.ts'
 import type { HeadPart, Section } from '../feature.ts'
-import { HEAD_KEY, SHARED } from '../log/message.ts'
+import { HEAD_KEY, SHARED, said } from '../log/message.ts'
 import type { Policy } from '../policy.ts'
 import { checkJsonObject } from '../text/check-json.ts'
 import { checkFields, type Fields, optional } from '../text/fields.ts'
@@ -61,7 +61,7 @@ export function createHead(policy: Policy, texts: HeadTexts, key: string): Head 
     blocks.push({
       section,
       role,
-      parts: [{ type: 'text', text }],
+      parts: said(text),
       from: section === 'memory' && summary !== undefined ? [summary] : [],
       rule: section,
       tokens,
