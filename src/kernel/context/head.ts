@@ -1,8 +1,10 @@
 import type { Block } from '../../ports/context.ts'
 import type { Json, ToolSpec, Trust } from '../../ports/message.ts'
 import type { Name } from '../../ports/op.ts'
+import type { Reads } from '../../ports/store.ts'
 import { countMessage, countTools, perRequest } from '../count.ts'
 import type { HeadPart, Section } from '../feature.ts'
+import { valueIn } from '../log/bodies.ts'
 import { HEAD_KEY, SHARED, said } from '../log/message.ts'
 import type { Policy } from '../policy.ts'
 import { checkJsonObject } from '../text/check-json.ts'
@@ -108,6 +110,12 @@ export function sourcesOf({ summary, parts = {} }: HeadTexts): readonly Name[] {
 /** Whether it shows something of its user's scope. */
 export function showsShared(texts: HeadTexts): boolean {
   return sourcesOf(texts).some((source) => source.startsWith(SHARED))
+}
+
+/** The texts of a head, if they can be read. */
+export async function readHead(store: Reads, hash: string): Promise<HeadTexts | undefined> {
+  const register = await store.register(headKey(hash))
+  return register && (valueIn(register) as HeadTexts | undefined)
 }
 
 export function headKey(hash: string): string {

@@ -5,7 +5,6 @@ import type { ContextOptions } from '../../ports/session.ts'
 import type { Head as LogHead, ScopeStore } from '../../ports/store.ts'
 import type { Cover, Covering } from '../cover.ts'
 import type { CutPart, Showing, TailPart } from '../feature.ts'
-import { valueIn } from '../log/bodies.ts'
 import { pendingCalls, type Unit } from '../log/fold.ts'
 import { EPOCH_ID } from '../log/message.ts'
 import { sealOp } from '../log/seal.ts'
@@ -14,17 +13,9 @@ import { hashJson } from '../text/hash.ts'
 import { Calls } from './call.ts'
 import { contextOf, hashOf, type Made } from './context-of.ts'
 import { afterCut, beforeCut, cutFrom } from './cut-listeners.ts'
-import { type Epoch, Judge, type Judged } from './epoch.ts'
+import { type Epoch, Judge } from './epoch.ts'
 import { type Failure, failure } from './failure.ts'
-import {
-  type Head,
-  type HeadParts,
-  type HeadTexts,
-  headKey,
-  headValue,
-  showsShared,
-  sourcesOf,
-} from './head.ts'
+import { type Head, type HeadParts, headKey, headValue, readHead, showsShared, sourcesOf } from './head.ts'
 import type { Call } from './measure.ts'
 import { type Plan, planNext, WHOLE } from './plan.ts'
 import { Prefix } from './prefix.ts'
@@ -127,16 +118,6 @@ export class Lane {
   async showing(): Promise<Showing> {
     await this.view.refresh()
     return this.#showing((await this.#frozen(this.view.epoch)) ?? {}, [])
-  }
-
-  /** What the epoch that holds shows by the log alone, if there is one that can be read. */
-  async held(): Promise<{ readonly call: Call; readonly judged: Judged } | undefined> {
-    await this.view.refresh()
-    const { epoch } = this.view
-    const texts = epoch && (await this.#texts(epoch.mark.head))
-    if (!texts) return undefined
-    const call = this.calls.measureBy(epoch.mark.calibration ?? 1).call(texts, [])
-    return { call, judged: this.#judge.current(call, this.cover?.shown(epoch)) }
   }
 
   async #buildIfRoom(options: ContextOptions): Promise<Built | undefined> {
@@ -262,11 +243,6 @@ export class Lane {
     return { asked: asked?.message, ids }
   }
 
-  async #texts(head: string): Promise<HeadTexts | undefined> {
-    const register = await this.store.register(headKey(head))
-    return register && (valueIn(register) as HeadTexts | undefined)
-  }
-
   /**
    * What an epoch froze of features. Undefined: it is gone, and the epoch holds if the same shows
    * now.
@@ -274,7 +250,7 @@ export class Lane {
   async #frozen(epoch: CurrentEpoch | undefined): Promise<HeadParts | undefined> {
     if (!epoch?.mark.remembers) return {}
     const { head } = epoch.mark
-    if (this.#read?.head !== head) this.#read = { head, parts: (await this.#texts(head))?.parts }
+    if (this.#read?.head !== head) this.#read = { head, parts: (await readHead(this.store, head))?.parts }
     return this.#read.parts
   }
 
