@@ -853,7 +853,7 @@ class Engine implements SyncedStore {
     const { pokes } = this.#transport
     if (!pokes) return
     const isHere = this.#isWorker && !this.#isPaused && !this.#isSignedOut
-    const followed = [...this.#scopes].filter(([, { uses }]) => isHere && uses > 0)
+    const followed = [...this.#scopes].filter(([, { uses, sync }]) => isHere && uses > 0 && !isErased(sync))
     const poked = followed.map(([name]) => name).join(' ')
     if (poked === this.#poked) return
     this.#poked = poked
@@ -939,6 +939,12 @@ const STATES: { readonly [code: string]: SyncState } = {
 const REJECTIONS: { readonly [code: string]: PushRejection } = {
   ERR_ENTRY_TOO_LARGE: 'too-large',
   ERR_INVALID_ARGUMENT: 'forbidden',
+}
+
+/** Whether a session was erased and nothing is in it: its home has no socket for it. */
+function isErased({ scope, replica: { seen } }: ScopeSync): boolean {
+  const { generation, seq } = seen?.state ?? {}
+  return scope.sessionId !== undefined && generation !== undefined && seq === 0 && seen?.waiting.length === 0
 }
 
 const NO_ANSWER: SyncFailure = { error: { code: 'ERR_INTERNAL', message: 'sync: no answer for a scope' } }
