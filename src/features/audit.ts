@@ -152,7 +152,8 @@ export function checkRecord(
     [target, by].every((one) => one === undefined || typeof one === 'string') &&
     (counts === undefined || (isPlainObject(counts) && Object.values(counts).every(Number.isSafeInteger)))
   const isThere = id === idOf(number) && key === keyOf(number)
-  if (isRecord && isThere && canonical(index as never) === canonical([placeOf(number)] as never)) return number
+  if (isRecord && isThere && canonical(index as never) === canonical([placeOf(number)] as never))
+    return number
   throw invalid(operation, key, 'is no record of the audit')
 }
 
