@@ -84,7 +84,7 @@ class PushedOps {
   readonly #kindOf: ReturnType<typeof kindsOf>
   /** What the hashes of a head may be keyed by: what is there, or comes with it. */
   #secrets: readonly string[] = []
-  /** Of the audit, the number of the newest record, and keys under which one is, of those pushed. */
+  /** Of the audit: the number of the newest record, and of the keys pushed those that hold one. */
   #newest = 0
   readonly #recorded = new Set<string>()
   /** Records of the push so far. */
@@ -167,7 +167,11 @@ class PushedOps {
 
   #checkPut({ envelope: { key = '', index = [] }, bodies }: SyncOp): void {
     const value = jsonIn(bodies[0])
-    if (key.startsWith(AUDIT)) return this.#checkRecord(key, value, index)
+    if (key.startsWith(AUDIT)) this.#checkRecord(key, value, index)
+    else this.#checkValue(key, value, index)
+  }
+
+  #checkValue(key: string, value: Json | undefined, index: readonly IndexEntry[]): void {
     if (index.some(({ weight = 0 }) => weight < 0)) throw invalid(OPERATION, 'index', 'counts backwards')
     const found = this.#kindOf(key)
     if (!found) {
