@@ -1,8 +1,8 @@
 /**
  * `npm run test:identity -- --data DIR [--budget 4000] [--synced] [--every 1]`: replays
- * DIR/transcripts/*.jsonl in Chromium over Dexie and through the worker in `wrangler dev` over HTTP,
- * and compares the contexts of every call byte by byte. With `--synced` both have one log: the
- * browser is a replica of the edge. `--every 5` takes each fifth recording.
+ * DIR/transcripts/*.jsonl in Chromium over Dexie and through the worker in `wrangler dev` over
+ * HTTP, and compares the contexts of every call byte by byte. With `--synced` both have one log:
+ * the browser is a replica of the edge. `--every 5` takes each fifth recording.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
