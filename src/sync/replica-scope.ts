@@ -43,7 +43,7 @@ export function replicaScope({ scope, replica, onWritten, onClosed }: ReplicaSco
     },
     entries: (query) => scope.entries(query),
     head: async () => {
-      await replica.refresh()
+      await replica.refreshed()
       return confirmedIn(await scope.head())
     },
     register: (key) => scope.register(key),
@@ -51,7 +51,7 @@ export function replicaScope({ scope, replica, onWritten, onClosed }: ReplicaSco
     indexed: (group, query) => scope.indexed(group, query),
     sums: (groups) => scope.sums(groups),
     changesSince: async (seq) => {
-      await replica.refresh()
+      await replica.refreshed()
       const changes = await scope.changesSince(seq)
       return { ...changes, head: confirmedIn(changes.head) }
     },
@@ -66,7 +66,7 @@ export function replicaScope({ scope, replica, onWritten, onClosed }: ReplicaSco
     },
     ...(scope.snapshot && {
       snapshot: async (work) => {
-        await replica.refresh()
+        await replica.refreshed()
         return (scope.snapshot as NonNullable<typeof scope.snapshot>)((reads) =>
           work({
             entries: (query) => reads.entries(query),

@@ -6,7 +6,7 @@ test('what is written while the outbox is read is pushed next', async () => {
   const view = { text: '{}', state: { seq: 0, anchor: '', ordinal: 0, last: 0 }, outbox: [], waiting: [] }
   const sync: ScopeSync = new ScopeSync({ userId: 'ada' }, {
     seen: undefined,
-    view: async () => {
+    refreshed: async () => {
       sync.isPushDue = true
       return view as unknown as View
     },
