@@ -5,10 +5,11 @@ import type { Scope } from '../ports/op.ts'
 import type { ScopeStore } from '../ports/store.ts'
 import { SYNC_SCOPES } from '../ports/sync.ts'
 import { Alarm } from './alarm.ts'
+import { HomeTime } from './clock.ts'
 import { withDefaults } from './defaults.ts'
 import { Exchange } from './exchange.ts'
 import { Followed } from './followed.ts'
-import { newPace, type Pace } from './pace.ts'
+import { hold, newPace } from './pace.ts'
 import { Pokes } from './pokes.ts'
 import { Refusals } from './refusals.ts'
 import type { ScopeSync, Step } from './scope-sync.ts'
@@ -26,7 +27,9 @@ export class Engine {
   readonly followed: Followed
   readonly refusals: Refusals
   readonly closed: Controller
+  readonly clock: HomeTime
   readonly #options: ReturnType<typeof withDefaults>
+  readonly #open: (scope: Scope) => ScopeStore
   readonly #exchange: Exchange
   readonly #listeners = new Set<(status: SyncStatus) => void>()
   readonly #pokes: Pokes
@@ -40,7 +43,8 @@ export class Engine {
   /** Whether there was a reason to run meanwhile. */
   #isWoken = false
   #isWorker: boolean
-  #hasStarted = false
+  /** Whether anything is known of what waits. */
+  hasStarted = false
   #isPaused = false
   #isSignedOut = false
   readonly #pace = newPace()
@@ -50,16 +54,22 @@ export class Engine {
   /** @param open opens a scope as the app writes to it */
   constructor(options: SyncOptions, open: (scope: Scope) => ScopeStore) {
     this.#options = withDefaults(options)
+    this.#open = open
     const { transport, host, network, name, lock = webLock(), channel = webChannel } = this.#options
     this.closed = host.controller()
     this.#isWorker = !lock
+    this.clock = new HomeTime(() => host.now())
     this.#movedAt = host.now()
     this.#polledAt = this.#movedAt
     this.#alarm = new Alarm(host, () => this.#rung())
     this.#exchange = new Exchange({
       transport,
       host,
-      onFailure: ({ pace }, error) => this.#failed(pace, error),
+      onTime: (...time) => {
+        this.clock.heard(...time)
+        say(this.#channel, { time })
+      },
+      onFailure: ({ pace }, error) => hold(pace, error, this.#options),
       onStep: (sync, step) => this.#took(sync, step),
     })
     this.followed = new Followed(
@@ -89,11 +99,6 @@ export class Engine {
 
   get status(): SyncStatus {
     return this.#status
-  }
-
-  /** Whether anything is known of what waits. */
-  get hasStarted(): boolean {
-    return this.#hasStarted
   }
 
   subscribe(listener: (status: SyncStatus) => void): () => void {
@@ -146,17 +151,13 @@ export class Engine {
     this.#listeners.clear()
   }
 
-  get #isClosed(): boolean {
-    return this.closed.signal.aborted
-  }
-
   #now(): number {
     return this.#options.host.now()
   }
 
   /** A scope is due: here, or in the tab that works. */
   #due(sync: ScopeSync, ms: number): void {
-    if (this.#isClosed) return
+    if (this.closed.signal.aborted) return
     sync.since = this.#now()
     if (this.followed.due.every((one) => one === sync)) this.#movedAt = sync.since
     if (!this.#isWorker) say(this.#channel, { due: sync.scope })
@@ -167,13 +168,14 @@ export class Engine {
   /** This tab works from now on, until it is closed. */
   #work(): Promise<void> {
     this.#isWorker = true
-    this.#hasStarted = false
+    this.hasStarted = false
     this.#heard = undefined
     this.#again()
     return new Promise((resolve) => this.#ends.push(resolve))
   }
 
-  #hear({ due, status, refused }: Word): void {
+  #hear({ due, status, refused, time }: Word): void {
+    if (time) this.clock.heard(...time)
     const followed = this.followed
     if (due && this.#isWorker && followed.isOurs(due)) {
       const sync = followed.use(due)
@@ -215,7 +217,7 @@ export class Engine {
   }
 
   #wake(ms: number): void {
-    if (!this.#isClosed) this.#alarm.set(ms)
+    if (!this.closed.signal.aborted) this.#alarm.set(ms)
   }
 
   #rung(): void {
@@ -232,7 +234,12 @@ export class Engine {
       for (const { replica } of this.followed.due) await replica.refreshed()
       for (let idle = 0; ; ) {
         const due = await this.#workable()
-        if (due.length === 0) break
+        if (due.length === 0) {
+          const isDueNow = (one: ScopeSync) => this.#dueAt(one) <= this.#now()
+          if (!this.#isWorker || !this.#mayWork) break
+          if (await this.followed.cascade(this.#open, this.#options.host, isDueNow)) continue
+          break
+        }
         this.tell()
         const hasMoved = await this.#exchange.step(due)
         if (hasMoved) this.#movedAt = this.#now()
@@ -240,15 +247,15 @@ export class Engine {
         pace.failures = 0
         pace.cause = undefined
         // What says nothing new, again and again, is asked later.
-        if (idle >= IDLE_STEPS) for (const one of due) this.#failed(one.pace, undefined)
+        if (idle >= IDLE_STEPS) for (const one of due) hold(one.pace, undefined, this.#options)
       }
       await this.followed.sweep()
     } catch (error) {
-      if (!this.#isPaused && !this.#isClosed)
-        this.#failed(pace, plimsollError(error, 'ERR_STORAGE', 'sync: the store failed'))
+      if (!this.#isPaused && !this.closed.signal.aborted)
+        hold(pace, plimsollError(error, 'ERR_STORAGE', 'sync: the store failed'), this.#options)
     }
     this.#running = undefined
-    if (this.#isClosed) return
+    if (this.closed.signal.aborted) return
     const isHere = this.#isWorker && !this.#isPaused && !this.#isSignedOut
     this.#pokes.listen(isHere ? this.followed.all.filter(({ uses }) => uses > 0) : [])
     this.#exchange.together = SYNC_SCOPES
@@ -280,7 +287,7 @@ export class Engine {
 
   /** Whether anything may be sent, now or later by itself. */
   get #mayWork(): boolean {
-    if (this.#isPaused || this.#isSignedOut || this.#isClosed) return false
+    if (this.#isPaused || this.#isSignedOut || this.closed.signal.aborted) return false
     return this.#pace.cause?.code !== 'ERR_UPGRADE_REQUIRED' && this.#options.network.isOnline()
   }
 
@@ -301,8 +308,8 @@ export class Engine {
 
   /** Finds what was written and not sent before. */
   async #start(): Promise<void> {
-    if (this.#isWorker && !this.#hasStarted) await this.followed.findWaiting()
-    this.#hasStarted = true
+    if (this.#isWorker && !this.hasStarted) await this.followed.findWaiting()
+    this.hasStarted = true
   }
 
   async #took(sync: ScopeSync, { hasMoved, refused }: Step): Promise<void> {
@@ -315,22 +322,14 @@ export class Engine {
     await this.refusals.tell(scope, replica, refused)
   }
 
-  /** Leaves alone for a while what failed. */
-  #failed(pace: Pace, cause: PlimsollError | undefined): void {
-    const { random, baseMs, capMs } = this.#options
-    const backoff = random() * Math.min(capMs, baseMs * 2 ** pace.failures++)
-    pace.cause = cause
-    pace.until = this.#now() + Math.max((cause?.retryAfter ?? 0) * 1000, backoff, 1)
-  }
-
   /** Tells how it stands, where that changed. */
   tell(): void {
-    if (this.#isClosed) return
+    if (this.closed.signal.aborted) return
     const status = statusOf(this.followed.all, {
       isSignedOut: this.#isSignedOut,
       isOffline: this.#isPaused || !this.#options.network.isOnline(),
       isStalled: this.#isStalled(),
-      hasStarted: this.#hasStarted,
+      hasStarted: this.hasStarted,
       cause: this.#pace.cause,
       heard: this.#isWorker ? undefined : this.#heard?.state,
     })

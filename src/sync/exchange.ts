@@ -2,6 +2,7 @@ import { isPlimsollError, type PlimsollError } from '../ports/errors.ts'
 import type { AbortSignalLike, Controller, Host } from '../ports/host.ts'
 import type { Scope } from '../ports/op.ts'
 import {
+  type Answers,
   PUSH_OPS,
   PUSH_UNITS,
   type PushRejection,
@@ -19,6 +20,8 @@ export interface ExchangeParts {
   readonly host: Pick<Host, 'now' | 'controller'>
   /** Called where a scope alone could not be answered. */
   readonly onFailure: (sync: ScopeSync, error: PlimsollError) => void
+  /** Called with the home's time, as `HomeTime.heard` takes it. */
+  readonly onTime: (time: number, sentAt: number) => void
   /** Called with what an answer brought. */
   readonly onStep: (sync: ScopeSync, step: Step) => Promise<void>
 }
@@ -31,7 +34,7 @@ interface Asked<Request> {
 type Call<Request, Answer> = (
   requests: readonly (Request & SyncScope)[],
   signal: AbortSignalLike,
-) => Promise<readonly (Answer | SyncFailure)[]>
+) => Promise<Answers<Answer>>
 
 /** Errors that say that a push is not to be sent again as it is. */
 const REJECTIONS: { readonly [code: string]: PushRejection } = {
@@ -141,19 +144,23 @@ export class Exchange {
   async #ask<Request, Answer>(
     call: Call<Request, Answer>,
     asked: readonly Asked<Request>[],
-  ): Promise<readonly (Answer | SyncFailure)[]> {
+  ): Promise<Answers<Answer>> {
     if (asked.length === 0) return []
-    const controller = this.#parts.host.controller()
+    const { host, onTime } = this.#parts
+    const sentAt = host.now()
+    const controller = host.controller()
     this.#request = controller
     const { signal } = controller
     try {
-      return await new Promise((resolve, reject) => {
+      const answers = await new Promise<Answers<Answer>>((resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason))
         call(
           asked.map(({ sync, request }) => ({ ...request, ...named(sync.scope) })),
           signal,
         ).then(resolve, reject)
       })
+      if (answers.time !== undefined) onTime(answers.time, sentAt)
+      return answers
     } catch (cause) {
       throw plimsollError(cause, 'ERR_OFFLINE', 'sync: no answer')
     } finally {

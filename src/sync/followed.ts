@@ -1,7 +1,9 @@
 import { PlimsollError } from '../ports/errors.ts'
+import type { Host } from '../ports/host.ts'
 import type { Scope } from '../ports/op.ts'
 import { scopeName } from '../ports/scope-name.ts'
 import type { ScopeStore, Store } from '../ports/store.ts'
+import { cascade } from './cascade.ts'
 import { readScopes } from './read.ts'
 import { Replica, type ReplicaStore } from './replica.ts'
 import { ScopeSync } from './scope-sync.ts'
@@ -65,6 +67,41 @@ export class Followed {
     } finally {
       this.unuse(sync)
     }
+  }
+
+  /**
+   * Takes along what derives in a user's other scopes from what is gone in one.
+   *
+   * @param open opens a scope as the app writes to it
+   * @param isDueNow whether a scope may be worked on now
+   * @returns whether anything may be due
+   */
+  async cascade(
+    open: (scope: Scope) => ScopeStore,
+    host: Pick<Host, 'now' | 'newId' | 'newSecret'>,
+    isDueNow: (sync: ScopeSync) => boolean,
+  ): Promise<boolean> {
+    let isDone = false
+    for (const { scope, replica } of this.all) {
+      const { gone } = replica.seen?.state ?? {}
+      if (!gone) continue
+      const { sessionId: _, ...user } = scope
+      const shared = this.use(user)
+      try {
+        // What is noted there may still be to come.
+        if (shared.isDue) isDone ||= isDueNow(shared)
+        else {
+          const isOfUser = (one: Scope) => scopeName({ ...user, ...one }) === scopeName(one)
+          const scopes = async () => (await readScopes(this.#store)).filter(isOfUser)
+          await cascade({ open, scopes, host }, scope, gone)
+          await replica.cascaded(gone)
+          isDone = true
+        }
+      } finally {
+        this.unuse(shared)
+      }
+    }
+    return isDone
   }
 
   /** Finds what was written and not sent before. */

@@ -1,6 +1,6 @@
 import { SECRET } from '../kernel/context/secret.ts'
 import { nothingWritten } from '../kernel/log/decide.ts'
-import type { SealedOp } from '../ports/op.ts'
+import type { Name, SealedOp } from '../ports/op.ts'
 import type { Decision, Head, LogRow, Rows, ScopeStore } from '../ports/store.ts'
 import type { PullAnswer, PullRequest, SyncOp } from '../ports/sync.ts'
 import { applyPage, type Page, sameOps } from './page.ts'
@@ -13,27 +13,15 @@ import {
   outboxRow,
   type Refusal,
   type ReplicaState,
-  stateIn,
   type Waiting,
   type WholeOp,
   waitingIn,
 } from './state.ts'
+import { changed, type View, viewOf } from './view.ts'
 import { scrubbed, writtenBy } from './write.ts'
 
 /** A scope of a store that can be the replica of a home. */
 export type ReplicaStore = ScopeStore & Required<Pick<ScopeStore, 'outbox'>>
-
-/** A replica as it was at one moment. */
-export interface View {
-  /** What {@link Rows.replica} was. */
-  readonly text: string | undefined
-  readonly state: ReplicaState
-  readonly head: Head
-  /** All of the outbox. */
-  readonly outbox: readonly Waiting[]
-  /** Of it, what is not refused. */
-  readonly waiting: readonly Waiting[]
-}
 
 /** What became of an answer of the home's. */
 export interface Applied {
@@ -190,6 +178,19 @@ export class Replica {
     return this.write(view, [], () => ({ ...nothingWritten([]), replica: { state: JSON.stringify(state) } }))
   }
 
+  /** What was gone here is gone from the user's other scopes too. */
+  async cascaded(names: readonly Name[]): Promise<void> {
+    for (;;) {
+      const view = await this.view()
+      const { gone = [], ...state } = view.state
+      const left = gone.filter((name) => !names.includes(name))
+      const next = { ...state, ...(left.length > 0 && { gone: left }) }
+      if (left.length === gone.length) return
+      const replica = { state: JSON.stringify(next satisfies ReplicaState) }
+      if (await this.write(view, [], () => ({ ...nothingWritten([]), replica }))) return
+    }
+  }
+
   /** Removes rows of the outbox that were refused. */
   async discard(orders: readonly number[]): Promise<void> {
     for (;;) {
@@ -294,27 +295,6 @@ export class Replica {
     })
     return { text, head: head as Head }
   }
-}
-
-function viewOf(text: string | undefined, head: Head, outbox: readonly Waiting[]): View {
-  return { text, state: stateIn(text), head, outbox, waiting: outbox.filter(({ refusal }) => !refusal) }
-}
-
-/**
- * An outbox with what is written to it, and without what is sent. New rows have higher numbers; to
- * add them alone is cheap, however much waits.
- */
-function changed(
-  outbox: readonly Waiting[],
-  written: readonly Waiting[],
-  sent: readonly number[] = [],
-): readonly Waiting[] {
-  const all = [...outbox, ...written]
-  const end = outbox.at(-1)?.order ?? 0
-  if (sent.length === 0 && written.every(({ order }) => order > end)) return all
-  const rows = new Map(all.map((one) => [one.order, one]))
-  for (const order of sent) rows.delete(order)
-  return [...rows.values()]
 }
 
 function isPlainAppend({ envelope: { kind }, beside }: WholeOp): boolean {

@@ -6,7 +6,7 @@ import { sentOf } from './page.ts'
 import { readRegisters, readRows } from './read.ts'
 import { decideAgain } from './rebase.ts'
 import { recoveredFrom } from './recover.ts'
-import { asking, type Replica, type View } from './replica.ts'
+import { asking, type Replica } from './replica.ts'
 import {
   type Held,
   NO_GENERATION,
@@ -16,6 +16,7 @@ import {
   stateIn,
   type Waiting,
 } from './state.ts'
+import type { View } from './view.ts'
 
 /**
  * Takes a replica back, whose place is not in its home's log.

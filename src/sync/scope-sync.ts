@@ -10,9 +10,10 @@ import {
   type SyncOp,
 } from '../ports/sync.ts'
 import { newPace } from './pace.ts'
-import type { Replica, View } from './replica.ts'
+import type { Replica } from './replica.ts'
 import { NO_GENERATION, type Refusal, type Waiting } from './state.ts'
 import { newTok } from './tok.ts'
+import type { View } from './view.ts'
 
 /** How much of a push is still free. */
 export interface Room {

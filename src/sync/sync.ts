@@ -1,5 +1,6 @@
 import type { Channel, Lock, Network } from '../platform/tabs.ts'
 import type { Host } from '../ports/host.ts'
+import type { HomeClock } from '../ports/lease.ts'
 import type { Scope } from '../ports/op.ts'
 import { checkOptions } from '../ports/options.ts'
 import type { Store } from '../ports/store.ts'
@@ -49,7 +50,7 @@ export interface SyncOptions {
   readonly capMs?: number
   /** How long nothing may move, in milliseconds, until the state is `stalled`. Default 30 000. */
   readonly stalledMs?: number
-  readonly host?: Pick<Host, 'now' | 'newId' | 'timeout' | 'controller'>
+  readonly host?: Pick<Host, 'now' | 'newId' | 'newSecret' | 'timeout' | 'controller'>
   /** Contract: a number from 0 up to 1. Default: `Math.random`. */
   readonly random?: () => number
 }
@@ -57,6 +58,11 @@ export interface SyncOptions {
 /** A store whose scopes follow their home. */
 export interface SyncedStore extends Store {
   readonly status: SyncStatus
+  /**
+   * What the home's answers told of its time; before the first one that of this device. A lease of
+   * a session over this store holds by it.
+   */
+  readonly clock: HomeClock
   /** @returns what ends it */
   subscribe(listener: (status: SyncStatus) => void): () => void
   /**

@@ -16,16 +16,18 @@ export function syncedStore(options: SyncOptions): SyncedStore {
     return replicaScope({
       scope: replicaStore(base),
       replica: sync.replica,
+      clock,
       onWritten: () => engine.written(sync),
       onClosed: () => followed.unuse(sync),
     })
   }
   const engine = new Engine(options, open)
-  const { followed, refusals, closed } = engine
+  const { followed, refusals, closed, clock } = engine
   return {
     get status() {
       return engine.status
     },
+    clock,
     open,
     oldestUnused: () => store.oldestUnused(),
     removeUnused: (until) => store.removeUnused(until),

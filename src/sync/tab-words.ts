@@ -1,6 +1,7 @@
 import type { Channel } from '../platform/tabs.ts'
 import type { PlimsollError } from '../ports/errors.ts'
 import type { Scope } from '../ports/op.ts'
+import type { HomeTime } from './clock.ts'
 import type { SyncStatus } from './status.ts'
 
 /** What tabs tell each other. */
@@ -11,6 +12,8 @@ export interface Word {
   readonly status?: SyncStatus
   /** Something was refused in a scope: rows of its outbox. */
   readonly refused?: { readonly scope: Scope; readonly orders: readonly number[] }
+  /** What an answer told of the home's time, as for {@link HomeTime.heard}. */
+  readonly time?: Parameters<HomeTime['heard']>
 }
 
 /** Tells other tabs. */

@@ -3,6 +3,7 @@ import { PlimsollError } from '../ports/errors.ts'
 import type { Name } from '../ports/op.ts'
 import { PAGE_ROWS } from '../ports/store.ts'
 import {
+  type Answers,
   PUSH_OPS,
   type PullAnswer,
   type PullRequest,
@@ -15,15 +16,7 @@ import {
 } from '../ports/sync.ts'
 import { utf8Length } from '../ports/utf8-length.ts'
 import { KINDS } from './known-op.ts'
-import {
-  type Answers,
-  BODY_LEVELS,
-  type Fields,
-  isDeeper,
-  opFromWire,
-  opsToWire,
-  type Scoped,
-} from './wire.ts'
+import { BODY_LEVELS, type Fields, isDeeper, opFromWire, opsToWire, type Scoped } from './wire.ts'
 
 /**
  * What a home reads and answers. All that is read is checked: what is malformed is refused whole.
@@ -65,16 +58,18 @@ export function decodePull(text: string): Scoped<PullRequest> {
   }))
 }
 
-export function encodePushAnswers(answers: Answers<PushAnswer>): string {
-  return encodeAnswers(answers, (answer) =>
+/** @param time the home's, Unix milliseconds */
+export function encodePushAnswers(answers: Answers<PushAnswer>, time = answers.time): string {
+  return encodeAnswers(answers, time, (answer) =>
     'erased' in answer
       ? answer
       : { ...answer, results: answer.results.map((one) => ('seq' in one ? one.seq : one)) },
   )
 }
 
-export function encodePullAnswers(answers: Answers<PullAnswer>): string {
-  return encodeAnswers(answers, (answer) =>
+/** @param time the home's, Unix milliseconds */
+export function encodePullAnswers(answers: Answers<PullAnswer>, time = answers.time): string {
+  return encodeAnswers(answers, time, (answer) =>
     'reset' in answer
       ? answer
       : { ...answer, anchor: answer.anchor || undefined, ops: opsToWire(answer.ops) },
@@ -104,9 +99,11 @@ function decodeRequests<Request>(
 
 function encodeAnswers<Answer extends object>(
   answers: Answers<Answer>,
+  time: number | undefined,
   toWire: (answer: Answer) => object,
 ): string {
   return JSON.stringify({
+    time,
     scopes: answers.map((answer) => {
       if (!isFailure(answer)) return toWire(answer)
       const { code, message, retryAfter } = answer.error

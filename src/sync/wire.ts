@@ -2,6 +2,7 @@ import { MAX_DEPTH } from '../kernel/text/check-json.ts'
 import { invalid } from '../kernel/text/json.ts'
 import type { Envelope } from '../ports/op.ts'
 import {
+  type Answers,
   type PullAnswer,
   type PulledOp,
   type PullRequest,
@@ -25,7 +26,6 @@ export const BODY_LEVELS = MAX_DEPTH + 8
 
 export type Fields = Record<string, unknown>
 export type Scoped<Request> = readonly (Request & SyncScope)[]
-export type Answers<Answer> = readonly (Answer | SyncFailure)[]
 
 export function encodePush(requests: Scoped<PushRequest>): string {
   return encodeRequests(requests, ({ generation, ops }) => ({ generation, ops: opsToWire(ops) }))
@@ -83,12 +83,14 @@ function encodeRequests<Request>(requests: Scoped<Request>, toWire: (request: Re
 
 function decodeAnswers<Answer>(text: string, fromWire: (fields: Fields) => Answer): Answers<Answer> {
   try {
-    return list(JSON.parse(text).scopes).map((one) => {
+    const { scopes, time } = JSON.parse(text)
+    const answers = list(scopes).map((one): Answer | SyncFailure => {
       const { error } = one as { error?: { code: string; message: string; retry_after?: number } }
       if (!error) return fromWire(one as Fields)
       const { code, message, retry_after: wait } = error
       return { error: { code, message, ...(wait !== undefined && { retryAfter: wait }) } }
     })
+    return time === undefined ? answers : Object.assign(answers, { time: number(time) })
   } catch {
     throw invalid('sync', 'answer', 'is none of a home')
   }
