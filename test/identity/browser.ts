@@ -60,7 +60,7 @@ export class BrowserSide {
     return new URL(this.#page.url()).origin
   }
 
-  /** Calls a function of a replica in the page, with JSON. A page that was loaded again is opened. */
+  /** Calls a function of a replica in the page, with JSON; to open it, the page is loaded again. */
   async replica(name: 'open' | 'append' | 'context', value: unknown): Promise<string> {
     if (name === 'open') {
       await this.#page.reload()
