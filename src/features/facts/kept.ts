@@ -157,7 +157,8 @@ async function noteSome({ store, user, sessionId, host }: NotedIn, keys: readonl
         key,
         base: before?.version ?? null,
         value: value as Json,
-        ...(value?.fact && { sources: fact?.sources.map(sourceName) ?? [] }),
+        // Whoever forgets the fact elsewhere, this goes too.
+        ...(value?.fact && { sources: [keys[place] as string, ...(fact?.sources ?? [])].map(sourceName) }),
         index,
       })
     })
