@@ -1,4 +1,7 @@
-/** `npm run bench -- <name> [--json] [--quick] [--data DIR] [--transcripts DIR] [--out FILE] [--against DIR]` */
+/**
+ * `npm run bench -- <name> [--json] [--quick] [--data DIR] [--transcripts DIR] [--out FILE]
+ * [--against DIR]`
+ */
 import { parseArgs } from 'node:util'
 import type { Bench } from './bench.ts'
 

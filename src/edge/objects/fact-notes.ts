@@ -20,7 +20,7 @@ export class FactNotes implements NotesFacts {
   readonly #parts: FactNotesParts
   readonly #keys = new Set<string>()
   #running: Promise<void> | undefined
-  /** How often something was left to the alarm; undefined: it is not known what there was before. */
+  /** How often something was left to the alarm; undefined: what was before is not known yet. */
   #left: number | undefined
   #caughtUp = 0
 
