@@ -18,6 +18,7 @@ import {
   type SyncScope,
   type Transport,
 } from '../ports/sync.ts'
+import { cascade } from './cascade.ts'
 import { HomeTime } from './clock.ts'
 import { readScopes } from './read.ts'
 import { Refusals, type Refused, type Resolution } from './refused.ts'
@@ -100,7 +101,7 @@ export interface SyncOptions {
   readonly capMs?: number
   /** How long nothing may move, in milliseconds, until the state is `stalled`. Default 30 000. */
   readonly stalledMs?: number
-  readonly host?: Pick<Host, 'now' | 'newId' | 'timeout' | 'controller'>
+  readonly host?: Pick<Host, 'now' | 'newId' | 'newSecret' | 'timeout' | 'controller'>
   /** Contract: a number from 0 up to 1. Default: `Math.random`. */
   readonly random?: () => number
 }
@@ -583,6 +584,7 @@ class Engine implements SyncedStore {
       for (const { sync } of this.#dueScopes()) await sync.replica.refresh()
       for (let idle = 0; ; ) {
         const due = await this.#workable()
+        if (due.length === 0 && (await this.#cascade())) continue
         if (due.length === 0) break
         this.#tell()
         const hasMoved = await this.#step(due)
@@ -638,6 +640,30 @@ class Engine implements SyncedStore {
     if (!this.#mayWork || this.#until > now) return []
     const due = this.#dueScopes().filter((one) => this.#dueAt(one) <= now)
     return due.slice(0, this.#together)
+  }
+
+  /**
+   * Takes along what derives in a user's other scopes from what is gone in one. @returns whether
+   * anything may be due
+   */
+  async #cascade(): Promise<boolean> {
+    if (!this.#isWorker || !this.#mayWork) return false
+    let isDone = false
+    for (const { sync } of [...this.#scopes.values()]) {
+      const { gone } = sync.replica.seen?.state ?? {}
+      if (!gone) continue
+      const { sessionId: _, ...user } = sync.scope
+      isDone ||= await this.#with(user, async (shared) => {
+        // What is noted there may still be to come.
+        if (shared.sync.isDue) return this.#dueAt(shared) <= this.#host.now()
+        const isOfUser = (scope: Scope) => scopeName({ ...user, ...scope }) === scopeName(scope)
+        const scopes = async () => (await readScopes(this.#store)).filter(isOfUser)
+        await cascade({ open: (scope) => this.open(scope), scopes, host: this.#host }, sync.scope, gone)
+        await sync.replica.cascaded(gone)
+        return true
+      })
+    }
+    return isDone
   }
 
   /** Finds what was written and not sent before. */

@@ -44,7 +44,7 @@ const arrows: { readonly [folder: string]: readonly string[] } = {
     'client',
     'render',
     'platform',
-    'stores/dexie.ts',
+    'stores/indexed-db.ts',
     'create-memory.ts',
     'run-agent.ts',
   ],

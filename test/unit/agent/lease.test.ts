@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { leaseIn } from '../../../src/agent/round.ts'
-import { startRun } from '../../../src/agent/run.ts'
+import { startRun } from '../../../src/agent/start-run.ts'
 import {
   type AgentEvent,
   checkPushed,
