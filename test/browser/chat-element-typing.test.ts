@@ -186,6 +186,38 @@ describe('what is typed', () => {
   })
 })
 
+describe('a reply that is recorded as it comes', () => {
+  const call = { callId: 'c', name: 'find', input: {}, status: 'running' } as const
+
+  it('shows once after a reload in the middle of it, and each call where it is recorded', async () => {
+    const shown = await show()
+    shown.fake.add(
+      said('user', 'Which trains?'),
+      said('assistant', [
+        { type: 'text', text: 'I will look them up.' },
+        { type: 'tool-call', id: 'c', name: 'find', input: {} },
+      ]),
+    )
+    const texts = (): readonly string[] =>
+      [...shown.root.querySelectorAll('.prose')].map(({ textContent }) => textContent)
+    for (const text of ['I will', 'I will look them up.']) {
+      shown.fake.stream({ text, isReplay: true, calls: [call] })
+      await frame()
+      expect(texts()).toEqual(['I will look them up.'])
+      expect(shown.root.querySelectorAll('.step')).toHaveLength(1)
+      expect(shown.text()).toContain('Running find')
+    }
+    shown.fake.stream({ text: 'I found two.', isReplay: true })
+    await frame()
+    expect(texts()).toEqual(['I will look them up.', 'I found two.'])
+    // One that comes for the first time may say the same again.
+    shown.fake.stream({ text: 'I will', calls: [{ ...call, callId: 'd' }] })
+    await frame()
+    expect(texts()).toEqual(['I will look them up.', 'I will'])
+    expect(shown.root.querySelectorAll('.step')).toHaveLength(2)
+  })
+})
+
 describe('the focus', () => {
   const held = ({ root }: Shown): string =>
     (root.activeElement?.ariaLabel ?? root.activeElement?.textContent ?? '').trim()

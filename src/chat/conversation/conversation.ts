@@ -362,7 +362,7 @@ export class ChatConversation implements Conversation {
 
   /** @returns whether there was a reply to follow */
   async #join(open: Open): Promise<boolean> {
-    const isJoined = await this.#replying(open, (options) => open.session.join(options))
+    const isJoined = await this.#replying(open, (options) => open.session.join(options), true)
     if (this.#open !== open) return isJoined
     if (isJoined) await this.#refresh()
     // What was said here meanwhile.
@@ -463,11 +463,15 @@ export class ChatConversation implements Conversation {
   }
 
   /** Takes part in a reply, one at a time. @returns false: there was none */
-  #replying(open: Open, work: (options: ReplyOptions) => Promise<boolean>): Promise<boolean> {
+  #replying(
+    open: Open,
+    work: (options: ReplyOptions) => Promise<boolean>,
+    isReplay = false,
+  ): Promise<boolean> {
     if (this.#stop) return Promise.resolve(true)
     const stop = new AbortController()
     this.#stop = stop
-    const done = this.#take(open, stop, work).finally(() => {
+    const done = this.#take(open, stop, work, isReplay).finally(() => {
       this.#left.delete(done)
       if (this.#stop === stop) this.#stop = undefined
       if (this.#open === open) this.#become({ reply: undefined })
@@ -481,9 +485,10 @@ export class ChatConversation implements Conversation {
     open: Open,
     stop: AbortController,
     work: (options: ReplyOptions) => Promise<boolean>,
+    isReplay: boolean,
   ): Promise<boolean> {
     const tell = async (event: ReplyEvent): Promise<void> => {
-      if (this.#open === open) await this.#see(open, event)
+      if (this.#open === open) await this.#see(open, event, isReplay)
     }
     try {
       return await work({ signal: stop.signal, leave: open.leave.signal, tell })
@@ -498,7 +503,7 @@ export class ChatConversation implements Conversation {
     return this.#open === open && !this.#stop && !isAnswered(this.#run.messages)
   }
 
-  async #see(open: Open, event: ReplyEvent): Promise<void> {
+  async #see(open: Open, event: ReplyEvent, isReplay: boolean): Promise<void> {
     const { sessionId } = open.entry
     if (event.type === 'receipt') {
       this.#become({ receipt: event.receipt })
@@ -511,7 +516,8 @@ export class ChatConversation implements Conversation {
       else await this.#refresh()
       this.#tellNewest()
     }
-    if (this.#open === open) this.#become({ reply: nextReply(this.#state.reply ?? WAITING, event) })
+    if (this.#open === open)
+      this.#become({ reply: { ...nextReply(this.#state.reply ?? WAITING, event), isReplay } })
   }
 
   /** Shows a message that was recorded, before anybody reads it. */

@@ -4,14 +4,14 @@ import type { HomeKind } from '../ports.ts'
 import { icon, mark } from './icons.ts'
 import { messageView, replyView } from './message.ts'
 import type { Reader } from './reader.ts'
-import { type Row, rowsOf } from './rows.ts'
+import { type Row, rowsOf, unrecorded } from './rows.ts'
 import type { Scene } from './scene.ts'
 
 /** The messages around where the reader is. */
 export function messageList(scene: Scene, reader: Reader): TemplateResult {
   const { words, state } = scene
   const { from, to } = reader.range()
-  const rows = rowsOf(state.messages, from, to)
+  const rows = rowsOf(state.messages, from, to, state.reply?.calls)
   const isToEnd = to === state.messages.length
   const isEmpty = state.loaded && state.messages.length === 0 && !state.reply && !state.hasOlder
   return html`<div class="reading">
@@ -25,7 +25,7 @@ export function messageList(scene: Scene, reader: Reader): TemplateResult {
           (row, place) =>
             rowView(scene, rows[place - 1], row, isToEnd && place === rows.length - 1 && !state.reply),
         )}
-        ${isToEnd && state.reply ? replyView(scene, state.reply) : nothing}
+        ${isToEnd && state.reply ? replyView(scene, unrecorded(state.reply, state.messages)) : nothing}
       </div>
     </div>
     ${reader.isAtEnd ? nothing : toEnd(scene)}

@@ -1,5 +1,5 @@
 import type { Json, MediaPart, Part, ToolResultPart } from '../../ports/message.ts'
-import type { ShownCall, ShownMessage } from '../ports.ts'
+import type { RunningReply, ShownCall, ShownMessage } from '../ports.ts'
 
 /** A message as it stands in the list: its texts, and its tool calls with their results. */
 export interface Row {
@@ -13,15 +13,27 @@ export interface Row {
 /**
  * Rows of the messages in `[from, to)`. Results of tools stand with their calls, even where they
  * are after `to`; what a reader is not addressed by (instructions, results) has no row of its own.
+ *
+ * @param running calls of the reply under way: they tell more of their state than the log does
  */
-export function rowsOf(messages: readonly ShownMessage[], from: number, to: number): readonly Row[] {
+export function rowsOf(
+  messages: readonly ShownMessage[],
+  from: number,
+  to: number,
+  running: readonly ShownCall[] = [],
+): readonly Row[] {
   const results = resultsIn(messages, from, to)
   return messages.slice(from, to).flatMap((shown) => {
     const { role, content } = shown.message
     if (role === 'tool' || role === 'system') return []
     const parts = partsOf(content)
     const calls = parts.flatMap((part) =>
-      part.type === 'tool-call' ? [callOf(part.id, part.name, part.input, results.get(part.id))] : [],
+      part.type === 'tool-call'
+        ? [
+            (!results.has(part.id) && running.find(({ callId }) => callId === part.id)) ||
+              callOf(part.id, part.name, part.input, results.get(part.id)),
+          ]
+        : [],
     )
     return [
       {
@@ -33,6 +45,24 @@ export function rowsOf(messages: readonly ShownMessage[], from: number, to: numb
       },
     ]
   })
+}
+
+/** A reply under way without what is recorded of it by now, which has rows. */
+export function unrecorded(reply: RunningReply, messages: readonly ShownMessage[]): RunningReply {
+  const asked = messages.findLastIndex(({ message }) => message.role === 'user')
+  const recorded = messages.slice(asked + 1).map(({ message }) => message)
+  const has = (callId: string): boolean =>
+    recorded.some(({ content }) =>
+      partsOf(content).some((part) => part.type === 'tool-call' && part.id === callId),
+    )
+  const isSaid =
+    reply.isReplay &&
+    recorded.some(({ role, content }) => role === 'assistant' && textOf(content).startsWith(reply.text))
+  return {
+    ...reply,
+    ...(isSaid && { text: '', reasoning: '' }),
+    calls: reply.calls.filter(({ callId }) => !has(callId)),
+  }
 }
 
 /** The text of a message, as it is copied and edited. */
