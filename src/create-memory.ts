@@ -60,16 +60,21 @@ export function createMemory<const Use extends readonly Feature[] = readonly []>
   options: CreateMemoryOptions<Use>,
 ): Memory<Flat<Compose<Use>>> {
   checkOptions('createMemory', 'options', options, OPTIONS)
-  const { counter = defaultCounter, clock = webHost.now, ...others } = options
-  const { newId = webHost.newId, newSecret = webHost.newSecret, ...rest } = others
-  const { budget } = rest as { readonly budget?: unknown }
+  const {
+    counter = defaultCounter,
+    clock = webHost.now,
+    newId = webHost.newId,
+    newSecret = webHost.newSecret,
+    ...rest
+  } = options
+  const { budget }: { readonly budget?: unknown } = rest
   if (budget !== undefined && typeof budget !== 'number' && !isPlainObject(budget))
     throw invalid('createMemory', 'budget', 'must be a number or an object')
   if (typeof counter?.count !== 'function') throw invalid('createMemory', 'counter', 'must be a counter')
   for (const [name, value] of Object.entries({ clock, newId, newSecret }))
     if (typeof value !== 'function') throw invalid('createMemory', name, 'must be a function')
   return createKernel({
-    ...(rest as unknown as KernelOptions),
+    ...rest,
     counter,
     host: { ...webHost, now: clock, newId, newSecret },
   })

@@ -35,7 +35,10 @@ export interface LeaseOptions {
    * taken. Default 1 500.
    */
   readonly ms?: number
-  /** The home's time. Default: the run's own clock, which is right at home. */
+  /**
+   * The home's time. Default: what the session's store knows of it, where that follows a home, else
+   * the run's own clock, which is right at home.
+   */
   readonly clock?: HomeClock
   /**
    * Where the session follows a home: `wait` holds no lease and goes on with no step before all
@@ -188,7 +191,8 @@ class Holding implements Tenure {
     this.#request = request
     this.#store = kernelOf('runAgent', session).store
     this.message = message
-    this.clock = options.clock ?? { earliest: () => host.now(), latest: () => host.now() }
+    this.clock = options.clock ??
+      this.#store.clock ?? { earliest: () => host.now(), latest: () => host.now() }
     this.term = `${LEASE}/${host.newId()}`
     this.#controller = host.controller()
     this.#ended = host.controller()

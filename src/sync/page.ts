@@ -8,6 +8,7 @@ import {
   replay,
   slotOf,
 } from '../kernel/log/decide.ts'
+import { SHARED } from '../kernel/log/message.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Name, SealedOp } from '../ports/op.ts'
 import {
@@ -78,12 +79,13 @@ export function applyPage(
   const known = { ...(generation !== NO_GENERATION && { generation }), seq: cursor, anchor }
   const behind = after.map(({ waiting }) => waiting)
   const moved = movedBefore(confirmed, behind)
+  const own = confirmed.flatMap((one) => one.emptied ?? [])
   const isInTheWay = rows.head.seq > at.seq && theirs.length + refused.length > 0
   if (theirs.length === 0 && !isInTheWay)
     return {
       ...nothingWritten([]),
       replica: {
-        state: JSON.stringify({ ...state, ...at, ...known } satisfies ReplicaState),
+        state: JSON.stringify({ ...state, ...at, ...known, ...goneOf(state, own) } satisfies ReplicaState),
         outbox: [...moved, ...refused].map(outboxRow),
         sent: confirmed.map(({ order }) => order),
       },
@@ -104,6 +106,7 @@ export function applyPage(
   const kept = waited.filter(({ order, envelope }) => !isRefused.has(order) || envelope.kind !== 'delete')
   const again = decideAgain(left, middle, next, kept, rows.deleted)
   const { gone, ...decision } = joined(rows, before, followed, again.decision)
+  const goneNow = goneOf(state, [...own, ...decision.emptied, ...linkedBy(theirs, rows, decision)])
   // What a delete of the page empties is not kept for the home either; a delete here has a secret
   // of its own.
   const isRotated = followed.registers.some(({ key }) => key === SECRET)
@@ -113,12 +116,30 @@ export function applyPage(
   return {
     ...decision,
     replica: {
-      state: JSON.stringify(again.state),
+      state: JSON.stringify({ ...again.state, ...goneNow } satisfies ReplicaState),
       outbox: outbox.map(outboxRow),
       sent: sentOf(held, outbox),
       ...(isInTheWay && { rebase: { to: at, ...gone } }),
     },
   }
+}
+
+/** What the user's other scopes are still to be asked about. */
+function goneOf({ gone = [] }: ReplicaState, names: readonly Name[]): Pick<ReplicaState, 'gone'> {
+  const all = new Set([...gone, ...names])
+  return all.size > 0 ? { gone: [...all] } : {}
+}
+
+/** Of what ops derive from: what is shown of the user's, and what was gone before they came. */
+function linkedBy(
+  ops: readonly WholeOp[],
+  { deleted }: Rows,
+  { emptied }: Pick<Decision, 'emptied'>,
+): readonly Name[] {
+  const gone = new Set([...deleted, ...emptied])
+  return ops
+    .flatMap(({ envelope }) => envelope.sources ?? [])
+    .filter((source) => source.startsWith(SHARED) || gone.has(source))
 }
 
 /**

@@ -1,4 +1,5 @@
 import { nothingWritten } from '../kernel/log/decide.ts'
+import type { HomeClock } from '../ports/lease.ts'
 import type { Decision, Head, ScopeStore } from '../ports/store.ts'
 import type { Replica, ReplicaStore } from './replica.ts'
 import { writeLocally } from './write.ts'
@@ -7,6 +8,7 @@ export interface ReplicaScopeParts {
   /** A handle of the app's own. */
   readonly scope: ReplicaStore
   readonly replica: Replica
+  readonly clock?: HomeClock
   /** Called once something is written that waits for the home. */
   readonly onWritten: () => void
   readonly onClosed: () => void
@@ -16,7 +18,7 @@ export interface ReplicaScopeParts {
  * A scope as an app has it: what is written waits for the scope's home, in the same transaction.
  * What is read is what is here.
  */
-export function replicaScope({ scope, replica, onWritten, onClosed }: ReplicaScopeParts): ScopeStore {
+export function replicaScope({ scope, replica, clock, onWritten, onClosed }: ReplicaScopeParts): ScopeStore {
   let isClosed = false
   const confirmedIn = (head: Head): Head => ({
     ...head,
@@ -57,6 +59,7 @@ export function replicaScope({ scope, replica, onWritten, onClosed }: ReplicaSco
     },
     attach: (attachment, at) => scope.attach(attachment, at),
     attachment: (id) => scope.attachment(id),
+    ...(clock && { clock }),
     derive: (row, seq) => scope.derive(row, seq),
     derived: (prefix, after) => scope.derived(prefix, after),
     close: async () => {

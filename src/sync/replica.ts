@@ -1,6 +1,6 @@
 import { SECRET } from '../kernel/context/secret.ts'
 import { nothingWritten } from '../kernel/log/decide.ts'
-import type { SealedOp } from '../ports/op.ts'
+import type { Name, SealedOp } from '../ports/op.ts'
 import type { Decision, Head, LogRow, Rows, ScopeStore } from '../ports/store.ts'
 import type { PullAnswer, PullRequest, SyncOp } from '../ports/sync.ts'
 import {
@@ -53,7 +53,7 @@ export interface Applied {
 const STALE: Applied = { status: 'stale', refused: [] }
 
 /** Makes a store read a register in the transaction of a commit. It is never written. */
-function asking(key: string): SealedOp {
+export function asking(key: string): SealedOp {
   return { envelope: { opId: `ask/${key}`, kind: 'put', ids: [key], key }, bodies: [''] }
 }
 
@@ -194,6 +194,19 @@ export class Replica {
   begin(view: View, generation: string): Promise<boolean> {
     const state: ReplicaState = { ...view.state, generation }
     return this.write(view, [], () => ({ ...nothingWritten([]), replica: { state: JSON.stringify(state) } }))
+  }
+
+  /** What was gone here is gone from the user's other scopes too. */
+  async cascaded(names: readonly Name[]): Promise<void> {
+    for (;;) {
+      const view = await this.view()
+      const { gone = [], ...state } = view.state
+      const left = gone.filter((name) => !names.includes(name))
+      const next = { ...state, ...(left.length > 0 && { gone: left }) }
+      if (left.length === gone.length) return
+      const replica = { state: JSON.stringify(next satisfies ReplicaState) }
+      if (await this.write(view, [], () => ({ ...nothingWritten([]), replica }))) return
+    }
   }
 
   /** Removes rows of the outbox that were refused. */

@@ -1,3 +1,4 @@
+import { webHost } from '../platform/web.ts'
 import { type ErrorCode, isPlimsollError, PlimsollError } from '../ports/errors.ts'
 import type { Scope } from '../ports/op.ts'
 import { checkOptions, invalid } from '../ports/options.ts'
@@ -34,6 +35,8 @@ export interface SyncServerOptions {
   readonly maxBytes?: number
   /** Default: 96 random bits. */
   readonly newTok?: () => string
+  /** The home's time, Unix milliseconds: answers tell it. Default: `Date.now`. */
+  readonly now?: () => number
 }
 
 const MAX_BYTES = 4 * 2 ** 20
@@ -60,6 +63,7 @@ export function syncServer(options: SyncServerOptions): (request: Request) => Pr
     'onError',
     'maxBytes',
     'newTok',
+    'now',
   ])
   const server = new SyncServer(options)
   return (request) => server.answer(request)
@@ -68,10 +72,12 @@ export function syncServer(options: SyncServerOptions): (request: Request) => Pr
 class SyncServer {
   readonly #options: SyncServerOptions
   readonly #newTok: () => string
+  readonly #now: () => number
 
   constructor(options: SyncServerOptions) {
     this.#options = options
     this.#newTok = options.newTok ?? newTok
+    this.#now = options.now ?? webHost.now
   }
 
   async answer(request: Request): Promise<Response> {
@@ -110,7 +116,7 @@ class SyncServer {
           })
         }),
       )
-    return encodePushAnswers(answers)
+    return encodePushAnswers(answers, this.#now())
   }
 
   async #pull(user: Scope, text: string): Promise<string> {
@@ -124,7 +130,7 @@ class SyncServer {
       answers.push(answer)
       if ('ops' in answer && answer.ops.length > 0) left -= utf8Length(encodePullAnswers([answer]))
     }
-    return encodePullAnswers(answers)
+    return encodePullAnswers(answers, this.#now())
   }
 
   /** One scope that fails does not stop the others. */

@@ -14,6 +14,11 @@ export interface ReplicaState {
   readonly first?: string
   /** Number of the newest row that was ever written to the outbox. */
   readonly last: number
+  /**
+   * What went since from which something may derive in the user's other scopes, and what is shown
+   * here of the user's: these are still to be looked at.
+   */
+  readonly gone?: readonly Name[]
   /** An erase waits, before all else: what was written since is of the log that begins with it. */
   readonly erasing?: true
 }

@@ -2,11 +2,13 @@ import { type Channel, type Lock, type Network, webChannel, webLock, webNetwork 
 import { webHost } from '../platform/web.ts'
 import { isPlimsollError, PlimsollError } from '../ports/errors.ts'
 import { type Controller, type Host, MOST_MS, type Timeout } from '../ports/host.ts'
+import type { HomeClock } from '../ports/lease.ts'
 import type { Scope } from '../ports/op.ts'
 import { checkOptions } from '../ports/options.ts'
 import { scopeName } from '../ports/scope-name.ts'
 import type { ScopeStore, Store } from '../ports/store.ts'
 import {
+  type Answers,
   PUSH_OPS,
   PUSH_UNITS,
   type PushRejection,
@@ -16,6 +18,8 @@ import {
   type SyncScope,
   type Transport,
 } from '../ports/sync.ts'
+import { cascade } from './cascade.ts'
+import { HomeTime } from './clock.ts'
 import { readScopes } from './read.ts'
 import { Refusals, type Refused, type Resolution } from './refused.ts'
 import { Replica, type ReplicaStore } from './replica.ts'
@@ -97,7 +101,7 @@ export interface SyncOptions {
   readonly capMs?: number
   /** How long nothing may move, in milliseconds, until the state is `stalled`. Default 30 000. */
   readonly stalledMs?: number
-  readonly host?: Pick<Host, 'now' | 'newId' | 'timeout' | 'controller'>
+  readonly host?: Pick<Host, 'now' | 'newId' | 'newSecret' | 'timeout' | 'controller'>
   /** Contract: a number from 0 up to 1. Default: `Math.random`. */
   readonly random?: () => number
 }
@@ -105,6 +109,11 @@ export interface SyncOptions {
 /** A store whose scopes follow their home. */
 export interface SyncedStore extends Store {
   readonly status: SyncStatus
+  /**
+   * What the home's answers told of its time; before the first one that of this device. A lease of
+   * a session over this store holds by it.
+   */
+  readonly clock: HomeClock
   /** @returns what ends it */
   subscribe(listener: (status: SyncStatus) => void): () => void
   /**
@@ -214,9 +223,12 @@ interface Word {
   readonly status?: SyncStatus
   /** Something was refused in a scope: rows of its outbox. */
   readonly refused?: { readonly scope: Scope; readonly orders: readonly number[] }
+  /** What an answer told of the home's time, as for {@link HomeTime.heard}. */
+  readonly time?: Parameters<HomeTime['heard']>
 }
 
 class Engine implements SyncedStore {
+  readonly clock: HomeTime
   readonly #options: SyncOptions
   readonly #store: Store
   readonly #transport: Transport
@@ -263,6 +275,7 @@ class Engine implements SyncedStore {
     this.#store = store
     this.#transport = transport
     this.#host = host
+    this.clock = new HomeTime(() => host.now())
     this.#network = network
     this.#closed = host.controller()
     this.#isWorker = !lock
@@ -292,6 +305,7 @@ class Engine implements SyncedStore {
     return replicaScope({
       scope: replicaStore(base),
       replica: followed.sync.replica,
+      clock: this.clock,
       onWritten: () => {
         followed.sync.isPushDue = true
         this.#due(followed, this.#options.delayMs ?? DELAY_MS)
@@ -490,7 +504,8 @@ class Engine implements SyncedStore {
     }
   }
 
-  #hear({ due, status, refused }: Word): void {
+  #hear({ due, status, refused, time }: Word): void {
+    if (time) this.clock.heard(...time)
     if (due && this.#isWorker && this.#isOurs(due)) {
       const followed = this.#use(due)
       followed.sync.isPushDue = true
@@ -569,6 +584,7 @@ class Engine implements SyncedStore {
       for (const { sync } of this.#dueScopes()) await sync.replica.refresh()
       for (let idle = 0; ; ) {
         const due = await this.#workable()
+        if (due.length === 0 && (await this.#cascade())) continue
         if (due.length === 0) break
         this.#tell()
         const hasMoved = await this.#step(due)
@@ -624,6 +640,30 @@ class Engine implements SyncedStore {
     if (!this.#mayWork || this.#until > now) return []
     const due = this.#dueScopes().filter((one) => this.#dueAt(one) <= now)
     return due.slice(0, this.#together)
+  }
+
+  /**
+   * Takes along what derives in a user's other scopes from what is gone in one. @returns whether
+   * anything may be due
+   */
+  async #cascade(): Promise<boolean> {
+    if (!this.#isWorker || !this.#mayWork) return false
+    let isDone = false
+    for (const { sync } of [...this.#scopes.values()]) {
+      const { gone } = sync.replica.seen?.state ?? {}
+      if (!gone) continue
+      const { sessionId: _, ...user } = sync.scope
+      isDone ||= await this.#with(user, async (shared) => {
+        // What is noted there may still be to come.
+        if (shared.sync.isDue) return this.#dueAt(shared) <= this.#host.now()
+        const isOfUser = (scope: Scope) => scopeName({ ...user, ...scope }) === scopeName(scope)
+        const scopes = async () => (await readScopes(this.#store)).filter(isOfUser)
+        await cascade({ open: (scope) => this.open(scope), scopes, host: this.#host }, sync.scope, gone)
+        await sync.replica.cascaded(gone)
+        return true
+      })
+    }
+    return isDone
   }
 
   /** Finds what was written and not sent before. */
@@ -755,15 +795,24 @@ class Engine implements SyncedStore {
   }
 
   /** @throws ERR_OFFLINE in place of what is no error of ours */
-  async #ask<Answer>(ask: (signal: Controller['signal']) => Promise<Answer>): Promise<Answer> {
+  async #ask<Answer>(
+    ask: (signal: Controller['signal']) => Promise<Answers<Answer>>,
+  ): Promise<Answers<Answer>> {
+    const sentAt = this.#host.now()
     const request = this.#host.controller()
     this.#request = request
     const { signal } = request
     try {
-      return await new Promise<Answer>((resolve, reject) => {
+      const answers = await new Promise<Answers<Answer>>((resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason))
         ask(signal).then(resolve, reject)
       })
+      const { time } = answers
+      if (time !== undefined) {
+        this.clock.heard(time, sentAt)
+        this.#say({ time: [time, sentAt] })
+      }
+      return answers
     } catch (cause) {
       if (isPlimsollError(cause)) throw cause
       throw new PlimsollError('ERR_OFFLINE', 'sync: no answer', { cause })

@@ -4,6 +4,7 @@ import { PlimsollError } from '../ports/errors.ts'
 import type { Envelope, HandedOut, IndexEntry, Name } from '../ports/op.ts'
 import { PAGE_ROWS } from '../ports/store.ts'
 import {
+  type Answers,
   PUSH_OPS,
   type PullAnswer,
   type PulledOp,
@@ -39,7 +40,6 @@ const TAKEN: ReadonlySet<string> = new Set([...KINDS, 'message'])
 
 type Fields = Record<string, unknown>
 type Scoped<Request> = readonly (Request & SyncScope)[]
-type Answers<Answer> = readonly (Answer | SyncFailure)[]
 
 export function encodePush(requests: Scoped<PushRequest>): string {
   return encodeRequests(requests, ({ generation, ops }) => ({ generation, ops: opsToWire(ops) }))
@@ -82,8 +82,9 @@ export function decodePull(text: string): Scoped<PullRequest> {
   }))
 }
 
-export function encodePushAnswers(answers: Answers<PushAnswer>): string {
-  return encodeAnswers(answers, (answer) =>
+/** @param time the home's, Unix milliseconds */
+export function encodePushAnswers(answers: Answers<PushAnswer>, time = answers.time): string {
+  return encodeAnswers(answers, time, (answer) =>
     'erased' in answer
       ? answer
       : { ...answer, results: answer.results.map((one) => ('seq' in one ? one.seq : one)) },
@@ -113,8 +114,9 @@ function resultIn(read: Reader, { conflict, rejected }: Fields): PushResult {
   return { conflict: conflict === null ? null : read.name('conflict', conflict) }
 }
 
-export function encodePullAnswers(answers: Answers<PullAnswer>): string {
-  return encodeAnswers(answers, (answer) =>
+/** @param time the home's, Unix milliseconds */
+export function encodePullAnswers(answers: Answers<PullAnswer>, time = answers.time): string {
+  return encodeAnswers(answers, time, (answer) =>
     'reset' in answer
       ? answer
       : { ...answer, anchor: answer.anchor || undefined, ops: opsToWire(answer.ops) },
@@ -174,9 +176,11 @@ function decodeRequests<Request>(
 
 function encodeAnswers<Answer extends object>(
   answers: Answers<Answer>,
+  time: number | undefined,
   toWire: (answer: Answer) => object,
 ): string {
   return JSON.stringify({
+    time,
     scopes: answers.map((answer) => {
       if (!isFailure(answer)) return toWire(answer)
       const { code, message, retryAfter } = answer.error
@@ -195,7 +199,8 @@ function decodeAnswers<Answer>(
   fromWire: (read: Reader, fields: Fields) => Answer,
 ): Answers<Answer> {
   const read = new Reader(operation, '', parse(operation, text))
-  return read.each('scopes', read.object('', read.value).scopes, SYNC_SCOPES, (one) => {
+  const { scopes, time } = read.object('', read.value)
+  const answers = read.each('scopes', scopes, SYNC_SCOPES, (one): Answer | SyncFailure => {
     const fields = one.object('', one.value)
     if (fields.error === undefined) return fromWire(one, fields)
     const { code, message, retry_after: wait } = one.object('error', fields.error)
@@ -207,6 +212,7 @@ function decodeAnswers<Answer>(
       },
     }
   })
+  return time === undefined ? answers : Object.assign(answers, { time: read.count('time', time) })
 }
 
 function parse(operation: string, text: string): unknown {

@@ -45,7 +45,7 @@ const arrows: { readonly [folder: string]: readonly string[] } = {
     'client',
     'render',
     'platform',
-    'stores/dexie.ts',
+    'stores/indexed-db.ts',
     'create-memory.ts',
     'run-agent.ts',
   ],

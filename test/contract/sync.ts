@@ -509,7 +509,7 @@ export function describeSync(name: string, openHome: () => SyncHome | Promise<Sy
           ops: [sealOp(say(`m${at}`)), ...(at === 0 ? [sealOp(say('n'))] : [])],
         }))
         const answers = decodePushAnswers(await textOf(await home.send('push', encodePush(requests))))
-        expect(answers).toMatchObject([
+        expect([...answers]).toMatchObject([
           { results: [{ seq: 1 }, { seq: 2 }] },
           { results: [{ seq: expect.any(Number) }] },
           { results: [{ seq: 1 }] },

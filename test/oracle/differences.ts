@@ -2,7 +2,7 @@
  * Wanted differences between the frozen build and the working sources. Each has a line in
  * CHANGELOG.md.
  */
-import type { Difference } from './compare.ts'
+import { at, type Difference } from './compare.ts'
 import type { Result } from './play.ts'
 
 /** What both builds made of the history. */
@@ -27,5 +27,12 @@ export const wanted: readonly WantedDifference[] = [
   {
     changelog: 'An epoch says how many messages its writer had read',
     holds: ({ path, old }) => path.at(-1) === 'count' && old === undefined,
+  },
+  {
+    changelog: 'What is noted of a fact with the user names the fact as a source',
+    holds: ({ path, is }) => {
+      const row = at(is, path.slice(0, path.lastIndexOf('sources')))
+      return path.includes('sources') && /^kept\//.test((row as { readonly key?: string }).key ?? '')
+    },
   },
 ]

@@ -46,16 +46,18 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll/sync, httpTransport',
     code: `export { httpTransport, sync } from 'plimsoll/sync'`,
-    mostKiB: 19.3,
+    mostKiB: 20.4,
     goalKiB: 8,
   },
-  { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'`, mostKiB: 6.3 },
+  { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'`, mostKiB: 6.5 },
 ]
 
 /** The widget by one tag, in bytes, gzip -9. */
 export const TAG_BUDGET = {
-  /** Until a conversation of this browser shows. It is meant to become 75 000 again. */
-  firstLook: 76_000,
-  /** With the memory, and what answers in the browser. It is meant to become 132 000. */
-  answering: 183_300,
+  /** Until a conversation of this browser shows. */
+  firstLook: 49_400,
+  /** With the memory, and what answers in the browser. */
+  answering: 133_500,
+  /** Until a conversation of an edge shows. */
+  edge: 44_400,
 }

@@ -1,4 +1,4 @@
-import { startRun } from '../../agent/run.ts'
+import { startRun } from '../../agent/start-run.ts'
 import type { MessageInput } from '../../ports/message.ts'
 import type { Run } from './protocol.ts'
 

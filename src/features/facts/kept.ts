@@ -151,7 +151,8 @@ async function note({ store, user, sessionId, host }: NotedIn, keys: readonly st
         key,
         base: before?.version ?? null,
         value: value as Json,
-        ...(value?.fact && { sources: fact?.sources.map(sourceName) ?? [] }),
+        // Whoever forgets the fact elsewhere, this goes too.
+        ...(value?.fact && { sources: [keys[place] as string, ...(fact?.sources ?? [])].map(sourceName) }),
         index,
       })
     })

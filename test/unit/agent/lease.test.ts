@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { leaseIn } from '../../../src/agent/round.ts'
-import { startRun } from '../../../src/agent/run.ts'
+import { startRun } from '../../../src/agent/start-run.ts'
 import {
   type AgentEvent,
   createMemory,
@@ -15,6 +15,7 @@ import {
   scriptedModel,
 } from '../../../src/index.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
+import { webHost } from '../../../src/platform/web.ts'
 import type { LeaseMark } from '../../../src/ports/lease.ts'
 import type { LogRow } from '../../../src/ports/store.ts'
 import { VirtualTime } from '../../crash/virtual-time.ts'
@@ -358,6 +359,27 @@ describe('a run under a lease', () => {
     expect((await run).answer).toBe('At 9:40.')
     await store.close()
   })
+
+  test.each([3_600_000, -3_600_000])(
+    'holds by the time of the home on a device whose clock is wrong by %i ms',
+    async (offset) => {
+      const home = new TestHome()
+      const host = { ...webHost, now: () => Date.now() + offset }
+      const { store, link } = device(home, { host })
+      const { push, pull } = link
+      link.push = async (...asked) => Object.assign([...(await push(...asked))], { time: Date.now() })
+      link.pull = async (...asked) => Object.assign([...(await pull(...asked))], { time: Date.now() })
+      const session = open(store)
+      const at = Date.now()
+      const model = scriptedModel(['At 9:40.'])
+      await startRun({ input: QUESTION, model, session, lease: lease({ holder: 'b', ms: 5_000 }) }, host)
+      const mark = await leaseOf(session, 'm1')
+      expect(mark?.at).toBeGreaterThan(at - 1_000)
+      expect(mark?.until).toBeGreaterThan(at + 4_000)
+      expect(mark?.until).toBeLessThan(Date.now() + 6_000)
+      await store.close()
+    },
+  )
 
   test('on a device that was away ends with what the home has', async () => {
     const home = new TestHome()

@@ -181,6 +181,12 @@ const pullAnswers = fc.array(
   { maxLength: 3 },
 )
 
+/** Some of which say when they were written. */
+const timed = <Answer>(answers: fc.Arbitrary<Answer[]>) =>
+  fc
+    .tuple(answers, fc.option(fc.maxSafeNat()))
+    .map(([answers, time]) => (time === null ? answers : Object.assign([...answers], { time })))
+
 function survives<Value>(
   value: fc.Arbitrary<Value>,
   encode: (value: Value) => string,
@@ -197,10 +203,10 @@ function survives<Value>(
 describe('messages on the wire', () => {
   it('arrive as they were sent: pushes', () => survives(pushes, encodePush, decodePush))
   it('arrive as they were sent: answers to pushes', () =>
-    survives(pushAnswers, encodePushAnswers, decodePushAnswers))
+    survives(timed(pushAnswers), encodePushAnswers, decodePushAnswers))
   it('arrive as they were sent: pulls', () => survives(pulls, encodePull, decodePull))
   it('arrive as they were sent: answers to pulls', () =>
-    survives(pullAnswers, encodePullAnswers, decodePullAnswers))
+    survives(timed(pullAnswers), encodePullAnswers, decodePullAnswers))
 
   it('say nothing twice', () => {
     const message = (id: string, role: 'user' | 'assistant'): Message => ({

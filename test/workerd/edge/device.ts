@@ -46,7 +46,7 @@ export class Device {
     const response = await this.send('/v1/sync/push', encodePush(requests))
     const text = await response.text()
     if (response.status !== 200) throw new Error(`a push is answered with ${response.status}: ${text}`)
-    return decodePushAnswers(text)
+    return [...decodePushAnswers(text)]
   }
 
   async pullAll(
@@ -55,7 +55,7 @@ export class Device {
     const response = await this.send('/v1/sync/pull', encodePull(requests))
     const text = await response.text()
     if (response.status !== 200) throw new Error(`a pull is answered with ${response.status}: ${text}`)
-    return decodePullAnswers(text)
+    return [...decodePullAnswers(text)]
   }
 
   /** To one scope; `undefined` is the user's own. */
