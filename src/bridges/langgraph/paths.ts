@@ -1,4 +1,4 @@
-/** Labels as one path: none of them holds the `/` between them, and a label's prefix is no label. */
+/** Labels as one path: none of them holds the `/` between them. */
 export function pathOf(labels: readonly string[]): string {
   return labels.map((label) => label.replace(/[%/]/g, (found) => (found === '/' ? '%2F' : '%25'))).join('/')
 }

@@ -359,7 +359,7 @@ export class PlimsollSaver extends BaseCheckpointSaver {
     return this.#values.valueOf((await this.#read(place, ref)).content)
   }
 
-  /** A stored value with what it comes to, by its base and that one's, as far as none is in memory. */
+  /** A stored value with what it comes to, by its base and so on, up to one that is in memory. */
   async #read(place: Place, ref: Ref): Promise<{ readonly stored: StoredValue; readonly content: Content }> {
     const chain: StoredValue[] = []
     let content: Content | undefined
@@ -464,7 +464,10 @@ function orderOf({ namespace, id }: Pick<Found, 'namespace' | 'id'>): string {
   return `${pathOf([namespace])}/${descending(id)}`
 }
 
-/** What was written after a checkpoint, in the order in which LangGraph applies it: by path, task and number. */
+/**
+ * What was written after a checkpoint, in the order in which LangGraph applies it: by path, task and
+ * number.
+ */
 async function readWrites(
   { scope, namespace }: Place,
   id: string,

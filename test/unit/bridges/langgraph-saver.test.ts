@@ -171,7 +171,7 @@ describe('a saver', () => {
                 other: change === 'other' ? `o${number}` : (base?.checkpoint.channel_values.other ?? null),
               }
           const id = change === 'again' && base ? base.id : idOf(number)
-          // As LangGraph does it, a copy follows the parent of what it copies, and names nothing new.
+          // A copy follows the parent of what it copies, and names nothing as new.
           const parent = isCopy ? base.parent : base?.id
           const checkpoint = isCopy ? { ...base.checkpoint, id } : checkpointOf(id, values, number + 1)
           const versions = isCopy ? {} : checkpoint.channel_versions
