@@ -15,26 +15,26 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll createMemory',
     code: `export { createMemory } from 'plimsoll'`,
-    mostKiB: 29.9,
+    mostKiB: 29.6,
     goalKiB: 24,
   },
   {
     name: 'plimsoll createMemory, mapStore, toOpenAI',
     code: `export { createMemory, mapStore, toOpenAI } from 'plimsoll'`,
-    mostKiB: 33.5,
+    mostKiB: 33.2,
     goalKiB: 28,
   },
   {
     name: 'plimsoll createMemory, standard',
     code: `export { createMemory, standard } from 'plimsoll'`,
-    mostKiB: 61.1,
+    mostKiB: 60.9,
     goalKiB: 50,
   },
   {
     name: 'plimsoll createMemory, standard, toOpenAI, and plimsoll/dexie with Dexie',
     code: `export { createMemory, standard, toOpenAI } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
     splits: true,
-    mostKiB: 107.7,
+    mostKiB: 107.5,
     goalKiB: 92,
   },
   {
@@ -46,7 +46,13 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll/sync, httpTransport',
     code: `export { httpTransport, sync } from 'plimsoll/sync'`,
-    mostKiB: 20.4,
+    mostKiB: 19.7,
+  },
+  {
+    name: 'plimsoll/sync, httpTransport, for a page that has createMemory and plimsoll/dexie',
+    code: `export { httpTransport, sync } from 'plimsoll/sync'`,
+    beside: `export { createMemory } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
+    mostKiB: 16.4,
     goalKiB: 8,
   },
   { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'`, mostKiB: 6.5 },
