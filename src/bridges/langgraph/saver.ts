@@ -123,7 +123,7 @@ export class PlimsollSaver extends BaseCheckpointSaver {
       throw invalid('PlimsollSaver', 'store', 'must be a store, for example mapStore()')
     this.#store = store
     this.#owner = checkFields('PlimsollSaver', '', owner, { userId: checkId, tenant: optional(checkId) })
-    this.#values = new Values(this.serde, webHost)
+    this.#values = new Values(this.serde)
   }
 
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {

@@ -1,16 +1,11 @@
 import { isPlainObject } from '../../kernel/text/json.ts'
+import { base64, fromBase64 } from '../../ports/base64.ts'
 import type { Json } from '../../ports/message.ts'
 
 /** As much of LangGraph's serializer as is used here. */
 export interface Serializer {
   dumpsTyped(data: unknown): Promise<[string, Uint8Array]>
   loadsTyped(type: string, data: Uint8Array | string): Promise<unknown>
-}
-
-/** Turns bytes to text and back. */
-export interface Base64 {
-  toBase64(bytes: Uint8Array): string
-  fromBase64(text: string): Uint8Array | undefined
 }
 
 /** A value as the serializer wrote it: JSON as it is, anything else as `#type#base64`. */
@@ -50,13 +45,11 @@ const MOST_WEIGHT = 8192
 /** Writes and reads values with a serializer, item by item. */
 export class Values {
   readonly #serializer: Serializer
-  readonly #base64: Base64
   readonly #encoder = new TextEncoder()
   readonly #decoder = new TextDecoder()
 
-  constructor(serializer: Serializer, base64: Base64) {
+  constructor(serializer: Serializer) {
     this.#serializer = serializer
-    this.#base64 = base64
   }
 
   async dump(value: unknown): Promise<Json> {
@@ -102,13 +95,13 @@ export class Values {
   /** Empty where the serializer writes nothing: a function, for example. */
   async #text(value: unknown): Promise<Text> {
     const [type, bytes] = await this.#serializer.dumpsTyped(value)
-    return type === 'json' ? this.#decoder.decode(bytes) : `#${type}#${this.#base64.toBase64(bytes)}`
+    return type === 'json' ? this.#decoder.decode(bytes) : `#${type}#${base64(bytes)}`
   }
 
   async #value(text: Text): Promise<unknown> {
     if (!text.startsWith('#')) return this.#serializer.loadsTyped('json', this.#encoder.encode(text))
     const [, type = '', bytes = ''] = text.split('#')
-    return this.#serializer.loadsTyped(type, this.#base64.fromBase64(bytes) ?? new Uint8Array())
+    return this.#serializer.loadsTyped(type, fromBase64(bytes) ?? new Uint8Array())
   }
 }
 
