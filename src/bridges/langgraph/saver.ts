@@ -464,10 +464,7 @@ function orderOf({ namespace, id }: Pick<Found, 'namespace' | 'id'>): string {
   return `${pathOf([namespace])}/${descending(id)}`
 }
 
-/**
- * What was written after a checkpoint, in the order in which LangGraph applies it: by path, task and
- * number.
- */
+/** What was written after a checkpoint, in LangGraph's order: by path, task and number. */
 async function readWrites(
   { scope, namespace }: Place,
   id: string,

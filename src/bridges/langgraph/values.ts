@@ -192,10 +192,7 @@ function fieldIn(item: Text): readonly [name: string, text: Text] {
   return [item.slice(0, end), item.slice(end + 1)]
 }
 
-/**
- * JSON as a value, so that no text of JSON stands in another; as text what would not come back as it
- * was.
- */
+/** JSON as a value, or as text where it would not come back as it was. */
 function packed(text: Text): Json {
   if (text.startsWith('#') || text.startsWith('"')) return text
   try {
