@@ -117,7 +117,7 @@ export {
   type SkillsShape,
   skills,
 } from './features/skills/feature.ts'
-export { toMarkdown } from './features/skills/skill.ts'
+export { fromMarkdown, toMarkdown } from './features/skills/markdown.ts'
 export type { Skills } from './features/skills/skills.ts'
 export { slidingWindow } from './features/sliding-window.ts'
 export { type StandardFeatures, type StandardOptions, standard } from './features/standard.ts'

@@ -292,7 +292,15 @@ const without = [
     'tokens',
   ],
   ...['fromAnthropicMessages', 'fromOpenAIMessages', 'parseAnthropicReply', 'parseOpenAIReply', 'toOpenAI'],
-  ...['isPlimsollError', 'lintPrefix', 'lintRequest', 'stringifyContext', 'toMarkdown', 'versionsIn'],
+  ...[
+    'isPlimsollError',
+    'lintPrefix',
+    'lintRequest',
+    'stringifyContext',
+    'toMarkdown',
+    'fromMarkdown',
+    'versionsIn',
+  ],
   ...[
     'addExchange',
     'clearLog',

@@ -96,6 +96,9 @@ export interface LibraryLike extends CountersLike {
   retention(options: Options): object
 
   editMessage(session: SessionLike, id: string, messages: unknown, options?: Options): Promise<unknown>
+  /** 0.1.0 read Markdown in `skills.set`. */
+  fromMarkdown?(markdown: string): unknown
+
   addExchange(session: SessionLike, user: string, assistant: string): Promise<unknown>
   contextAt(session: SessionLike, id: string): Promise<unknown>
   readSource(session: SessionLike, reference: string, options?: Options): Promise<unknown>
