@@ -79,8 +79,9 @@ export {
   compaction,
   type SessionCompaction,
 } from './features/compaction/feature.ts'
-export { extractFacts } from './features/facts/extract-facts.ts'
-export type { Extract } from './features/facts/extraction.ts'
+export { extractFacts } from './features/extraction/extract-facts.ts'
+export type { Extract } from './features/extraction/extraction.ts'
+export { type ExtractionOptions, type ExtractionShape, extraction } from './features/extraction/feature.ts'
 export type { FactOptions } from './features/facts/fact-options.ts'
 export type { FactCaps } from './features/facts/fact-plan.ts'
 export {

@@ -2,7 +2,7 @@
  * The page that `test/identity/browser.ts` drives: gives the contexts of a replayed conversation.
  */
 
-import { extractFacts, isPlimsollError, type MessageInput } from '../../src/index.ts'
+import { isPlimsollError, type MessageInput } from '../../src/index.ts'
 import { englishStemmer } from '../../src/stemmer.ts'
 import { dexieStore } from '../../src/stores/dexie.ts'
 import { fullMemory } from '../contract/full-memory.ts'
@@ -31,7 +31,7 @@ async function replay(json: string): Promise<readonly string[]> {
     ...(secret !== undefined && { newSecret: () => secret }),
     recall: { stemmer: englishStemmer },
     compaction: {},
-    facts: { extract: extractFacts },
+    extraction: {},
   })
   const session = memory.session({ userId: sessionId, sessionId })
   const answers: string[] = []

@@ -90,6 +90,8 @@ export interface LibraryLike extends CountersLike {
   profile(options: Options): object
   skills(options: Options): object
   facts(options: Options): object
+  /** An option of facts in 0.1.0. */
+  extraction?(options: Options): object
   checkpoint(options: Options): object
   compaction(options: Options): object
   recall(options: Options): object
