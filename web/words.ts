@@ -1,6 +1,7 @@
 /** The words of the page around the chat, which has words of its own. */
 export interface Words {
   readonly inspector: string
+  readonly closeInspector: string
   readonly install: string
   readonly keep: string
   readonly kept: string
@@ -13,6 +14,7 @@ export interface Words {
 
 const english: Words = {
   inspector: 'Inspector',
+  closeInspector: 'Close the inspector',
   install: 'Install',
   keep: 'Keep on this device',
   kept: 'The browser keeps this conversation until you remove it.',
@@ -27,6 +29,7 @@ const catalogue: Readonly<Record<string, Words>> = {
   en: english,
   de: {
     inspector: 'Inspektor',
+    closeInspector: 'Inspektor schließen',
     install: 'Installieren',
     keep: 'Auf diesem Gerät behalten',
     kept: 'Der Browser behält dieses Gespräch, bis du es entfernst.',
@@ -38,6 +41,7 @@ const catalogue: Readonly<Record<string, Words>> = {
   },
   fr: {
     inspector: 'Inspecteur',
+    closeInspector: 'Fermer l’inspecteur',
     install: 'Installer',
     keep: 'Conserver sur cet appareil',
     kept: 'Le navigateur conserve cette conversation jusqu’à ce que vous la supprimiez.',
@@ -49,6 +53,7 @@ const catalogue: Readonly<Record<string, Words>> = {
   },
   es: {
     inspector: 'Inspector',
+    closeInspector: 'Cerrar el inspector',
     install: 'Instalar',
     keep: 'Conservar en este dispositivo',
     kept: 'El navegador conserva esta conversación hasta que la elimines.',
@@ -60,6 +65,7 @@ const catalogue: Readonly<Record<string, Words>> = {
   },
   ar: {
     inspector: 'المفتّش',
+    closeInspector: 'إغلاق المفتّش',
     install: 'تثبيت',
     keep: 'الاحتفاظ بها على هذا الجهاز',
     kept: 'يحتفظ المتصفح بهذه المحادثة إلى أن تحذفها.',
@@ -71,6 +77,7 @@ const catalogue: Readonly<Record<string, Words>> = {
   },
   ja: {
     inspector: 'インスペクター',
+    closeInspector: 'インスペクターを閉じる',
     install: 'インストール',
     keep: 'この端末に保存し続ける',
     kept: '削除するまで、ブラウザがこの会話を保存し続けます。',

@@ -40,7 +40,7 @@ export async function createToolbox(tools: readonly AgentTool[], load: LoadValid
     ready.push({ tool, schema, spec: { name, ...(description !== undefined && { description }), ...inputs } })
   }
   const specs = ready.map(({ spec }) => spec)
-  checkTools('runAgent', specs)
+  checkTools('runAgent', 'tools', specs)
   return { specs, tools: new Map(ready.map(({ tool, schema }) => [tool.name, { tool, schema }])) }
 }
 

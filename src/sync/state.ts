@@ -1,4 +1,4 @@
-import type { Envelope, Name } from '../ports/op.ts'
+import type { Envelope, Name, SealedOp } from '../ports/op.ts'
 import type { Head, MarkRow, OutboxRow, RegisterRow } from '../ports/store.ts'
 import type { PushResult, SyncOp } from '../ports/sync.ts'
 
@@ -75,3 +75,25 @@ export function outboxRow({ order, ...waiting }: Waiting): OutboxRow {
 
 /** As much of a head as is taken back to. */
 export type Confirmed = Pick<Head, 'seq' | 'ordinal' | 'first'>
+
+/** An op whole: what waits, put together with what the log holds of it. */
+export interface WholeOp extends SyncOp {
+  readonly derived?: SealedOp['derived']
+}
+
+export interface Held {
+  readonly waiting: Waiting
+  readonly op: WholeOp
+}
+
+/** Keys of what the library keeps of its own account, and each device makes the same way. */
+const BOOKKEEPING = /^(?:kept|untold)\/|^(?:retention|skills\/loaded)$/
+
+/**
+ * Whether an op was refused that no app wrote: another device was first to list a session, or to
+ * note what both know. What is there holds.
+ */
+export function isBookkeeping({ envelope: { key = '', base }, refusal }: Waiting): boolean {
+  const isListing = key.startsWith('session/') && base === null
+  return refusal !== undefined && 'conflict' in refusal && (isListing || BOOKKEEPING.test(key))
+}

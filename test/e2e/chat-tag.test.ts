@@ -42,6 +42,8 @@ beforeAll(async () => {
     }
     const file = fileOf(pathname)
     response.statusCode = file ? 200 : 404
+    // A frame without an origin asks as anybody.
+    response.setHeader('access-control-allow-origin', '*')
     if (extname(pathname) === '.js' || extname(pathname) === '.mjs')
       response.setHeader('content-type', 'text/javascript')
     response.end(file)
@@ -220,4 +222,25 @@ it('runs nothing and asks nobody for what is stored, no matter who wrote it, now
   await page.waitForTimeout(300)
   expect(await page.evaluate('globalThis.plimsollPwned')).toBeUndefined()
   expect(requests).not.toContain('/report')
+})
+
+it('answers in a frame that may store nothing, and says so in one line', async () => {
+  const inner = `${address}/?${new URLSearchParams({ body: TAG })}`
+  const page = await visit(
+    `<iframe sandbox="allow-scripts" width="900" height="700" src="${inner.replaceAll('&', '&amp;')}"></iframe>`,
+    "; frame-src 'self'",
+  )
+  const frame = page.frameLocator('iframe')
+  await frame.getByRole('button', { name: 'Open chat' }).click()
+  await frame.getByLabel('Write a message').fill('Hello')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => frame.locator('article').count(), { timeout: 10_000 }).toBe(2)
+  await expect.poll(() => frame.locator('[aria-busy=true]').count(), { timeout: 10_000 }).toBe(0)
+  expect(await frame.locator('article').allTextContents()).toEqual([
+    expect.stringContaining('Hello'),
+    expect.stringMatching(/\w/),
+  ])
+  expect(await frame.locator('.notice').allTextContents()).toEqual([
+    expect.stringContaining('This browser keeps nothing'),
+  ])
 })

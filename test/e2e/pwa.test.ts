@@ -143,6 +143,27 @@ describe('with an edge behind it', () => {
     await chat.page.screenshot({ path: 'dist/screenshots/edge-inspector.png' })
   })
 
+  it('inspects a sample before anything was said, then the conversation by its title', async () => {
+    const chat = await tab(await profile(), edge.url)
+    await chat.button('Inspector').click()
+    const inspector = chat.page.locator('plimsoll-inspector')
+    await expect.poll(() => inspector.getByText('Call 1 of 42').count()).toBe(1)
+    expect(await inspector.getByRole('alert').count()).toBe(0)
+    await chat.page.keyboard.press('Escape')
+    expect(await inspector.isVisible()).toBe(false)
+    await chat.button('Inspector').click()
+    model.queue([{ text: 'Noted.' }])
+    await chat.say('Two seats to Turin.')
+    await expect.poll(() => inspector.getByText('Call 2 of 2').count()).toBe(1)
+    expect(await inspector.getByRole('heading', { level: 2 }).first().textContent()).toContain(
+      'Two seats to Turin.',
+    )
+    await chat.page.setViewportSize({ width: 360, height: 740 })
+    await chat.button('Close the inspector').click()
+    expect(await inspector.isVisible()).toBe(false)
+    expect(await chat.button('Inspector').getAttribute('aria-expanded')).toBe('false')
+  })
+
   it('keeps a conversation in this browser where that is wished, and the next one at the edge again', async () => {
     const chat = await tab(await profile(), edge.url)
     await chat.page.getByRole('radio', { name: 'On this device' }).check({ force: true })

@@ -15,26 +15,26 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll createMemory',
     code: `export { createMemory } from 'plimsoll'`,
-    mostKiB: 29.9,
+    mostKiB: 29.6,
     goalKiB: 24,
   },
   {
     name: 'plimsoll createMemory, mapStore, toOpenAI',
     code: `export { createMemory, mapStore, toOpenAI } from 'plimsoll'`,
-    mostKiB: 33.5,
+    mostKiB: 33.2,
     goalKiB: 28,
   },
   {
     name: 'plimsoll createMemory, standard',
     code: `export { createMemory, standard } from 'plimsoll'`,
-    mostKiB: 59.7,
+    mostKiB: 59.5,
     goalKiB: 50,
   },
   {
     name: 'plimsoll createMemory, standard, toOpenAI, and plimsoll/dexie with Dexie',
     code: `export { createMemory, standard, toOpenAI } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
     splits: true,
-    mostKiB: 106.4,
+    mostKiB: 106.1,
     goalKiB: 92,
   },
   {
@@ -46,18 +46,24 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll/sync, httpTransport',
     code: `export { httpTransport, sync } from 'plimsoll/sync'`,
-    mostKiB: 20.4,
+    mostKiB: 19.7,
+  },
+  {
+    name: 'plimsoll/sync, httpTransport, for a page that has createMemory and plimsoll/dexie',
+    code: `export { httpTransport, sync } from 'plimsoll/sync'`,
+    beside: `export { createMemory } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
+    mostKiB: 16.4,
     goalKiB: 8,
   },
-  { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'`, mostKiB: 6.3 },
+  { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'`, mostKiB: 6.5 },
 ]
 
 /** The widget by one tag, in bytes, gzip -9. */
 export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. */
-  firstLook: 47_400,
+  firstLook: 49_400,
   /** With the memory, and what answers in the browser. */
-  answering: 131_500,
+  answering: 131_900,
   /** Until a conversation of an edge shows. */
-  edge: 42_200,
+  edge: 44_400,
 }

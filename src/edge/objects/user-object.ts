@@ -23,7 +23,8 @@ import type {
   SyncOp,
 } from '../../ports/sync.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
-import { answerPull as answerLog, answerPush, homeScope } from '../../sync/home.ts'
+import { answerPull as answerLog } from '../../sync/answer-pull.ts'
+import { answerPush, homeScope } from '../../sync/home.ts'
 import { knownOp } from '../../sync/known-op.ts'
 import { NO_GENERATION } from '../../sync/state.ts'
 import { newTok } from '../../sync/tok.ts'
