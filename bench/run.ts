@@ -1,4 +1,7 @@
-/** `npm run bench -- <name> [--json] [--quick] [--data DIR] [--transcripts DIR] [--out FILE]` */
+/**
+ * `npm run bench -- <name> [--json] [--quick] [--data DIR] [--transcripts DIR] [--out FILE]
+ * [--against DIR]`
+ */
 import { parseArgs } from 'node:util'
 import type { Bench } from './bench.ts'
 
@@ -54,7 +57,7 @@ const benches: Readonly<Record<string, { about: string; load: () => Promise<{ be
   },
 }
 
-const usage = `Usage: npm run bench -- <name> [--json] [--quick] [--data DIR] [--transcripts DIR] [--out FILE]
+const usage = `Usage: npm run bench -- <name> [--json] [--quick] [--data DIR] [--transcripts DIR] [--out FILE] [--against DIR]
 
 ${Object.entries(benches)
   .map(([name, { about }]) => `  ${name.padEnd(8)} ${about}\n`)
@@ -64,6 +67,7 @@ ${Object.entries(benches)
   --data         folder with recordings, for benches that replay them; with LoCoMo, for recall
   --transcripts  folder with recordings, for recall
   --out          file for what recall finds, by question, or for the picture
+  --against      another checkout, installed: CPU time of each call of the edge beside its own
 `
 
 process.exitCode = await main()
@@ -92,6 +96,7 @@ async function main(): Promise<number> {
     ...(values.data !== undefined && { data: values.data }),
     ...(values.transcripts !== undefined && { transcripts: values.transcripts }),
     ...(values.out !== undefined && { out: values.out }),
+    ...(values.against !== undefined && { against: values.against }),
     progress: (line) => process.stderr.write(`${line}\n`),
   })
   process.stdout.write(values.json ? `${JSON.stringify(report.json, null, 2)}\n` : report.text)
@@ -107,6 +112,7 @@ function parse() {
       data: { type: 'string' },
       transcripts: { type: 'string' },
       out: { type: 'string' },
+      against: { type: 'string' },
     },
   })
 }

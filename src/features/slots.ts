@@ -6,6 +6,16 @@ import type { Recalled, RecallOptions } from '../ports/recall.ts'
 import type { SkillItem } from '../ports/start.ts'
 import type { Sum } from '../ports/store.ts'
 
+/**
+ * Asked by facts: who notes what a session keeps with its user, by durable work of its own that is
+ * written in the transaction of each fact.
+ */
+export interface NotesFacts {
+  /** Resolves when all that was written so far is noted, or is left to that work. */
+  settle(): Promise<void>
+}
+export const FactNoter: Slot<NotesFacts> = slot('plimsoll/fact-noter')
+
 /** Asked by recall: what can be found beside messages. */
 export interface SearchableFacts {
   /** Facts that hold here, those that show first. */

@@ -3,7 +3,6 @@ import { memoryTools } from '../../agent/memory-tools.ts'
 import type { RunOptions } from '../../agent/options.ts'
 import { handleMcpRequest } from '../../bridges/mcp/handle-request.ts'
 import type { McpSession } from '../../bridges/mcp/start-resource.ts'
-import { FACT } from '../../features/facts/fact.ts'
 import { certificateOf } from '../../operations/forget/certificate.ts'
 import { findSession, listSession, titleSession } from '../../operations/sessions.ts'
 import { exportScopeOf } from '../../operations/transfer/export.ts'
@@ -23,7 +22,6 @@ import { newTok } from '../../sync/tok.ts'
 import { using } from '../features.ts'
 import { isGuest } from '../guest.ts'
 import { callObject } from '../replica/call-object.ts'
-import { onDecision } from '../replica/on-decision.ts'
 import { answerRefusals, refusalOf } from '../replica/refusal.ts'
 import type { ScopeCall, ScopeHost } from '../replica/remote-scope.ts'
 import { withoutCopies } from '../replica/without-copies.ts'
@@ -43,6 +41,7 @@ import { type Answer, answer, NOTHING } from './answer.ts'
 import type { EdgeBindings } from './bindings.ts'
 import type { BriefBudget } from './brief-budget.ts'
 import { COMPACT, compactionHandler, scheduleCompaction } from './compaction-work.ts'
+import { FactNotes } from './fact-notes.ts'
 import { Failures, reportTo } from './failures.ts'
 import { LiveSockets, scopeIn } from './live-sockets.ts'
 import { objectName } from './object-name.ts'
@@ -86,10 +85,10 @@ const COMPLETIONS = 'completions'
 const ERASE = 'erase'
 const PARTS = 'parts'
 const RETENTION = 'retention'
-/** The kind that tells the user of facts that replicas pushed. */
+/** The kind that tells the user of facts, where nobody else did. */
 const NOTES = 'notes'
 
-/** In which most replicas have told that themselves. */
+/** In which most replicas have told what they pushed themselves. */
 const NOTES_MS = 5_000
 const DAY_MS = 86_400_000
 /**
@@ -131,6 +130,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     session: (scope) => this.env.SESSIONS.getByName(objectName(scope)) as unknown as ScopeHost,
     stop: async () => {
       await this.#turns.stop('current')
+      await this.#notes.settle()
     },
     clear: () => {
       this.#turns.clear()
@@ -139,12 +139,14 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       this.#answers.clear()
       this.#work.cancel(ANSWERS)
       this.#work.cancel(ERASE)
-      this.#work.cancel(NOTES)
+      this.#notes.clear()
       this.#sockets.end()
     },
     clearRuns: () => this.#turns.clear(),
     rewrite: () => rewrite(this.ctx.storage),
     forgot: () => this.#answers.forget(),
+    wrote: (keys, by) => (by === 'calls' ? this.#notes.wrote(keys) : this.#notes.leave()),
+    noter: { settle: () => this.#notes.settle() },
   })
   readonly #work = new WorkQueue({
     storage: this.ctx.storage,
@@ -172,11 +174,22 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       [ATTACHMENTS]: () => this.#runDueWork(),
       [RETENTION]: () => this.#runDueWork(),
       [NOTES]: async () => {
-        await this.#life.living?.noteFacts()
+        await this.#notes.catchUp(async () => {
+          await this.#life.living?.noteFacts()
+        })
         return undefined
       },
     },
     onFailure: this.#failures.ofWork,
+  })
+  readonly #notes = new FactNotes({
+    note: async (keys) => {
+      await this.#life.living?.noteFacts(keys)
+    },
+    // It is written with the commit; the alarm is only set sooner by this.
+    owe: () => void this.#work.schedule(NOTES, webHost.now() + NOTES_MS, { payload: true }).catch(() => {}),
+    isOwed: () => this.#work.payloadOf(NOTES) !== undefined,
+    cancel: () => this.#work.cancel(NOTES),
   })
   readonly #turns = new Turns({
     session: async () => {
@@ -425,7 +438,6 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       throw error
     }
     await list()
-    await home.noteFacts()
     await this.#scheduleLeft(home)
     this.#tell()
     return answered
@@ -607,10 +619,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     await listSession(home.memory, scope, { project: home.project })
     const refused = await pushRefusals(home.memory, scope, ops)
     const showsDeleted = await home.showsDeleted(ops)
-    const log = onDecision(home.log, ({ registers }) => {
-      if (registers.some(({ key }) => key.startsWith(FACT))) this.#noteSoon()
-    })
-    const answered = await answerPush(log, request, {
+    const answered = await answerPush(home.log, request, {
       newTok,
       refuse: (op) => refused(op) ?? (showsDeleted(op) ? 'deleted' : undefined),
       onWrite: () => this.#tell(),
@@ -629,12 +638,6 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       const entry = idIn('entry', target)
       if (entry !== undefined) this.#parts.release(entry)
     }
-  }
-
-  /** Has the user told of the session's facts, in the transaction that writes one. */
-  #noteSoon(): void {
-    // It is written with the commit; the alarm is only set sooner by this.
-    this.#work.schedule(NOTES, webHost.now() + NOTES_MS).catch(() => {})
   }
 
   /**

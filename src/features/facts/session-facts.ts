@@ -9,6 +9,7 @@ import type { Message, Trust } from '../../ports/message.ts'
 import type { Op } from '../../ports/op.ts'
 import { PAGE_ROWS } from '../../ports/store.ts'
 import { writeAudit } from '../audit.ts'
+import { FactNoter, type NotesFacts } from '../slots.ts'
 import { isTrusted } from '../trust.ts'
 import { checkFactId, checkFields } from './check-fact.ts'
 import { FACT } from './fact.ts'
@@ -46,7 +47,7 @@ export class SessionFacts {
     const { store, user, memory, project } = session
     this.#session = session
     const common = { ...weighing(memory), ...options, trustOf: (id: string) => this.#trustOf(id) }
-    this.#own = new Facts({ ...common, store })
+    this.#own = new Facts({ ...common, store, isMarked: () => this.#noters.length === 0 })
     this.#shared = new Facts({ ...common, store: user.store, shared: true, guard: () => this.#unforgotten() })
     this.scopes = [this.#shared, this.#own]
     this.#handOver = new HandOver({
@@ -125,9 +126,15 @@ export class SessionFacts {
     await this.#handOver.try()
   }
 
-  /** The same of what an end of the process left. */
+  /** The same of what an end of the process left, or is on its way. */
   async settle(): Promise<void> {
     await this.#handOver.finish()
+    for (const noter of this.#noters) await noter.settle()
+  }
+
+  /** Who tells the user's scope of what stays here, where the session need not. */
+  get #noters(): readonly NotesFacts[] {
+    return this.#session.memory.all(FactNoter)
   }
 
   /**
