@@ -57,6 +57,15 @@ export interface Waiting {
   readonly refusal?: Refusal
 }
 
+/**
+ * Whether the home may have something else of an op, so that it is to tell it whole. What is
+ * written beside an op is as the home says, and so is a mark: another writer's of its name may have
+ * come first. A home that was restored may have what is forgotten here.
+ */
+export function mayDiffer({ envelope: { kind }, bodies, beside, emptied }: Waiting): boolean {
+  return Boolean(beside || emptied || kind === 'mark' || bodies?.includes(null))
+}
+
 /** What is confirmed, where something that waits stands in its place: `null`, if nothing is. */
 export interface Before {
   readonly registers: readonly (readonly [key: string, row: RegisterRow | null])[]
