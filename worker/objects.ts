@@ -57,6 +57,7 @@ export class SessionObject extends Session<Env> {
     return {
       memory: { ...memoryOf(env), use: [...featuresOf(env), extraction(), compaction()] },
       ...encryptedBy(env),
+      ...leaseOf(env),
       model,
       budgets: {
         ...limit('appendsPerMinute', env.APPENDS_PER_MINUTE),
@@ -143,6 +144,13 @@ function featuresOf(env: Env): readonly Feature[] {
 function encryptedBy(env: Env): Pick<SessionSettings, 'encryption'> {
   const encryption = encryptionOf(env)
   return encryption ? { encryption } : {}
+}
+
+/** @throws ERR_NOT_CONFIGURED */
+function leaseOf({ LEASE }: Env): Pick<SessionSettings, 'lease'> {
+  if (!LEASE || LEASE === 'off') return {}
+  if (LEASE === 'on') return { lease: {} }
+  throw new PlimsollError('ERR_NOT_CONFIGURED', 'settings: LEASE must be on or off')
 }
 
 /** For how long a part is kept, where that is set, and not empty. */
