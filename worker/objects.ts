@@ -58,6 +58,7 @@ export class SessionObject extends Session<Env> {
     return {
       memory: { ...memoryOf(env), use: [...featuresOf(env, { extract: extractFacts }), compaction()] },
       ...encryptedBy(env),
+      ...leaseOf(env),
       model,
       budgets: {
         ...limit('appendsPerMinute', env.APPENDS_PER_MINUTE),
@@ -144,6 +145,13 @@ function featuresOf(env: Env, options: FactsOptions = {}): readonly Feature[] {
 function encryptedBy(env: Env): Pick<SessionSettings, 'encryption'> {
   const encryption = encryptionOf(env)
   return encryption ? { encryption } : {}
+}
+
+/** @throws ERR_NOT_CONFIGURED */
+function leaseOf({ LEASE }: Env): Pick<SessionSettings, 'lease'> {
+  if (!LEASE || LEASE === 'off') return {}
+  if (LEASE === 'on') return { lease: {} }
+  throw new PlimsollError('ERR_NOT_CONFIGURED', 'settings: LEASE must be on or off')
 }
 
 /** For how long a part is kept, where that is set, and not empty. */

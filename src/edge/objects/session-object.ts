@@ -1,4 +1,5 @@
 import { DurableObject } from 'cloudflare:workers'
+import { type Lease, lease } from '../../agent/lease.ts'
 import { memoryTools } from '../../agent/memory-tools.ts'
 import type { RunOptions } from '../../agent/options.ts'
 import { handleMcpRequest } from '../../bridges/mcp/handle-request.ts'
@@ -45,6 +46,7 @@ import { FactNotes } from './fact-notes.ts'
 import { Failures, reportTo } from './failures.ts'
 import { LiveSockets, scopeIn } from './live-sockets.ts'
 import { objectName } from './object-name.ts'
+import { PUSHED, PushedTurns } from './pushed-turns.ts'
 import { answerErase, erasedIn, isErase, pushRefusals } from './pushes.ts'
 import {
   type Asked,
@@ -71,6 +73,7 @@ import { appendGiven, writeGiven } from './session-writes.ts'
 import {
   framesPerMinute,
   guestReads,
+  type LeaseSettings,
   type SessionSettings,
   sessionBudgets,
   sharedTokens,
@@ -139,6 +142,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       this.#answers.clear()
       this.#work.cancel(ANSWERS)
       this.#work.cancel(ERASE)
+      this.#work.cancel(PUSHED)
       this.#notes.clear()
       this.#sockets.end()
     },
@@ -179,6 +183,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
         })
         return undefined
       },
+      [PUSHED]: (payload) => this.#pushed.look(payload),
     },
     onFailure: this.#failures.ofWork,
   })
@@ -200,6 +205,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     },
     model: () => this.#model(),
     run: () => this.#runOptions(),
+    lease: () => this.#settings.lease && edgeLease(this.#settings.lease),
     storage: this.ctx.storage,
     seal: () => this.#life.seal,
     tools: (session) => this.#settings.tools?.(session) ?? memoryTools(session),
@@ -209,6 +215,12 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     onWork: (due) => void this.#work.schedule(CHATS, due),
     onTurn: (due) => this.#work.schedule(COMPLETIONS, due),
     onEnd: () => this.#tell(),
+  })
+  readonly #pushed = new PushedTurns({
+    work: this.#work,
+    turns: this.#turns,
+    home: () => this.#life.living,
+    now: webHost.now,
   })
   readonly #answers = new Answers({
     storage: this.ctx.storage,
@@ -508,7 +520,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     this.#answers.check(keyed)
     let home: SessionHome | undefined
     let claim: Claim | undefined
-    const turn: ChatRequest = { ...request, admit: (session, host) => request.admit(session, host) }
+    const turn: ChatRequest = { ...request, admit: (work, host) => request.admit(work, host) }
     // Made once the request holds and its turn has come: for one that is refused, nothing is.
     const begun = this.#turns.start(turn, async () => {
       home = create ? await this.#life.ensure(scope) : this.#life.open(scope)
@@ -625,6 +637,10 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       onWrite: () => this.#tell(),
     })
     this.#forgetBeside(ops)
+    if (this.#settings.lease && 'results' in answered) {
+      const taken = ops.filter((_, place) => 'seq' in (answered.results[place] ?? {}))
+      await this.#pushed.note(taken, this.#settings.lease)
+    }
     await this.#keep()
     return answered
   }
@@ -781,6 +797,10 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     if (!model) throw new PlimsollError('ERR_NOT_CONFIGURED', 'chat: there is no model to call')
     return this.#failures.watched(typeof model === 'function' ? await model() : model)
   }
+}
+
+function edgeLease({ ms }: LeaseSettings): Lease {
+  return lease({ holder: 'edge', ...(ms !== undefined && { ms }) })
 }
 
 function named(opId: string | undefined): Pick<CallMeta, 'opId'> {
