@@ -4,7 +4,7 @@ const sheets = new Map<string, CSSStyleSheet>()
  * The size of the reader's text, whatever the page makes of `rem`. It must be known as a length:
  * then it is the same at every depth.
  */
-const UNIT = '--_plimsoll-unit'
+const UNIT = '--_unit'
 
 /**
  * Gives a shadow root a style, once; its `rem` are `UNIT`. Constructed style sheets need no

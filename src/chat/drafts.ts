@@ -15,10 +15,10 @@ export interface Drafts {
 }
 
 export function storedDrafts(storage: ChatStorage, key: string): Drafts {
-  const all = (): readonly (readonly [name: string, text: string])[] => {
+  const all = (): readonly (readonly string[])[] => {
     try {
       const kept: unknown = JSON.parse(storage.getItem(key) ?? '[]')
-      return Array.isArray(kept) ? kept.filter(isDraft) : []
+      return Array.isArray(kept) ? kept.filter(Array.isArray) : []
     } catch {
       // Somebody else's: it is written over.
       return []
@@ -29,7 +29,7 @@ export function storedDrafts(storage: ChatStorage, key: string): Drafts {
     write(name, text) {
       const others = all().filter(([other]) => other !== name)
       const isKept = text.trim() !== '' && text.length <= LONGEST
-      const drafts = isKept ? [...others, [name, text] as const].slice(-MOST) : others
+      const drafts = isKept ? [...others, [name, text]].slice(-MOST) : others
       try {
         if (drafts.length > 0) storage.setItem(key, JSON.stringify(drafts))
         else storage.removeItem(key)
@@ -39,8 +39,4 @@ export function storedDrafts(storage: ChatStorage, key: string): Drafts {
     },
     clear: () => storage.removeItem(key),
   }
-}
-
-function isDraft(value: unknown): value is readonly [string, string] {
-  return Array.isArray(value) && value.length === 2 && value.every((each) => typeof each === 'string')
 }

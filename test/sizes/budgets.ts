@@ -61,9 +61,9 @@ export const BUDGETS: readonly Budget[] = [
 /** The widget by one tag, in bytes, gzip -9. */
 export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. */
-  firstLook: 49_400,
+  firstLook: 49_500,
   /** With the memory, and what answers in the browser. */
   answering: 132_000,
   /** Until a conversation of an edge shows. */
-  edge: 44_400,
+  edge: 44_500,
 }

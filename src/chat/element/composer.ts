@@ -61,17 +61,11 @@ function filesOf(scene: Scene): TemplateResult | typeof nothing {
     <button type="button" aria-label=${words.text('detach', { name })} @click=${leaveOut}>${icon('close')}</button>
   </p>`
   return html`<div class="chips files">
-    ${ui.files.map((file) => chip(file.name, () => update({ files: without(scene.ui.files, file) })))}
+    ${ui.files.map((file) => chip(file.name, () => update({ files: scene.ui.files.filter((each) => each !== file) })))}
     ${ui.pasted.map((text) =>
       chip(words.text('pasted', { count: words.number(text.length) }), () =>
-        update({ pasted: without(scene.ui.pasted, text) }),
+        update({ pasted: scene.ui.pasted.filter((each) => each !== text) }),
       ),
     )}
   </div>`
-}
-
-/** A list without the first of its items that is this one. */
-function without<Item>(items: readonly Item[], item: Item): readonly Item[] {
-  const place = items.indexOf(item)
-  return items.filter((_, index) => index !== place)
 }

@@ -35,11 +35,11 @@ export function placeOf(frame: HTMLElement): FocusPlace | undefined {
  * What takes the focus at a place by now: of the item there, of the one before, of the panel.
  */
 export function firstFocusable({ list, index, panel }: FocusPlace): HTMLElement | undefined {
-  const items = list?.isConnected ? list.children : undefined
-  for (const within of [items?.[index], items?.[index - 1], panel]) {
-    if (!within?.isConnected) continue
-    const found = [...within.querySelectorAll<HTMLElement>(FOCUSABLE)].find((each) => each.checkVisibility())
-    if (found) return found
+  // What is gone by now is not visible.
+  for (const within of [list?.children[index], list?.children[index - 1], panel]) {
+    const found = [...(within?.querySelectorAll<HTMLElement>(FOCUSABLE) ?? [])]
+    const first = found.find((each) => each.checkVisibility())
+    if (first) return first
   }
   return undefined
 }

@@ -88,8 +88,7 @@ function offlineNotice({ state, words }: Scene): TemplateResult | typeof nothing
 /** Whether another notice says the same, and what one can do. */
 function isSaid({ state }: Scene, code: Problem['code']): boolean {
   if (code === 'ERR_OFFLINE') return isCutOff(state)
-  if (code === 'ERR_STORAGE_FULL') return state.storage === 'full'
-  return code === 'ERR_STORAGE_LOST' && state.storage === 'lost'
+  return code === 'ERR_STORAGE_FULL' && state.storage === 'full'
 }
 
 function isCutOff({ online, session }: ConversationState): boolean {

@@ -36,9 +36,8 @@ export function messageList(scene: Scene, reader: Reader): TemplateResult {
 function rowView(scene: Scene, before: Row | undefined, row: Row, isLast: boolean): TemplateResult {
   try {
     return html`${dayBefore(scene, before, row)}${messageView(scene, row, isLast)}`
-  } catch (error) {
-    return html`<p class="state bad" data-message=${row.shown.message.id}>${icon('warning')}${scene.words.text('unreadable')}
-      ${scene.settings.isDeveloper ? html`<span class="muted" dir="auto">${String(error)}</span>` : nothing}</p>`
+  } catch {
+    return html`<p class="state bad" data-message=${row.shown.message.id}>${icon('warning')}${scene.words.text('unreadable')}</p>`
   }
 }
 

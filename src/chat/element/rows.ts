@@ -50,18 +50,15 @@ export function rowsOf(
 /** A reply under way without what is recorded of it by now, which has rows. */
 export function unrecorded(reply: RunningReply, messages: readonly ShownMessage[]): RunningReply {
   const asked = messages.findLastIndex(({ message }) => message.role === 'user')
-  const recorded = messages.slice(asked + 1).map(({ message }) => message)
-  const has = (callId: string): boolean =>
-    recorded.some(({ content }) =>
-      partsOf(content).some((part) => part.type === 'tool-call' && part.id === callId),
-    )
+  const recorded = messages.slice(asked + 1).flatMap(({ message }) => partsOf(message.content))
   const isSaid =
-    reply.isReplay &&
-    recorded.some(({ role, content }) => role === 'assistant' && textOf(content).startsWith(reply.text))
+    reply.isReplay && recorded.some((part) => part.type === 'text' && part.text.startsWith(reply.text))
   return {
     ...reply,
     ...(isSaid && { text: '', reasoning: '' }),
-    calls: reply.calls.filter(({ callId }) => !has(callId)),
+    calls: reply.calls.filter(
+      ({ callId }) => !recorded.some((part) => part.type === 'tool-call' && part.id === callId),
+    ),
   }
 }
 

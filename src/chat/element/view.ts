@@ -239,7 +239,6 @@ export class ChatView {
     paste: (text) => {
       if (text.length <= LONGEST_TYPED) return false
       this.#update({ pasted: [...this.#ui.pasted, text] })
-      this.#chat.conversation.prepare()
       return true
     },
     search: (query) => this.#search(query),
@@ -346,13 +345,13 @@ export class ChatView {
   }
 
   /** Puts what was typed before in a conversation into the field, when that conversation shows. */
-  #followDraft({ session, loaded, messages, hasOlder }: ConversationState): void {
+  #followDraft({ session, loaded, messages }: ConversationState): void {
     const textarea = this.#textarea()
     const before = this.#drafted
     if (!textarea || !session) return
     const { sessionId } = session
     // One in which nothing was said yet has another id after a reload.
-    const isNew = messages.length === 0 && !hasOlder
+    const isNew = messages.length === 0
     const name = isNew && loaded ? NEW : sessionId
     if (before?.sessionId === sessionId) {
       if (before.name === name) return

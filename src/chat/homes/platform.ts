@@ -36,22 +36,18 @@ function localStorageOf(): ChatStorage | undefined {
 function locksOf(browser: ChatLocks | undefined): ChatLocks {
   const own = pageLocks()
   if (!browser) return own
-  let isRefused = false
   return {
     async request(name, options, run) {
-      if (!isRefused) {
-        let isHeld = false
-        try {
-          return await browser.request(name, options, (lock) => {
-            isHeld = true
-            return run(lock)
-          })
-        } catch (error) {
-          if (isHeld || (error as Error).name !== 'SecurityError') throw error
-          isRefused = true
-        }
+      let isHeld = false
+      try {
+        return await browser.request(name, options, (lock) => {
+          isHeld = true
+          return run(lock)
+        })
+      } catch (error) {
+        if (isHeld || (error as Error).name !== 'SecurityError') throw error
+        return own.request(name, options, run)
       }
-      return own.request(name, options, run)
     },
   }
 }

@@ -5,7 +5,7 @@ export const launcherStyle = `
 :host([placement='page']) { inset: 0; inline-size: auto; block-size: auto; display: block }
 :host([hidden]) { display: none !important }
 *, ::before { box-sizing: border-box }
-.shell { font-size: medium; --_plimsoll-unit: 1em }
+.shell { font-size: medium; --_unit: 1em }
 [hidden] { display: none !important }
 .launcher {
   --accent: var(--plimsoll-accent, light-dark(#14598c, #7cc0ee));

@@ -75,8 +75,7 @@ export function chunksOf(text: string): readonly (string | Element)[] {
   if (text.length <= 2 * CHUNK) return [text]
   const chunks: Element[] = []
   for (let from = 0; from < text.length; ) {
-    const near = text.lastIndexOf('\n', from + CHUNK)
-    const line = near > from ? near : text.indexOf('\n', from + CHUNK)
+    const line = text.indexOf('\n', from + CHUNK)
     const to = line < 0 ? text.length : line
     const chunk = document.createElement('div')
     chunk.className = 'chunk'
