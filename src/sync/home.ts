@@ -1,6 +1,6 @@
 import { SECRET } from '../kernel/context/secret.ts'
 import { decide, nothingWritten, reindexed } from '../kernel/log/decide.ts'
-import { deciding } from '../kernel/log/deciding.ts'
+import { deciding } from './deciding.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Envelope, OpResult, RejectReason, SealedOp } from '../ports/op.ts'
 import {

@@ -1,4 +1,4 @@
-import { deciding } from '../../kernel/log/deciding.ts'
+import { deciding } from '../../sync/deciding.ts'
 import type { Decision, Rows, ScopeStore } from '../../ports/store.ts'
 
 /**
