@@ -1,6 +1,5 @@
 import { SECRET } from '../kernel/context/secret.ts'
 import { decide, nothingWritten, reindexed } from '../kernel/log/decide.ts'
-import { deciding } from './deciding.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Envelope, OpResult, RejectReason, SealedOp } from '../ports/op.ts'
 import {
@@ -26,6 +25,7 @@ import type {
   SyncOp,
 } from '../ports/sync.ts'
 import { utf8Length } from '../ports/utf8-length.ts'
+import { deciding } from './deciding.ts'
 import { opsIn, pulledOp } from './pulled.ts'
 import { pushedOps, secretBeside } from './pushed.ts'
 import { NO_GENERATION } from './state.ts'
