@@ -47,8 +47,12 @@ export class InspectorPanel {
     this.#root.hidden = !this.#root.hidden
     if (this.#root.hidden) return false
     if (!this.#inspector) {
-      await import('../src/inspector/define.ts')
+      const [{ loadStrings }] = await Promise.all([
+        import('../src/inspector/index.ts'),
+        import('../src/inspector/define.ts'),
+      ])
       this.#inspector = document.createElement('plimsoll-inspector')
+      this.#inspector.strings = await loadStrings(document.documentElement.lang)
       this.#inspector.append(this.#leave)
       this.#root.append(this.#inspector)
     }

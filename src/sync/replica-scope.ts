@@ -45,7 +45,7 @@ export function replicaScope({ scope, replica, clock, onWritten, onClosed }: Rep
     },
     entries: (query) => scope.entries(query),
     head: async () => {
-      await replica.refresh()
+      await replica.refreshed()
       return confirmedIn(await scope.head())
     },
     register: (key) => scope.register(key),
@@ -53,7 +53,7 @@ export function replicaScope({ scope, replica, clock, onWritten, onClosed }: Rep
     indexed: (group, query) => scope.indexed(group, query),
     sums: (groups) => scope.sums(groups),
     changesSince: async (seq) => {
-      await replica.refresh()
+      await replica.refreshed()
       const changes = await scope.changesSince(seq)
       return { ...changes, head: confirmedIn(changes.head) }
     },
@@ -69,7 +69,7 @@ export function replicaScope({ scope, replica, clock, onWritten, onClosed }: Rep
     },
     ...(scope.snapshot && {
       snapshot: async (work) => {
-        await replica.refresh()
+        await replica.refreshed()
         return (scope.snapshot as NonNullable<typeof scope.snapshot>)((reads) =>
           work({
             entries: (query) => reads.entries(query),

@@ -6,9 +6,10 @@ import type { Store } from '../ports/store.ts'
 import type { PullAnswer, PushAnswer, SyncFailure, SyncOp, SyncScope } from '../ports/sync.ts'
 import { utf8Length } from '../ports/utf8-length.ts'
 import { PROBLEM_TYPE, type Problem } from '../ports/wire.ts'
-import { answerPull, answerPush, PULL_BYTES, type PushOptions } from './home.ts'
+import { answerPull, PULL_BYTES } from './answer-pull.ts'
+import { answerPush, type PushOptions } from './home.ts'
 import { newTok } from './tok.ts'
-import { decodePull, decodePush, encodePullAnswers, encodePushAnswers } from './wire.ts'
+import { decodePull, decodePush, encodePullAnswers, encodePushAnswers } from './wire-requests.ts'
 
 export interface SyncServerOptions {
   /** Where the homes are. What else writes to it does so through `homeStore(store)`. */

@@ -14,13 +14,8 @@ import {
   type SyncOp,
   type SyncScope,
 } from '../../src/ports/sync.ts'
-import {
-  decodePullAnswers,
-  decodePushAnswers,
-  encodePull,
-  encodePush,
-  isFailure,
-} from '../../src/sync/wire.ts'
+import { decodePullAnswers, decodePushAnswers, encodePull, encodePush } from '../../src/sync/wire.ts'
+import { isFailure } from '../../src/sync/wire-requests.ts'
 
 /** A home as replicas see it. */
 export interface SyncHome {

@@ -14,16 +14,13 @@ import {
   type SyncOp,
 } from '../../../src/ports/sync.ts'
 import { utf8Length } from '../../../src/ports/utf8-length.ts'
+import { decodePullAnswers, decodePushAnswers, encodePull, encodePush } from '../../../src/sync/wire.ts'
 import {
   decodePull,
-  decodePullAnswers,
   decodePush,
-  decodePushAnswers,
-  encodePull,
   encodePullAnswers,
-  encodePush,
   encodePushAnswers,
-} from '../../../src/sync/wire.ts'
+} from '../../../src/sync/wire-requests.ts'
 import { runs } from '../../everywhere/runs.ts'
 
 const id = fc.oneof(

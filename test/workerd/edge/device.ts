@@ -14,7 +14,8 @@ import type {
   SyncScope,
 } from '../../../src/ports/sync.ts'
 import { mapStore } from '../../../src/stores/map.ts'
-import { answerPull, homeStore } from '../../../src/sync/home.ts'
+import { answerPull } from '../../../src/sync/answer-pull.ts'
+import { homeStore } from '../../../src/sync/home.ts'
 import { decodePullAnswers, decodePushAnswers, encodePull, encodePush } from '../../../src/sync/wire.ts'
 import type { User } from './caller.ts'
 import type { World } from './world.ts'

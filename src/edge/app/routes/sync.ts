@@ -15,14 +15,9 @@ import {
   type SyncScope,
 } from '../../../ports/sync.ts'
 import { utf8Length } from '../../../ports/utf8-length.ts'
-import { PULL_BYTES, PULL_OPS } from '../../../sync/home.ts'
-import {
-  decodePull,
-  decodePush,
-  encodePullAnswers,
-  encodePush,
-  encodePushAnswers,
-} from '../../../sync/wire.ts'
+import { PULL_BYTES, PULL_OPS } from '../../../sync/answer-pull.ts'
+import { encodePush } from '../../../sync/wire.ts'
+import { decodePull, decodePush, encodePullAnswers, encodePushAnswers } from '../../../sync/wire-requests.ts'
 import type { AppEnv } from '../app-env.ts'
 import { JSON_TYPE, MAX_BODY_BYTES, readJsonText } from '../body.ts'
 import { describe } from '../describe.ts'
