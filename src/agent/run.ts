@@ -132,8 +132,9 @@ async function answer(
   const { options, host, signal, emit } = parts
   const session = options.session as AgentSession
   const message = await say(parts, session)
-  for (;;) {
+  for (let told = 0; ; ) {
     const tenure = await lease.hold({ session, message, host, signal, emit })
+    for (const step of tenure.round.steps.slice(told)) emit({ type: 'past-step', step })
     const run = start(tenure)
     const { answer: known, pending } = tenure.round
     if (known) return converse(run, known)
@@ -148,6 +149,8 @@ async function answer(
       await tenure.end(end.reason === 'stopped' || end.reason === 'max-steps' ? 'over' : 'answered')
       return end
     } catch (error) {
+      // Of its newest step others may have run the calls.
+      told = Math.max(0, run.steps - 1)
       if (tenure.isLost && !signal.aborted) continue
       await tenure.end(options.signal?.aborted ? 'over' : 'open').catch(() => {})
       throw error

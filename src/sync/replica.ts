@@ -9,6 +9,7 @@ import { adoptLog, resetReplica } from './resets.ts'
 import {
   type Held,
   isBookkeeping,
+  mayDiffer,
   NO_GENERATION,
   outboxRow,
   type Refusal,
@@ -250,7 +251,7 @@ export class Replica {
     // Where plain messages come behind all that is here, nothing else need be read.
     const isPlain = waiting.length === 0 && ops.every(isPlainAppend)
     const asked = isSame ? [] : isPlain ? names : [...names, ...[...keys, SECRET].map(asking)]
-    const dropped = now.filter(isBookkeeping).map(({ order }) => order)
+    const dropped = now.filter((one) => isBookkeeping(one, waiting)).map(({ order }) => order)
     const isWritten = await this.write(view, asked, (rows) => {
       const decision = applyPage({ ...page, ops }, held, rows, now)
       const { replica } = decision
@@ -306,9 +307,13 @@ function seen(waiting: readonly Waiting[]): readonly Held[] {
   return waiting.map((one) => ({ waiting: one, op: { envelope: one.envelope, bodies: [] } }))
 }
 
-/** Ops of a page, of which those that were only named wait here; nothing, where one does not. */
+/**
+ * Ops of a page, of which those that were only named wait here; nothing, where one does not, or the
+ * home was asked by a place that the op had before that was restored.
+ */
 function named(ops: Exclude<PullAnswer, { readonly reset: string }>['ops'], { waiting }: View) {
-  const byId = new Map(waiting.map((one) => [one.envelope.opId, one]))
+  const known = waiting.filter((one) => !mayDiffer(one))
+  const byId = new Map(known.map((one) => [one.envelope.opId, one]))
   const all = ops.map((op): SyncOp | Waiting | undefined => ('envelope' in op ? op : byId.get(op.opId)))
   return all.includes(undefined) ? undefined : (all as readonly (WholeOp | Waiting)[])
 }

@@ -11,7 +11,7 @@ import {
 } from '../ports/sync.ts'
 import { newPace } from './pace.ts'
 import type { Replica } from './replica.ts'
-import { NO_GENERATION, type Refusal, type Waiting } from './state.ts'
+import { mayDiffer, NO_GENERATION, type Refusal, type Waiting } from './state.ts'
 import { newTok } from './tok.ts'
 import type { View } from './view.ts'
 
@@ -232,16 +232,10 @@ export class ScopeSync {
       for (const opId of [...map.keys()]) if (!isKept(opId)) map.delete(opId)
   }
 
-  /**
-   * Seqs of what is here already. What is written beside an op is as the home says, and so is a
-   * mark: another writer's of its name may have come first. A home that was restored may have what
-   * is forgotten here.
-   */
+  /** Seqs of what is here already. */
   #known(waiting: readonly Waiting[], cursor: number): readonly number[] {
-    const isTold = ({ envelope: { kind }, bodies, beside, emptied }: Waiting) =>
-      beside || emptied || kind === 'mark' || bodies?.includes(null)
     return waiting
-      .flatMap((one) => (isTold(one) ? [] : (this.#acks.get(one.envelope.opId) ?? [])))
+      .flatMap((one) => (mayDiffer(one) ? [] : (this.#acks.get(one.envelope.opId) ?? [])))
       .filter((seq) => seq > cursor)
       .sort((one, other) => one - other)
   }

@@ -1,16 +1,23 @@
 /**
- * `npm run test:lease -- [1000] [--seed 1]`: an agent's run with two possible holders of its lease,
- * until the one that had it was killed so often, in one store and in two that follow each other.
- * Also with a lossy network, processes that stand still, and a model that never says the same
- * twice. Prints how long the other one took to go on.
+ * `npm run test:lease -- [1000] [--seed 1] [--real 20]`: an agent's run with two possible holders
+ * of its lease, until the one that had it was killed so often, in one store and in two that follow
+ * each other. Also with a lossy network, processes that stand still, and a model that never says
+ * the same twice. Prints how long the other one took to go on. With `--real`, in their place: a tab
+ * of a real Chromium, and a real workerd, killed so often (`test/e2e/unplug.test.ts`).
  */
+import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { differencesOf, type HoldersSettings, holders } from './holders.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { seed: { type: 'string', default: '1' } },
+  options: { seed: { type: 'string', default: '1' }, real: { type: 'string' } },
 })
+if (values.real !== undefined) {
+  const args = ['run', '--project', 'e2e', 'test/e2e/unplug.test.ts']
+  const env = { ...process.env, UNPLUG: values.real }
+  process.exit(spawnSync('vitest', args, { stdio: 'inherit', env }).status ?? 1)
+}
 const kills = Number(positionals[0] ?? 1_000)
 /** Where both are there all the time. */
 const MOST_MS = 2_000

@@ -3,6 +3,7 @@ import { leaseIn } from '../../../src/agent/round.ts'
 import { startRun } from '../../../src/agent/start-run.ts'
 import {
   type AgentEvent,
+  checkPushed,
   createMemory,
   exportFrom,
   lease,
@@ -13,11 +14,13 @@ import {
   runAgent,
   type Store,
   scriptedModel,
+  standard,
 } from '../../../src/index.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { webHost } from '../../../src/platform/web.ts'
 import type { LeaseMark } from '../../../src/ports/lease.ts'
 import type { LogRow } from '../../../src/ports/store.ts'
+import { homeStore, httpTransport, syncServer } from '../../../src/sync/index.ts'
 import { VirtualTime } from '../../crash/virtual-time.ts'
 import { device, TestHome, TRIP } from '../support/synced.ts'
 import { call, eventsOf, open, tool } from './support.ts'
@@ -320,6 +323,36 @@ describe('a run under a lease', () => {
     expect(waiting.requests).toEqual([])
     store.resume()
     expect((await run).answer).toBe('At 9:40.')
+    await store.close()
+  })
+
+  test.each(['taken', 'refused'])('over a home that checks what it is pushed is %s', async (what) => {
+    const base = mapStore()
+    const memory = createMemory({ store: homeStore(base), use: standard() })
+    const answer = syncServer({
+      store: base,
+      authenticate: async () => ({ userId: 'ada' }),
+      check: async (scope, ops) => {
+        const refuse = await checkPushed(memory, scope, ops)
+        return (op) => (what === 'refused' && op.envelope.mark ? 'forbidden' : refuse(op))
+      },
+    })
+    const fetch = (url: string, init: RequestInit) => answer(new Request(url, init))
+    const transport = httpTransport({ url: 'https://home.example', token: 'ada', fetch })
+    const { store } = device(new TestHome(), { transport })
+    const session = open(store)
+    const run = runAgent({
+      input: QUESTION,
+      model: scriptedModel(['At 9:40.']),
+      session,
+      lease: lease({ holder: 'b' }),
+    })
+    if (what === 'refused') await expect(Promise.resolve(run)).rejects.toMatchObject({ code: 'ERR_CONFLICT' })
+    else {
+      expect((await run).answer).toBe('At 9:40.')
+      await store.settled()
+      expect(await leaseOf(open(base), 'm1')).toMatchObject({ holder: 'b' })
+    }
     await store.close()
   })
 
