@@ -36,6 +36,19 @@ function pushOf(ops: readonly SealedOp[]): readonly SyncOp[] {
   })
 }
 
+it('takes no ciphertext, nor keys to it', async () => {
+  const store = mapStore()
+  const ops: readonly SyncOp[] = [
+    { envelope: { opId: 'k', kind: 'put', ids: ['sealed/keys/a'], key: 'sealed/keys/a' }, bodies: ['[]'] },
+    {
+      envelope: { opId: 'entry:m', kind: 'append', ids: ['m'], round: 'm' },
+      bodies: [`p1.${'a'.repeat(11)}.${'A'.repeat(40)}`],
+    },
+  ]
+  const refuse = await checkPushed(memoryOver(store), SESSION, ops)
+  expect(ops.map(refuse)).toEqual(['forbidden', 'forbidden'])
+})
+
 /** After whatever happened: what chance seldom brings. */
 const AT_LAST: readonly Happening[] = [
   { type: 'say', tab: 0, size: 1 },
