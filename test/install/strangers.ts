@@ -1,6 +1,6 @@
 /**
- * `npm run test:strangers`: what a stranger does with each bridge. Packs the library, installs it in
- * a fresh folder beside what the bridge joins, checks the program of `strangers/` under strict
+ * `npm run test:strangers`: what a stranger does with each bridge. Packs the library, installs it
+ * in a fresh folder beside what the bridge joins, checks the program of `strangers/` under strict
  * types, and runs it twice, in processes of their own: the second has to know what the first was
  * told. Prints the seconds of all that but the packing. Needs a registry; about a minute each.
  */
