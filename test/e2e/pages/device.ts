@@ -81,6 +81,20 @@ const device = {
     await opened.session.append({ id, role: 'user', content })
   },
 
+  /** Says so many, one after the other, and tells `wrote` of each that is durable, if it is there. */
+  sayMany: async (name: string, count: number): Promise<void> => {
+    const { wrote } = globalThis as { readonly wrote?: (id: string) => void }
+    for (let index = 0; index < count; index++) {
+      const id = `${name}-${index}`
+      await opened.session.append({ id, role: 'user', content: id })
+      wrote?.(id)
+    }
+  },
+
+  state: (): string => opened.store.status.state,
+
+  resume: (): void => opened.store.resume(),
+
   /** Has an agent here answer the newest message, or go on where another one ended. */
   answer: async (): Promise<void> => {
     const { session } = opened

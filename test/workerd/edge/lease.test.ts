@@ -28,9 +28,9 @@ const PATIENCE = { timeout: 20_000, interval: 50 }
 const look: AgentTool = { name: 'look', inputSchema: { type: 'object' }, execute: () => 'a train at 9:40' }
 
 /** The edge's agent with a script of its own, and what it was asked. */
-async function edgeSays(replies: readonly ScriptedReply[], tools = [look]) {
+async function edgeSays(replies: readonly ScriptedReply[], tools = [look], afterMs = 200) {
   const model = scriptedModel(replies)
-  await changeSessions((settings) => ({ ...settings, model, tools: () => tools, lease: { afterMs: 200 } }))
+  await changeSessions((settings) => ({ ...settings, model, tools: () => tools, lease: { afterMs } }))
   return model
 }
 
@@ -83,6 +83,40 @@ it('answers a message that was written offline, once, where no device does', asy
   expect((await textsOf(session)).length).toBe(3)
   expect(model.requests).toHaveLength(1)
   expect(await leaseOf(session, 'm1')).toMatchObject({ holder: 'edge' })
+})
+
+it('answers the newest of several messages alone', async () => {
+  const model = await edgeSays(['At 9:40.'], [look], 1_000)
+  const { store, session } = await deviceOf(new World())
+  await session.append({ ...ASKED, id: 'm0', content: 'Hello.' })
+  await store.settled()
+  await session.append(ASKED)
+  await expect.poll(() => textsOf(session), PATIENCE).toHaveLength(3)
+  await new Promise((resolve) => setTimeout(resolve, 2_500))
+  expect((await textsOf(session)).at(-1)).toBe('assistant: At 9:40.')
+  expect(model.requests).toHaveLength(1)
+})
+
+it('goes on with no run that was stopped on a device', async () => {
+  const model = await edgeSays(['At 9:40.'])
+  const world = new World()
+  const { store, session } = await deviceOf(world)
+  await session.append(ASKED)
+  const controller = new AbortController()
+  const hanging: AgentTool = { ...look, execute: () => new Promise(() => {}) }
+  const run = runAgent({
+    session,
+    model: scriptedModel([CALLS]),
+    tools: [hanging],
+    lease: lease({ holder: 'device' }),
+    signal: controller.signal,
+  })
+  await expect.poll(() => world.messages(), PATIENCE).toHaveLength(2)
+  controller.abort()
+  expect((await run).reason).toBe('aborted')
+  await store.settled()
+  await new Promise((resolve) => setTimeout(resolve, 2_500))
+  expect(model.requests).toEqual([])
 })
 
 it('leaves a message to the device that has the lease, whose reply everybody gets', async () => {
