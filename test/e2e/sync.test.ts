@@ -230,27 +230,36 @@ describe('two browsers and an edge', () => {
     expect(await other.call('rows')).toEqual(await one.call('rows'))
   })
 
-  it.runIf(isWhole)('bring back what they wrote to a home that is set back without a word (T17)', async () => {
-    const all = await meet()
-    const [one, other] = all.devices
-    await one.say('Before.')
-    await expect.poll(() => other.call('texts')).toHaveLength(1)
-    await edge.kill()
-    const restore = edge.save()
-    await edge.startAgain()
-    await one.say('One after.')
-    await other.say('Other after.')
-    await expectEqual(all, 3)
-    await edge.kill()
-    restore()
-    await edge.startAgain()
-    await all.home.append({ role: 'user', content: 'Meanwhile.' })
-    await one.say('One at last.')
-    const texts = await expectEqual(all, 5)
-    expect(texts[0]).toBe('Before.')
-    expect([...texts].sort()).toEqual(['Before.', 'Meanwhile.', 'One after.', 'One at last.', 'Other after.'])
-    expect(await other.call('rows')).toEqual(await one.call('rows'))
-  })
+  it.runIf(isWhole)(
+    'bring back what they wrote to a home that is set back without a word (T17)',
+    async () => {
+      const all = await meet()
+      const [one, other] = all.devices
+      await one.say('Before.')
+      await expect.poll(() => other.call('texts')).toHaveLength(1)
+      await edge.kill()
+      const restore = edge.save()
+      await edge.startAgain()
+      await one.say('One after.')
+      await other.say('Other after.')
+      await expectEqual(all, 3)
+      await edge.kill()
+      restore()
+      await edge.startAgain()
+      await all.home.append({ role: 'user', content: 'Meanwhile.' })
+      await one.say('One at last.')
+      const texts = await expectEqual(all, 5)
+      expect(texts[0]).toBe('Before.')
+      expect([...texts].sort()).toEqual([
+        'Before.',
+        'Meanwhile.',
+        'One after.',
+        'One at last.',
+        'Other after.',
+      ])
+      expect(await other.call('rows')).toEqual(await one.call('rows'))
+    },
+  )
 
   it.runIf(isWhole)('hold one order of all that both wrote, one of them offline at first (T21)', async () => {
     const all = await meet()
@@ -268,32 +277,38 @@ describe('two browsers and an edge', () => {
     expect(await other.call('rows')).toEqual(await one.call('rows'))
   })
 
-  it.runIf(isWhole)('lose nothing that was durable in a tab that is killed while it writes and sends (T22)', async () => {
-    const all = await meet()
-    const [one, other] = all.devices
-    const wrote = new Set<string>()
-    await one.context.exposeFunction('wrote', (id: string) => wrote.add(id))
-    for (let kill = 0; kill < KILLS; kill++) {
-      await one.page.close()
-      await one.open()
-      one.call('sayMany', `life-${kill}`, 1_000).catch(() => {})
-      await new Promise((done) => setTimeout(done, 50 + Math.random() * 400))
-      await one.crash()
-      await one.open()
-    }
-    await one.call('settled')
-    const texts = await one.call('texts')
-    await expect.poll(() => other.call('texts'), SLOW).toEqual(texts)
-    expect(wrote.size).toBeGreaterThan(0)
-    expect([...wrote].filter((id) => !texts.includes(id))).toEqual([])
-    expect(new Set(texts).size).toBe(texts.length)
-    for (let kill = 0; kill < KILLS; kill++) {
-      const lived = texts.filter((text) => text.startsWith(`life-${kill}-`))
-      expect(lived).toEqual(lived.map((_, index) => `life-${kill}-${index}`))
-    }
-    await other.call('settled')
-    expect(await other.call('rows')).toEqual(await one.call('rows'))
-  })
+  it.runIf(isWhole)(
+    'lose nothing that was durable in a tab that is killed while it writes and sends (T22)',
+    {
+      timeout: 300_000,
+    },
+    async () => {
+      const all = await meet()
+      const [one, other] = all.devices
+      const wrote = new Set<string>()
+      await one.context.exposeFunction('wrote', (id: string) => wrote.add(id))
+      for (let kill = 0; kill < KILLS; kill++) {
+        await one.page.close()
+        await one.open()
+        one.call('sayMany', `life-${kill}`, 1_000).catch(() => {})
+        await new Promise((done) => setTimeout(done, 50 + Math.random() * 400))
+        await one.crash()
+        await one.open()
+      }
+      await one.call('settled')
+      const texts = await one.call('texts')
+      await expect.poll(() => other.call('texts'), SLOW).toEqual(texts)
+      expect(wrote.size).toBeGreaterThan(0)
+      expect([...wrote].filter((id) => !texts.includes(id))).toEqual([])
+      expect(new Set(texts).size).toBe(texts.length)
+      for (let kill = 0; kill < KILLS; kill++) {
+        const lived = texts.filter((text) => text.startsWith(`life-${kill}-`))
+        expect(lived).toEqual(lived.map((_, index) => `life-${kill}-${index}`))
+      }
+      await other.call('settled')
+      expect(await other.call('rows')).toEqual(await one.call('rows'))
+    },
+  )
 
   it.each([
     ['where the one that sends is closed', ''],

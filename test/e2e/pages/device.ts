@@ -26,6 +26,8 @@ export interface DeviceOrder {
 /** What the edge has as well: see `worker/objects.ts`. */
 const BUDGET = { contextWindow: 16_000, maxOutputTokens: 0 }
 const MOST_FACTS = 500
+/** More than any test says. */
+const ALL = 100_000
 
 let isTold = false
 
@@ -110,7 +112,7 @@ const device = {
 
   /** What it shows, in order. */
   texts: async (): Promise<readonly string[]> =>
-    (await opened.session.history()).map(({ content }) =>
+    (await opened.session.history({ messages: ALL })).map(({ content }) =>
       typeof content === 'string'
         ? content
         : content.map((part) => (part.type === 'text' ? part.text : '')).join(''),

@@ -1,6 +1,6 @@
 /** The edge's agent as one of several: devices that follow the session may answer too. */
-import { runInDurableObject } from 'cloudflare:test'
-import { expect, it, onTestFinished } from 'vitest'
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { WorkTable } from '../../../src/edge/work/work-table.ts'
 import {
   type AgentTool,
@@ -157,6 +157,9 @@ it('goes on where a device ended, within two seconds of its lease', async () => 
     lease: lease({ holder: 'device' }),
   })
   await expect.poll(() => world.messages(), PATIENCE).toHaveLength(2)
+  // The object is not kept awake by what the device does.
+  await new Promise((resolve) => setTimeout(resolve, 2_000))
+  expect((await world.caller.fetch('GET', '/v1/sessions/trip/chat/current')).status).toBe(204)
   // As if its tab were closed.
   store.pause()
   const until = async () => (await leaseOf(session, 'm1'))?.until ?? 0
@@ -224,7 +227,13 @@ it('asks a model that fails once for a pushed message, and leaves it to whoever 
   const { session } = await deviceOf(world)
   await session.append(ASKED)
   await expect.poll(() => model.requests.length, PATIENCE).toBe(1)
-  await new Promise((resolve) => setTimeout(resolve, 3_000))
+  // The alarm looks once more when the run should be over.
+  await expect.poll(() => leaseOf(session, 'm1'), PATIENCE).toMatchObject({ until: 0 })
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_000 })
+  onTestFinished(() => void vi.useRealTimers())
+  expect(await runDurableObjectAlarm(world.stub())).toBe(true)
+  vi.useRealTimers()
+  await new Promise((resolve) => setTimeout(resolve, 500))
   expect(model.requests).toHaveLength(1)
   expect((await answering(session, scriptedModel(['At 9:40.']))).answer).toBe('At 9:40.')
 })
