@@ -26,6 +26,10 @@ const benches: Readonly<Record<string, { about: string; load: () => Promise<{ be
     about: 'what a message holds in the map store, and what a session that idled reads and holds',
     load: () => import('./held.ts'),
   },
+  langgraph: {
+    about: 'bytes, rows and time of a turn in a long thread of LangGraph, beside its own savers',
+    load: () => import('./langgraph.ts'),
+  },
   picture: {
     about: "README's picture and table: the race over the longest recorded session of a coding agent",
     load: () => import('./picture.ts'),

@@ -5,6 +5,7 @@
 import '../src/chat/define.ts'
 import type { PlimsollChat } from '../src/chat/index.ts'
 import { linkedSession, linkTo, onLink } from './deep-link.ts'
+import { firstScreen } from './first-screen.ts'
 import { InspectorPanel } from './inspector-panel.ts'
 import { offerInstall } from './install.ts'
 import { offerPersistence } from './persistence.ts'
@@ -44,9 +45,11 @@ const panel = new InspectorPanel(find('#inspector'), chat, leave, () => {
   inspect.ariaExpanded = 'false'
   inspect.focus()
 })
-inspect.addEventListener('click', async () => {
+const toggle = async (): Promise<void> => {
   inspect.ariaExpanded = String(await panel.toggle())
-})
+}
+inspect.addEventListener('click', toggle)
+chat.append(firstScreen(words, { say: (text) => void chat.send(text), inspect: () => void toggle() }))
 
 const box = find<HTMLElement>('#notice')
 let goes: ReturnType<typeof setTimeout> | undefined

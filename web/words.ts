@@ -1,5 +1,9 @@
 /** The words of the page around the chat, which has words of its own. */
 export interface Words {
+  /** What this is, in one sentence. */
+  readonly firstText: string
+  readonly starterRemember: string
+  readonly starterLine: string
   readonly inspector: string
   readonly closeInspector: string
   readonly install: string
@@ -13,6 +17,10 @@ export interface Words {
 }
 
 const english: Words = {
+  firstText:
+    'An assistant whose memory never loads past the line: what its model reads stays small however long you talk, and you can see where each part comes from.',
+  starterRemember: 'Remember that I prefer window seats.',
+  starterLine: 'Show me the line at work',
   inspector: 'Inspector',
   closeInspector: 'Close the inspector',
   install: 'Install',
@@ -28,6 +36,10 @@ const english: Words = {
 const catalogue: Readonly<Record<string, Words>> = {
   en: english,
   de: {
+    firstText:
+      'Ein Assistent, dessen Gedächtnis nie über die Linie lädt: Was sein Modell liest, bleibt klein, so lange ihr auch sprecht, und du siehst, woher jeder Teil kommt.',
+    starterRemember: 'Merk dir, dass ich gern am Fenster sitze.',
+    starterLine: 'Zeig mir die Linie bei der Arbeit',
     inspector: 'Inspektor',
     closeInspector: 'Inspektor schließen',
     install: 'Installieren',
@@ -40,6 +52,10 @@ const catalogue: Readonly<Record<string, Words>> = {
     dismiss: 'Schließen',
   },
   fr: {
+    firstText:
+      'Un assistant dont la mémoire ne charge jamais au-delà de la ligne : ce que lit son modèle reste petit, aussi longue que soit la conversation, et vous voyez d’où vient chaque partie.',
+    starterRemember: 'Retiens que je préfère une place côté fenêtre.',
+    starterLine: 'Montrez-moi la ligne au travail',
     inspector: 'Inspecteur',
     closeInspector: 'Fermer l’inspecteur',
     install: 'Installer',
@@ -52,6 +68,10 @@ const catalogue: Readonly<Record<string, Words>> = {
     dismiss: 'Fermer',
   },
   es: {
+    firstText:
+      'Un asistente cuya memoria nunca carga más allá de la línea: lo que lee su modelo sigue siendo pequeño por mucho que hables, y puedes ver de dónde viene cada parte.',
+    starterRemember: 'Recuerda que prefiero el asiento de ventanilla.',
+    starterLine: 'Muéstrame la línea en acción',
     inspector: 'Inspector',
     closeInspector: 'Cerrar el inspector',
     install: 'Instalar',
@@ -64,6 +84,10 @@ const catalogue: Readonly<Record<string, Words>> = {
     dismiss: 'Cerrar',
   },
   ar: {
+    firstText:
+      'مساعد لا تتجاوز ذاكرته الخط أبدًا: ما يقرؤه نموذجه يبقى صغيرًا مهما طال الحديث، ويمكنك أن ترى من أين يأتي كل جزء.',
+    starterRemember: 'تذكّر أن مقعدي المفضل بجانب النافذة.',
+    starterLine: 'أرني الخط أثناء العمل',
     inspector: 'المفتّش',
     closeInspector: 'إغلاق المفتّش',
     install: 'تثبيت',
@@ -76,6 +100,10 @@ const catalogue: Readonly<Record<string, Words>> = {
     dismiss: 'إغلاق',
   },
   ja: {
+    firstText:
+      '記憶がラインを超えて積まれることのないアシスタントです。どれだけ長く話しても、モデルが読む量は小さいままで、各部分がどこから来たかを見られます。',
+    starterRemember: '覚えて：窓側の席が好きです。',
+    starterLine: 'ラインの働きを見る',
     inspector: 'インスペクター',
     closeInspector: 'インスペクターを閉じる',
     install: 'インストール',

@@ -1,6 +1,6 @@
 import type { KernelUser } from '../kernel/feature.ts'
 import { type Slot, slot } from '../kernel/slot.ts'
-import type { Fact, FactList, FactSums } from '../ports/fact.ts'
+import type { Fact, FactInput, FactList, FactSums } from '../ports/fact.ts'
 import type { IndexEntry } from '../ports/op.ts'
 import type { Recalled, RecallOptions } from '../ports/recall.ts'
 import type { SkillItem } from '../ports/start.ts'
@@ -42,6 +42,13 @@ export interface ListedFacts {
   settle(): Promise<void>
 }
 export const FactLists: Slot<ListedFacts> = slot('plimsoll/fact-lists')
+
+/**
+ * Asked by extraction: keeps a fact of the session that nobody asked for.
+ *
+ * @returns whether it says something new
+ */
+export const Extracted: Slot<(fact: FactInput) => Promise<boolean>> = slot('plimsoll/extracted')
 
 /** Asked by a session's start: the user's skills, and how many there are. */
 export interface ListedSkills {

@@ -251,7 +251,7 @@ export class Replica {
     // Where plain messages come behind all that is here, nothing else need be read.
     const isPlain = waiting.length === 0 && ops.every(isPlainAppend)
     const asked = isSame ? [] : isPlain ? names : [...names, ...[...keys, SECRET].map(asking)]
-    const dropped = now.filter(isBookkeeping).map(({ order }) => order)
+    const dropped = now.filter((one) => isBookkeeping(one, waiting)).map(({ order }) => order)
     const isWritten = await this.write(view, asked, (rows) => {
       const decision = applyPage({ ...page, ops }, held, rows, now)
       const { replica } = decision

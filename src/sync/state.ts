@@ -1,3 +1,4 @@
+import { OWED } from '../kernel/context/owed.ts'
 import type { Envelope, Name, SealedOp } from '../ports/op.ts'
 import type { Head, MarkRow, OutboxRow, RegisterRow } from '../ports/store.ts'
 import type { PushResult, SyncOp } from '../ports/sync.ts'
@@ -100,9 +101,18 @@ const BOOKKEEPING = /^(?:kept|untold)\/|^(?:retention|skills\/loaded)$/
 
 /**
  * Whether an op was refused that no app wrote: another device was first to list a session, or to
- * note what both know. What is there holds.
+ * note what both know. What is there holds. So does what says that something is being forgotten,
+ * once that is done.
+ *
+ * @param waiting all that waits
  */
-export function isBookkeeping({ envelope: { key = '', base }, refusal }: Waiting): boolean {
+export function isBookkeeping(
+  { envelope: { key = '', base }, refusal }: Waiting,
+  waiting: readonly Waiting[],
+): boolean {
   const isListing = key.startsWith('session/') && base === null
-  return refusal !== undefined && 'conflict' in refusal && (isListing || BOOKKEEPING.test(key))
+  const last = waiting.findLast(({ envelope }) => envelope.key === key)
+  const isForgotten = key === OWED && last?.bodies?.[0] === 'null'
+  const isOwn = isListing || isForgotten || BOOKKEEPING.test(key)
+  return refusal !== undefined && 'conflict' in refusal && isOwn
 }

@@ -35,6 +35,7 @@ const arrows: { readonly [folder: string]: readonly string[] } = {
     'agent/session-start-guide.ts',
     'agent/agent-session.ts',
   ],
+  'bridges/langgraph': [...below, 'platform'],
   replay: [...below, 'render', 'platform', 'stores/map.ts', 'create-memory.ts'],
   inspector: [...below, 'render', 'replay', 'counters', 'client'],
   'inspector/model': [...below, 'render', 'replay', 'counters', 'inspector/strings'],

@@ -3,7 +3,7 @@
  * or is a replica of a session at the edge.
  */
 
-import { extractFacts, isPlimsollError, type MessageInput, type Scope, type Store } from '../../src/index.ts'
+import { isPlimsollError, type MessageInput, type Scope, type Store } from '../../src/index.ts'
 import { englishStemmer } from '../../src/stemmer.ts'
 import { dexieStore } from '../../src/stores/dexie.ts'
 import { httpTransport, sync } from '../../src/sync/index.ts'
@@ -49,7 +49,7 @@ function memoryOver(store: Store, options: Partial<FullMemoryOptions>) {
     ...options,
     recall: { stemmer: englishStemmer },
     compaction: {},
-    facts: { extract: extractFacts },
+    extraction: {},
   } as FullMemoryOptions)
 }
 
