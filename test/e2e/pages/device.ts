@@ -83,7 +83,7 @@ const device = {
     await opened.session.append({ id, role: 'user', content })
   },
 
-  /** Says so many, one after the other, and tells `wrote` of each that is durable, if it is there. */
+  /** Says so many, and tells `wrote` of each that is durable, if that is there. */
   sayMany: async (name: string, count: number): Promise<void> => {
     const { wrote } = globalThis as { readonly wrote?: (id: string) => void }
     for (let index = 0; index < count; index++) {
