@@ -1,4 +1,4 @@
-/** A Durable Object that orders what it cannot read: a home by `syncServer`, of devices that encrypt. */
+/** A Durable Object that orders what it cannot read: a home of devices that encrypt. */
 import { env, runInDurableObject } from 'cloudflare:test'
 import { expect, it } from 'vitest'
 import { createMemory } from '../../src/create-memory.ts'

@@ -298,7 +298,7 @@ describe('a pushed op', () => {
     expect(await of({ ...first, key: 'audit/513' })).toBe('forbidden')
     await user.commit([sealOp(first)], decide)
     expect(await of(await next())).toBeUndefined()
-    // Where it comes from it was written over since: it takes no place, and stands in one of the ring.
+    // Where it comes from is written over: it takes no place, and stands in one of the ring.
     for (const [key, is] of [
       ['audit/7', undefined],
       ['audit/512', 'forbidden'],
