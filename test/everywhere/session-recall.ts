@@ -15,9 +15,9 @@ import { people, type Random, randomFrom, sentenceFrom, things } from './recall-
  * recall finds, so only on purpose.
  */
 const GOLDEN = [
-  'b83af6a7bc5b6e2faa82def01de79b6d63755b9e4924c4e1f30cc26e85781cbc',
-  'bb7a40414221d49ab94630fb16119bd368af14f7a84f1d607f7182eb170cc891',
-  '8f95db27dadde6f04f992917f5d4c346b663b8de2f927e1a60aab3b051d8f05d',
+  'f9febf2057e8aa6f7d35a133933097269c136a42763ebae0824a1aa13e2d4256',
+  '86cca99df0aefaf9965acb3b5cbb0ec0740f0c73561720ba80667b7f2004ae09',
+  '1d5a40682545e51e50933157117f2c1d91d28a9ae8e9a0a4637eca99d8cd7c36',
 ]
 
 const MESSAGES = 1_200

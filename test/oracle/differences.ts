@@ -2,7 +2,9 @@
  * Wanted differences between the frozen build and the working sources. Each has a line in
  * CHANGELOG.md.
  */
+import type { Command } from './commands.ts'
 import type { Difference } from './compare.ts'
+import { field } from './json.ts'
 import type { Result } from './play.ts'
 
 /** What both builds made of the history. */
@@ -28,4 +30,22 @@ export const wanted: readonly WantedDifference[] = [
     changelog: 'An epoch says how many messages its writer had read',
     holds: ({ path, old }) => path.at(-1) === 'count' && old === undefined,
   },
+  {
+    changelog: 'Recall finds and shows passages of messages',
+    holds: ({ command, path }) => isRecall(command) || path.some(isKept),
+  },
 ]
+
+/** Whether a command is answered by what recall finds, or by tokens of what it shows. */
+function isRecall(command: Command): boolean {
+  return (
+    ['recall', 'recallPage', 'userRecall', 'start'].includes(command.kind) ||
+    (command.kind === 'context' && field(command as never, 'recall') !== undefined) ||
+    field(field(command as never, 'options'), 'recall') !== undefined
+  )
+}
+
+/** Whether a key names what messages are found by, in their rows or in blocks. */
+function isKept(key: string | number, at: number, path: Difference['path']): boolean {
+  return /^recall\/[23]\//.test(String(key)) || (path[at - 1] === 'derived' && typeof key === 'number')
+}
