@@ -58,8 +58,10 @@ type ModuleInfoOf = (id: string) => { readonly importedIds: readonly string[] } 
  */
 const TOGETHER: Readonly<Record<string, readonly string[]>> = {
   launcher: ['tag.ts'],
-  opened: ['element/opened.ts'],
+  // With what sessions need wherever they are kept.
+  opened: ['element/opened.ts', 'homes/listed.ts', '../ports/host.ts', '../ports/options.ts'],
   local: ['homes/local.ts'],
+  memory: ['homes/local-memory.ts', 'homes/local-reply.ts'],
 }
 
 let files: readonly (readonly [string, ReadonlySet<string>])[] | undefined
@@ -88,11 +90,6 @@ export default defineConfig({
   base: './',
   publicDir: false,
   plugins: [denseStyles, plainImports, ownPeers, bundledLicenses()],
-  resolve: {
-    // The package's own entry shares one Dexie among all on a page, and throws where two versions
-    // meet: this copy keeps to itself.
-    alias: { dexie: resolve(import.meta.dirname, 'node_modules/dexie/dist/modern/dexie.mjs') },
-  },
   build: {
     outDir: 'dist/tag',
     emptyOutDir: true,

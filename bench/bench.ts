@@ -10,6 +10,8 @@ export interface BenchOptions {
   readonly transcripts?: string
   /** File that the bench of recall writes its rankings to, and that of the picture its picture. */
   readonly out?: string
+  /** Another checkout, installed, that the bench of the edge compares with. */
+  readonly against?: string
   /** Says how far the bench is, away from the report. */
   readonly progress: (line: string) => void
 }

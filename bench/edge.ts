@@ -5,6 +5,7 @@
 import { rmSync } from 'node:fs'
 import { BareWorkerd } from '../test/kill/bare-workerd.ts'
 import type { BenchOptions, BenchReport } from './bench.ts'
+import { measureAgainst } from './edge/against.ts'
 import { type ChatPlan, type ChatRow, measureChat } from './edge/chat.ts'
 import { type CallCounts, measureCounts } from './edge/counts.ts'
 import { FakeModel } from './edge/fake-model.ts'
@@ -53,7 +54,8 @@ export interface EdgeReport {
   readonly sizes: readonly EdgeSize[]
 }
 
-export async function bench({ quick, progress }: BenchOptions): Promise<BenchReport> {
+export async function bench({ quick, against, progress }: BenchOptions): Promise<BenchReport> {
+  if (against !== undefined) return measureAgainst(against, { quick, progress })
   const measured = await measure(quick ? QUICK : FULL, progress)
   const report = { ...measured, ratios: edgeRatios(measured.rows), goals: edgeGoals(measured) }
   return { json: report, text: edgeText(report) }

@@ -1,4 +1,7 @@
-/** `npm run bench -- <name> [--json] [--quick] [--data DIR] [--transcripts DIR] [--out FILE]` */
+/**
+ * `npm run bench -- <name> [--json] [--quick] [--data DIR] [--transcripts DIR] [--out FILE]
+ * [--against DIR]`
+ */
 import { parseArgs } from 'node:util'
 import type { Bench } from './bench.ts'
 
@@ -22,6 +25,10 @@ const benches: Readonly<Record<string, { about: string; load: () => Promise<{ be
   held: {
     about: 'what a message holds in the map store, and what a session that idled reads and holds',
     load: () => import('./held.ts'),
+  },
+  langgraph: {
+    about: 'bytes, rows and time of a turn in a long thread of LangGraph, beside its own savers',
+    load: () => import('./langgraph.ts'),
   },
   picture: {
     about: "README's picture and table: the race over the longest recorded session of a coding agent",
@@ -58,7 +65,7 @@ const benches: Readonly<Record<string, { about: string; load: () => Promise<{ be
   },
 }
 
-const usage = `Usage: npm run bench -- <name> [--json] [--quick] [--data DIR] [--transcripts DIR] [--out FILE]
+const usage = `Usage: npm run bench -- <name> [--json] [--quick] [--data DIR] [--transcripts DIR] [--out FILE] [--against DIR]
 
 ${Object.entries(benches)
   .map(([name, { about }]) => `  ${name.padEnd(8)} ${about}\n`)
@@ -68,6 +75,7 @@ ${Object.entries(benches)
   --data         folder with recordings, for benches that replay them; with LoCoMo, for recall and shown
   --transcripts  folder with recordings, for recall
   --out          file for what recall finds, by question, or for the picture
+  --against      another checkout, installed: CPU time of each call of the edge beside its own
 `
 
 process.exitCode = await main()
@@ -96,6 +104,7 @@ async function main(): Promise<number> {
     ...(values.data !== undefined && { data: values.data }),
     ...(values.transcripts !== undefined && { transcripts: values.transcripts }),
     ...(values.out !== undefined && { out: values.out }),
+    ...(values.against !== undefined && { against: values.against }),
     progress: (line) => process.stderr.write(`${line}\n`),
   })
   process.stdout.write(values.json ? `${JSON.stringify(report.json, null, 2)}\n` : report.text)
@@ -111,6 +120,7 @@ function parse() {
       data: { type: 'string' },
       transcripts: { type: 'string' },
       out: { type: 'string' },
+      against: { type: 'string' },
     },
   })
 }

@@ -2,15 +2,39 @@ import type { Compose, Fault, Flat } from './compose.ts'
 import { defaultCounter } from './counters/default.ts'
 import type { Feature } from './kernel/feature.ts'
 import { createKernel, type KernelOptions } from './kernel/memory.ts'
-import { checkOptions, invalid, isPlainObject } from './kernel/text/json.ts'
+import { type Check, checkShape, type Fields, optional } from './kernel/text/fields.ts'
+import { checkText, invalid, isPlainObject } from './kernel/text/json.ts'
 import { webHost } from './platform/web.ts'
 import type { Counter } from './ports/counter.ts'
 import type { Memory } from './ports/memory.ts'
 
-const OPTIONS = [
-  ...['store', 'budget', 'system', 'window', 'toolOutput', 'counter', 'use', 'onCut', 'laws'],
-  ...['clock', 'newId', 'newSecret'],
-]
+/** What makes the policy and what is in use is checked where it is used. */
+const given: Check = (_operation, _argument, value) => value
+/** Something that has a method, or is a function. */
+const having =
+  (method: string, reason: string): Check =>
+  (operation, argument, value) => {
+    if (typeof (method ? value?.[method as never] : value) === 'function') return value
+    throw invalid(operation, argument, reason)
+  }
+const run = optional(having('', 'must be a function'))
+const OPTIONS: Fields = {
+  store: having('open', 'must be a store, for example mapStore()'),
+  budget: optional((operation, argument, value) => {
+    if (typeof value === 'number' || isPlainObject(value)) return value
+    throw invalid(operation, argument, 'must be a number or an object')
+  }),
+  system: optional(checkText),
+  window: given,
+  toolOutput: given,
+  counter: optional(having('count', 'must be a counter')),
+  use: given,
+  onCut: run,
+  laws: run,
+  clock: run,
+  newId: run,
+  newSecret: run,
+}
 
 export interface MemoryOptions extends Omit<KernelOptions, 'counter' | 'host' | 'use'> {
   /**
@@ -59,18 +83,12 @@ export type CreateMemoryOptions<Use extends readonly Feature[] = readonly []> = 
 export function createMemory<const Use extends readonly Feature[] = readonly []>(
   options: CreateMemoryOptions<Use>,
 ): Memory<Flat<Compose<Use>>> {
-  checkOptions('createMemory', 'options', options, OPTIONS)
-  const { counter = defaultCounter, clock = webHost.now, ...others } = options
-  const { newId = webHost.newId, newSecret = webHost.newSecret, ...rest } = others
-  const { budget } = rest as { readonly budget?: unknown }
-  if (budget !== undefined && typeof budget !== 'number' && !isPlainObject(budget))
-    throw invalid('createMemory', 'budget', 'must be a number or an object')
-  if (typeof counter?.count !== 'function') throw invalid('createMemory', 'counter', 'must be a counter')
-  for (const [name, value] of Object.entries({ clock, newId, newSecret }))
-    if (typeof value !== 'function') throw invalid('createMemory', name, 'must be a function')
-  return createKernel({
-    ...(rest as unknown as KernelOptions),
-    counter,
-    host: { ...webHost, now: clock, newId, newSecret },
-  })
+  const {
+    counter = defaultCounter,
+    clock = webHost.now,
+    newId = webHost.newId,
+    newSecret = webHost.newSecret,
+    ...rest
+  } = checkShape<MemoryOptions & KernelOptions>('createMemory', 'options', options, OPTIONS)
+  return createKernel({ ...rest, counter, host: { ...webHost, now: clock, newId, newSecret } })
 }

@@ -79,8 +79,9 @@ export {
   compaction,
   type SessionCompaction,
 } from './features/compaction/feature.ts'
-export { extractFacts } from './features/facts/extract-facts.ts'
-export type { Extract } from './features/facts/extraction.ts'
+export { extractFacts } from './features/extraction/extract-facts.ts'
+export type { Extract } from './features/extraction/extraction.ts'
+export { type ExtractionOptions, type ExtractionShape, extraction } from './features/extraction/feature.ts'
 export type { FactOptions } from './features/facts/fact-options.ts'
 export type { FactCaps } from './features/facts/fact-plan.ts'
 export {
@@ -117,7 +118,7 @@ export {
   type SkillsShape,
   skills,
 } from './features/skills/feature.ts'
-export { toMarkdown } from './features/skills/skill.ts'
+export { fromMarkdown, toMarkdown } from './features/skills/markdown.ts'
 export type { Skills } from './features/skills/skills.ts'
 export { slidingWindow } from './features/sliding-window.ts'
 export { type StandardFeatures, type StandardOptions, standard } from './features/standard.ts'

@@ -1,4 +1,4 @@
-import { base64 } from './platform/base64.ts'
+import { base64 } from './ports/base64.ts'
 import type { Block, Context } from './ports/context.ts'
 import { isPlimsollError } from './ports/errors.ts'
 import type { Part } from './ports/message.ts'

@@ -1,5 +1,5 @@
 import type { AgentRun, RunOptions } from './agent/options.ts'
-import { startRun } from './agent/run.ts'
+import { startRun } from './agent/start-run.ts'
 import { webHost } from './platform/web.ts'
 
 export interface RunAgentOptions extends RunOptions {

@@ -34,6 +34,7 @@ const { only, seed, share, histories, kills, bodies, contexts, seconds, worlds, 
 const STEPS: Readonly<Record<string, Step>> = {
   cases: { script: 'test:cases', env: { FAST_CHECK_SEED: seed } },
   agents: { script: 'test:agents' },
+  peers: { script: 'test:peers' },
   offline: { script: 'test:offline' },
   manifest: { script: 'test:manifest' },
   openapi: { script: 'test:openapi', arguments: [bodies, seed] },

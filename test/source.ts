@@ -9,6 +9,7 @@ const sources: Readonly<Record<string, string>> = {
   'plimsoll/dexie': 'stores/dexie.ts',
   'plimsoll/durable-object': 'durable-object.ts',
   'plimsoll/hono': 'edge/hono.ts',
+  'plimsoll/langgraph': 'bridges/langgraph/index.ts',
   'plimsoll/models': 'edge/models/index.ts',
   'plimsoll/react': 'bridges/react.ts',
   'plimsoll/sqlite': 'stores/sqlite.ts',

@@ -1,6 +1,9 @@
 import type { PlimsollChat } from '../src/chat/index.ts'
 import type { PlimsollInspector } from '../src/inspector/index.ts'
 
+/** Stands for a session while the sample shows. */
+const SAMPLE = 'sample'
+
 /**
  * The inspector beside the chat: of the conversation that shows there. Loaded when it is first
  * opened.
@@ -8,17 +11,35 @@ import type { PlimsollInspector } from '../src/inspector/index.ts'
 export class InspectorPanel {
   readonly #root: HTMLElement
   readonly #chat: PlimsollChat
+  readonly #leave: HTMLElement
+  readonly #onClose: () => void
   #inspector: PlimsollInspector | undefined
   /** Id of the session that is inspected. */
   #session: string | undefined
 
-  constructor(root: HTMLElement, chat: PlimsollChat) {
+  /**
+   * @param leave the button that closes it, for the inspector's header
+   * @param onClose contract: called when it was closed from within
+   */
+  constructor(root: HTMLElement, chat: PlimsollChat, leave: HTMLElement, onClose: () => void) {
     this.#root = root
     this.#chat = chat
+    this.#leave = leave
+    this.#onClose = onClose
     const follow = (): void => void this.#follow()
     new MutationObserver(follow).observe(chat, { attributeFilter: ['session'] })
     // The first message of a session makes it.
     chat.addEventListener('plimsoll-message', follow)
+    // What the chat does with the key, it keeps to itself.
+    addEventListener('keydown', (event) => {
+      if (event.key === 'Escape' && !event.isComposing && !root.hidden) this.close()
+    })
+    leave.addEventListener('click', () => this.close())
+  }
+
+  close(): void {
+    this.#root.hidden = true
+    this.#onClose()
   }
 
   /** @returns whether it is open now */
@@ -26,8 +47,13 @@ export class InspectorPanel {
     this.#root.hidden = !this.#root.hidden
     if (this.#root.hidden) return false
     if (!this.#inspector) {
-      await import('../src/inspector/define.ts')
+      const [{ loadStrings }] = await Promise.all([
+        import('../src/inspector/index.ts'),
+        import('../src/inspector/define.ts'),
+      ])
       this.#inspector = document.createElement('plimsoll-inspector')
+      this.#inspector.strings = await loadStrings(document.documentElement.lang)
+      this.#inspector.append(this.#leave)
       this.#root.append(this.#inspector)
     }
     await this.#follow()
@@ -42,11 +68,18 @@ export class InspectorPanel {
       import('../src/inspector/index.ts'),
       this.#chat.inspected(),
     ])
-    if (!inspected || this.#chat.session !== session) return
+    if (this.#chat.session !== session) return
+    if (!inspected) {
+      // Nothing was said yet: there is something to look at all the same.
+      if (this.#session !== SAMPLE) void inspector.openSample()
+      this.#session = SAMPLE
+      return
+    }
     this.#session = session
+    const name = inspected.title === '' ? {} : { name: inspected.title }
     inspector.source =
       inspected.home === 'local'
-        ? sessionSource(inspected.session, { tools: inspected.tools })
-        : clientSource(inspected.session)
+        ? sessionSource(inspected.session, { tools: inspected.tools, ...name })
+        : clientSource(inspected.session, name)
   }
 }

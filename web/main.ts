@@ -5,6 +5,7 @@
 import '../src/chat/define.ts'
 import type { PlimsollChat } from '../src/chat/index.ts'
 import { linkedSession, linkTo, onLink } from './deep-link.ts'
+import { firstScreen } from './first-screen.ts'
 import { InspectorPanel } from './inspector-panel.ts'
 import { offerInstall } from './install.ts'
 import { offerPersistence } from './persistence.ts'
@@ -37,16 +38,30 @@ onLink((sessionId) => {
   chat.session = sessionId
 })
 
-const panel = new InspectorPanel(find('#inspector'), chat)
 const inspect = button('inspect', words.inspector)
-inspect.addEventListener('click', async () => {
-  inspect.ariaExpanded = String(await panel.toggle())
+const leave = button('leave', words.closeInspector)
+leave.title = words.closeInspector
+const panel = new InspectorPanel(find('#inspector'), chat, leave, () => {
+  inspect.ariaExpanded = 'false'
+  inspect.focus()
 })
+const toggle = async (): Promise<void> => {
+  inspect.ariaExpanded = String(await panel.toggle())
+}
+inspect.addEventListener('click', toggle)
+chat.append(firstScreen(words, { say: (text) => void chat.send(text), inspect: () => void toggle() }))
 
 const box = find<HTMLElement>('#notice')
-const notice = (text: string): void => {
+let goes: ReturnType<typeof setTimeout> | undefined
+/** @param ms after which it goes by itself; without it, it stays until it is dismissed */
+const notice = (text: string, ms?: number): void => {
   box.hidden = false
   find('#notice p').textContent = text
+  clearTimeout(goes)
+  if (ms !== undefined)
+    goes = setTimeout(() => {
+      box.hidden = true
+    }, ms)
 }
 button('dismiss', words.dismiss).addEventListener('click', () => {
   box.hidden = true
@@ -62,5 +77,5 @@ watchUpdates({
     update.hidden = false
     update.addEventListener('click', takeOver, { once: true })
   },
-  offline: () => notice(words.offlineReady),
+  offline: () => notice(words.offlineReady, 5_000),
 }).catch((error: unknown) => console.warn('The page cannot be stored for use without a network:', error))

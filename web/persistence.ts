@@ -1,4 +1,4 @@
-import { persist } from '../src/stores/dexie.ts'
+import { persist } from '../src/stores/browser.ts'
 
 /**
  * Shows a button that asks the browser to keep what is stored here, until it promised to. Browsers

@@ -1,6 +1,11 @@
 /** The words of the page around the chat, which has words of its own. */
 export interface Words {
+  /** What this is, in one sentence. */
+  readonly firstText: string
+  readonly starterRemember: string
+  readonly starterLine: string
   readonly inspector: string
+  readonly closeInspector: string
   readonly install: string
   readonly keep: string
   readonly kept: string
@@ -12,7 +17,12 @@ export interface Words {
 }
 
 const english: Words = {
+  firstText:
+    'An assistant whose memory never loads past the line: what its model reads stays small however long you talk, and you can see where each part comes from.',
+  starterRemember: 'Remember that I prefer window seats.',
+  starterLine: 'Show me the line at work',
   inspector: 'Inspector',
+  closeInspector: 'Close the inspector',
   install: 'Install',
   keep: 'Keep on this device',
   kept: 'The browser keeps this conversation until you remove it.',
@@ -26,7 +36,12 @@ const english: Words = {
 const catalogue: Readonly<Record<string, Words>> = {
   en: english,
   de: {
+    firstText:
+      'Ein Assistent, dessen Gedächtnis nie über die Linie lädt: Was sein Modell liest, bleibt klein, so lange ihr auch sprecht, und du siehst, woher jeder Teil kommt.',
+    starterRemember: 'Merk dir, dass ich gern am Fenster sitze.',
+    starterLine: 'Zeig mir die Linie bei der Arbeit',
     inspector: 'Inspektor',
+    closeInspector: 'Inspektor schließen',
     install: 'Installieren',
     keep: 'Auf diesem Gerät behalten',
     kept: 'Der Browser behält dieses Gespräch, bis du es entfernst.',
@@ -37,7 +52,12 @@ const catalogue: Readonly<Record<string, Words>> = {
     dismiss: 'Schließen',
   },
   fr: {
+    firstText:
+      'Un assistant dont la mémoire ne charge jamais au-delà de la ligne : ce que lit son modèle reste petit, aussi longue que soit la conversation, et vous voyez d’où vient chaque partie.',
+    starterRemember: 'Retiens que je préfère une place côté fenêtre.',
+    starterLine: 'Montrez-moi la ligne au travail',
     inspector: 'Inspecteur',
+    closeInspector: 'Fermer l’inspecteur',
     install: 'Installer',
     keep: 'Conserver sur cet appareil',
     kept: 'Le navigateur conserve cette conversation jusqu’à ce que vous la supprimiez.',
@@ -48,7 +68,12 @@ const catalogue: Readonly<Record<string, Words>> = {
     dismiss: 'Fermer',
   },
   es: {
+    firstText:
+      'Un asistente cuya memoria nunca carga más allá de la línea: lo que lee su modelo sigue siendo pequeño por mucho que hables, y puedes ver de dónde viene cada parte.',
+    starterRemember: 'Recuerda que prefiero el asiento de ventanilla.',
+    starterLine: 'Muéstrame la línea en acción',
     inspector: 'Inspector',
+    closeInspector: 'Cerrar el inspector',
     install: 'Instalar',
     keep: 'Conservar en este dispositivo',
     kept: 'El navegador conserva esta conversación hasta que la elimines.',
@@ -59,7 +84,12 @@ const catalogue: Readonly<Record<string, Words>> = {
     dismiss: 'Cerrar',
   },
   ar: {
+    firstText:
+      'مساعد لا تتجاوز ذاكرته الخط أبدًا: ما يقرؤه نموذجه يبقى صغيرًا مهما طال الحديث، ويمكنك أن ترى من أين يأتي كل جزء.',
+    starterRemember: 'تذكّر أن مقعدي المفضل بجانب النافذة.',
+    starterLine: 'أرني الخط أثناء العمل',
     inspector: 'المفتّش',
+    closeInspector: 'إغلاق المفتّش',
     install: 'تثبيت',
     keep: 'الاحتفاظ بها على هذا الجهاز',
     kept: 'يحتفظ المتصفح بهذه المحادثة إلى أن تحذفها.',
@@ -70,7 +100,12 @@ const catalogue: Readonly<Record<string, Words>> = {
     dismiss: 'إغلاق',
   },
   ja: {
+    firstText:
+      '記憶がラインを超えて積まれることのないアシスタントです。どれだけ長く話しても、モデルが読む量は小さいままで、各部分がどこから来たかを見られます。',
+    starterRemember: '覚えて：窓側の席が好きです。',
+    starterLine: 'ラインの働きを見る',
     inspector: 'インスペクター',
+    closeInspector: 'インスペクターを閉じる',
     install: 'インストール',
     keep: 'この端末に保存し続ける',
     kept: '削除するまで、ブラウザがこの会話を保存し続けます。',

@@ -24,6 +24,11 @@ export interface Env extends EdgeBindings, AuthSettings, EncryptionVariables, Mo
   readonly SYSTEM?: string
   /** `off`: nothing is found again by its words, and appends cost less. Default: on. */
   readonly RECALL?: string
+  /**
+   * `on`: the edge's own agent takes a lease of what it answers, and answers what devices push.
+   * Default: off.
+   */
+  readonly LEASE?: string
   /** Calls that append, a session. Default: no limit; so with the others. */
   readonly APPENDS_PER_MINUTE?: string
   /** Bytes of bodies that write, a session; and as many again a user. */

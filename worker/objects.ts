@@ -13,8 +13,7 @@ import { modelOf } from '../src/edge/models/index.ts'
 import {
   checkpoint,
   compaction,
-  extractFacts,
-  type FactsOptions,
+  extraction,
   type Feature,
   facts,
   type Model,
@@ -56,8 +55,9 @@ export class SessionObject extends Session<Env> {
       return made
     }
     return {
-      memory: { ...memoryOf(env), use: [...featuresOf(env, { extract: extractFacts }), compaction()] },
+      memory: { ...memoryOf(env), use: [...featuresOf(env), extraction(), compaction()] },
       ...encryptedBy(env),
+      ...leaseOf(env),
       model,
       budgets: {
         ...limit('appendsPerMinute', env.APPENDS_PER_MINUTE),
@@ -125,7 +125,7 @@ function memoryOf({ BUDGET, MAX_OUTPUT_TOKENS, SYSTEM }: Env): SessionSettings['
   }
 }
 
-function featuresOf(env: Env, options: FactsOptions = {}): readonly Feature[] {
+function featuresOf(env: Env): readonly Feature[] {
   const times: RetentionOptions = {
     ...days('log', env.RETENTION_DAYS_LOG),
     ...days('facts', env.RETENTION_DAYS_FACTS),
@@ -134,7 +134,7 @@ function featuresOf(env: Env, options: FactsOptions = {}): readonly Feature[] {
   return [
     profile(),
     skills(),
-    facts({ caps: { facts: MOST_FACTS }, ...options }),
+    facts({ caps: { facts: MOST_FACTS } }),
     checkpoint(),
     ...(env.RECALL === 'off' ? [] : [recall({ stemmer: englishStemmer, sessions: RECALLED_SESSIONS })]),
     ...(Object.keys(times).length > 0 ? [retention(times)] : []),
@@ -144,6 +144,13 @@ function featuresOf(env: Env, options: FactsOptions = {}): readonly Feature[] {
 function encryptedBy(env: Env): Pick<SessionSettings, 'encryption'> {
   const encryption = encryptionOf(env)
   return encryption ? { encryption } : {}
+}
+
+/** @throws ERR_NOT_CONFIGURED */
+function leaseOf({ LEASE }: Env): Pick<SessionSettings, 'lease'> {
+  if (!LEASE || LEASE === 'off') return {}
+  if (LEASE === 'on') return { lease: {} }
+  throw new PlimsollError('ERR_NOT_CONFIGURED', 'settings: LEASE must be on or off')
 }
 
 /** For how long a part is kept, where that is set, and not empty. */

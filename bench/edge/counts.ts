@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { BareWorkerd } from '../../test/kill/bare-workerd.ts'
 import { mean, median, round } from '../stats.ts'
-import { type Counts, EXCHANGE_BYTES } from '../stores/edge-orders.ts'
-import { exchangeAt } from '../stores/messages.ts'
+import type { Counts } from '../stores/edge-orders.ts'
 import { commitsBetween, type WalCommits, walCommits } from '../stores/wal.ts'
+import { AFTER_MS, KINDS, makeCall } from './kinds.ts'
 import type { EdgeSubject } from './subjects.ts'
 
 /** What one API call does in objects, over some calls in a row: means, and medians and most. */
@@ -21,52 +21,6 @@ export interface CallCounts {
   readonly rowsWritten: readonly [mean: number, median: number, most: number]
 }
 
-interface Kind {
-  readonly call: string
-  readonly method: string
-  readonly path: string
-  readonly body?: (number: number) => object
-}
-
-const SESSION = '/v1/sessions/counted'
-const messages = (number: number): object => ({ messages: exchangeAt(number, EXCHANGE_BYTES) })
-
-const KINDS: readonly Kind[] = [
-  { call: 'context with two messages', method: 'POST', path: `${SESSION}/context`, body: messages },
-  { call: 'append of two messages', method: 'POST', path: `${SESSION}/messages`, body: messages },
-  { call: 'context alone', method: 'POST', path: `${SESSION}/context`, body: () => ({}) },
-  { call: 'the last 50 messages', method: 'GET', path: `${SESSION}/messages` },
-  {
-    call: 'fact',
-    method: 'POST',
-    path: `${SESSION}/facts`,
-    body: (number) => ({
-      kind: 'finding',
-      text: `Finding ${number}: ${exchangeAt(number, [80, 1])[0]?.content}`,
-    }),
-  },
-  {
-    call: 'checkpoint',
-    method: 'PUT',
-    path: `${SESSION}/checkpoint`,
-    body: (number) => ({ value: { step: number } }),
-  },
-  {
-    call: 'chat of one step',
-    method: 'POST',
-    path: `${SESSION}/chat`,
-    body: (number) => ({ message: exchangeAt(number, EXCHANGE_BYTES)[0]?.content }),
-  },
-  {
-    call: 'new session',
-    method: 'POST',
-    path: '/v1/sessions',
-    body: (number) => ({ session_id: `new-${number}` }),
-  },
-]
-/** What goes on after an answer, for example a hint to others, is done by then. */
-const AFTER_MS = 25
-
 export async function measureCounts(
   subject: EdgeSubject,
   workerd: BareWorkerd,
@@ -80,7 +34,7 @@ export async function measureCounts(
   const logs = (): WalCommits[] => folders.map(walCommits)
   await subject.fill('counted', size)
   const counted: CallCounts[] = []
-  for (const { call, method, path, body } of KINDS) {
+  for (const kind of KINDS) {
     const counts: Counts[] = []
     const commits: [number, number][] = []
     // The first may find something cold.
@@ -88,15 +42,7 @@ export async function measureCounts(
       await pause(AFTER_MS)
       await fetch(`${at}/counts`).then((answer) => answer.json())
       const before = logs()
-      const answer = await fetch(at + path, {
-        method,
-        ...(body && {
-          headers: { 'Content-Type': 'application/json' },
-          body: JSON.stringify(body(size + made)),
-        }),
-      })
-      const text = await answer.text()
-      if (!answer.ok) throw new Error(`${call}: ${answer.status} ${text}`)
+      await makeCall(at, kind, 'counted', size + made)
       await pause(AFTER_MS)
       const after = logs()
       const one = (await (await fetch(`${at}/counts`)).json()) as Counts
@@ -114,7 +60,7 @@ export async function measureCounts(
       Math.max(...values),
     ]
     counted.push({
-      call,
+      call: kind.call,
       apiCalls,
       objectCalls: round(mean(all('calls'))),
       commits: [round(mean(commits.map(([own]) => own))), round(mean(commits.map(([, users]) => users)))],

@@ -14,9 +14,9 @@ const EXTERNAL = ['cloudflare:*', 'node:*']
 
 export const FULL = 'worker/index.ts, all of it'
 const ALONE: Program = {
-  name: 'the memory alone: durableObjectMemory, standard, recall, englishStemmer, extractFacts',
+  name: 'the memory alone: durableObjectMemory, standard, recall, englishStemmer, extraction',
   code: `export { durableObjectMemory } from 'plimsoll/durable-object'
-export { extractFacts, recall, standard } from 'plimsoll'
+export { extraction, recall, standard } from 'plimsoll'
 export { englishStemmer } from 'plimsoll/stemmer'`,
 }
 

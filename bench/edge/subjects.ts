@@ -80,7 +80,7 @@ export async function edgeSubjects(folder: string, modelUrl: string): Promise<Ed
       call: CALL,
       port,
       headers: sent,
-      fill: (session, messages) => fillByApi(port, sent, session, messages),
+      fill: (session, messages) => fillByApi(`http://127.0.0.1:${port}`, sent, session, messages),
       worker: {
         name,
         port,
@@ -117,14 +117,14 @@ export async function edgeSubjects(folder: string, modelUrl: string): Promise<Ed
 }
 
 /** Makes a session, and appends to it, as any client does. */
-async function fillByApi(
-  port: number,
+export async function fillByApi(
+  url: string,
   headers: Readonly<Record<string, string>>,
   session: string,
   messages: number,
 ): Promise<void> {
   const post = async (path: string, body: object): Promise<void> => {
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+    const answer = await fetch(url + path, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', ...headers },
       body: JSON.stringify(body),

@@ -1,18 +1,20 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
-/** Linux counts in hundredths of a second, whatever its clock does. */
-const TICK_MS = 10
+const NS_PER_MS = 1e6
 
 /**
- * CPU time of a process so far, user and system, in milliseconds; `undefined` where the system does
- * not tell.
+ * CPU time of a process so far, in milliseconds: of the threads that it has. `undefined` where the
+ * system does not tell.
  */
 export function cpuTime(pid: number | undefined): number | undefined {
+  const threads = `/proc/${pid}/task`
   try {
-    // The name, in brackets, may hold spaces.
-    const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')
-    const [user, system] = fields.split(' ').slice(11, 13).map(Number)
-    return user === undefined || system === undefined ? undefined : (user + system) * TICK_MS
+    // To the nanosecond, where `stat` counts in hundredths of a second.
+    return readdirSync(threads)
+      .map(
+        (thread) => Number(readFileSync(`${threads}/${thread}/schedstat`, 'utf8').split(' ')[0]) / NS_PER_MS,
+      )
+      .reduce((sum, ms) => sum + ms, 0)
   } catch {
     return undefined
   }

@@ -78,7 +78,15 @@ const RULES: readonly Rule[] = [
     asks: /\b(?:remember|note|keep in mind|don't forget)(?: that)?:?\s+(.{2,600})/i,
     inputOf: text,
   },
+  // In the other languages of the widget: Arabic, French, German, Japanese, Spanish.
+  {
+    tool: 'memory_preference',
+    asks: /^(?:merke? dir|retiens|recuerda|تذكّر|覚えて)(?:,? (?:dass|que|أن))?\s*[:：]?\s*(.{2,580})/i,
+    inputOf: text,
+  },
 ]
+
+const WRITES = /^memory_(?!recall)/
 
 /** What is to be called, where the newest message is the user's and asks for it. */
 function callFor(
@@ -108,9 +116,14 @@ function replyTo(context: Context): string {
     ),
   )
   const newest = blocks.findLast(({ role }) => role === 'user')
+  const called = blocks
+    .at(-1 - results.length)
+    ?.parts.flatMap((part) => (part.type === 'tool-call' ? part.name : []))
   const said =
     outputs.length > 0
-      ? `The tool answered: ${quoted(outputs.join(' | '))}`
+      ? called?.every((name) => WRITES.test(name))
+        ? 'It is remembered, until you undo or forget it.'
+        : `The tool answered: ${quoted(outputs.join(' | '))}`
       : newest
         ? `You said: ${quoted(textOf({ content: newest.parts }))}`
         : 'You have said nothing yet.'

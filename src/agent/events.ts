@@ -1,6 +1,6 @@
 import type { CompactEvent, Receipt } from '../ports/context.ts'
 import type { Json, Message, MessageInput } from '../ports/message.ts'
-import type { CallUsage, Stop } from './middleware.ts'
+import type { CallUsage, PastStep, Stop } from './middleware.ts'
 import type { AgentResult } from './options.ts'
 
 /** A call of an assistant's message that is in the conversation. */
@@ -62,6 +62,8 @@ export type AgentEvent =
       readonly message: MessageInput
       readonly stored: Message
     }
+  /** Under a lease: a step that another run made, as far as the log has it. */
+  | { readonly type: 'past-step'; readonly step: PastStep }
   | { readonly type: 'step-start'; readonly step: number }
   /** A context was built; its account. */
   | { readonly type: 'context'; readonly step: number; readonly receipt: Receipt; readonly hash: string }

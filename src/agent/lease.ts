@@ -35,7 +35,10 @@ export interface LeaseOptions {
    * taken. Default 1 500.
    */
   readonly ms?: number
-  /** The home's time. Default: the run's own clock, which is right at home. */
+  /**
+   * The home's time. Default: what the session's store knows of it, where that follows a home, else
+   * the run's own clock, which is right at home.
+   */
   readonly clock?: HomeClock
   /**
    * Where the session follows a home: `wait` holds no lease and goes on with no step before all
@@ -49,7 +52,10 @@ export interface LeaseOptions {
 
 /** What decides that a run answers a message, and no other one: made by {@link lease}. */
 export interface Lease {
-  /** Waits until the message is answered, or may be answered here. */
+  /**
+   * Waits until the message is answered, or may be answered here. @throws ERR_NOT_FOUND,
+   * ERR_CONFLICT (the home takes no lease), Aborted
+   */
   hold(request: HoldRequest): Promise<Tenure | Settled>
 }
 
@@ -135,10 +141,27 @@ async function readLease(store: ScopeStore, message: string): Promise<LeaseMark 
   return leaseIn(await readAll(store, { from: message, kinds: [LEASE, 'rewind'] }), message)
 }
 
+/** Id of the first reply to a message: the one that shows, else the one that is to come. */
+export async function firstReplyId(session: SessionBase, message: string): Promise<string> {
+  const { store } = kernelOf('runAgent', session)
+  const [first] = (await readRound(store, message))?.steps ?? []
+  if (first) return first.message.id
+  for (let place = 0; ; place++) {
+    const id = replyId(message, 1, place)
+    if (!(await readEntry(store, id))) return id
+  }
+}
+
+/** @param place counts the replies of this step that do not show any more */
+function replyId(message: string, step: number, place: number): string {
+  return `reply/${hashText(message)}/${step}${place === 0 ? '' : `/${place}`}`
+}
+
 async function hold(options: LeaseOptions, request: HoldRequest): Promise<Tenure | Settled> {
   const { message, emit } = request
   const holding = new Holding(options, request)
   try {
+    let tries = 0
     for (let waited = false; ; ) {
       const round = await holding.look()
       if (round.answer) break
@@ -147,12 +170,14 @@ async function hold(options: LeaseOptions, request: HoldRequest): Promise<Tenure
       const left = lease ? lease.until - holding.clock.earliest() : 0
       if (lease && left > 0) {
         waited = true
+        tries = 0
         emit({ type: 'lease', status: 'waiting', message, holder: lease.holder })
         await holding.wait(left)
       } else if (waited && lease?.over) {
         // A run that asks for it now may go on with what was ended; one that only waited may not.
         break
-      } else await holding.write()
+      } else if (tries++ < TRIES) await holding.write()
+      else throw new PlimsollError('ERR_CONFLICT', `runAgent: the home refuses each lease of ${message}`)
     }
     await holding.end('answered')
     return { type: 'settled', message, round: await holding.look() }
@@ -188,7 +213,8 @@ class Holding implements Tenure {
     this.#request = request
     this.#store = kernelOf('runAgent', session).store
     this.message = message
-    this.clock = options.clock ?? { earliest: () => host.now(), latest: () => host.now() }
+    this.clock = options.clock ??
+      this.#store.clock ?? { earliest: () => host.now(), latest: () => host.now() }
     this.term = `${LEASE}/${host.newId()}`
     this.#controller = host.controller()
     this.#ended = host.controller()
@@ -232,8 +258,9 @@ class Holding implements Tenure {
     const { ms = DEFAULT_MS, holder } = this.#options
     const { clock, message: of, term } = this
     const id = this.#marks++ === 0 ? term : `${LEASE}/${host.newId()}`
-    const until = clock.latest() + Math.max(ms, (host.now() - this.#movedAt) / PART)
-    const body: LeaseMark = { id, of, holder, term, at: clock.earliest(), until, ...mark }
+    const at = Math.floor(clock.earliest())
+    const until = Math.floor(clock.latest() + Math.max(ms, (host.now() - this.#movedAt) / PART))
+    const body: LeaseMark = { id, of, holder, term, at, until, ...mark }
     await this.#store.commit([sealed(body)], decide)
     this.#until = until
   }
@@ -253,7 +280,7 @@ class Holding implements Tenure {
   async reply(step: number, message: MessageInput): Promise<Written> {
     const { emit } = this.#request
     for (let place = 0; ; place++) {
-      const id = `reply/${hashText(this.message)}/${step}${place === 0 ? '' : `/${place}`}`
+      const id = replyId(this.message, step, place)
       const own = { ...message, id }
       const { repeated } = await this.append(own)
       const { shows } = await this.look()
@@ -383,7 +410,7 @@ async function pause(
 function sealed(mark: LeaseMark): SealedOp {
   const { id } = mark
   const envelope = { opId: `entry:${id}`, kind: 'mark', ids: [id], mark: LEASE, base: null } as const
-  return { envelope, bodies: [JSON.stringify(mark)] }
+  return { envelope, bodies: [JSON.stringify({ type: LEASE, ...mark })] }
 }
 
 /** What of a message no two writers may have in different words. */

@@ -1,31 +1,14 @@
-import { invalid } from '../kernel/text/json.ts'
-import { PlimsollError } from '../ports/errors.ts'
 import type { Json, ToolCallPart, ToolResultPart, ToolSpec } from '../ports/message.ts'
 import type { AgentSession, ToolSession } from './agent-session.ts'
-import { blocker, constraint, correction, finding, forget, preference } from './memory-tools/fact-tools.ts'
+import { agentTools, toolsOf } from './memory-tools/agent-tools.ts'
 import type { MemoryTool, MemoryToolName } from './memory-tools/memory-tool.ts'
-import { readSource, recall } from './memory-tools/reading-tools.ts'
 import { shownOf } from './memory-tools/schema.ts'
-import { loadSkill, unloadSkill } from './memory-tools/skill-tools.ts'
+import * as work from './memory-tools/work.ts'
 import type { AgentTool } from './options.ts'
-import { createSchema } from './schema.ts'
+import { checkedBy } from './schema.ts'
 import { errorText } from './tools.ts'
 
 export type { CalledName, MemoryToolName } from './memory-tools/memory-tool.ts'
-
-/** In the order in which a model sees them. */
-const TOOLS: readonly MemoryTool[] = [
-  finding,
-  blocker,
-  correction,
-  preference,
-  constraint,
-  recall,
-  forget,
-  readSource,
-  loadSkill,
-  unloadSkill,
-]
 
 /**
  * Tools by which a model remembers, and reaches what its context does not show: those of the
@@ -47,13 +30,7 @@ const TOOLS: readonly MemoryTool[] = [
  * ```
  */
 export function memoryTools(session: AgentSession, names?: readonly MemoryToolName[]): readonly AgentTool[] {
-  return toolsOf('memoryTools', session, names).map((tool) => ({
-    name: tool.name,
-    description: tool.description,
-    inputSchema: shownOf(tool.inputSchema),
-    trust: tool.trust,
-    execute: (input, { callId }) => runChecked(session, tool, input as Json, callId),
-  }))
+  return agentTools(session, names, () => work)
 }
 
 /**
@@ -106,39 +83,13 @@ export async function runMemoryTool(
 /** @throws what the model is to read as an error */
 async function runChecked(
   session: AgentSession,
-  { name, inputSchema, run }: MemoryTool,
+  tool: MemoryTool,
   input: Json,
   callId: string,
 ): Promise<string> {
-  const checked = await createSchema('inputSchema', inputSchema, undefined).check(input)
+  const { name } = tool
+  const checked = checkedBy(work.check(tool, input))
   if ('problems' in checked)
     throw new Error(`the arguments of ${name} are invalid, it was not run. ${checked.problems.join('; ')}`)
-  return run(session as ToolSession, checked.value as never, callId)
-}
-
-/** Those that the session's features allow. One that is named and cannot be there is refused. */
-function toolsOf(
-  operation: string,
-  session: AgentSession,
-  names: readonly MemoryToolName[] | undefined,
-): readonly MemoryTool[] {
-  if (names !== undefined && !Array.isArray(names)) throw invalid(operation, 'names', 'must be a list')
-  const unknown = names?.find((name) => !TOOLS.some((tool) => nameOf(tool) === name))
-  if (unknown !== undefined) throw invalid(operation, 'names', `has one that is no tool's: ${unknown}`)
-  return TOOLS.filter((tool) => {
-    const { name, needs } = tool
-    if (names && !names.includes(nameOf(tool))) return false
-    if (needs === undefined || session[needs] !== undefined) return true
-    if (names)
-      throw new PlimsollError(
-        'ERR_NOT_CONFIGURED',
-        `${operation}: ${name} needs ${needs}(): add it to what the memory has in use`,
-      )
-    return false
-  })
-}
-
-/** What an app calls it; a model needs the prefix among other tools. */
-function nameOf({ name }: MemoryTool): MemoryToolName {
-  return name.replace(/^memory_/, '') as MemoryToolName
+  return work.run(session as ToolSession, name, checked.value, callId)
 }

@@ -56,14 +56,15 @@ export function leaseIn(rows: readonly LogRow[], message: string): LeaseMark | u
   for (const row of rows) {
     // What is said again, or asked for again, waits for nobody who answered it before.
     if (row.kind === 'rewind' && held) held = { ...held, until: 0 }
-    const mark = row.kind === LEASE ? leaseMarkIn(row) : undefined
+    const mark = row.kind === LEASE ? leaseMarkIn(row.id, row.body) : undefined
     if (mark?.of !== message) continue
     if (!held || mark.term === held.term || mark.at >= held.until) held = mark
   }
   return held
 }
 
-function leaseMarkIn({ id, body }: LogRow): LeaseMark | undefined {
+/** @param body as it is stored */
+export function leaseMarkIn(id: string, body: string | null): LeaseMark | undefined {
   const mark = parseBody(id, body) as Partial<LeaseMark> | undefined
   const { of, holder, term, at, until, over } = mark ?? {}
   if (typeof of !== 'string' || typeof term !== 'string') return undefined

@@ -18,9 +18,9 @@ import type { Lease, Settled, Tenure } from './lease.ts'
 import type { CallUsage, ModelCall, Stop } from './middleware.ts'
 import { callModel, type Reply, withUsage } from './model-call.ts'
 import type { AgentResult, AgentRun, ResumeOptions, RunOptions } from './options.ts'
-import { PlainTranscript } from './plain-transcript.ts'
 import { buildContext, previewContext } from './request.ts'
 import { goOn, type RunState, write, writeReply } from './run-state.ts'
+import type { Loaded, LoadValidator } from './schema.ts'
 import { SessionTranscript } from './session-transcript.ts'
 import { resume, settle } from './settle.ts'
 import { createToolbox } from './tools.ts'
@@ -36,16 +36,25 @@ const MAX_STEPS = 20
 /** Messages in which the answer to an input is looked for that is given again. */
 const LOOK_BACK = 256
 
-/** Begins a run over injected clock, ids and timers. */
-export function startRun(options: RunOptions, host: Host): AgentRun {
+/** What not every run needs. */
+export interface RunLibrary {
+  /** For tools with a JSON Schema. */
+  readonly validator: LoadValidator
+  /** What stands for a session where there is none. */
+  readonly plainTranscript: () => Loaded<typeof import('./plain-transcript.ts')>
+}
+
+/** Begins a run over injected clock, ids and timers, and what it may need. */
+export function runWith(options: RunOptions, host: Host, library: RunLibrary): AgentRun {
   const events = new EventLog(options.onEvent)
-  const result = begin(options, host, events.emit).finally(() => events.end())
+  const result = begin(options, host, library, events.emit).finally(() => events.end())
   return runOf(events, result)
 }
 
 async function begin(
   options: RunOptions,
   host: Host,
+  library: RunLibrary,
   emit: (event: AgentEvent) => void,
 ): Promise<AgentResult> {
   // Readers and listeners may start before the first event.
@@ -65,7 +74,7 @@ async function begin(
   const current: { run: RunState | undefined } = { run: undefined }
   try {
     checkRun(options)
-    const common = createParts(options, host, controller, emit)
+    const common = await createParts(options, host, library, controller, emit)
     const start = (tenure?: Tenure | Settled): RunState => (current.run = createState(common, tenure))
     const plain = lease ? undefined : start()
     if (signal?.aborted) onAbort()
@@ -123,8 +132,9 @@ async function answer(
   const { options, host, signal, emit } = parts
   const session = options.session as AgentSession
   const message = await say(parts, session)
-  for (;;) {
+  for (let told = 0; ; ) {
     const tenure = await lease.hold({ session, message, host, signal, emit })
+    for (const step of tenure.round.steps.slice(told)) emit({ type: 'past-step', step })
     const run = start(tenure)
     const { answer: known, pending } = tenure.round
     if (known) return converse(run, known)
@@ -139,6 +149,8 @@ async function answer(
       await tenure.end(end.reason === 'stopped' || end.reason === 'max-steps' ? 'over' : 'answered')
       return end
     } catch (error) {
+      // Of its newest step others may have run the calls.
+      told = Math.max(0, run.steps - 1)
       if (tenure.isLost && !signal.aborted) continue
       await tenure.end(options.signal?.aborted ? 'over' : 'open').catch(() => {})
       throw error
@@ -308,16 +320,19 @@ interface RunParts
   readonly composed: Composed
 }
 
-function createParts(
+async function createParts(
   options: RunOptions,
   host: Host,
+  library: RunLibrary,
   { signal }: Controller,
   emit: (event: AgentEvent) => void,
-): RunParts {
+): Promise<RunParts> {
   const { session, timeouts = {}, tools = [], middleware = [] } = options
   const composed = compose(middleware)
-  const toolbox = createToolbox(tools)
-  const transcript = session ? new SessionTranscript(session) : new PlainTranscript(host)
+  const toolbox = await createToolbox(tools, library.validator)
+  const transcript = session
+    ? new SessionTranscript(session)
+    : new (await library.plainTranscript()).PlainTranscript(host)
   return { host, signal, emit, options, session, timeouts, toolbox, transcript, composed }
 }
 

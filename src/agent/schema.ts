@@ -1,4 +1,3 @@
-import { type Schema, type SchemaDraft, Validator } from '@cfworker/json-schema'
 import { invalid, isPlainObject } from '../kernel/text/json.ts'
 import type { Json } from '../ports/message.ts'
 import { isStandardSchema, type StandardResult, type StandardSchema } from '../ports/standard-schema.ts'
@@ -13,30 +12,37 @@ export type Checked = { readonly value: unknown } | { readonly problems: readonl
 export interface InputSchema {
   /** What the model sees. */
   readonly json: JsonSchema
-  check(input: Json): Checked | Promise<Checked>
+  check(input: Json): Promise<Checked>
 }
+
+/** Gives what checks JSON Schemas: asked for where a tool has one. */
+export type LoadValidator = () => Loaded<typeof import('./validator.ts')>
+
+/** A module that is there, or one that is loaded. */
+export type Loaded<Module> = Module | Promise<Module>
 
 /** Problems that the model sees at once. */
 const MOST_PROBLEMS = 5
 
 /** @throws ERR_INVALID_ARGUMENT */
-export function createSchema(
+export async function createSchema(
   argument: string,
   schema: JsonSchema | StandardSchema,
   explicit: JsonSchema | undefined,
-): InputSchema {
+  load: LoadValidator,
+): Promise<InputSchema> {
   if (isStandardSchema(schema)) {
     const standard = schema['~standard']
     return {
       json: describe(argument, schema, explicit),
-      check: async (input) => checked(await standard.validate(input)),
+      check: async (input) => checkedBy(await standard.validate(input)),
     }
   }
   if (!isPlainObject(schema))
     throw invalid('runAgent', argument, 'must be a JSON Schema or a Standard Schema')
   const json = schema as JsonSchema
-  const validator = createValidator(argument, json)
-  return { json, check: (input) => validate(validator, input) }
+  const validate = (await load()).validatorOf(argument, json)
+  return { json, check: async (input) => checkedBy(validate(input)) }
 }
 
 function describe(argument: string, schema: StandardSchema, explicit: JsonSchema | undefined): JsonSchema {
@@ -52,7 +58,8 @@ function describe(argument: string, schema: StandardSchema, explicit: JsonSchema
   }
 }
 
-function checked(result: StandardResult<unknown>): Checked {
+/** The first problems are enough for a model. */
+export function checkedBy(result: StandardResult<unknown>): Checked {
   if (result.issues === undefined) return { value: result.value }
   return {
     problems: result.issues.slice(0, MOST_PROBLEMS).map(({ message, path = [] }) => {
@@ -61,35 +68,5 @@ function checked(result: StandardResult<unknown>): Checked {
         .join('/')
       return `at /${place}: ${message}`
     }),
-  }
-}
-
-function createValidator(argument: string, schema: JsonSchema): Validator {
-  try {
-    // The validator writes into its schema.
-    const own = JSON.parse(JSON.stringify(schema)) as Schema
-    return new Validator(own, draftOf(schema), false)
-  } catch (error) {
-    throw invalid('runAgent', argument, `is not a JSON Schema: ${String(error)}`)
-  }
-}
-
-function draftOf({ $schema }: JsonSchema): SchemaDraft {
-  const named = /draft-0(4|7)|2019-09/.exec(String($schema))
-  return (named?.[1] ?? named?.[0] ?? '2020-12') as SchemaDraft
-}
-
-/** @throws where the schema itself turns out to be broken */
-function validate(validator: Validator, input: Json): Checked {
-  const { valid, errors } = validator.validate(input)
-  if (valid) return { value: input }
-  // A keyword that only says that something below it is wrong says nothing.
-  const leaves = errors.filter(
-    ({ keywordLocation }) => !errors.some((other) => other.keywordLocation.startsWith(`${keywordLocation}/`)),
-  )
-  return {
-    problems: leaves
-      .slice(0, MOST_PROBLEMS)
-      .map(({ instanceLocation, error }) => `at ${instanceLocation.slice(1) || '/'}: ${error}`),
   }
 }

@@ -4,7 +4,7 @@ import { invalid, isPlainObject } from '../kernel/text/json.ts'
 import { headOf } from '../kernel/text/text.ts'
 import type { Json, ToolSpec } from '../ports/message.ts'
 import type { AgentTool } from './options.ts'
-import { createSchema, type InputSchema } from './schema.ts'
+import { createSchema, type InputSchema, type LoadValidator } from './schema.ts'
 import { checkMs } from './within.ts'
 
 /** Most UTF-16 units of an error's text that a model is given. */
@@ -14,13 +14,19 @@ const LONGEST_ERROR = 2_000
 export interface Toolbox {
   /** As the model sees them. */
   readonly specs: readonly ToolSpec[]
-  readonly tools: ReadonlyMap<string, { readonly tool: AgentTool; readonly schema: InputSchema }>
+  readonly tools: ReadonlyMap<string, Ready>
+}
+
+interface Ready {
+  readonly tool: AgentTool
+  readonly schema: InputSchema
 }
 
 /** @throws ERR_INVALID_ARGUMENT */
-export function createToolbox(tools: readonly AgentTool[]): Toolbox {
+export async function createToolbox(tools: readonly AgentTool[], load: LoadValidator): Promise<Toolbox> {
   if (!Array.isArray(tools)) throw invalid('runAgent', 'tools', 'must be a list')
-  const ready = tools.map((tool: AgentTool, index) => {
+  const ready: (Ready & { readonly spec: ToolSpec })[] = []
+  for (const [index, tool] of (tools as readonly AgentTool[]).entries()) {
     const argument = `tools[${index}]`
     if (typeof tool !== 'object' || tool === null) throw invalid('runAgent', argument, 'must be an object')
     if (typeof tool.execute !== 'function')
@@ -29,16 +35,12 @@ export function createToolbox(tools: readonly AgentTool[]): Toolbox {
       throw invalid('runAgent', `${argument}.trust`, 'must be tool or web')
     checkMs(`${argument}.timeoutMs`, tool.timeoutMs)
     const { name, description, inputSchema, jsonSchema } = tool
-    const schema = createSchema(`${argument}.inputSchema`, inputSchema, jsonSchema)
-    const spec: ToolSpec = {
-      name,
-      ...(description !== undefined && { description }),
-      inputSchema: schema.json,
-    }
-    return { tool, schema, spec }
-  })
+    const schema = await createSchema(`${argument}.inputSchema`, inputSchema, jsonSchema, load)
+    const inputs = { inputSchema: schema.json }
+    ready.push({ tool, schema, spec: { name, ...(description !== undefined && { description }), ...inputs } })
+  }
   const specs = ready.map(({ spec }) => spec)
-  checkTools('runAgent', specs)
+  checkTools('runAgent', 'tools', specs)
   return { specs, tools: new Map(ready.map(({ tool, schema }) => [tool.name, { tool, schema }])) }
 }
 

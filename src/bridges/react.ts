@@ -3,11 +3,12 @@ import { useCallback, useEffect, useMemo, useState } from 'react'
 import type { Memory, NoFeatures, Session, SessionBase } from '../ports/memory.ts'
 import type { Scope } from '../ports/op.ts'
 import { needPeer } from '../ports/peer.ts'
-import type { Snapshot } from '../ports/session.ts'
 import type { SnapshotSource } from '../ports/snapshot.ts'
+import { type Conversation, conversationOf } from './conversation.ts'
 import { NO_PREVIEW, type Preview, type PreviewOptions, previewOf } from './preview.ts'
 
 export type { SnapshotSource } from '../ports/snapshot.ts'
+export type { Conversation } from './conversation.ts'
 export type { Preview, PreviewOptions } from './preview.ts'
 
 /**
@@ -21,13 +22,17 @@ export function useSnapshot<Shown>(source: SnapshotSource<Shown>): Shown {
   return React.useSyncExternalStore(subscribe, getSnapshot, getSnapshot)
 }
 
-/** A session with what it shows. */
-export type ShownSession<F extends object = NoFeatures> = Snapshot & { readonly session: Session<F> }
+/** A session with its conversation. */
+export type ShownSession<F extends object = NoFeatures> = Conversation & {
+  readonly session: Session<F>
+  /** Shows 50 older messages. */
+  readonly showOlder: () => Promise<void>
+}
 
 /**
- * One conversation and the messages of its window, no matter who writes: this component, another
- * one, another tab. It is the same session as long as memory and scope name the same; nothing is to
- * be closed.
+ * One conversation and its newest messages, no matter who writes: this component, another one,
+ * another tab. It is the same session as long as memory and scope name the same; nothing is to be
+ * closed. What a model sees of it, the window, is `useSnapshot(session).messages`.
  *
  * @example
  * ```tsx
@@ -41,8 +46,10 @@ export type ShownSession<F extends object = NoFeatures> = Snapshot & { readonly 
 export function useSession<F extends object>(memory: Memory<F>, scope: Scope): ShownSession<F> {
   const named = JSON.stringify(scope)
   const session = useMemo(() => memory.session(JSON.parse(named) as Scope), [memory, named])
-  const snapshot = useSnapshot(session)
-  return useMemo(() => ({ session, ...snapshot }), [session, snapshot])
+  const source = useMemo(() => conversationOf(session), [session])
+  const conversation = useSnapshot(source)
+  const { showOlder } = source
+  return useMemo(() => ({ session, ...conversation, showOlder }), [session, conversation, showOlder])
 }
 
 /**

@@ -3,11 +3,12 @@ import { computed, type MaybeRefOrGetter, type ShallowRef, shallowReadonly, shal
 import type { Memory, NoFeatures, Session, SessionBase } from '../ports/memory.ts'
 import type { Scope } from '../ports/op.ts'
 import { isSince, needPeer } from '../ports/peer.ts'
-import type { Snapshot } from '../ports/session.ts'
 import type { SnapshotSource } from '../ports/snapshot.ts'
+import { type Conversation, conversationOf } from './conversation.ts'
 import { NO_PREVIEW, type Preview, type PreviewOptions, previewOf } from './preview.ts'
 
 export type { SnapshotSource } from '../ports/snapshot.ts'
+export type { Conversation } from './conversation.ts'
 export type { Preview, PreviewOptions } from './preview.ts'
 
 /** Not imported by its name: versions before 3.3 lack it, and would fail without a clear error. */
@@ -33,23 +34,26 @@ export function useSnapshot<Shown>(
   return shallowReadonly(shown)
 }
 
-/** A session, and what it shows. */
+/** A session, and its conversation. */
 export interface ShownSession<F extends object = NoFeatures> {
   readonly session: Readonly<ShallowRef<Session<F>>>
-  readonly snapshot: Readonly<ShallowRef<Snapshot>>
+  readonly conversation: Readonly<ShallowRef<Conversation>>
+  /** Shows 50 older messages. */
+  readonly showOlder: () => Promise<void>
 }
 
 /**
- * One conversation and the messages of its window, no matter who writes: this component, another
- * one, another tab. With a ref or a getter for a scope it follows that; nothing is to be closed.
+ * One conversation and its newest messages, no matter who writes: this component, another one,
+ * another tab. With a ref or a getter for a scope it follows that; nothing is to be closed. What a
+ * model sees of it, the window, is `useSnapshot(session)`.
  *
  * @example
  * ```vue
  * <script setup lang="ts">
- * const { session, snapshot } = useSession(memory, () => ({ userId: 'ada', sessionId: props.trip }))
+ * const { session, conversation } = useSession(memory, () => ({ userId: 'ada', sessionId: props.trip }))
  * </script>
  * <template>
- *   <p v-for="message in snapshot.messages" :key="message.id">{{ message.content }}</p>
+ *   <p v-for="message in conversation.messages" :key="message.id">{{ message.content }}</p>
  * </template>
  * ```
  */
@@ -59,7 +63,8 @@ export function useSession<F extends object>(
 ): ShownSession<F> {
   const named = computed(() => JSON.stringify(toValue(scope)))
   const session = computed(() => memory.session(JSON.parse(named.value) as Scope))
-  return { session, snapshot: useSnapshot(session) }
+  const source = computed(() => conversationOf(session.value))
+  return { session, conversation: useSnapshot(source), showOlder: () => source.value.showOlder() }
 }
 
 /**

@@ -1,12 +1,27 @@
 const sheets = new Map<string, CSSStyleSheet>()
 
 /**
- * Gives a shadow root a style, once. Constructed style sheets need no exception of a content
- * security policy.
+ * The size of the reader's text, whatever the page makes of `rem`. It must be known as a length:
+ * then it is the same at every depth.
+ */
+const UNIT = '--_plimsoll-unit'
+
+/**
+ * Gives a shadow root a style, once; its `rem` are `UNIT`. Constructed style sheets need no
+ * exception of a content security policy.
  */
 export function adopt(root: ShadowRoot, style: string): void {
   const sheet = sheets.get(style) ?? new CSSStyleSheet()
-  if (!sheets.has(style)) sheet.replaceSync(style)
+  if (sheets.size === 0) registerUnit()
+  if (!sheets.has(style)) sheet.replaceSync(style.replace(/([\d.]+)rem\b/g, `calc($1 * var(${UNIT}))`))
   sheets.set(style, sheet)
   if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet)
+}
+
+function registerUnit(): void {
+  try {
+    CSS.registerProperty({ name: UNIT, syntax: '<length>', inherits: true, initialValue: '16px' })
+  } catch {
+    // Another copy of the widget did.
+  }
 }

@@ -34,7 +34,7 @@ export interface PlimsollChatEventMap {
   'plimsoll-error': CustomEvent<{ readonly sessionId: string | undefined; readonly problem: Problem }>
 }
 
-const NARROW = '(max-width: 30rem)'
+const NARROW = '(max-width: 30em)'
 
 /** No DOM, as on a server: the class can be named there, but nothing can be made of it. */
 const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
@@ -292,7 +292,7 @@ export class PlimsollChat extends Base {
       this.#shell = shell
     }
     const isLeft = this.placement === 'bottom-left'
-    shell.className = this.#isFloating ? `floating ${isLeft ? 'left' : ''}` : `filling ${this.placement}`
+    shell.className = `shell ${this.#isFloating ? `floating ${isLeft ? 'left' : ''}` : `filling ${this.placement}`}`
     this.#showOpen()
     this.#relabel()
   }

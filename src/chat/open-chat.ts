@@ -2,6 +2,7 @@
 import { PlimsollError } from '../ports/errors.ts'
 import { ChatConversation } from './conversation/conversation.ts'
 import { ChatSessionList } from './conversation/session-list.ts'
+import { type Drafts, storedDrafts } from './drafts.ts'
 import type { Edge } from './homes/edge.ts'
 import type { Home } from './homes/home.ts'
 import { Identity, type Move } from './homes/identity.ts'
@@ -16,6 +17,7 @@ export interface Chat {
   readonly sessions: SessionList
   /** Which model answers local sessions. */
   readonly models: ModelPicker
+  readonly drafts: Drafts
   /** What is remembered, in all homes. Loaded when it is asked for. */
   memory(): Promise<MemoryPanelModel>
   /**
@@ -52,10 +54,14 @@ export function openChat(settings: ChatSettings = {}): Chat {
   return new OpenedChat(settings)
 }
 
+const LOCAL: readonly HomeKind[] = ['local']
+const BOTH: readonly HomeKind[] = ['local', 'edge']
+
 class OpenedChat implements Chat {
   readonly conversation: ChatConversation
   readonly sessions: ChatSessionList
   readonly models: Models
+  readonly drafts: Drafts
   readonly #settings: ChatSettings
   readonly #platform: ChatPlatform
   readonly #name: string
@@ -71,6 +77,7 @@ class OpenedChat implements Chat {
     this.#platform = pagePlatform(platform)
     this.#name = name
     this.#identity = new Identity(this.#platform, name)
+    this.drafts = storedDrafts(this.#platform.storage, `${name}/drafts`)
     this.models = new Models({ given: () => settings.model, platform: this.#platform })
     const homes = {
       home: (kind: HomeKind) => this.#home(kind),
@@ -87,6 +94,7 @@ class OpenedChat implements Chat {
     this.sessions = new ChatSessionList({
       ...homes,
       onDelete: async (sessionId) => {
+        this.drafts.write(sessionId, '')
         if (this.conversation.getSnapshot().session?.sessionId === sessionId) await this.conversation.create()
       },
     })
@@ -97,13 +105,16 @@ class OpenedChat implements Chat {
 
   async memory(): Promise<MemoryPanelModel> {
     const { allPanels } = await import('./homes/all-panels.ts')
-    const homes = await Promise.all(this.#kinds().map((kind) => this.#home(kind)))
-    const panel = allPanels(await Promise.all(homes.map((home) => home.memory())))
+    const open = async (kind: HomeKind) => (await this.#home(kind)).memory()
+    const homes = this.#kinds().map(async (kind) => ({ kind, memory: await open(kind) }))
+    const destinations = this.#settings.src === undefined ? LOCAL : BOTH
+    const panel = allPanels(await Promise.all(homes), destinations, open)
     return {
       ...panel,
-      import: (lines) => panel.import(lines).finally(() => this.sessions.refresh()),
+      import: (chunks, home) => panel.import(chunks, home).finally(() => this.sessions.refresh()),
       eraseAll: async () => {
         const certificate = await panel.eraseAll()
+        this.drafts.clear()
         await this.conversation.create()
         await this.sessions.refresh()
         return certificate
@@ -148,6 +159,7 @@ class OpenedChat implements Chat {
     }
     await this.#closeHomes()
     this.#token = undefined
+    this.drafts.clear()
     this.#identity.forget()
     this.#platform.storage.removeItem(this.#localKey)
     await this.sessions.reset()
@@ -179,8 +191,8 @@ class OpenedChat implements Chat {
    * used.
    */
   #kinds(): readonly HomeKind[] {
-    if (this.#settings.src === undefined) return ['local']
-    return this.#usesLocal() ? ['local', 'edge'] : ['edge']
+    if (this.#settings.src === undefined) return LOCAL
+    return this.#usesLocal() ? BOTH : ['edge']
   }
 
   get #localKey(): string {

@@ -107,7 +107,12 @@ export interface ConversationState {
  * The session behind a conversation, for an inspector: what `sessionSource` of `plimsoll/inspector`
  * takes, or `clientSource`. Its contexts are those of the next reply, the tools included.
  */
-export type Inspected =
+export type Inspected = InspectedSession & {
+  /** What the conversation is called; empty: it has no title. */
+  readonly title: string
+}
+
+export type InspectedSession =
   | {
       readonly home: 'local'
       readonly session: SessionBase
@@ -171,7 +176,7 @@ export interface Conversation {
   showOlder(): Promise<void>
   /** Lets go of older pages, so that a long stay does not grow: the newest `messages` stay. */
   releaseOlder(messages: number): void
-  /** The session that is shown; undefined: none is kept yet. */
+  /** The session that is shown; undefined: nothing was said in it yet. */
   inspected(): Promise<Inspected | undefined>
   close(): Promise<void>
 }
@@ -204,8 +209,8 @@ export interface MemoryFact {
   readonly sources: readonly string[]
 }
 
-/** What is remembered of one user, for the panel. Methods reject with a PlimsollError. */
-export interface MemoryPanelModel {
+/** What is remembered of one user in one home. Methods reject with a PlimsollError. */
+export interface HomeMemory {
   facts(options?: { readonly query?: string }): Promise<readonly MemoryFact[]>
   edit(factId: string, change: { readonly text: string }): Promise<void>
   pin(factId: string, pinned: boolean): Promise<void>
@@ -217,7 +222,24 @@ export interface MemoryPanelModel {
   skills(): Promise<readonly { readonly name: string; readonly description: string; readonly text: string }[]>
   /** All that is kept of the user as JSON lines, as they come. */
   export(): AsyncIterable<string>
-  import(lines: AsyncIterable<string>): Promise<{ readonly messages: number; readonly facts: number }>
-  /** Removes everything, in every home. */
+  /** @param chunks of an export, cut anywhere */
+  import(chunks: AsyncIterable<string>): Promise<ImportCount>
+  /** Removes everything. */
   eraseAll(): Promise<Certificate>
+}
+
+/** What an import wrote. */
+export interface ImportCount {
+  readonly messages: number
+  readonly facts: number
+}
+
+/** What is remembered of one user in all homes, for the panel. */
+export interface MemoryPanelModel extends Omit<HomeMemory, 'export' | 'import'> {
+  /** Where something is kept: each has an export of its own. */
+  readonly homes: readonly HomeKind[]
+  /** Where what is imported may be kept: the person says where. */
+  readonly destinations: readonly HomeKind[]
+  export(home: HomeKind): AsyncIterable<string>
+  import(chunks: AsyncIterable<string>, home: HomeKind): Promise<ImportCount>
 }

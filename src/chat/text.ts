@@ -14,7 +14,8 @@ export function textIn({ content }: Pick<Message, 'content'>): string {
  * end of a word.
  */
 export function titleOf(text: string): string {
-  const line = text.trim().split(/\s*\n/)[0]?.replace(/\s+/g, ' ') ?? ''
+  const start = text.trimStart()
+  const line = start.slice(0, start.search(/\n|$/)).trimEnd().replace(/\s+/g, ' ')
   const characters = [...line]
   if (characters.length <= TITLE) return line
   const cut = characters.slice(0, TITLE).join('')

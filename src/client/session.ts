@@ -270,7 +270,7 @@ export function sessionClient(transport: Transport, sessionId: string): SessionC
 
     resumeChat: (run = 'current', options = {}) => chatRun(transport, chats, run, options, undefined),
     stopChat: async (run = 'current', options = {}) => json('DELETE', `${chats}/${segmentOf(run)}`, options),
-    live: (listener) => live(transport, `${at}/live`, listener),
+    live: (listener) => live(transport, at, listener),
   }
 }
 

@@ -7,6 +7,7 @@ export { objectName } from './objects/object-name.ts'
 export { SessionObject } from './objects/session-object.ts'
 export type {
   DeploymentSettings,
+  LeaseSettings,
   SessionBudgets,
   SessionSettings,
   UserBudgets,

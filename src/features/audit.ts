@@ -1,7 +1,7 @@
 import { valueIn } from '../kernel/log/bodies.ts'
 import { allOrNone, beside, TRIES } from '../kernel/log/once.ts'
 import { sealOp } from '../kernel/log/seal.ts'
-import { checkCount, invalid } from '../kernel/text/json.ts'
+import { canonical, checkCount, invalid, isPlainObject } from '../kernel/text/json.ts'
 import type { AuditQuery, AuditRecord } from '../ports/audit.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
@@ -36,10 +36,8 @@ export async function auditOp(
   input: AuditInput,
   isErased = false,
 ): Promise<Op> {
-  const [newest] = await store.indexed(AUDIT_GROUP, { first: 1 })
-  const last = newest?.index?.find(({ group }) => group === AUDIT_GROUP)?.order
-  const number = last === undefined ? 1 : LAST - Number(last) + 1
-  const key = `${AUDIT}${number % MOST_RECORDS}`
+  const number = (await newestRecord(store)) + 1
+  const key = keyOf(number)
   const base = isErased ? null : ((await store.register(key))?.version ?? null)
   const { action, target, counts, by } = input
   const record: AuditRecord = {
@@ -120,10 +118,53 @@ export async function auditIn(
   const rows = await store.indexed(AUDIT_GROUP, {
     first,
     ...(after !== undefined && {
-      after: { order: orderOf(number), key: `${AUDIT}${number % MOST_RECORDS}` },
+      after: { order: orderOf(number), key: keyOf(number) },
     }),
   })
   return rows.flatMap((row) => (valueIn(row) as AuditRecord | undefined) ?? [])
+}
+
+/** Number of the newest record; 0: there is none. */
+export async function newestRecord(store: Pick<ScopeStore, 'indexed'>): Promise<number> {
+  const [newest] = await store.indexed(AUDIT_GROUP, { first: 1 })
+  const order = newest?.index?.find(({ group }) => group === AUDIT_GROUP)?.order
+  return order === undefined ? 0 : LAST - Number(order)
+}
+
+/**
+ * The number of a record as {@link auditOp} writes it.
+ *
+ * @throws ERR_INVALID_ARGUMENT: it does not write this, or not there
+ */
+export function checkRecord(
+  operation: string,
+  key: string,
+  value: Json,
+  index: readonly IndexEntry[],
+): number {
+  const fields = isPlainObject(value) ? (value as { readonly [field: string]: Json }) : {}
+  const { id, at, action, target, counts, by, ...others } = fields
+  const number = checkCount(operation, 'id', Number(id))
+  checkCount(operation, 'at', at)
+  const isRecord =
+    Object.keys(others).length === 0 &&
+    [id, action].every((one) => typeof one === 'string') &&
+    [target, by].every((one) => one === undefined || typeof one === 'string') &&
+    (counts === undefined || (isPlainObject(counts) && Object.values(counts).every(Number.isSafeInteger)))
+  const isThere = id === idOf(number) && key === keyOf(number)
+  if (isRecord && isThere && canonical(index as never) === canonical([placeOf(number)] as never))
+    return number
+  throw invalid(operation, key, 'is no record of the audit')
+}
+
+/** Whether a record can stand there. */
+export function isRecordKey(key: string): boolean {
+  const place = Number(key.slice(AUDIT.length))
+  return place < MOST_RECORDS && key === keyOf(place)
+}
+
+function keyOf(number: number): string {
+  return `${AUDIT}${number % MOST_RECORDS}`
 }
 
 function idOf(number: number): string {

@@ -1,10 +1,20 @@
 import type { KernelUser } from '../kernel/feature.ts'
 import { type Slot, slot } from '../kernel/slot.ts'
-import type { Fact, FactList, FactSums } from '../ports/fact.ts'
+import type { Fact, FactInput, FactList, FactSums } from '../ports/fact.ts'
 import type { IndexEntry } from '../ports/op.ts'
 import type { Recalled, RecallOptions } from '../ports/recall.ts'
 import type { SkillItem } from '../ports/start.ts'
 import type { Sum } from '../ports/store.ts'
+
+/**
+ * Asked by facts: who notes what a session keeps with its user, by durable work of its own that is
+ * written in the transaction of each fact.
+ */
+export interface NotesFacts {
+  /** Resolves when all that was written so far is noted, or is left to that work. */
+  settle(): Promise<void>
+}
+export const FactNoter: Slot<NotesFacts> = slot('plimsoll/fact-noter')
 
 /** Asked by recall: what can be found beside messages. */
 export interface SearchableFacts {
@@ -32,6 +42,13 @@ export interface ListedFacts {
   settle(): Promise<void>
 }
 export const FactLists: Slot<ListedFacts> = slot('plimsoll/fact-lists')
+
+/**
+ * Asked by extraction: keeps a fact of the session that nobody asked for.
+ *
+ * @returns whether it says something new
+ */
+export const Extracted: Slot<(fact: FactInput) => Promise<boolean>> = slot('plimsoll/extracted')
 
 /** Asked by a session's start: the user's skills, and how many there are. */
 export interface ListedSkills {

@@ -13,5 +13,6 @@ export {
   sessionSource,
 } from './model/source.ts'
 export { english } from './strings/en.ts'
+export { loadStrings } from './strings/load.ts'
 export type { Strings } from './strings/strings.ts'
 export { PlimsollInspector } from './view/inspector-element.ts'

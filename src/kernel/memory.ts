@@ -4,13 +4,14 @@ import type { Memory, SessionOptions, UserScope } from '../ports/memory.ts'
 import type { Scope } from '../ports/op.ts'
 import type { Limits } from '../ports/session.ts'
 import type { Store } from '../ports/store.ts'
+import { CONTEXT_OPTIONS } from './context/context-options.ts'
 import type { LawCheck } from './context/lane.ts'
 import { type Feature, KERNEL, type KernelMemory, type OnCut } from './feature.ts'
 import { createPolicy, type Policy, type PolicyOptions } from './policy.ts'
 import { openSession } from './session.ts'
 import { providedIn } from './slot.ts'
 import { checkShape, optional } from './text/fields.ts'
-import { checkId, checkOptions, checkText, invalid } from './text/json.ts'
+import { checkId, checkOptions, invalid } from './text/json.ts'
 
 const OPERATION = 'createMemory'
 /** The session of a scope that names none. */
@@ -23,7 +24,7 @@ const NAME = /^[A-Za-z][\w-]{0,63}$/
 const RESERVED = [
   ...['sessionId', 'append', 'commit', 'context', 'history', 'subscribe', 'getSnapshot', 'close', 'then'],
   ...['messages', 'opId', 'round', 'repeated', 'mismatch'],
-  ...['tools', 'system', 'tail', 'preview', 'onPending', 'limits', 'newEpoch'],
+  ...CONTEXT_OPTIONS,
 ]
 
 export interface KernelOptions extends PolicyOptions {
@@ -48,19 +49,13 @@ export interface KernelOptions extends PolicyOptions {
 }
 
 /**
- * The memory over injected storage, counter, clock and ids. Who gives options to apps refuses those
- * that are unknown.
+ * The memory over injected storage, counter, clock and ids. Who takes options of apps has checked
+ * them, but for `use` and what makes the policy.
  *
  * @throws ERR_INVALID_ARGUMENT
  */
 export function createKernel<F extends object>(options: KernelOptions): Memory<F> {
   const { store, system = '', counter, host, onCut, laws, use: given = [], ...limits } = options
-  if (typeof store?.open !== 'function')
-    throw invalid(OPERATION, 'store', 'must be a store, for example mapStore()')
-  checkText(OPERATION, 'system', system)
-  for (const [name, value] of Object.entries({ onCut, laws }))
-    if (value !== undefined && typeof value !== 'function')
-      throw invalid(OPERATION, name, 'must be a function')
   const use = checkUse(given)
   const lanes = (cap: number) => {
     // Whatever has a part in a session may show something; so that it is there is a setting too.

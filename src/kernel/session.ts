@@ -7,13 +7,13 @@ import { checkContextOptions } from './context/context-options.ts'
 import { Lane, type LaneParts } from './context/lane.ts'
 import { emptyAllOwed } from './context/owed.ts'
 import { Secret } from './context/secret.ts'
-import { KERNEL, type KernelSession, type NamedPart, type OnCut } from './feature.ts'
+import { type CutPart, KERNEL, type KernelSession, type NamedPart, type OnCut } from './feature.ts'
 import { addSession } from './log/add-session.ts'
 import { messagesOf } from './log/fold.ts'
 import { readHistory } from './log/history.ts'
 import { type Commit, type Committed, Writer } from './log/writer.ts'
 import type { Policy } from './policy.ts'
-import { providedIn } from './slot.ts'
+import { named, providedIn } from './slot.ts'
 import { checkOptions, invalid } from './text/json.ts'
 
 /** Lanes of other limits that a session keeps in memory. */
@@ -107,7 +107,7 @@ export function openSession(given: SessionParts): SessionBase {
     },
     lanes: () => [own, ...lanes.values()],
     all: (slot) => {
-      const provided = kernel.parts.flatMap(({ part: { provides = [] } }) => provides)
+      const provided = named(kernel.parts, 'provides').flatMap(({ provides }) => provides)
       return [...providedIn(provided, slot), ...memory.all(slot)]
     },
     one: (slot) => kernel.all(slot)[0],
@@ -117,18 +117,18 @@ export function openSession(given: SessionParts): SessionBase {
     return part ? [{ name: feature.name, part }] : []
   })
   const { parts } = kernel
-  const shows = parts.flatMap(({ name, part: { show } }) => (show ? [{ name, show }] : []))
-  const covers = parts.flatMap(({ name, part: { cover } }) => (cover ? [{ name, cover }] : []))
+  const shows = named(parts, 'show')
+  const covers = named(parts, 'cover')
   if (covers.length > 1) {
     const names = covers.map(({ name }) => `${name}()`).join(' and ')
     throw invalid('session', 'use', `has ${names}: only one of them can stand for messages`)
   }
   const laneBy = (policy: Policy): Lane => {
-    const cuts = parts.flatMap(({ part: { cut } }) => cut ?? [])
-    if (onCut) cuts.push({ name: 'onCut', after: onCut })
+    const own: CutPart[] = onCut ? [{ name: 'onCut', after: onCut }] : []
+    const cuts = [...named(parts, 'cut').map(({ cut }) => cut), ...own]
     const { register } = kernel
-    const own = { ...given, secret, user: user.store, register, policy, shows, cuts }
-    return new Lane({ ...own, cover: covers[0]?.cover })
+    const cover = covers[0]?.cover
+    return new Lane({ ...given, secret, user: user.store, register, policy, shows, cuts, cover })
   }
   const own = laneBy(policy)
   const writer = new Writer(kernel)
@@ -191,8 +191,7 @@ export function openSession(given: SessionParts): SessionBase {
       await store.close()
     },
   }
-  const apis = parts.flatMap(({ name, part: { api } }) => (api ? [[name, api]] : []))
-  return Object.assign(session, Object.fromEntries(apis))
+  return Object.assign(session, ...named(parts, 'api').map(({ name, api }) => ({ [name]: api })))
 }
 
 function ignore(): void {}

@@ -1,3 +1,4 @@
+import { AUDIT, checkRecord, isRecordKey, newestRecord } from '../features/audit.ts'
 import { type HeadTexts, headKey, headValue, sectionsIn } from '../kernel/context/head.ts'
 import { isKey, SECRET } from '../kernel/context/secret.ts'
 import type { KernelMemory } from '../kernel/feature.ts'
@@ -11,7 +12,7 @@ import { canonical, checkOptions, invalid } from '../kernel/text/json.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import type { Memory } from '../ports/memory.ts'
 import type { Json, Message, Trust } from '../ports/message.ts'
-import type { Scope } from '../ports/op.ts'
+import type { IndexEntry, Scope } from '../ports/op.ts'
 import type { PushRejection, SyncOp } from '../ports/sync.ts'
 import { memoryOf } from './kernel-of.ts'
 import { lowered, markOf, messageOf } from './transfer/check-line.ts'
@@ -57,7 +58,7 @@ export async function checkPushed(
     checkScope('checkPushed', scope),
     checkLabel('checkPushed', 'most', most),
   )
-  await checks.readSecrets(ops)
+  await checks.read(ops)
   return (op) => {
     try {
       checks.check(op)
@@ -83,6 +84,11 @@ class PushedOps {
   readonly #kindOf: ReturnType<typeof kindsOf>
   /** What the hashes of a head may be keyed by: what is there, or comes with it. */
   #secrets: readonly string[] = []
+  /** Of the audit: the number of the newest record, and of the keys pushed those that hold one. */
+  #newest = 0
+  readonly #recorded = new Set<string>()
+  /** Records of the push so far. */
+  #records = 0
 
   constructor(memory: KernelMemory, scope: Scope, most: Trust) {
     this.#memory = memory
@@ -91,9 +97,15 @@ class PushedOps {
     this.#kindOf = kindsOf(memory.use)
   }
 
-  async readSecrets(ops: readonly SyncOp[]): Promise<void> {
-    if (!ops.some(({ envelope: { key } }) => key?.startsWith(HEAD_KEY))) return
-    const stored = await this.#memory.store.open(this.#scope).register(SECRET)
+  /** Reads what is there of what ops name. */
+  async read(ops: readonly SyncOp[]): Promise<void> {
+    const keys = ops.flatMap(({ envelope: { key } }) => key ?? [])
+    const store = this.#memory.store.open(this.#scope)
+    const records = keys.filter((key) => key.startsWith(AUDIT))
+    if (records.length > 0) this.#newest = await newestRecord(store)
+    for (const key of records) if ((await store.register(key))?.body != null) this.#recorded.add(key)
+    if (!keys.some((key) => key.startsWith(HEAD_KEY))) return
+    const stored = await store.register(SECRET)
     const pushed = ops.flatMap(({ beside = [] }) => beside.filter(({ key }) => key === SECRET))
     const bodies = [stored, ...pushed].flatMap((row) => row?.body ?? [])
     this.#secrets = bodies.map(parsed).filter(isKey)
@@ -106,6 +118,7 @@ class PushedOps {
     for (const body of op.bodies) if (body !== null) checkSize(OPERATION, 'body', body, MAX_ENTRY_BYTES)
     const { kind, key, target } = op.envelope
     if (STORE_KEY.test(key ?? target ?? '')) throw invalid(OPERATION, 'key', 'is the store’s own')
+    if (target?.startsWith(`register:${AUDIT}`)) throw invalid(OPERATION, 'delete', 'is of the audit')
     if (kind === 'append') this.#checkAppend(op)
     else if (kind === 'mark') this.#checkMark(op)
     else if (kind === 'put') this.#checkPut(op)
@@ -154,6 +167,11 @@ class PushedOps {
 
   #checkPut({ envelope: { key = '', index = [] }, bodies }: SyncOp): void {
     const value = jsonIn(bodies[0])
+    if (key.startsWith(AUDIT)) this.#checkRecord(key, value, index)
+    else this.#checkValue(key, value, index)
+  }
+
+  #checkValue(key: string, value: Json | undefined, index: readonly IndexEntry[]): void {
     if (index.some(({ weight = 0 }) => weight < 0)) throw invalid(OPERATION, 'index', 'counts backwards')
     const found = this.#kindOf(key)
     if (!found) {
@@ -170,6 +188,18 @@ class PushedOps {
     const checked = kind.check(OPERATION, name, value, owner)
     checkSame(value, kind.lowered ? kind.lowered(checked, this.#most, owner) : checked)
     if (key.startsWith(HEAD_KEY)) this.#checkHead(key, checked as unknown as HeadTexts)
+  }
+
+  /** Records are added, and each takes the place of the oldest one: none is changed. */
+  #checkRecord(key: string, value: Json | undefined, index: readonly IndexEntry[]): void {
+    this.#records++
+    if (this.#scope.sessionId !== undefined) throw invalid(OPERATION, 'put', `${key} is not kept here`)
+    const isThere = this.#recorded.has(key)
+    // Of one that was written over since where it comes from, only the name is left.
+    const number = value === undefined ? 0 : checkRecord(OPERATION, key, value, index)
+    const isNext = this.#newest === 0 || number <= this.#newest + this.#records
+    if (!isRecordKey(key) || !isNext || (isThere && number <= this.#newest))
+      throw invalid(OPERATION, key, 'is not the next record of the audit')
   }
 
   /** A head shows in contexts whose hash is in its key. */

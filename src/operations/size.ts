@@ -1,3 +1,4 @@
+import { heldBy } from '../kernel/context/held.ts'
 import type { Call } from '../kernel/context/measure.ts'
 import { WHOLE } from '../kernel/context/plan.ts'
 import type { Window } from '../kernel/context/window.ts'
@@ -65,7 +66,7 @@ async function sizeOf(
   const kernel = kernelOf(operation, session)
   return kernel.run(async () => {
     const { lane } = kernel
-    const held = await lane.held()
+    const held = await heldBy(lane)
     if (held?.judged.epoch) return { call: held.call, window: held.judged.window }
     const { view, calls } = lane
     while (!view.whole) await view.extend()

@@ -1,4 +1,4 @@
-import { base64, fromBase64 } from './base64.ts'
+import { base64, fromBase64 } from '../ports/base64.ts'
 
 /** The engine's own, where it has them: many times as fast. */
 interface Encoding {

@@ -1,5 +1,4 @@
 import type { AbortSignalLike, Controller, Host, Timeout } from '../ports/host.ts'
-import { base64, fromBase64 } from './base64.ts'
 import { newSecret } from './secret.ts'
 import { uuidv7 } from './uuid.ts'
 
@@ -18,8 +17,6 @@ export const webHost: Host = {
   newSecret,
   timeout,
   controller,
-  toBase64: base64,
-  fromBase64,
 }
 
 function timeout(ms: number): Timeout {

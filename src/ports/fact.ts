@@ -1,6 +1,9 @@
 import type { Json, Trust } from './message.ts'
 import type { Sum } from './store.ts'
 
+/** What the keys of facts' registers begin with, and sources that are facts. */
+export const FACT = 'fact/'
+
 /**
  * - `finding`: something that was found out. `blocker`: something that is in the way, open or
  *   resolved. `correction`: what is right where something else was believed. These three belong to

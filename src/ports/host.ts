@@ -16,10 +16,6 @@ export interface Host {
    * for example `fetch`.
    */
   controller(): Controller
-  /** Contract: base64 of bytes (RFC 4648, section 4). */
-  toBase64(bytes: Uint8Array): string
-  /** Contract: the bytes of such a text; undefined where it is none. */
-  fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined
 }
 
 /** As much of the Web's `AbortController` as is used here. */

@@ -10,6 +10,12 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
+/** A plain object, or `ERR_INVALID_ARGUMENT`. */
+export function checkObject(operation: string, argument: string, value: unknown): Record<string, unknown> {
+  if (isPlainObject(value)) return value
+  throw invalid(operation, argument, 'must be an object')
+}
+
 /** Why an option is refused that a feature may take. */
 export const NOT_IN_USE = 'is no option of what is in use: add the feature that takes it to `use`'
 
@@ -26,8 +32,7 @@ export function checkOptions(
   known: readonly string[],
   reason = 'is no option',
 ): asserts value is object {
-  if (!isPlainObject(value)) throw invalid(operation, argument, 'must be an object')
-  const unknown = Object.keys(value).find((key) => !known.includes(key))
+  const unknown = Object.keys(checkObject(operation, argument, value)).find((key) => !known.includes(key))
   if (unknown === undefined) return
   const name = argument === 'options' ? unknown : `${argument}.${unknown}`
   throw invalid(operation, name, `${reason}; there are ${known.join(', ')}`)

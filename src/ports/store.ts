@@ -1,3 +1,4 @@
+import type { HomeClock } from './lease.ts'
 import type { IndexEntry, MarkKind, Name, OpResult, Scope, SealedOp } from './op.ts'
 
 /**
@@ -100,6 +101,8 @@ export interface ScopeStore {
    * late or repeated.
    */
   watch?(listener: () => void): () => void
+  /** Optional, of a replica: what is known of the time of its home. */
+  readonly clock?: HomeClock
   /**
    * Optional, for a store that can be the replica of a home: the rows of the outbox after a number,
    * in order, at most {@link PAGE_ROWS} of them, and {@link PAGE_UNITS} of values unless the first

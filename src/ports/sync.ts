@@ -110,19 +110,19 @@ export interface SyncScope {
 /** One request may be about several scopes: an answer for each, in their order. */
 export interface Transport {
   /** @throws ERR_UNAUTHENTICATED, ERR_UPGRADE_REQUIRED, ERR_OFFLINE and other PlimsollErrors */
-  push(
-    requests: readonly (PushRequest & SyncScope)[],
-    signal: AbortSignalLike,
-  ): Promise<readonly (PushAnswer | SyncFailure)[]>
-  pull(
-    requests: readonly (PullRequest & SyncScope)[],
-    signal: AbortSignalLike,
-  ): Promise<readonly (PullAnswer | SyncFailure)[]>
+  push(requests: readonly (PushRequest & SyncScope)[], signal: AbortSignalLike): Promise<Answers<PushAnswer>>
+  pull(requests: readonly (PullRequest & SyncScope)[], signal: AbortSignalLike): Promise<Answers<PullAnswer>>
   /**
    * Optional: calls the listener when something may have changed at home, and with `undefined` each
    * time that the connection came back, since hints were lost meanwhile.
    */
   pokes?(scopes: readonly SyncScope[], listener: (poke: Poke | undefined) => void): () => void
+}
+
+/** One for each scope that was asked about, in their order. */
+export interface Answers<Answer> extends ReadonlyArray<Answer | SyncFailure> {
+  /** The home's time when it answered, Unix milliseconds. Absent: it does not say. */
+  readonly time?: number
 }
 
 /** A scope of several that could not be answered. */

@@ -4,7 +4,10 @@ import { checkOptions, invalid } from '../ports/options.ts'
 import { isSince, needPeer } from '../ports/peer.ts'
 import type { Store } from '../ports/store.ts'
 import type { KeyValue, PageEvents } from './browser.ts'
-import { RecoveringStore } from './dexie-store.ts'
+import { outdated } from './idb-errors.ts'
+import type { OpenDatabase } from './idb-open.ts'
+import { DATABASE_VERSION, TABLES } from './idb-schema.ts'
+import { RecoveringStore } from './idb-store.ts'
 import type { StoreStatus } from './store-status.ts'
 import type { ChannelLike } from './tab-channel.ts'
 
@@ -97,5 +100,29 @@ export function dexieStore(options: DexieStoreOptions): DexieStore {
     throw invalid('dexieStore', 'name', 'must be a text that is not empty')
   if (durability !== 'strict' && durability !== 'relaxed')
     throw invalid('dexieStore', 'durability', `must be 'strict' or 'relaxed'`)
-  return new RecoveringStore({ ...options, durability })
+  return new RecoveringStore({ ...options, durability }, openByDexie)
+}
+
+const openByDexie: OpenDatabase = async ({ name, indexedDB, IDBKeyRange }, onClose) => {
+  const dexie = new Dexie(name, {
+    autoOpen: false,
+    ...(indexedDB && { indexedDB }),
+    ...(IDBKeyRange && { IDBKeyRange }),
+  })
+  // Runs for databases of older versions alone. What it throws undoes the upgrade.
+  dexie
+    .version(DATABASE_VERSION)
+    .stores(TABLES)
+    .upgrade(() => {
+      throw outdated(name)
+    })
+  // Dexie's own listener would open it again.
+  dexie.on('versionchange', () => {
+    dexie.close()
+    return false
+  })
+  dexie.on('close', onClose)
+  await dexie.open()
+  const database = dexie.backendDB()
+  return { transaction: database.transaction.bind(database), close: () => dexie.close() }
 }

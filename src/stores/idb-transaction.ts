@@ -1,4 +1,4 @@
-import type { TableName } from './dexie-schema.ts'
+import type { TableName } from './idb-schema.ts'
 
 /** An implementation of IndexedDB. */
 export interface Engine {

@@ -13,7 +13,7 @@ import type {
   ScopeStore,
   Sum,
 } from '../ports/store.ts'
-import type { HeadRow } from './dexie-schema.ts'
+import type { HeadRow } from './idb-schema.ts'
 import type { LogTail } from './log-tail.ts'
 import { mapStore } from './map.ts'
 

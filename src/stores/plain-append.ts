@@ -12,8 +12,8 @@ export const NOTHING_NAMED: Omit<Rows, 'head' | 'entries' | 'emptiedAt' | 'repli
 
 /**
  * The rows by which plain appends are decided whose ops and messages are all new: the messages that
- * opened their rounds. Nothing for other ops, for those that name attachments, and where a round is
- * not in memory.
+ * opened their rounds, where those are not among them. Nothing for other ops, for those that name
+ * attachments, and where a round is not in memory.
  */
 export function rowsIfNew(
   ops: readonly SealedOp[],
@@ -21,12 +21,14 @@ export function rowsIfNew(
   tail: LogTail | undefined,
 ): Rows | undefined {
   const entries = new Map<string, LogRow>()
+  const own = new Set<string>()
   for (const { envelope } of ops) {
     const { kind, ids, round, attachments } = envelope
-    if (kind !== 'append' || attachments) return undefined
-    const opener = round === undefined || round === ids[0] ? undefined : tail?.find(round)
+    if (kind !== 'append' || attachments || round === undefined) return undefined
+    for (const id of ids) own.add(id)
+    const opener = own.has(round) ? undefined : tail?.find(round)
     if (opener) entries.set(opener.id, opener)
-    else if (round !== ids[0]) return undefined
+    else if (!own.has(round)) return undefined
   }
   return { ...NOTHING_NAMED, ...known, entries }
 }

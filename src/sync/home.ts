@@ -3,33 +3,11 @@ import { decide, nothingWritten, reindexed } from '../kernel/log/decide.ts'
 import { deciding } from '../kernel/log/deciding.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Envelope, OpResult, RejectReason, SealedOp } from '../ports/op.ts'
-import {
-  type Changes,
-  type Decision,
-  hasBody,
-  isEntry,
-  type LogRow,
-  type RegisterRow,
-  type ReplicaChange,
-  type Rows,
-  type ScopeStore,
-  type Store,
-} from '../ports/store.ts'
-import type {
-  PullAnswer,
-  PulledOp,
-  PullRequest,
-  PushAnswer,
-  PushRejection,
-  PushRequest,
-  PushResult,
-  SyncOp,
-} from '../ports/sync.ts'
-import { utf8Length } from '../ports/utf8-length.ts'
-import { opsIn, pulledOp } from './pulled.ts'
+import type { Decision, LogRow, ReplicaChange, Rows, ScopeStore, Store } from '../ports/store.ts'
+import type { PushAnswer, PushRejection, PushRequest, PushResult, SyncOp } from '../ports/sync.ts'
 import { pushedOps, secretBeside } from './pushed.ts'
 import { NO_GENERATION } from './state.ts'
-import { newTok, tokOf, tokWith } from './tok.ts'
+import { newTok, tokWith } from './tok.ts'
 import { withOlder, withRows } from './write.ts'
 
 /** What a home knows of itself. */
@@ -50,24 +28,12 @@ export interface HomeParts {
   readonly newTok: () => string
 }
 
-/** Most ops of one answer to a pull. */
-export const PULL_OPS = 512
-/** Most bytes of it, as JSON, unless its first op alone has more. */
-export const PULL_BYTES = 900_000
-
 /** Number of the row of the outbox that holds the state too: a home sends nothing itself. */
-const STATE_ROW = 1
+export const STATE_ROW = 1
 
 /** The state of a home. @returns nothing, where it has none yet */
 export function homeStateIn(text: string | undefined): HomeState | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as HomeState)
-}
-
-/** Reads state without a transaction, which would tell others of a change. */
-async function readState(scope: ScopeStore): Promise<HomeState | undefined> {
-  if (!scope.outbox) throw new PlimsollError('ERR_NOT_CONFIGURED', 'sync: the store cannot be a home')
-  const rows = await scope.outbox(0)
-  return homeStateIn(rows.find(({ order }) => order === STATE_ROW)?.value)
 }
 
 function written(state: HomeState): ReplicaChange {
@@ -129,7 +95,7 @@ function sinceOf(first: LogRow | undefined): number {
 }
 
 /** Makes a home of a log that was there before. */
-async function begin(scope: ScopeStore, newTok: () => string): Promise<void> {
+export async function begin(scope: ScopeStore, newTok: () => string): Promise<void> {
   const { rows } = await scope.changesSince(0)
   const state: HomeState = { generation: newTok(), since: sinceOf(rows[0]), erased: [] }
   await scope.commit([], (_, { replica }) => ({
@@ -278,125 +244,7 @@ function resultOf(result: OpResult | undefined, since: number): PushResult {
   return { rejected: result?.reason ?? 'forbidden' }
 }
 
-export interface PullOptions extends HomeParts {
-  /** Most bytes of ops, as JSON; the first may have more. Default {@link PULL_BYTES}; 0: no ops. */
-  readonly bytes?: number
-}
-
-/** Looks, at most so often, while others erase the log. */
-const LOOKS = 4
-
-/** Gives a replica the next ops of the log. */
-export async function answerPull(
-  scope: ScopeStore,
-  request: PullRequest,
-  { newTok, bytes = PULL_BYTES }: PullOptions,
-): Promise<PullAnswer> {
-  const { generation = NO_GENERATION, cursor, anchor } = request
-  if ((await scope.head()).seq === 0) {
-    if (cursor > 0) return { reset: 'diverged', generation }
-    return { generation, from: 0, ops: [], cursor: 0, anchor: '', head: 0 }
-  }
-  let misplaced: string | undefined
-  for (let look = 0; look < LOOKS; look++) {
-    const state = await readState(scope)
-    if (!state) {
-      await begin(scope, newTok)
-      continue
-    }
-    const reset = { generation: state.generation }
-    if (generation !== NO_GENERATION && generation !== state.generation)
-      return { reset: state.erased.includes(generation) ? 'erased' : 'diverged', ...reset }
-    // Unless it was erased since the state was read, the log does not go on from there.
-    if (misplaced === state.generation) return { reset: 'diverged', ...reset }
-    const page = await readPage(scope, state.since, cursor)
-    if (!page) {
-      misplaced = state.generation
-      continue
-    }
-    const [tok, seen, seenTok] = anchor.split(' ')
-    const isSeen = seen === undefined || (await tokAt(scope, state.since + Number(seen))) === seenTok
-    if (tok !== page.anchor || !isSeen) return { reset: 'diverged', ...reset }
-    return answerOf(scope, request, state, page, bytes)
-  }
-  throw restless('pull')
-}
-
-interface PullPage {
-  /** That of the cursor. */
-  readonly anchor: string
-  /** After it. */
-  readonly rows: readonly LogRow[]
-  readonly head: number
-}
-
-/** The rows after a cursor. @returns nothing where the log has no such place */
-async function readPage(scope: ScopeStore, since: number, cursor: number): Promise<PullPage | undefined> {
-  const at = since + cursor
-  const from = ({ rows, head }: Changes, seq: number): boolean =>
-    rows[0] ? rows[0].seq === seq + 1 && rows[0].kind !== 'erase' : head.seq === seq
-  if (cursor === 0) {
-    const changes = await scope.changesSince(at)
-    return from(changes, at) ? { anchor: '', rows: changes.rows, head: changes.head.seq } : undefined
-  }
-  const changes = await scope.changesSince(at - 1)
-  const [first] = changes.rows
-  if (!first || !from(changes, at - 1)) return undefined
-  const rows = changes.rows.filter(({ seq }) => seq > at)
-  const page = { anchor: tokOf(first), rows, head: changes.head.seq }
-  if (rows.length > 0 || !changes.more) return page
-  const next = await scope.changesSince(at)
-  return from(next, at) ? { ...page, rows: next.rows, head: next.head.seq } : undefined
-}
-
-async function answerOf(
-  scope: ScopeStore,
-  { cursor, anchor, limit = PULL_OPS, known = [] }: PullRequest,
-  { generation, since }: HomeState,
-  page: PullPage,
-  bytes: number,
-): Promise<PullAnswer> {
-  const isKnown = (seq: number): boolean => known.some(({ from, to }) => from <= seq && seq <= to)
-  const ops: PulledOp[] = []
-  let last: LogRow | undefined
-  let size = 0
-  const secret = await scope.register(SECRET)
-  for (const rows of opsIn(page.rows).slice(0, Math.min(limit, PULL_OPS))) {
-    const [row] = rows as [LogRow]
-    const { opId, kind, id } = row
-    const register = kind === 'put' ? await scope.register(id) : undefined
-    // What is beside it, or forgotten, may differ from what is there.
-    const isSame = secret?.version !== opId && !isForgotten(rows, register)
-    const op = isSame && isKnown(row.seq - since) ? { opId } : pulledOp(rows, since, register, secret)
-    size += utf8Length(JSON.stringify(op))
-    if (size > bytes && (ops.length > 0 || bytes === 0)) break
-    ops.push(op)
-    last = row
-  }
-  const head = page.head - since
-  const place = { cursor: last ? last.seq - since : cursor, head }
-  if (!last || last.seq === page.head)
-    return { generation, from: cursor, ops, ...place, anchor: last ? tokOf(last) : anchor }
-  // What the page has of what was forgotten or written over later holds only in this log.
-  const newest = await tokAt(scope, page.head)
-  return { generation, from: cursor, ops, ...place, anchor: `${tokOf(last)} ${head} ${newest}` }
-}
-
-/** What a seq of the log is known by, if it has it. */
-async function tokAt(scope: ScopeStore, seq: number): Promise<string | undefined> {
-  const { rows } = await scope.changesSince(seq - 1)
-  return rows[0]?.seq === seq ? tokOf(rows[0]) : undefined
-}
-
-/** Whether the value of an op is not here any more, though no later one took its place. */
-function isForgotten(rows: readonly LogRow[], register: RegisterRow | undefined): boolean {
-  const [{ opId }] = rows as [LogRow]
-  return register
-    ? register.version === opId && !hasBody(register)
-    : rows.some((row) => isEntry(row) && !hasBody(row))
-}
-
-function restless(operation: string): PlimsollError {
+export function restless(operation: string): PlimsollError {
   const reason = 'the log was erased again and again meanwhile; send the same again'
   return new PlimsollError('ERR_STORAGE', `${operation}: ${reason}`)
 }

@@ -140,6 +140,8 @@ function connected(
   if (!WebSocket) throw new PlimsollError('ERR_NOT_CONFIGURED', 'httpTransport: no WebSocket')
   let isEnded = false
   let attempt = 0
+  /** Whether the one before was. */
+  let wasOpen = false
   let end = (): void => {}
   const again = (since: number): void => {
     if (isEnded) return
@@ -156,15 +158,20 @@ function connected(
     if (token === undefined) return again(since)
     const socket = new WebSocket(url, [PROTOCOL, `bearer.${token}`])
     let isClosed = false
+    let isOpen = false
     socket.addEventListener('open', () => {
+      isOpen = true
+      wasOpen = true
       if (!isEnded) tell(true)
     })
     socket.addEventListener('message', () => {
       if (!isEnded) tell(false)
     })
     socket.addEventListener('close', ({ code }) => {
-      // What was erased sends nothing more, and takes no socket.
-      if (!isEnded && code === GONE) tell(false)
+      // What was erased sends nothing more, and takes no socket: where it was while this one was
+      // closed, the home says so.
+      if (!isEnded && (code === GONE || (wasOpen && !isOpen))) tell(false)
+      wasOpen = isOpen
       if (!isClosed) again(since)
       isClosed = true
     })

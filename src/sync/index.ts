@@ -9,11 +9,5 @@ export { edgeSocket, type HttpTransportOptions, httpTransport, type PokeSocket }
 export { syncOnce } from './once.ts'
 export type { Refused, Resolution } from './refused.ts'
 export { type SyncServerOptions, syncServer } from './server.ts'
-export {
-  type SignedOut,
-  type SyncedStore,
-  type SyncOptions,
-  type SyncState,
-  type SyncStatus,
-  sync,
-} from './sync.ts'
+export type { SyncState, SyncStatus } from './status.ts'
+export { type SignedOut, type SyncedStore, type SyncOptions, sync } from './sync.ts'

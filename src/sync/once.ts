@@ -1,5 +1,6 @@
 import { PlimsollError } from '../ports/errors.ts'
-import { type SyncOptions, type SyncStatus, sync } from './sync.ts'
+import type { SyncStatus } from './status.ts'
+import { type SyncOptions, sync } from './sync.ts'
 
 /**
  * Sends what waits, fetches what is new beside it, and ends: for a service worker, when the browser

@@ -1,7 +1,6 @@
 import { valueIn } from '../kernel/log/bodies.ts'
 import { decide } from '../kernel/log/decide.ts'
 import { PlimsollError } from '../ports/errors.ts'
-import type { Host } from '../ports/host.ts'
 import type { Json } from '../ports/message.ts'
 import type { Envelope, Scope, SealedOp } from '../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../ports/store.ts'
@@ -28,99 +27,64 @@ export interface Refused {
 /** What is to hold: the value that was refused, the one that is there, or another one. */
 export type Resolution = 'mine' | 'theirs' | { readonly value: Json }
 
-type Listener = (refused: Refused) => void
-
-export interface RefusalsParts {
-  readonly open: (scope: Scope) => ScopeStore
-  /** Runs something on the replica of a scope. */
-  readonly withReplica: <Result>(scope: Scope, work: (replica: Replica) => Promise<Result>) => Promise<Result>
-  readonly host: Pick<Host, 'newId'>
-}
-
 /** How often a put is tried again, where the register changed meanwhile. */
 const TRIES = 8
 
-/** What homes refused, and what becomes of it. */
-export class Refusals {
-  readonly #parts: RefusalsParts
-  readonly #listeners = { conflict: new Set<Listener>(), rejected: new Set<Listener>() }
-
-  constructor(parts: RefusalsParts) {
-    this.#parts = parts
-  }
-
-  on(event: 'conflict' | 'rejected', listener: Listener): () => void {
-    const own: Listener = (refused) => listener(refused)
-    this.#listeners[event].add(own)
-    return () => this.#listeners[event].delete(own)
-  }
-
-  /** Tells listeners. */
-  async tell(scope: Scope, replica: Replica, waiting: readonly Waiting[]): Promise<void> {
-    for (const one of waiting) {
-      const listeners = this.#listeners[one.refusal && 'conflict' in one.refusal ? 'conflict' : 'rejected']
-      if (listeners.size === 0) continue
-      const refused = await refusedOf(scope, replica, one)
-      for (const listener of [...listeners]) listener(refused)
+/**
+ * Writes what is to hold in place of what was refused, on the version that is there.
+ *
+ * @param open opens the scope as the app writes to it
+ * @throws ERR_NOT_FOUND, ERR_INVALID_ARGUMENT, ERR_CONFLICT
+ */
+export async function resolve(
+  replica: Replica,
+  order: number,
+  resolution: Resolution,
+  { open, newId }: { readonly open: () => ScopeStore; readonly newId: () => string },
+): Promise<void> {
+  const { outbox } = await replica.view()
+  const found = outbox.find((one) => one.order === order && one.refusal)
+  if (!found) throw new PlimsollError('ERR_NOT_FOUND', `resolve: nothing is refused as ${order}`)
+  if (resolution !== 'theirs') {
+    const store = open()
+    try {
+      await putAgain(store, found, resolution, newId)
+    } finally {
+      await store.close()
     }
   }
-
-  of(scope: Scope): Promise<readonly Refused[]> {
-    return this.#parts.withReplica(scope, async (replica) => {
-      const { outbox } = await replica.view()
-      const found = outbox.filter(({ refusal }) => refusal)
-      return Promise.all(found.map((one) => refusedOf(scope, replica, one)))
-    })
-  }
-
-  async resolve({ scope, order }: Refused, resolution: Resolution): Promise<void> {
-    const { withReplica, open } = this.#parts
-    const found = await withReplica(scope, async (replica) => {
-      const { outbox } = await replica.view()
-      return outbox.find((one) => one.order === order && one.refusal)
-    })
-    if (!found) throw new PlimsollError('ERR_NOT_FOUND', `resolve: nothing is refused as ${order}`)
-    if (resolution !== 'theirs') {
-      const store = open(scope)
-      try {
-        await this.#put(store, found, resolution)
-      } finally {
-        await store.close()
-      }
-    }
-    // What it says is elsewhere by now.
-    await this.discard({ scope, order })
-  }
-
-  discard({ scope, order }: Pick<Refused, 'scope' | 'order'>): Promise<void> {
-    return this.#parts.withReplica(scope, (replica) => replica.discard([order]))
-  }
-
-  /** Writes the value on the version that is there. */
-  async #put(store: ScopeStore, { envelope, bodies }: Waiting, resolution: Exclude<Resolution, 'theirs'>) {
-    const { key, sources, index } = envelope
-    const body = resolution === 'mine' ? bodies?.[0] : JSON.stringify(resolution.value)
-    if (key === undefined || body == null)
-      throw new PlimsollError('ERR_INVALID_ARGUMENT', 'resolve: only a put with a value can be put again')
-    let version: string | null = null
-    for (let attempt = 0; attempt < TRIES; attempt++) {
-      version = (await store.register(key))?.version ?? null
-      const opId = this.#parts.host.newId()
-      const listed = { ...(sources && { sources }), ...(index && { index }) }
-      const op: SealedOp = {
-        envelope: { opId, kind: 'put', ids: [key], key, base: version, ...listed },
-        bodies: [body],
-      }
-      const [result] = await store.commit([op], decide)
-      if (result?.status === 'accepted') return
-      if (result?.status === 'rejected')
-        throw new PlimsollError('ERR_CONFLICT', `resolve: ${key} was deleted`, { version })
-    }
-    throw new PlimsollError('ERR_CONFLICT', `resolve: ${key} changed again and again`, { version })
-  }
+  // What it says is elsewhere by now.
+  await replica.discard([order])
 }
 
-async function refusedOf(
+async function putAgain(
+  store: ScopeStore,
+  { envelope, bodies }: Waiting,
+  resolution: Exclude<Resolution, 'theirs'>,
+  newId: () => string,
+): Promise<void> {
+  const { key, sources, index } = envelope
+  const body = resolution === 'mine' ? bodies?.[0] : JSON.stringify(resolution.value)
+  if (key === undefined || body == null)
+    throw new PlimsollError('ERR_INVALID_ARGUMENT', 'resolve: only a put with a value can be put again')
+  let version: string | null = null
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    version = (await store.register(key))?.version ?? null
+    const listed = { ...(sources && { sources }), ...(index && { index }) }
+    const op: SealedOp = {
+      envelope: { opId: newId(), kind: 'put', ids: [key], key, base: version, ...listed },
+      bodies: [body],
+    }
+    const [result] = await store.commit([op], decide)
+    if (result?.status === 'accepted') return
+    if (result?.status === 'rejected')
+      throw new PlimsollError('ERR_CONFLICT', `resolve: ${key} was deleted`, { version })
+  }
+  throw new PlimsollError('ERR_CONFLICT', `resolve: ${key} changed again and again`, { version })
+}
+
+/** What was refused, as an app sees it. */
+export async function refusedOf(
   scope: Scope,
   { store }: Replica,
   { order, envelope, bodies = [], refusal }: Waiting,

@@ -1,4 +1,5 @@
 import { nothingWritten } from '../kernel/log/decide.ts'
+import type { HomeClock } from '../ports/lease.ts'
 import type { Decision, Head, ScopeStore } from '../ports/store.ts'
 import type { Replica, ReplicaStore } from './replica.ts'
 import { writeLocally } from './write.ts'
@@ -7,6 +8,7 @@ export interface ReplicaScopeParts {
   /** A handle of the app's own. */
   readonly scope: ReplicaStore
   readonly replica: Replica
+  readonly clock?: HomeClock
   /** Called once something is written that waits for the home. */
   readonly onWritten: () => void
   readonly onClosed: () => void
@@ -16,7 +18,7 @@ export interface ReplicaScopeParts {
  * A scope as an app has it: what is written waits for the scope's home, in the same transaction.
  * What is read is what is here.
  */
-export function replicaScope({ scope, replica, onWritten, onClosed }: ReplicaScopeParts): ScopeStore {
+export function replicaScope({ scope, replica, clock, onWritten, onClosed }: ReplicaScopeParts): ScopeStore {
   let isClosed = false
   const confirmedIn = (head: Head): Head => ({
     ...head,
@@ -43,7 +45,7 @@ export function replicaScope({ scope, replica, onWritten, onClosed }: ReplicaSco
     },
     entries: (query) => scope.entries(query),
     head: async () => {
-      await replica.refresh()
+      await replica.refreshed()
       return confirmedIn(await scope.head())
     },
     register: (key) => scope.register(key),
@@ -51,12 +53,13 @@ export function replicaScope({ scope, replica, onWritten, onClosed }: ReplicaSco
     indexed: (group, query) => scope.indexed(group, query),
     sums: (groups) => scope.sums(groups),
     changesSince: async (seq) => {
-      await replica.refresh()
+      await replica.refreshed()
       const changes = await scope.changesSince(seq)
       return { ...changes, head: confirmedIn(changes.head) }
     },
     attach: (attachment, at) => scope.attach(attachment, at),
     attachment: (id) => scope.attachment(id),
+    ...(clock && { clock }),
     derive: (row, seq) => scope.derive(row, seq),
     derived: (prefix, after) => scope.derived(prefix, after),
     close: async () => {
@@ -66,7 +69,7 @@ export function replicaScope({ scope, replica, onWritten, onClosed }: ReplicaSco
     },
     ...(scope.snapshot && {
       snapshot: async (work) => {
-        await replica.refresh()
+        await replica.refreshed()
         return (scope.snapshot as NonNullable<typeof scope.snapshot>)((reads) =>
           work({
             entries: (query) => reads.entries(query),

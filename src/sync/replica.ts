@@ -1,46 +1,28 @@
 import { SECRET } from '../kernel/context/secret.ts'
 import { nothingWritten } from '../kernel/log/decide.ts'
-import type { SealedOp } from '../ports/op.ts'
+import type { Name, SealedOp } from '../ports/op.ts'
 import type { Decision, Head, LogRow, Rows, ScopeStore } from '../ports/store.ts'
 import type { PullAnswer, PullRequest, SyncOp } from '../ports/sync.ts'
+import { applyPage, type Page, sameOps } from './page.ts'
+import { readRows } from './read.ts'
+import { adoptLog, resetReplica } from './resets.ts'
 import {
-  applyPage,
   type Held,
-  type Page,
-  resetAll,
-  resetDiverged,
-  resetErased,
-  sameOps,
-  type WholeOp,
-} from './page.ts'
-import { readRegisters, readRows } from './read.ts'
-import { recoveredFrom } from './recover.ts'
-import {
+  isBookkeeping,
+  mayDiffer,
   NO_GENERATION,
-  NO_STATE,
   outboxRow,
   type Refusal,
   type ReplicaState,
-  stateIn,
   type Waiting,
+  type WholeOp,
   waitingIn,
 } from './state.ts'
+import { changed, type View, viewOf } from './view.ts'
 import { scrubbed, writtenBy } from './write.ts'
 
 /** A scope of a store that can be the replica of a home. */
 export type ReplicaStore = ScopeStore & Required<Pick<ScopeStore, 'outbox'>>
-
-/** A replica as it was at one moment. */
-export interface View {
-  /** What {@link Rows.replica} was. */
-  readonly text: string | undefined
-  readonly state: ReplicaState
-  readonly head: Head
-  /** All of the outbox. */
-  readonly outbox: readonly Waiting[]
-  /** Of it, what is not refused. */
-  readonly waiting: readonly Waiting[]
-}
 
 /** What became of an answer of the home's. */
 export interface Applied {
@@ -53,7 +35,7 @@ export interface Applied {
 const STALE: Applied = { status: 'stale', refused: [] }
 
 /** Makes a store read a register in the transaction of a commit. It is never written. */
-function asking(key: string): SealedOp {
+export function asking(key: string): SealedOp {
   return { envelope: { opId: `ask/${key}`, kind: 'put', ids: [key], key }, bodies: [''] }
 }
 
@@ -81,9 +63,9 @@ export class Replica {
     await this.store.close()
   }
 
-  /** Looks at it, unless nobody is known to have written since it was last looked at. */
-  async refresh(): Promise<void> {
-    if (this.#isUnsure) await this.view()
+  /** As {@link view}; not looked at again where nobody is known to have written since. */
+  async refreshed(): Promise<View> {
+    return this.#view && !this.#isUnsure ? this.#view : this.view()
   }
 
   /** What was seen last; nothing, before it was looked at. */
@@ -94,7 +76,8 @@ export class Replica {
   /** The replica as it is. What was written before it was one waits from now on. */
   async view(): Promise<View> {
     for (;;) {
-      this.#isUnsure = false
+      // Of a store that tells nothing, nobody knows.
+      this.#isUnsure = !this.store.watch
       const { text, head } = await this.#peek()
       const known = this.#view
       if (known && known.text === text && (text !== undefined || known.head.seq === head.seq)) {
@@ -103,7 +86,7 @@ export class Replica {
         return view
       }
       if (text === undefined && head.seq > 0) {
-        await this.#adopt(head)
+        await adoptLog(this, viewOf(text, head, []))
         continue
       }
       const outbox = text === undefined ? [] : await this.#outbox()
@@ -159,7 +142,7 @@ export class Replica {
         state.anchor === request.anchor
       if (!isAsked || state.erasing) return STALE
       if ('reset' in answer) {
-        if (await this.#reset(view, answer.reset, answer.generation))
+        if (await resetReplica(this, view, answer.reset, answer.generation))
           return { status: 'applied', refused: [] }
         continue
       }
@@ -186,7 +169,7 @@ export class Replica {
     for (;;) {
       const view = await this.view()
       if (view.state.generation !== erased) return false
-      if (await this.#reset(view, 'erased', generation)) return true
+      if (await resetReplica(this, view, 'erased', generation)) return true
     }
   }
 
@@ -194,6 +177,19 @@ export class Replica {
   begin(view: View, generation: string): Promise<boolean> {
     const state: ReplicaState = { ...view.state, generation }
     return this.write(view, [], () => ({ ...nothingWritten([]), replica: { state: JSON.stringify(state) } }))
+  }
+
+  /** What was gone here is gone from the user's other scopes too. */
+  async cascaded(names: readonly Name[]): Promise<void> {
+    for (;;) {
+      const view = await this.view()
+      const { gone = [], ...state } = view.state
+      const left = gone.filter((name) => !names.includes(name))
+      const next = { ...state, ...(left.length > 0 && { gone: left }) }
+      if (left.length === gone.length) return
+      const replica = { state: JSON.stringify(next satisfies ReplicaState) }
+      if (await this.write(view, [], () => ({ ...nothingWritten([]), replica }))) return
+    }
   }
 
   /** Removes rows of the outbox that were refused. */
@@ -209,25 +205,10 @@ export class Replica {
     }
   }
 
-  /**
-   * Empties the scope, which is a replica that knows nothing then. @returns whether it was as it
-   * was seen
-   */
-  forget(view: View): Promise<boolean> {
-    const { last } = view.state
-    const state = JSON.stringify({ ...NO_STATE, last: last + 1 } satisfies ReplicaState)
-    const sent = view.outbox.map(({ order }) => order)
-    return this.write(view, [], () => ({
-      ...nothingWritten([]),
-      erase: true,
-      replica: { state, sent, rebase: { to: { seq: 0, ordinal: 0 }, registers: [], slots: [] } },
-    }))
-  }
-
   /** @returns whether it was written: not where the scope has moved on since it was seen */
   async write(view: View, ops: readonly SealedOp[], decide: (rows: Rows) => Decision): Promise<boolean> {
     let written: Decision | undefined
-    await this.store.commit([...ops, asking(SECRET)], (_, rows) => {
+    await this.store.commit(ops, (_, rows) => {
       const isSame =
         rows.replica === view.text && (view.text !== undefined || rows.head.seq === view.head.seq)
       written = isSame ? told(decide(rows), view) : undefined
@@ -267,8 +248,10 @@ export class Replica {
       .map((one) => refusedOf(one, byId.get(one.envelope.opId), refusals.get(one.envelope.opId) as Refusal))
     const names = [...ops, ...held.map(({ op }) => op)] as readonly unknown[] as readonly SealedOp[]
     const keys = new Set(waiting.flatMap(writtenBy))
-    const asked = isSame ? [] : [...names, ...[...keys].map(asking)]
-    const dropped = now.filter(isBookkeeping).map(({ order }) => order)
+    // Where plain messages come behind all that is here, nothing else need be read.
+    const isPlain = waiting.length === 0 && ops.every(isPlainAppend)
+    const asked = isSame ? [] : isPlain ? names : [...names, ...[...keys, SECRET].map(asking)]
+    const dropped = now.filter((one) => isBookkeeping(one, waiting)).map(({ order }) => order)
     const isWritten = await this.write(view, asked, (rows) => {
       const decision = applyPage({ ...page, ops }, held, rows, now)
       const { replica } = decision
@@ -294,36 +277,6 @@ export class Replica {
     return isWritten ? now.filter(({ order }) => !dropped.includes(order)) : undefined
   }
 
-  async #reset(view: View, reset: 'erased' | 'diverged' | 'too-old', named: string): Promise<boolean> {
-    const generation = named === NO_GENERATION ? undefined : named
-    const held = await this.held(reset === 'too-old' ? view.waiting : view.outbox)
-    if (!held) return false
-    const ops = held.map(({ op }) => op) as readonly unknown[] as readonly SealedOp[]
-    if (reset !== 'diverged') {
-      const decide = reset === 'erased' ? resetErased : resetAll
-      return this.write(view, ops, (rows) => decide(generation, held, rows))
-    }
-    const recovered = await this.#recovered(view)
-    return this.write(view, [], (rows) => resetDiverged(generation, recovered, held, rows))
-  }
-
-  /** What was written while the scope was no replica waits. */
-  async #adopt(head: Head): Promise<void> {
-    const view = viewOf(undefined, head, [])
-    const recovered = await this.#recovered({ ...view, state: { ...view.state, seq: head.seq } })
-    await this.write(view, [], (rows) => resetDiverged(undefined, recovered, [], rows))
-  }
-
-  async #recovered({ state, outbox }: View): Promise<readonly Waiting[]> {
-    const rows = await readRows(this.store, 0, state.seq)
-    const registers = await readRegisters(this.store)
-    for (const { before } of outbox.toReversed())
-      for (const [key, row] of before?.registers.toReversed() ?? [])
-        if (row) registers.set(key, row)
-        else registers.delete(key)
-    return recoveredFrom(rows, registers)
-  }
-
   async #outbox(): Promise<readonly Waiting[]> {
     const all: Waiting[] = []
     for (;;) {
@@ -336,7 +289,7 @@ export class Replica {
   async #peek(): Promise<Pick<View, 'text' | 'head'>> {
     let text: string | undefined
     let head: Head | undefined
-    await this.store.commit([asking(SECRET)], (_, rows) => {
+    await this.store.commit([], (_, rows) => {
       text = rows.replica
       head = rows.head
       return nothingWritten([])
@@ -345,25 +298,8 @@ export class Replica {
   }
 }
 
-function viewOf(text: string | undefined, head: Head, outbox: readonly Waiting[]): View {
-  return { text, state: stateIn(text), head, outbox, waiting: outbox.filter(({ refusal }) => !refusal) }
-}
-
-/**
- * An outbox with what is written to it, and without what is sent. New rows have higher numbers; to
- * add them alone is cheap, however much waits.
- */
-function changed(
-  outbox: readonly Waiting[],
-  written: readonly Waiting[],
-  sent: readonly number[] = [],
-): readonly Waiting[] {
-  const all = [...outbox, ...written]
-  const end = outbox.at(-1)?.order ?? 0
-  if (sent.length === 0 && written.every(({ order }) => order > end)) return all
-  const rows = new Map(all.map((one) => [one.order, one]))
-  for (const order of sent) rows.delete(order)
-  return [...rows.values()]
+function isPlainAppend({ envelope: { kind }, beside }: WholeOp): boolean {
+  return kind === 'append' && !beside
 }
 
 /** What waits, as far as it is known without its bodies. */
@@ -371,23 +307,15 @@ function seen(waiting: readonly Waiting[]): readonly Held[] {
   return waiting.map((one) => ({ waiting: one, op: { envelope: one.envelope, bodies: [] } }))
 }
 
-/** Ops of a page, of which those that were only named wait here; nothing, where one does not. */
+/**
+ * Ops of a page, of which those that were only named wait here; nothing, where one does not, or the
+ * home was asked by a place that the op had before that was restored.
+ */
 function named(ops: Exclude<PullAnswer, { readonly reset: string }>['ops'], { waiting }: View) {
-  const byId = new Map(waiting.map((one) => [one.envelope.opId, one]))
+  const known = waiting.filter((one) => !mayDiffer(one))
+  const byId = new Map(known.map((one) => [one.envelope.opId, one]))
   const all = ops.map((op): SyncOp | Waiting | undefined => ('envelope' in op ? op : byId.get(op.opId)))
   return all.includes(undefined) ? undefined : (all as readonly (WholeOp | Waiting)[])
-}
-
-/** Keys of what the library keeps of its own account, and each device makes the same way. */
-const BOOKKEEPING = /^(?:kept|untold)\/|^(?:retention|skills\/loaded)$/
-
-/**
- * Whether an op was refused that no app wrote: another device was first to list a session, or to
- * note what both know. What is there holds.
- */
-function isBookkeeping({ envelope: { key = '', base }, refusal }: Waiting): boolean {
-  const isListing = key.startsWith('session/') && base === null
-  return refusal !== undefined && 'conflict' in refusal && (isListing || BOOKKEEPING.test(key))
 }
 
 /** An op that was refused, with all that is known of it: it is nowhere else. */

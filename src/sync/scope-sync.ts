@@ -9,9 +9,11 @@ import {
   type PushRequest,
   type SyncOp,
 } from '../ports/sync.ts'
-import type { Replica, View } from './replica.ts'
-import { NO_GENERATION, type Refusal, type Waiting } from './state.ts'
+import { newPace } from './pace.ts'
+import type { Replica } from './replica.ts'
+import { mayDiffer, NO_GENERATION, type Refusal, type Waiting } from './state.ts'
 import { newTok } from './tok.ts'
+import type { View } from './view.ts'
 
 /** How much of a push is still free. */
 export interface Room {
@@ -29,6 +31,9 @@ export interface Step {
 /** Most stretches of seqs that a pull says it knows. */
 const MOST_KNOWN = 512
 
+/** Most ops that are sent before the home's log is asked for. */
+const MOST_ACKS = 4 * PUSH_OPS
+
 const NOTHING: Step = { hasMoved: false, refused: [] }
 
 /**
@@ -38,12 +43,21 @@ const NOTHING: Step = { hasMoved: false, refused: [] }
 export class ScopeSync {
   readonly scope: Scope
   readonly replica: Replica
-  #isPushDue = true
-  /** It became due while the outbox was being read. */
-  #isPushDueAgain = false
-  #isPullDue = true
-  /** It became due while an answer was under way, which may not tell of that. */
-  #isPullDueAgain = false
+  readonly pace = newPace()
+  /** Who has it open or follows it. */
+  uses = 1
+  /** Since when it is due. */
+  since = 0
+  /**
+   * How often each became due, and how often it was when that was last done: it may become due
+   * while an answer is under way that does not tell of it.
+   */
+  #pushes = 1
+  #pushed = 0
+  #pulls = 1
+  #pulled = 0
+  /** Of {@link #pulls}, as the last request left. */
+  #asked = 0
   /** Seqs at which the home accepted what still waits, by op; and what it refused. */
   readonly #acks = new Map<string, number>()
   readonly #refusals = new Map<string, Refusal>()
@@ -55,6 +69,9 @@ export class ScopeSync {
   #isWhole = false
   /** The home did not know the place, and nothing has come of it since. */
   #wasReset = false
+  /** Ops that a push was chosen from; and of these, once it is taken, those that were not in it. */
+  #open = 0
+  #unsent = 0
   /** Most ops of a push: one that cannot be sent is not to block others. */
   #most = PUSH_OPS
 
@@ -67,36 +84,42 @@ export class ScopeSync {
     return this.isPullDue || this.isPushDue
   }
 
+  /** Whether more is to be sent first, since one answer may tell of it all. */
+  get isSending(): boolean {
+    return this.#unsent > 0 && this.#acks.size < MOST_ACKS
+  }
+
   /** Something may wait here. */
   get isPushDue(): boolean {
-    return this.#isPushDue
+    return this.#pushes > this.#pushed
   }
 
   set isPushDue(isDue: boolean) {
-    this.#isPushDue = isDue
-    this.#isPushDueAgain = isDue
+    if (isDue) this.#pushes++
+    else this.#pushed = this.#pushes
   }
 
   /** Something may have changed at home. */
   get isPullDue(): boolean {
-    return this.#isPullDue
+    return this.#pulls > this.#pulled
   }
 
   set isPullDue(isDue: boolean) {
-    this.#isPullDue = isDue
-    this.#isPullDueAgain = isDue
+    if (isDue) this.#pulls++
+    else this.#pulled = this.#pulls
   }
 
   /**
    * What is to be pushed; nothing, where nothing can be now. What it takes is taken from the room.
    */
   async pushRequest(room: Room): Promise<PushRequest | undefined> {
-    this.#isPushDueAgain = false
+    const pushes = this.#pushes
+    this.#unsent = 0
     let view = await this.#look()
     const open = view.waiting.filter(
       ({ envelope: { opId } }) => !this.#acks.has(opId) && !this.#refusals.has(opId),
     )
-    if (open.length === 0) this.isPushDue = this.#isPushDueAgain
+    if (open.length === 0) this.#pushed = pushes
     // A home is asked for its log before anything is sent to it.
     const isUnasked = view.state.generation === undefined && !this.#isFirst
     this.isPullDue ||= isUnasked && open.length > 0
@@ -108,6 +131,8 @@ export class ScopeSync {
     }
     const { generation = NO_GENERATION, erasing } = view.state
     const held = await this.replica.held(open.slice(0, erasing ? 1 : Math.min(this.#most, room.ops)))
+    // It has moved on.
+    if (!held) await this.replica.view()
     const ops: SyncOp[] = []
     for (const { op } of held ?? []) {
       const { envelope, bodies, beside } = op
@@ -117,6 +142,7 @@ export class ScopeSync {
       room.ops--
       ops.push({ envelope, bodies, ...(beside && { beside }) })
     }
+    this.#open = open.length
     return ops.length > 0 ? { generation, ops } : undefined
   }
 
@@ -137,6 +163,7 @@ export class ScopeSync {
       if ('seq' in result) this.#acks.set(opId, result.seq)
       else this.#refusals.set(opId, result)
     })
+    if (answer.results.length === ops.length) this.#unsent = this.#open - ops.length
     return { hasMoved: answer.results.length > 0, refused: [] }
   }
 
@@ -152,7 +179,7 @@ export class ScopeSync {
     const { state, waiting } = await this.#look()
     // What was erased here is erased at home before anything of it comes back.
     if (state.erasing || !this.isPullDue) return undefined
-    this.#isPullDueAgain = false
+    this.#asked = this.#pulls
     const { generation, seq: cursor, anchor } = state
     const known = this.#isWhole ? [] : rangesOf(this.#known(waiting, cursor)).slice(0, MOST_KNOWN)
     return {
@@ -183,14 +210,15 @@ export class ScopeSync {
       if (isLost) this.#acks.delete(envelope.opId)
     }
     const isWaiting = ({ envelope }: Waiting) => this.#refusals.has(envelope.opId)
-    this.isPullDue = this.#isPullDueAgain || answer.cursor < answer.head || waiting.some(isWaiting)
+    if (answer.cursor < answer.head || waiting.some(isWaiting)) this.isPullDue = true
+    else this.#pulled = this.#asked
     this.isPushDue ||= waiting.some(({ envelope }) => !this.#acks.has(envelope.opId))
     return { hasMoved: answer.cursor > request.cursor || refused.length > 0, refused }
   }
 
   /** Looks at the replica; what is known of another log is forgotten. */
   async #look(): Promise<View> {
-    const view = await this.replica.view()
+    const view = await this.replica.refreshed()
     const { state, waiting } = view
     if (state.generation !== this.#generation) this.#clear(() => false)
     this.#generation = state.generation
@@ -204,16 +232,10 @@ export class ScopeSync {
       for (const opId of [...map.keys()]) if (!isKept(opId)) map.delete(opId)
   }
 
-  /**
-   * Seqs of what is here already. What is written beside an op is as the home says, and so is a
-   * mark: another writer's of its name may have come first. A home that was restored may have what
-   * is forgotten here.
-   */
+  /** Seqs of what is here already. */
   #known(waiting: readonly Waiting[], cursor: number): readonly number[] {
-    const isTold = ({ envelope: { kind }, bodies, beside, emptied }: Waiting) =>
-      beside || emptied || kind === 'mark' || bodies?.includes(null)
     return waiting
-      .flatMap((one) => (isTold(one) ? [] : (this.#acks.get(one.envelope.opId) ?? [])))
+      .flatMap((one) => (mayDiffer(one) ? [] : (this.#acks.get(one.envelope.opId) ?? [])))
       .filter((seq) => seq > cursor)
       .sort((one, other) => one - other)
   }

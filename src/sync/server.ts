@@ -1,3 +1,4 @@
+import { webHost } from '../platform/web.ts'
 import { type ErrorCode, isPlimsollError, PlimsollError } from '../ports/errors.ts'
 import type { Scope } from '../ports/op.ts'
 import { checkOptions, invalid } from '../ports/options.ts'
@@ -5,9 +6,10 @@ import type { Store } from '../ports/store.ts'
 import type { PullAnswer, PushAnswer, SyncFailure, SyncOp, SyncScope } from '../ports/sync.ts'
 import { utf8Length } from '../ports/utf8-length.ts'
 import { PROBLEM_TYPE, type Problem } from '../ports/wire.ts'
-import { answerPull, answerPush, PULL_BYTES, type PushOptions } from './home.ts'
+import { answerPull, PULL_BYTES } from './answer-pull.ts'
+import { answerPush, type PushOptions } from './home.ts'
 import { newTok } from './tok.ts'
-import { decodePull, decodePush, encodePullAnswers, encodePushAnswers } from './wire.ts'
+import { decodePull, decodePush, encodePullAnswers, encodePushAnswers } from './wire-requests.ts'
 
 export interface SyncServerOptions {
   /** Where the homes are. What else writes to it does so through `homeStore(store)`. */
@@ -34,6 +36,8 @@ export interface SyncServerOptions {
   readonly maxBytes?: number
   /** Default: 96 random bits. */
   readonly newTok?: () => string
+  /** The home's time, Unix milliseconds: answers tell it. Default: `Date.now`. */
+  readonly now?: () => number
 }
 
 const MAX_BYTES = 4 * 2 ** 20
@@ -60,6 +64,7 @@ export function syncServer(options: SyncServerOptions): (request: Request) => Pr
     'onError',
     'maxBytes',
     'newTok',
+    'now',
   ])
   const server = new SyncServer(options)
   return (request) => server.answer(request)
@@ -68,10 +73,12 @@ export function syncServer(options: SyncServerOptions): (request: Request) => Pr
 class SyncServer {
   readonly #options: SyncServerOptions
   readonly #newTok: () => string
+  readonly #now: () => number
 
   constructor(options: SyncServerOptions) {
     this.#options = options
     this.#newTok = options.newTok ?? newTok
+    this.#now = options.now ?? webHost.now
   }
 
   async answer(request: Request): Promise<Response> {
@@ -110,7 +117,7 @@ class SyncServer {
           })
         }),
       )
-    return encodePushAnswers(answers)
+    return encodePushAnswers(answers, this.#now())
   }
 
   async #pull(user: Scope, text: string): Promise<string> {
@@ -124,7 +131,7 @@ class SyncServer {
       answers.push(answer)
       if ('ops' in answer && answer.ops.length > 0) left -= utf8Length(encodePullAnswers([answer]))
     }
-    return encodePullAnswers(answers)
+    return encodePullAnswers(answers, this.#now())
   }
 
   /** One scope that fails does not stop the others. */

@@ -1,4 +1,5 @@
-import type { Envelope, Name } from '../ports/op.ts'
+import { OWED } from '../kernel/context/owed.ts'
+import type { Envelope, Name, SealedOp } from '../ports/op.ts'
 import type { Head, MarkRow, OutboxRow, RegisterRow } from '../ports/store.ts'
 import type { PushResult, SyncOp } from '../ports/sync.ts'
 
@@ -14,6 +15,11 @@ export interface ReplicaState {
   readonly first?: string
   /** Number of the newest row that was ever written to the outbox. */
   readonly last: number
+  /**
+   * What went since from which something may derive in the user's other scopes, and what is shown
+   * here of the user's: these are still to be looked at.
+   */
+  readonly gone?: readonly Name[]
   /** An erase waits, before all else: what was written since is of the log that begins with it. */
   readonly erasing?: true
 }
@@ -52,6 +58,15 @@ export interface Waiting {
   readonly refusal?: Refusal
 }
 
+/**
+ * Whether the home may have something else of an op, so that it is to tell it whole. What is
+ * written beside an op is as the home says, and so is a mark: another writer's of its name may have
+ * come first. A home that was restored may have what is forgotten here.
+ */
+export function mayDiffer({ envelope: { kind }, bodies, beside, emptied }: Waiting): boolean {
+  return Boolean(beside || emptied || kind === 'mark' || bodies?.includes(null))
+}
+
 /** What is confirmed, where something that waits stands in its place: `null`, if nothing is. */
 export interface Before {
   readonly registers: readonly (readonly [key: string, row: RegisterRow | null])[]
@@ -70,3 +85,34 @@ export function outboxRow({ order, ...waiting }: Waiting): OutboxRow {
 
 /** As much of a head as is taken back to. */
 export type Confirmed = Pick<Head, 'seq' | 'ordinal' | 'first'>
+
+/** An op whole: what waits, put together with what the log holds of it. */
+export interface WholeOp extends SyncOp {
+  readonly derived?: SealedOp['derived']
+}
+
+export interface Held {
+  readonly waiting: Waiting
+  readonly op: WholeOp
+}
+
+/** Keys of what the library keeps of its own account, and each device makes the same way. */
+const BOOKKEEPING = /^(?:kept|untold)\/|^(?:retention|skills\/loaded)$/
+
+/**
+ * Whether an op was refused that no app wrote: another device was first to list a session, or to
+ * note what both know. What is there holds. So does what says that something is being forgotten,
+ * once that is done.
+ *
+ * @param waiting all that waits
+ */
+export function isBookkeeping(
+  { envelope: { key = '', base }, refusal }: Waiting,
+  waiting: readonly Waiting[],
+): boolean {
+  const isListing = key.startsWith('session/') && base === null
+  const last = waiting.findLast(({ envelope }) => envelope.key === key)
+  const isForgotten = key === OWED && last?.bodies?.[0] === 'null'
+  const isOwn = isListing || isForgotten || BOOKKEEPING.test(key)
+  return refusal !== undefined && 'conflict' in refusal && isOwn
+}

@@ -114,6 +114,13 @@ const arrowSeeds: readonly (readonly Seed[])[] = [
       reports: 'bridges/mcp may',
     },
   ],
+  [
+    {
+      file: 'src/bridges/langgraph/seed.ts',
+      code: `export * from '../../agent/run.ts'`,
+      reports: 'bridges/langgraph may',
+    },
+  ],
   [{ file: 'src/replay/seed.ts', code: `export * from '../cli/io.ts'`, reports: 'replay may import' }],
   [{ file: 'src/inspector/seed.ts', code: `export * from '../cli/io.ts'`, reports: 'inspector may import' }],
   [
@@ -235,6 +242,7 @@ const lintSeeds: readonly Seed[] = [
     'stores/encrypted',
     'bridges/ai-sdk',
     'bridges/mcp',
+    'bridges/langgraph',
     'replay',
     'inspector/view',
     'chat',

@@ -7,7 +7,7 @@ import {
   compaction,
   createMemory,
   defaultCounter,
-  extractFacts,
+  extraction,
   type FactsShape,
   facts,
   isPlimsollError,
@@ -121,7 +121,8 @@ export class Stage {
       use: [
         profile(),
         skills(),
-        facts({ extract: extractFacts }),
+        facts(),
+        extraction(),
         checkpoint({ initial, excerptTokens: 40 }),
         compaction({ model: QUOTING }),
         recall(),

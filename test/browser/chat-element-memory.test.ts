@@ -89,7 +89,27 @@ describe('the memory panel', () => {
     if (input) input.files = files.files
     input?.dispatchEvent(new Event('change'))
     await until(() => text().includes('3 messages were added. 1 fact was added.'))
-    expect(fake.calls).toContainEqual(['import', '{"a":1}\n'])
+    expect(fake.calls).toContainEqual(['import', '{"a":1}\n', 'local'])
+  })
+
+  it('exports each home by itself, and imports where the person says', async () => {
+    const { fake, button, root } = await openPanel()
+    fake.homes = ['local', 'edge']
+    fake.destinations = ['local', 'edge']
+    button('Your data').click()
+    await frame()
+    button('Save as a file').click()
+    await until(() => root.querySelectorAll('.memory input[type=file]').length === 2)
+    button('Save as a file: At the service').click()
+    await until(() => fake.calls.some(([name, home]) => name === 'export' && home === 'edge'))
+    const input = root.querySelector<HTMLInputElement>('.memory input[type=file]')
+    const files = new DataTransfer()
+    files.items.add(new File(['{"a":1}\n'], 'memory.jsonl'))
+    if (input) input.files = files.files
+    expect(button('Choose a file: On this device').nextElementSibling).toBe(input)
+    input?.dispatchEvent(new Event('change'))
+    await until(() => fake.calls.some(([name]) => name === 'import'))
+    expect(fake.calls).toContainEqual(['import', '{"a":1}\n', 'local'])
   })
 
   it('says what failed, and stays usable', async () => {

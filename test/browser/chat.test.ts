@@ -99,6 +99,7 @@ describe('a conversation in a real browser', () => {
       (async function* () {
         yield* file
       })(),
+      'local',
     )
     await chat.conversation.open('long')
     const newest = await until(chat, ({ loaded }) => loaded)

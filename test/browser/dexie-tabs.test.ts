@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { isPlimsollError } from '../../src/ports/errors.ts'
 import { type DexieStore, dexieStore } from '../../src/stores/dexie.ts'
-import { TABLES } from '../../src/stores/dexie-schema.ts'
+import { TABLES } from '../../src/stores/idb-schema.ts'
 import { accepted, append, readLog, SCOPE } from '../contract/samples.ts'
 
 const stores: DexieStore[] = []

@@ -23,9 +23,11 @@ describe('the composables for Vue', () => {
     return { host, app }
   }
   const texts = (memory: FullMemory, scope: () => Scope) => () => {
-    const { snapshot } = useSession(memory, scope)
+    const { conversation } = useSession(memory, scope)
     return () =>
-      snapshot.value.loaded ? snapshot.value.messages.map(({ content }) => content).join(' | ') : 'loading'
+      conversation.value.loaded
+        ? conversation.value.messages.map(({ content }) => content).join(' | ')
+        : 'loading'
   }
   const shows = (host: HTMLElement, text: string | RegExp) =>
     vi.waitFor(async () => {

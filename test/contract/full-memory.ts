@@ -8,6 +8,8 @@ import {
   compaction,
   createMemory,
   defaultCounter,
+  type ExtractionOptions,
+  extraction,
   type FactsOptions,
   type FactsShape,
   type Feature,
@@ -44,6 +46,8 @@ export interface FullMemoryOptions<State = unknown> extends MemoryOptions {
   /** Default: not in use. */
   readonly compaction?: CompactionOptions | undefined
   /** Default: not in use. */
+  readonly extraction?: ExtractionOptions | undefined
+  /** Default: not in use. */
   readonly retention?: RetentionOptions | undefined
 }
 
@@ -64,19 +68,19 @@ export type FullUser = User<FullShape>
 export const ONE_SECRET = 'a5'.repeat(32)
 
 /**
- * A memory for suites about what features do together. Recall, compaction and retention are in use
- * where they are given: a suite that calls them gives them.
+ * A memory for suites about what features do together. Recall, compaction, extraction and
+ * retention are in use where they are given: a suite that calls them gives them.
  */
 export function fullMemory<State = unknown>(options: FullMemoryOptions<State>): FullMemory<State> {
   return memoryWith(
-    ['profile', 'skills', 'facts', 'checkpoint', 'recall', 'compaction', 'retention'],
+    ['profile', 'skills', 'facts', 'checkpoint', 'recall', 'compaction', 'extraction', 'retention'],
     options,
   )
 }
 
 /**
  * A memory for the suite of a feature: those named are in use, and what the suite calls of others
- * is not there. Recall, compaction and retention need their options.
+ * is not there. Recall, compaction, extraction and retention need their options.
  */
 export function memoryWith<State = unknown>(
   names: readonly FeatureName[],
@@ -89,6 +93,7 @@ export function memoryWith<State = unknown>(
     checkpoint: kept = {},
     recall: found,
     compaction: summaries,
+    extraction: extracts,
     retention: times,
     host,
     ...rest
@@ -100,6 +105,7 @@ export function memoryWith<State = unknown>(
     checkpoint: checkpoint<State>(kept as never),
     recall: found && recall(found),
     compaction: summaries && compaction(summaries),
+    extraction: extracts && extraction(extracts),
     retention: times && retention(times),
   }
   const use = names.flatMap((name) => features[name] ?? [])
@@ -109,4 +115,12 @@ export function memoryWith<State = unknown>(
   return memory as FullMemory<State>
 }
 
-type FeatureName = 'profile' | 'skills' | 'facts' | 'checkpoint' | 'recall' | 'compaction' | 'retention'
+type FeatureName =
+  | 'profile'
+  | 'skills'
+  | 'facts'
+  | 'checkpoint'
+  | 'recall'
+  | 'compaction'
+  | 'extraction'
+  | 'retention'

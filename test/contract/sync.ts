@@ -14,13 +14,8 @@ import {
   type SyncOp,
   type SyncScope,
 } from '../../src/ports/sync.ts'
-import {
-  decodePullAnswers,
-  decodePushAnswers,
-  encodePull,
-  encodePush,
-  isFailure,
-} from '../../src/sync/wire.ts'
+import { decodePullAnswers, decodePushAnswers, encodePull, encodePush } from '../../src/sync/wire.ts'
+import { isFailure } from '../../src/sync/wire-requests.ts'
 
 /** A home as replicas see it. */
 export interface SyncHome {
@@ -509,7 +504,7 @@ export function describeSync(name: string, openHome: () => SyncHome | Promise<Sy
           ops: [sealOp(say(`m${at}`)), ...(at === 0 ? [sealOp(say('n'))] : [])],
         }))
         const answers = decodePushAnswers(await textOf(await home.send('push', encodePush(requests))))
-        expect(answers).toMatchObject([
+        expect([...answers]).toMatchObject([
           { results: [{ seq: 1 }, { seq: 2 }] },
           { results: [{ seq: expect.any(Number) }] },
           { results: [{ seq: 1 }] },

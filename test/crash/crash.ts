@@ -1,5 +1,5 @@
 import type { AgentTool } from '../../src/agent/options.ts'
-import { startRun } from '../../src/agent/run.ts'
+import { startRun } from '../../src/agent/start-run.ts'
 import { asText } from '../../src/kernel/count.ts'
 import { messageIn } from '../../src/kernel/log/bodies.ts'
 import { createKernel } from '../../src/kernel/memory.ts'

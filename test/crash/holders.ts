@@ -6,8 +6,8 @@ import type { BudgetOptions } from '../../src/agent/budget.ts'
 import { lease } from '../../src/agent/lease.ts'
 import type { AgentTool } from '../../src/agent/options.ts'
 import { leaseIn } from '../../src/agent/round.ts'
-import { startRun } from '../../src/agent/run.ts'
 import { standardMiddleware } from '../../src/agent/standard.ts'
+import { startRun } from '../../src/agent/start-run.ts'
 import { charsPerToken } from '../../src/counters/simple.ts'
 import { PlimsollError } from '../../src/ports/errors.ts'
 import type { Host } from '../../src/ports/host.ts'
@@ -17,7 +17,8 @@ import type { Model } from '../../src/ports/model.ts'
 import type { Store } from '../../src/ports/store.ts'
 import type { Transport } from '../../src/ports/sync.ts'
 import { mapStore } from '../../src/stores/map.ts'
-import { answerPull, answerPush, homeStore } from '../../src/sync/home.ts'
+import { answerPull } from '../../src/sync/answer-pull.ts'
+import { answerPush, homeStore } from '../../src/sync/home.ts'
 import { sync } from '../../src/sync/sync.ts'
 import { fullMemory } from '../contract/full-memory.ts'
 import { Random } from '../oracle/generate/random.ts'
@@ -36,6 +37,8 @@ export interface HoldersSettings {
   readonly differs?: boolean
   /** How often a process stands still for some seconds, and then goes on. Default 0. */
   readonly stalls?: number
+  /** By how many milliseconds the browser's clock is wrong. Default 0. */
+  readonly skew?: number
 }
 
 export interface Outcome {
@@ -212,11 +215,11 @@ interface Opened {
 
 /** Lets one life after another wait for its turn, until the message is answered. */
 async function lives(world: World, name: string, open: (host: Host) => Opened): Promise<void> {
-  const { time, random } = world
+  const { time, random, settings } = world
   for (let count = 1; ; count++) {
     const life = new SlowLife(world)
     const own = `${name}${count}`
-    const host = time.host(own)
+    const host = time.host(own, name === 'browser' ? settings.skew : 0)
     const { store, close } = open(host)
     const isOver = await Promise.race([
       live(world, life, own, host, life.store(store)).then(() => true),
@@ -331,15 +334,17 @@ function linkOf({ time, random, settings }: World, base: Store, newTok: () => st
     lose()
     return answer
   }
+  const timed = async <Answer>(answers: readonly Promise<Answer>[]) =>
+    Object.assign(await Promise.all(answers), { time: time.now })
   const scopeOf = (sessionId: string | undefined) => base.open(sessionId === undefined ? ADA : TRIP)
   return {
     push: (requests) =>
       between(() =>
-        Promise.all(requests.map(({ sessionId, ...one }) => answerPush(scopeOf(sessionId), one, { newTok }))),
+        timed(requests.map(({ sessionId, ...one }) => answerPush(scopeOf(sessionId), one, { newTok }))),
       ),
     pull: (requests) =>
       between(() =>
-        Promise.all(requests.map(({ sessionId, ...one }) => answerPull(scopeOf(sessionId), one, { newTok }))),
+        timed(requests.map(({ sessionId, ...one }) => answerPull(scopeOf(sessionId), one, { newTok }))),
       ),
   }
 }

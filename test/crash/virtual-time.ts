@@ -7,12 +7,15 @@ export class VirtualTime {
   now = 1_700_000_000_000
   readonly #timers = new Set<{ readonly at: number; readonly fire: () => void }>()
 
-  /** @param name by which its ids differ from others' */
-  host(name: string): Host {
+  /**
+   * @param name by which its ids differ from others'
+   * @param offset by how many milliseconds its clock is wrong. Default 0
+   */
+  host(name: string, offset = 0): Host {
     let ids = 0
     return {
       ...webHost,
-      now: () => this.now,
+      now: () => this.now + offset,
       newId: () => `${name}/${++ids}`,
       newSecret: () => ONE_SECRET,
       timeout: (ms) => {

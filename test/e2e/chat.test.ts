@@ -240,14 +240,14 @@ describe('what an edge remembers', () => {
     await until(chat, idle)
     const panel = await chat.memory()
     const lines: string[] = []
-    for await (const line of panel.export()) lines.push(line)
+    for await (const line of panel.export('edge')) lines.push(line)
     expect((await panel.eraseAll()).removed.messages.count).toBe(2)
     expect((await chat.sessions.search('')).length).toBe(0)
     const give = async function* (): AsyncGenerator<string> {
       yield* lines
     }
     const other = browser().open({ src: edge.url, getToken: () => otherToken })
-    expect((await (await other.memory()).import(give())).messages).toBeGreaterThan(0)
+    expect((await (await other.memory()).import(give(), 'edge')).messages).toBeGreaterThan(0)
     expect(
       (await other.sessions.search('kept')).map(({ sessionId, title }) => ({ sessionId, title })),
     ).toEqual([{ sessionId: id, title: 'Is this kept?' }])

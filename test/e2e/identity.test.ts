@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConversation } from '../../src/replay/transcript.ts'
 import { BrowserSide } from '../identity/browser.ts'
-import { compare } from '../identity/compare.ts'
+import { compare, compareSynced } from '../identity/compare.ts'
 import { EdgeSide } from '../identity/edge.ts'
 import { generated } from '../identity/generated.ts'
 import { replayOf } from '../identity/steps.ts'
@@ -18,10 +18,8 @@ let browser: BrowserSide
 let edge: EdgeSide
 
 beforeAll(async () => {
-  ;[browser, edge] = await Promise.all([
-    BrowserSide.start(),
-    EdgeSide.start({ budget: BUDGET, system: trip.system }),
-  ])
+  browser = await BrowserSide.start()
+  edge = await EdgeSide.start({ budget: BUDGET, system: trip.system, origin: browser.origin })
 })
 
 afterAll(async () => {
@@ -47,6 +45,15 @@ describe('a browser with Dexie and the edge over HTTP give the same bytes', () =
     expect(found.calls).toBe(replay.steps.length)
     expect(found.epochs).toBeGreaterThan(20)
     expect(found.refused).toBeLessThan(found.calls / 10)
+  })
+
+  it('for calls of the recorded trip, where the browser is a replica of the edge', async () => {
+    const replay = replayOf(trip, 'synced')
+    const steps = replay.steps.slice(0, 12)
+    const found = await compareSynced({ ...replay, steps }, { budget: BUDGET, browser, edge })
+    expect(found.differences).toEqual([])
+    expect(found).toMatchObject({ calls: 12, refused: 0 })
+    expect(found.epochs).toBeGreaterThan(1)
   })
 
   it('and another byte on one side would be seen', async () => {

@@ -116,7 +116,9 @@ async function violations(page: Page): Promise<readonly string[]> {
 describe('with an edge behind it', () => {
   it('shows a first visitor an empty conversation, and a reply as it comes', async () => {
     const chat = await tab(await profile(), edge.url)
-    await expect.poll(() => chat.page.getByText('What can I do for you?').isVisible()).toBe(true)
+    await expect
+      .poll(() => chat.page.getByRole('heading', { name: 'Plimsoll', level: 2 }).isVisible())
+      .toBe(true)
     let finish = (): void => {}
     model.queue([{ text: 'It leaves at 9:40', until: new Promise<void>((done) => (finish = done)) }])
     await chat.say('When does it leave?')
@@ -141,6 +143,43 @@ describe('with an edge behind it', () => {
     await expect.poll(() => chat.page.getByText('Rebuilt from the log and checked').count()).toBe(1)
     mkdirSync('dist/screenshots', { recursive: true })
     await chat.page.screenshot({ path: 'dist/screenshots/edge-inspector.png' })
+  })
+
+  it('says what it is, and shows it with a click', async () => {
+    const chat = await tab(await profile({ locale: 'de-DE' }), staticUrl())
+    const { page } = chat
+    await expect
+      .poll(() => page.getByText('dessen Gedächtnis nie über die Linie lädt').isVisible())
+      .toBe(true)
+    await page.getByRole('button', { name: 'Zeig mir die Linie bei der Arbeit' }).click()
+    await expect.poll(() => page.locator('plimsoll-inspector').getByText('Aufruf 1 von 42').count()).toBe(1)
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Merk dir, dass ich gern am Fenster sitze.' }).click()
+    await expect
+      .poll(() => page.locator('.chip').allInnerTexts())
+      .toEqual([expect.stringContaining('am Fenster')])
+    await expect.poll(async () => (await chat.texts()).at(-1)).toContain('It is remembered')
+  })
+
+  it('inspects a sample before anything was said, then the conversation by its title', async () => {
+    const chat = await tab(await profile(), edge.url)
+    await chat.button('Inspector').click()
+    const inspector = chat.page.locator('plimsoll-inspector')
+    await expect.poll(() => inspector.getByText('Call 1 of 42').count()).toBe(1)
+    expect(await inspector.getByRole('alert').count()).toBe(0)
+    await chat.page.keyboard.press('Escape')
+    expect(await inspector.isVisible()).toBe(false)
+    await chat.button('Inspector').click()
+    model.queue([{ text: 'Noted.' }])
+    await chat.say('Two seats to Turin.')
+    await expect.poll(() => inspector.getByText('Call 2 of 2').count()).toBe(1)
+    expect(await inspector.getByRole('heading', { level: 2 }).first().textContent()).toContain(
+      'Two seats to Turin.',
+    )
+    await chat.page.setViewportSize({ width: 360, height: 740 })
+    await chat.button('Close the inspector').click()
+    expect(await inspector.isVisible()).toBe(false)
+    expect(await chat.button('Inspector').getAttribute('aria-expanded')).toBe('false')
   })
 
   it('keeps a conversation in this browser where that is wished, and the next one at the edge again', async () => {
@@ -348,7 +387,9 @@ describe('from any host, with the memory of the browser alone', () => {
       .toBe(true)
     expect(await chat.texts()).toEqual([])
     await chat.page.reload()
-    await expect.poll(() => chat.page.getByText('What can I do for you?').isVisible()).toBe(true)
+    await expect
+      .poll(() => chat.page.getByRole('heading', { name: 'Plimsoll', level: 2 }).isVisible())
+      .toBe(true)
   })
 
   it('leaves nothing readable behind when somebody signs out and has it erased', async () => {
@@ -362,7 +403,9 @@ describe('from any host, with the memory of the browser alone', () => {
     await chat.page.evaluate(`document.querySelector('plimsoll-chat').signOut({ erase: true })`)
     expect(await stored()).not.toContain('canary-5e1f0c')
     await chat.page.reload()
-    await expect.poll(() => chat.page.getByText('What can I do for you?').isVisible()).toBe(true)
+    await expect
+      .poll(() => chat.page.getByRole('heading', { name: 'Plimsoll', level: 2 }).isVisible())
+      .toBe(true)
     expect(await chat.texts()).toEqual([])
   })
 

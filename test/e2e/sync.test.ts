@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { type Browser, type BrowserContext, chromium, type Page, type Route } from 'playwright'
+import { type Browser, chromium, type Route } from 'playwright'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Client, createClient, type SessionClient } from '../../src/client/index.ts'
 import { findChromium, flags } from '../chromium.ts'
-import type { Device as DeviceFunctions, DeviceOrder } from './pages/device.ts'
+import { Device } from './support/device.ts'
 import { EdgeProcess } from './support/edge-process.ts'
 import { type ModelServer, modelServer } from './support/model-server.ts'
 import { TENANT, tokenOf } from './support/token.ts'
@@ -52,47 +52,6 @@ afterAll(async () => {
 afterEach(async () => {
   await Promise.all(devices.splice(0).map(({ context }) => context.close()))
 })
-
-/** A browser profile of its own, with one tab. */
-class Device {
-  readonly context: BrowserContext
-  readonly #order: DeviceOrder
-  page!: Page
-
-  constructor(context: BrowserContext, order: DeviceOrder) {
-    this.context = context
-    this.#order = order
-  }
-
-  /** Opens a tab. */
-  async open(): Promise<void> {
-    this.page = await this.context.newPage()
-    await this.page.goto(edge.url)
-    await this.page.waitForFunction(() => 'device' in globalThis)
-    await this.call('open', this.#order)
-  }
-
-  call<Name extends keyof DeviceFunctions>(
-    name: Name,
-    ...args: Parameters<DeviceFunctions[Name]>
-  ): Promise<Awaited<ReturnType<DeviceFunctions[Name]>>> {
-    return this.page.evaluate(`device.${name}(...${JSON.stringify(args)})`)
-  }
-
-  /** Says so much, each by itself. */
-  async say(...texts: readonly string[]): Promise<void> {
-    for (const text of texts) await this.call('say', text.replaceAll(/\W+/g, '-'), text)
-  }
-
-  /** Ends the process of the tab. */
-  async crash(): Promise<void> {
-    const crashed = this.page.waitForEvent('crash')
-    // The tab that is to say so is gone.
-    this.page.goto('chrome://crash').catch(() => {})
-    await crashed
-    await this.page.close()
-  }
-}
 
 interface Everybody {
   /** Of the same user. */

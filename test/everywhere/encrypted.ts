@@ -1,7 +1,7 @@
 /** What every store gives when its texts are encrypted, on each platform. */
 
 import { describe, expect, it } from 'vitest'
-import { extractFacts, type Scope, type Store } from '../../src/index.ts'
+import type { Scope, Store } from '../../src/index.ts'
 import { decide, nothingWritten } from '../../src/kernel/log/decide.ts'
 import { attach } from '../../src/operations/attachments.ts'
 import { readBranches } from '../../src/operations/branches.ts'
@@ -1052,7 +1052,7 @@ function memoryOver(store: Store): FullMemory {
     budget: 3_000,
     clock: () => 1_790_000_000_000,
     recall: {},
-    facts: { extract: extractFacts },
+    extraction: {},
     compaction: {},
   })
 }

@@ -55,6 +55,20 @@ export class BrowserSide {
     return answers
   }
 
+  /** The origin of the page, which the edge has to know where the page is to reach it. */
+  get origin(): string {
+    return new URL(this.#page.url()).origin
+  }
+
+  /** Calls a function of a replica in the page, with JSON; to open it, the page is loaded again. */
+  async replica(name: 'open' | 'append' | 'context', value: unknown): Promise<string> {
+    if (name === 'open') {
+      await this.#page.reload()
+      await this.#page.waitForFunction(`'synced' in globalThis`)
+    }
+    return this.#page.evaluate<string>(`synced.${name}(${JSON.stringify(JSON.stringify(value))})`)
+  }
+
   async stop(): Promise<void> {
     await this.#browser.close()
     await this.#server.close()

@@ -30,6 +30,11 @@ export async function compare(
     edge.contextsOf(replay, onSecret),
     secret.then((found) => browser.contextsOf(replay, budget, found)),
   ])
+  return comparisonOf(replay, here, there)
+}
+
+/** Of all answers to the calls of a replay. */
+function comparisonOf(replay: Replay, here: readonly string[], there: readonly string[]): Comparison {
   const differences: string[] = []
   if (here.length !== replay.steps.length || there.length !== replay.steps.length)
     differences.push(`${here.length} and ${there.length} answers to ${replay.steps.length} calls`)
@@ -47,6 +52,37 @@ export async function compare(
   })
   const bytes = here.reduce((total, answer) => total + Buffer.byteLength(answer), 0)
   return { calls: here.length, refused, epochs: epochs.size, bytes, differences }
+}
+
+/**
+ * Replays a conversation on both sides of one log: a browser that is a replica, and the edge, which
+ * is its home. They write by turns, and each is the first to build every other context.
+ */
+export async function compareSynced(
+  replay: Replay,
+  { budget, browser, edge }: { budget: number; browser: BrowserSide; edge: EdgeSide },
+): Promise<Comparison> {
+  const { sessionId, system, steps } = replay
+  const home = await edge.session(sessionId)
+  const order = {
+    url: edge.url,
+    token: home.token,
+    scope: { tenant: 'identity', userId: sessionId, sessionId },
+    budget,
+    ...(system !== undefined && { system }),
+  }
+  const here: string[] = []
+  const there: string[] = []
+  for (const [index, { messages, options }] of steps.entries()) {
+    // What was written before is read from the disk half-way.
+    if (index === 0 || index === steps.length >> 1) await browser.replica('open', order)
+    if (index % 2 === 0) await browser.replica('append', messages)
+    else await home.append(messages)
+    if (index % 4 < 2) here.push(await browser.replica('context', options))
+    there.push(await home.context(options))
+    if (index % 4 >= 2) here.push(await browser.replica('context', options))
+  }
+  return comparisonOf(replay, here, there)
 }
 
 /**

@@ -19,9 +19,40 @@ export class EdgeSide {
     this.#process = process
   }
 
-  static async start({ budget, system }: { budget: number; system: string | undefined }): Promise<EdgeSide> {
-    const variables = { BUDGET: `${budget}`, ...(system !== undefined && { SYSTEM: system }) }
+  /** @param origin of a page that is to reach it */
+  static async start({
+    budget,
+    system,
+    origin,
+  }: {
+    readonly budget: number
+    readonly system: string | undefined
+    readonly origin?: string
+  }): Promise<EdgeSide> {
+    const variables = {
+      BUDGET: `${budget}`,
+      ...(system !== undefined && { SYSTEM: system }),
+      ...(origin !== undefined && { ORIGINS: origin }),
+    }
     return new EdgeSide(await EdgeProcess.start(variables))
+  }
+
+  get url(): string {
+    return this.#process.url
+  }
+
+  /** A session of somebody's: writes to it, and gives its contexts. */
+  async session(sessionId: string) {
+    const token = await tokenOf(sessionId, 'identity')
+    await this.#post(token, '/v1/sessions', { sessionId })
+    const path = `/v1/sessions/${encodeURIComponent(sessionId)}`
+    return {
+      token,
+      append: async (messages: readonly MessageInput[]) => {
+        for (const message of messages) await this.#post(token, `${path}/messages`, { messages: [message] })
+      },
+      context: (options: object) => this.#post(token, `${path}/context`, options),
+    }
   }
 
   /**

@@ -1,19 +1,25 @@
 /**
- * `npm run test:identity -- --data DIR [--budget 4000]`: replays DIR/transcripts/*.jsonl in
- * Chromium over Dexie and through the worker in `wrangler dev` over HTTP, and compares the contexts
- * of every call byte by byte.
+ * `npm run test:identity -- --data DIR [--budget 4000] [--synced] [--every 1]`: replays
+ * DIR/transcripts/*.jsonl in Chromium over Dexie and through the worker in `wrangler dev` over
+ * HTTP, and compares the contexts of every call byte by byte. With `--synced` both have one log:
+ * the browser is a replica of the edge. `--every 5` takes each fifth recording.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readConversation } from '../../src/replay/transcript.ts'
 import { BrowserSide } from './browser.ts'
-import { type Comparison, compare } from './compare.ts'
+import { type Comparison, compare, compareSynced } from './compare.ts'
 import { EdgeSide } from './edge.ts'
 import { type Replay, replayOf } from './steps.ts'
 
 const { values } = parseArgs({
-  options: { data: { type: 'string' }, budget: { type: 'string', default: '4000' } },
+  options: {
+    data: { type: 'string' },
+    budget: { type: 'string', default: '4000' },
+    synced: { type: 'boolean', default: false },
+    every: { type: 'string', default: '1' },
+  },
 })
 if (values.data === undefined) throw new Error('Say where the recordings are: --data DIR')
 const budget = Number(values.budget)
@@ -39,7 +45,8 @@ function recordedIn(folder: string): Recorded[] {
 
 /** A worker has one system text: conversations with the same one share it. */
 const bySystem = new Map<string | undefined, Recorded[]>()
-for (const recorded of recordedIn(join(values.data, 'transcripts'))) {
+const all = recordedIn(join(values.data, 'transcripts'))
+for (const recorded of all.filter((_, index) => index % Number(values.every) === 0)) {
   const { system } = recorded.replay
   bySystem.set(system, [...(bySystem.get(system) ?? []), recorded])
 }
@@ -50,10 +57,10 @@ try {
   let worker = 0
   for (const [system, recorded] of bySystem) {
     console.log(`system text ${++worker} of ${bySystem.size}: ${recorded.length} conversations`)
-    const edge = await EdgeSide.start({ budget, system })
+    const edge = await EdgeSide.start({ budget, system, origin: browser.origin })
     try {
       for (const { file, replay } of recorded) {
-        const found = await compare(replay, { budget, browser, edge })
+        const found = await (values.synced ? compareSynced : compare)(replay, { budget, browser, edge })
         totals.set(file, [...(totals.get(file) ?? []), found])
         for (const difference of found.differences) console.error(`${replay.sessionId} ${difference}`)
       }

@@ -28,6 +28,7 @@ const IN_WORKERS = ['./durable-object', './cloudflare', './hono', './models', '.
 const BESIDE = [
   '@ai-sdk/react',
   '@anthropic-ai/sdk',
+  '@langchain/langgraph',
   '@cloudflare/workers-types',
   '@types/node',
   '@types/react',
@@ -113,10 +114,10 @@ const workplace = mkdtempSync(join(tmpdir(), 'plimsoll-docs-'))
 let failures = 0
 try {
   // What only tests need is a package of its own.
-  const [own, tests] = ['', 'test'].map(
+  const locks = ['test/peers', 'test', ''].map(
     (folder) => JSON.parse(readFileSync(join(root, folder, 'package-lock.json'), 'utf8')) as Lock,
   )
-  const packages = { ...tests?.packages, ...own?.packages }
+  const packages = Object.assign({}, ...locks.map(({ packages }) => packages)) as Lock['packages']
   const others = [...Object.keys(manifest.peerDependencies), ...BESIDE]
   const beside = others.map((name) => `${name}@${packages[`node_modules/${name}`]?.version}`)
   const compilers = COMPILERS.map((version) => `typescript-${version}@npm:typescript@~${version}.0`)

@@ -26,7 +26,7 @@ interface Case {
 const WORKS: Shown = { markdown: true, code: true, refusals: [] }
 const page = (...old: readonly string[]): readonly string[] => {
   const isOld = (name: string): boolean => old.some((one) => one.startsWith(`${name}@`))
-  return [...old, ...['lit', 'dexie', 'marked', 'dompurify', 'highlight.js'].filter((name) => !isOld(name))]
+  return [...old, ...['lit', 'marked', 'dompurify', 'highlight.js'].filter((name) => !isOld(name))]
 }
 const hono = ['@hono/zod-openapi', 'hono', 'zod', 'jose']
 

@@ -2,7 +2,7 @@
  * `node test/kill/owed.ts`: kills workerd while an object owes work, and takes its alarm away too,
  * as a run that did not end may. The next call of the object sets the alarm again, and the work is
  * done: a session that was being deleted is gone, with its place on the list; the summary that a
- * window near the line needs is written.
+ * window near the line needs is written; facts are noted for starts of other sessions.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,6 +18,11 @@ import { filesIn } from './disk.ts'
  */
 const SESSIONS_DELETED = 6
 const ROUNDS = 16
+/** In each facts are written one after the other, and workerd is killed in between. */
+const NOTE_ROUNDS = 4
+/** Until a kill came in time. */
+const MOST_NOTE_ROUNDS = 40
+const FACTS_AT_ONCE = 8
 /** Longer than that. */
 const LIMIT_MS = 90_000
 /** As `src/edge/objects/work-table.ts` has it. */
@@ -33,10 +38,11 @@ const started = Date.now()
 
 const unfinished = await deletions()
 await compaction()
+const unnoted = await notes()
 for (const problem of problems.slice(0, 20)) console.error(problem)
 console.log(
   problems.length === 0
-    ? `All work that was owed is done, ${unfinished} deletions and a summary, in ${((Date.now() - started) / 1_000).toFixed(1)} s.`
+    ? `All work that was owed is done, ${unfinished} deletions, a summary and notes in ${unnoted} rounds, in ${((Date.now() - started) / 1_000).toFixed(1)} s.`
     : `${problems.length} problems`,
 )
 process.exitCode = problems.length === 0 ? 0 : 1
@@ -108,6 +114,46 @@ async function compaction(): Promise<void> {
   await until('nothing is owed', async () => owedIn(file) === 0)
   await edge.kill()
   if (summariesIn(file) !== 1) problems.push(`${summariesIn(file)} summaries are there after it was owed`)
+}
+
+/** @returns in how many rounds notes were owed when workerd was killed */
+async function notes(): Promise<number> {
+  let unnoted = 0
+  let kept = 0
+  await edge.start()
+  await call('POST', '/v1/sessions', { session_id: 'starts' })
+  for (let round = 0; round < NOTE_ROUNDS || (unnoted === 0 && round < MOST_NOTE_ROUNDS); round++) {
+    const session = `keeps-${round}`
+    const remember = () =>
+      call('POST', `/v1/sessions/${session}/facts`, {
+        kind: 'finding',
+        text: `Found ${crypto.randomUUID()}.`,
+      })
+    await call('POST', '/v1/sessions', { session_id: session })
+    await remember()
+    const remembering = Array.from({ length: FACTS_AT_ONCE }, () => remember().catch(() => undefined))
+    await Promise.race(remembering)
+    await pause(Math.random() * 20)
+    await edge.kill()
+    const acknowledged = (await Promise.all(remembering)).filter((answer) => answer?.status === 200).length
+    const found = withDatabase(fileOf(session), (database) => {
+      const owed = `SELECT kind FROM plimsoll_edge_work WHERE kind = 'notes'`
+      unnoted += database.prepare(owed).all().length
+      return database.prepare(`SELECT 1 FROM plimsoll_register WHERE sort LIKE 'fact/%'`).all().length
+    })
+    if (found <= acknowledged) problems.push(`${acknowledged} facts are acknowledged, and ${found} kept`)
+    kept += found
+    takeAlarms()
+    await edge.start()
+    await call('GET', `/v1/sessions/${session}/messages`)
+    await until(`round ${round}: facts are noted`, async () => {
+      const { body } = await call('GET', '/v1/sessions/starts/start')
+      return (JSON.parse(body) as { memory_count: number }).memory_count === kept
+    })
+  }
+  await edge.kill()
+  if (unnoted === 0) problems.push('no note was ever owed when workerd was killed')
+  return unnoted
 }
 
 async function call(method: string, path: string, body?: unknown): Promise<{ status: number; body: string }> {

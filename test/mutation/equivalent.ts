@@ -68,8 +68,8 @@ export const equivalents: readonly Equivalent[] = [
   ...of('log/decide.ts', "const { opId, key = '', base = null, sources, index } = envelope", [
     ["''", "'mutant'", TYPE],
   ]),
-  ...of('log/decide.ts', 'write(column === undefined ? row : { ...row, derived: column })', [
-    ['column === undefined', 'false', 'A column without a value reads like none.'],
+  ...of('log/decide.ts', '...(column !== undefined && { derived: column }),', [
+    ['column !== undefined', 'true', 'A column without a value reads like none.'],
   ]),
   ...of('log/decide.ts', '...(lane !== undefined && { lane }),', [
     ['lane !== undefined', 'true', 'A column without a value reads like none.'],
@@ -79,10 +79,6 @@ export const equivalents: readonly Equivalent[] = [
     "return partsOf(message).flatMap((part) => (part.type === 'media' ? (part.ref ?? []) : []))",
     [["part.type === 'media'", 'true', 'No other part has that field.']],
   ),
-  ...of('log/writer.ts', 'const [first = 0] = seqs', [
-    ['0', '(1)', 'Nothing was written by it.'],
-    ['0', '(-1)', 'Nothing was written by it.'],
-  ]),
   ...of(
     'log/writer.ts',
     "const checked = value === undefined ? value : await write.check?.('commit', value as never, options)",
@@ -120,11 +116,9 @@ export const equivalents: readonly Equivalent[] = [
   ...of('log/add-session.ts', "if (!result || result.status === 'accepted') return", [
     ['!result', 'false', TYPE],
   ]),
-  ...of(
-    'log/writer.ts',
-    "some.flatMap((result) => ('seq' in result && (!repeated || result.repeated) ? result.seq : []))",
-    [["'seq' in result", 'true', 'Where any was refused, this is not reached.']],
-  ),
+  ...of('log/writer.ts', "'seq' in result && (!repeated || result.repeated) ? result.seq : [],", [
+    ["'seq' in result", 'true', 'Where any was refused, this is not reached.'],
+  ]),
   ...of('context/blocks.ts', 'if (ways !== kept?.ways) this.#kept.set(row, { by, ways })', [
     ['this.#kept.set(row, { by, ways })', '', CACHE],
   ]),
@@ -336,7 +330,9 @@ export const equivalents: readonly Equivalent[] = [
     "outcomes.add(steps.some(({ calls }) => calls.some(isNamed)) ? 'duplicate' : 'orphan')",
     [["'orphan'", "''", OTHER_WORD]],
   ),
-  ...of('context/plan.ts', 'const prior = shown && before?.mark', [['before?.mark', 'before.mark', TYPE]]),
+  ...of('context/plan.ts', 'const prior = held?.units[0] && before?.mark', [
+    ['before?.mark', 'before.mark', TYPE],
+  ]),
   ...of('context/plan.ts', 'if (cut && cut.from <= (opener ? 1 : 0) && mayExtend && !within?.isRead) {', [
     ['1', '(2)', PORTIONS],
   ]),
@@ -361,11 +357,6 @@ export const equivalents: readonly Equivalent[] = [
   ...of('context/cut.ts', 'let best = { from: newest, tokens: 0 }', [
     ['{ from: newest, tokens: 0 }', '({})', SET],
   ]),
-  ...of(
-    'log/writer.ts',
-    'if (this.#seq !== undefined && first > this.#seq + 1) await this.#session.register()',
-    [['this.#seq !== undefined', 'true', 'No number is above one that is none.']],
-  ),
   ...of(
     'context/keeper.ts',
     'if (newest !== kept[0]) kept = [newest, ...kept.filter((one) => one !== newest)].slice(0, count)',

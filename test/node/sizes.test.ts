@@ -45,9 +45,10 @@ test('the widget by one tag shows and answers within its budget', { timeout: 60_
     const options = ['--config', 'vite.tag.config.ts', '--outDir', folder, '--logLevel', 'error']
     const env = { ...process.env, NODE_ENV: 'production' }
     execFileSync(process.execPath, [vite, 'build', ...options], { cwd: root, env })
-    const { firstLook, answering } = weighTag(folder)
+    const { firstLook, answering, edge } = weighTag(folder)
     expect.soft(firstLook).toBeLessThanOrEqual(TAG_BUDGET.firstLook)
     expect.soft(answering).toBeLessThanOrEqual(TAG_BUDGET.answering)
+    expect.soft(edge).toBeLessThanOrEqual(TAG_BUDGET.edge)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -3,7 +3,7 @@
  * CHANGELOG.md.
  */
 import type { Command } from './commands.ts'
-import type { Difference } from './compare.ts'
+import { at, type Difference } from './compare.ts'
 import { field } from './json.ts'
 import type { Result } from './play.ts'
 
@@ -33,6 +33,13 @@ export const wanted: readonly WantedDifference[] = [
   {
     changelog: 'Recall finds and shows passages of messages',
     holds: ({ command, path }) => isRecall(command) || path.some(isKept),
+  },
+  {
+    changelog: 'What is noted of a fact with the user names the fact as a source',
+    holds: ({ path, is }) => {
+      const row = at(is, path.slice(0, path.lastIndexOf('sources')))
+      return path.includes('sources') && /^kept\//.test((row as { readonly key?: string }).key ?? '')
+    },
   },
 ]
 

@@ -15,26 +15,26 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll createMemory',
     code: `export { createMemory } from 'plimsoll'`,
-    mostKiB: 29.9,
+    mostKiB: 29.6,
     goalKiB: 24,
   },
   {
     name: 'plimsoll createMemory, mapStore, toOpenAI',
     code: `export { createMemory, mapStore, toOpenAI } from 'plimsoll'`,
-    mostKiB: 33.5,
+    mostKiB: 33.2,
     goalKiB: 28,
   },
   {
     name: 'plimsoll createMemory, standard',
     code: `export { createMemory, standard } from 'plimsoll'`,
-    mostKiB: 61.1,
+    mostKiB: 59.6,
     goalKiB: 50,
   },
   {
     name: 'plimsoll createMemory, standard, toOpenAI, and plimsoll/dexie with Dexie',
     code: `export { createMemory, standard, toOpenAI } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
     splits: true,
-    mostKiB: 107.7,
+    mostKiB: 106.2,
     goalKiB: 92,
   },
   {
@@ -46,16 +46,24 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll/sync, httpTransport',
     code: `export { httpTransport, sync } from 'plimsoll/sync'`,
-    mostKiB: 19.3,
+    mostKiB: 19.9,
+  },
+  {
+    name: 'plimsoll/sync, httpTransport, for a page that has createMemory and plimsoll/dexie',
+    code: `export { httpTransport, sync } from 'plimsoll/sync'`,
+    beside: `export { createMemory } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
+    mostKiB: 16.6,
     goalKiB: 8,
   },
-  { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'`, mostKiB: 6.3 },
+  { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'`, mostKiB: 6.5 },
 ]
 
 /** The widget by one tag, in bytes, gzip -9. */
 export const TAG_BUDGET = {
-  /** Until a conversation of this browser shows. It is meant to become 75 000 again. */
-  firstLook: 76_000,
-  /** With the memory, and what answers in the browser. It is meant to become 132 000. */
-  answering: 183_300,
+  /** Until a conversation of this browser shows. */
+  firstLook: 49_400,
+  /** With the memory, and what answers in the browser. */
+  answering: 132_000,
+  /** Until a conversation of an edge shows. */
+  edge: 44_400,
 }

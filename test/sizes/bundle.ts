@@ -7,6 +7,8 @@ import { build, type Metafile, type Plugin } from 'esbuild'
 export interface Program {
   readonly name: string
   readonly code: string
+  /** What a page has anyway: only what comes to it is counted. */
+  readonly beside?: string
   /** Modules that may stay outside: without this it does not bundle for a browser. */
   readonly external?: readonly string[]
   /** Default: those of browsers. */
@@ -38,7 +40,22 @@ export interface Bundle {
 
 const source = (path: string): string => fileURLToPath(new URL(`../../src/${path}`, import.meta.url))
 
-export async function bundle({
+export async function bundle(program: Program): Promise<Bundle> {
+  const { beside, ...alone } = program
+  if (beside === undefined) return bundled(alone)
+  const base = await bundled({ ...alone, code: beside })
+  const both = await bundled({ ...alone, code: `${beside}; ${alone.code}` })
+  const more = (size: 'gzipKiB' | 'minifiedKiB' | 'onDemandKiB') =>
+    Number((both[size] - base[size]).toPrecision(4))
+  return {
+    ...both,
+    gzipKiB: more('gzipKiB'),
+    minifiedKiB: more('minifiedKiB'),
+    onDemandKiB: more('onDemandKiB'),
+  }
+}
+
+async function bundled({
   name,
   code,
   external = [],
@@ -46,7 +63,7 @@ export async function bundle({
   without = [],
   splits = false,
   from = import.meta.dirname,
-}: Program): Promise<Bundle> {
+}: Omit<Program, 'beside'>): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
     stdin: { contents: code, resolveDir: from },
     alias: {

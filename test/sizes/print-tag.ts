@@ -2,5 +2,10 @@
 import { resolve } from 'node:path'
 import { weighTag } from './tag.ts'
 
-const { steps, firstLook, answering } = weighTag(resolve(import.meta.dirname, '../../dist/tag'))
-console.table({ ...steps, 'until a conversation shows': firstLook, 'with all that answers here': answering })
+const { steps, firstLook, answering, edge } = weighTag(resolve(import.meta.dirname, '../../dist/tag'))
+console.table({
+  ...steps,
+  'until a conversation shows': firstLook,
+  'with all that answers here': answering,
+  'until one of an edge shows': edge,
+})

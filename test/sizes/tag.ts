@@ -10,6 +10,8 @@ export interface TagWeight {
   readonly firstLook: number
   /** With the memory, and what answers in the browser. */
   readonly answering: number
+  /** Until a conversation of an edge shows. */
+  readonly edge: number
 }
 
 /** @param folder the built tag */
@@ -48,16 +50,18 @@ export function weighTag(folder: string): TagWeight {
     return weigh(fresh)
   }
 
-  const shown = {
+  const opened = {
     'launcher, with the page': weighNew(closure('plimsoll-chat.js')),
     'view, lit, conversations and one language, when it is opened': weighNew(chunks('opened', 'en')),
-    'sessions of this browser, with Dexie, when it is opened': weighNew(chunks('local')),
   }
+  const edge = weigh([...chunks('edge')].filter((file) => !loaded.has(file)))
+  const shown = { ...opened, 'sessions of this browser, when it is opened': weighNew(chunks('local')) }
   const answering = {
     ...shown,
     'list of conversations, behind it': weighNew(chunks('session-list', 'panel-style')),
-    'memory, behind it': weighNew(chunks('local-memory', 'memory-mode')),
-    'answering in the browser, behind it': weighNew(chunks('local-reply', 'function-model')),
+    'memory, and what answers, behind it': weighNew(chunks('memory')),
+    'where the database fails, behind it': weighNew(chunks('memory-mode')),
+    'model that is a function of the page': weighNew(chunks('function-model')),
   }
   const steps = {
     ...answering,
@@ -65,8 +69,9 @@ export function weighTag(folder: string): TagWeight {
     'colours, with the first code block, without its language': weighNew(chunks('core')),
     'one language of code (TypeScript)': weighNew(chunks('typescript')),
     'memory panel, when it is opened': weighNew(chunks('memory-panel')),
+    'sessions of an edge, in place of those of this browser': edge,
   }
-  return { steps, firstLook: total(shown), answering: total(answering) }
+  return { steps, firstLook: total(shown), answering: total(answering), edge: total(opened) + edge }
 }
 
 function total(steps: TagWeight['steps']): number {

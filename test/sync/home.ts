@@ -2,7 +2,8 @@ import { decide } from '../../src/kernel/log/decide.ts'
 import type { OpResult, SealedOp } from '../../src/ports/op.ts'
 import type { Decide, ScopeStore } from '../../src/ports/store.ts'
 import type { PullAnswer, PullRequest, PushAnswer, PushRequest, SyncOp } from '../../src/ports/sync.ts'
-import { answerPull, answerPush, type HomeState, homeScope, homeStateIn } from '../../src/sync/home.ts'
+import { answerPull } from '../../src/sync/answer-pull.ts'
+import { answerPush, type HomeState, homeScope, homeStateIn } from '../../src/sync/home.ts'
 import { NO_GENERATION } from '../../src/sync/state.ts'
 
 /** The home of all devices, over a store. */

@@ -3,10 +3,10 @@ import type { Seen } from './world.ts'
 
 /**
  * Names that are made from content: hashes of 256 bits, in hex or in base64url, and of 64 bits, and
- * tags of fences.
+ * tags of fences. And names of logs, which are random.
  */
 const MADE =
-  /(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{16}|(?<=ctx-)[0-9a-f]{8})(?![0-9a-f])|(?<![\w-])[\w-]{43}(?![\w-])/g
+  /(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{24}|[0-9a-f]{16}|(?<=ctx-)[0-9a-f]{8})(?![0-9a-f])|(?<![\w-])[\w-]{43}(?![\w-])/g
 
 /** The first thing that is not the same; undefined: there is none. */
 export function differenceOf(one: readonly Seen[], other: readonly Seen[]): string | undefined {

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util'
 import { mapStore, type Store } from '../../src/index.ts'
 import { encryptedStore, secretKeys } from '../../src/stores/encrypted/index.ts'
 import { SqliteFiles } from '../unit/support/sqlite-files.ts'
-import { checkBeside, checkForgotten, checkUntrusted, HTTP_PAIRS } from './twins.ts'
+import { checkBeside, checkForgotten, checkSynced, checkUntrusted, HTTP_PAIRS } from './twins.ts'
 
 const KEYS = 'a secret of no fewer bytes than thirty-two'
 
@@ -41,6 +41,7 @@ async function inNode(open: () => Store): Promise<void> {
     forgotten: [checkForgotten, 1],
     untrusted: [checkUntrusted, 4],
     beside: [checkBeside, 4],
+    synced: [checkSynced, 4],
   } as const
   for (const [law, [check, part]] of Object.entries(LAWS)) {
     const started = performance.now()

@@ -68,6 +68,9 @@ export type Step =
     }
   | { readonly does: 'together'; readonly in: Session }
   | { readonly does: 'crash'; readonly in: number }
+  /** Where devices follow a home: one of them sends and fetches all; the user goes to the other. */
+  | { readonly does: 'sync'; readonly device: 0 | 1 }
+  | { readonly does: 'move' }
   | { readonly does: 'delete' | 'export' | 'import' | 'reopen' | 'work' }
 
 export interface History {
@@ -79,7 +82,7 @@ export interface History {
 const inSession = fc.constantFrom<Session>('trip', 'trip', 'home')
 const rarely = fc.nat(5).map((number) => number === 0)
 
-function step(secret: fc.Arbitrary<boolean>): fc.Arbitrary<Step> {
+function step(secret: fc.Arbitrary<boolean>, isSynced: boolean): fc.Arbitrary<Step> {
   const of = <Does extends Step['does']>(does: Does, more: object = {}) =>
     fc.record({ does: fc.constant(does), ...more } as never) as unknown as fc.Arbitrary<Step>
   return fc.oneof(
@@ -152,10 +155,18 @@ function step(secret: fc.Arbitrary<boolean>): fc.Arbitrary<Step> {
     { weight: 1, arbitrary: of('reopen') },
     { weight: 1, arbitrary: of('work') },
     { weight: 1, arbitrary: rarely.chain((does) => (does ? of('delete') : of('reopen'))) },
+    { weight: isSynced ? 6 : 0, arbitrary: of('sync', { device: fc.constantFrom(0, 1) }) },
+    { weight: isSynced ? 5 : 0, arbitrary: of('move') },
   )
 }
 
-export const histories: fc.Arbitrary<History> = fc.record({
-  before: fc.array(step(fc.boolean()), { minLength: 8, maxLength: 60, size: 'max' }),
-  after: fc.array(step(fc.constant(false)), { maxLength: 10, size: 'max' }),
-})
+function historiesOf(isSynced: boolean): fc.Arbitrary<History> {
+  return fc.record({
+    before: fc.array(step(fc.boolean(), isSynced), { minLength: 8, maxLength: 60, size: 'max' }),
+    after: fc.array(step(fc.constant(false), isSynced), { maxLength: 10, size: 'max' }),
+  })
+}
+
+export const histories = historiesOf(false)
+/** Of a user with two devices. */
+export const syncedHistories = historiesOf(true)

@@ -6,8 +6,16 @@ import fc from 'fast-check'
 import type { Store } from '../../src/ports/store.ts'
 import { differenceOf } from './compare.ts'
 import { inTurn } from './in-turn.ts'
-import { type History, histories } from './steps.ts'
-import { playedBeside, playedForgetting, playedUntrusted, type Seen, World } from './world.ts'
+import { type History, histories, syncedHistories } from './steps.ts'
+import { TwoDevices } from './two-devices.ts'
+import {
+  playedBeside,
+  playedForgetting,
+  playedOnDevices,
+  playedUntrusted,
+  type Seen,
+  World,
+} from './world.ts'
 
 /** Of one length, and of as many tokens. */
 const SECRETS = ['xylomarquen', 'zephtanvoli'] as const
@@ -47,12 +55,40 @@ export function checkBeside(pairs: Pairs): Promise<void> {
   return check(pairs, playedBeside)
 }
 
-async function check({ open, seed, worlds, limit }: Pairs, play: Played): Promise<void> {
+async function check({ open, ...pairs }: Pairs, play: Played): Promise<void> {
+  await checkPairs(pairs, histories, async (history, secret) =>
+    play(history, new World(inTurn([await open()].flat()), { secret })),
+  )
+}
+
+/**
+ * Once the secret is forgotten on one of two devices, and all have synced, nothing of it is left on
+ * either of them and at home.
+ *
+ * @throws
+ */
+export async function checkSynced({ open, ...pairs }: Pairs): Promise<void> {
+  await checkPairs(pairs, syncedHistories, async (history, secret) => {
+    const [one] = [await open()].flat()
+    const devices = new TwoDevices(one as Store)
+    try {
+      return await playedOnDevices(history, new World(devices.stores, { secret }, devices))
+    } finally {
+      await devices.close()
+    }
+  })
+}
+
+async function checkPairs(
+  { seed, worlds, limit }: Omit<Pairs, 'open'>,
+  all: fc.Arbitrary<History>,
+  play: (history: History, secret: string) => Promise<readonly Seen[]>,
+): Promise<void> {
   await fc.assert(
-    fc.asyncProperty(histories, async (history) => {
+    fc.asyncProperty(all, async (history) => {
       const seen: (readonly Seen[])[] = []
       for (const secret of SECRETS) {
-        const all = await play(history, new World(inTurn([await open()].flat()), { secret }))
+        const all = await play(history, secret)
         const left = all.find(({ value }) => JSON.stringify(value)?.includes(secret))
         if (left) throw new Error(`${left.what} has it: ${around(JSON.stringify(left.value), secret)}`)
         seen.push(all)

@@ -43,9 +43,22 @@ export interface Difference {
   readonly secret: string
 }
 
+/** Two devices and their home: the handles of a world are the devices'. */
+export interface Devices {
+  /** All that is stored, by where it is. */
+  readonly places: Readonly<Record<string, Store>>
+  /** Lets one send and fetch all, or else both, until all hold the same. */
+  sync(device?: 0 | 1): Promise<void>
+  /** What the home refused is kept aside until it is looked at. */
+  discard(user: Scope): Promise<void>
+}
+
 export class World {
   readonly #handles: readonly Store[]
   readonly #secret: string
+  readonly #devices: Devices | undefined
+  /** The one at hand. */
+  #device: 0 | 1 = 0
   #ids = 0
   #secrets = 0
   #now = 20_000 * DAY
@@ -63,9 +76,10 @@ export class World {
   #exported: string[][] | undefined
 
   /** @param handles of one database, for each tab; one that is missing is the first */
-  constructor(handles: readonly Store[], { secret }: Difference) {
+  constructor(handles: readonly Store[], { secret }: Difference, devices?: Devices) {
     this.#handles = handles
     this.#secret = secret
+    this.#devices = devices
     this.#open()
   }
 
@@ -119,7 +133,7 @@ export class World {
     for (const written of this.#wrote.values()) await note('purge', () => this.#remove(written))
     // What was uploaded, and named by no message, goes after a day.
     this.#now += 2 * DAY
-    await note('work', () => runDueWork(this.#tab))
+    for (const tab of this.#devices ? this.#tabs : [this.#tab]) await note('work', () => runDueWork(tab))
     return seen
   }
 
@@ -155,28 +169,43 @@ export class World {
   /** All rows of all scopes: of each the log first, whose order no name decides. */
   async stored(): Promise<readonly Seen[]> {
     const seen: Seen[] = []
-    for (let after: Scope | undefined; ; ) {
-      const page = await this.#inner.scopes(after)
-      for (const scope of page.filter(({ tenant }) => tenant === undefined))
-        for (const [what, value] of await rowsOf(this.#inner.open(scope)))
-          seen.push({ what: `${what} of ${scope.sessionId ?? 'the user'}`, value })
-      after = page.at(-1)
-      if (after === undefined) break
-    }
-    for (const [sessionId, id] of this.#pictures) {
-      const { mediaType, bytes } = (await this.#inner.open({ ...ADA, sessionId }).attachment(id)) ?? {}
-      const text = bytes && String.fromCharCode(...bytes)
-      seen.push({ what: `picture of ${sessionId}`, value: { id, mediaType, text } })
+    for (const [place, store] of Object.entries(this.#devices?.places ?? { '': this.#inner })) {
+      for (let after: Scope | undefined; ; ) {
+        const page = await store.scopes(after)
+        for (const scope of page.filter(({ tenant }) => tenant === undefined))
+          for (const [what, value] of await rowsOf(store.open(scope)))
+            seen.push({ what: `${what} of ${scope.sessionId ?? 'the user'}${place}`, value })
+        after = page.at(-1)
+        if (after === undefined) break
+      }
+      for (const [sessionId, id] of this.#pictures) {
+        const { mediaType, bytes } = (await store.open({ ...ADA, sessionId }).attachment(id)) ?? {}
+        const text = bytes && String.fromCharCode(...bytes)
+        seen.push({ what: `picture of ${sessionId}${place}`, value: { id, mediaType, text } })
+      }
     }
     return seen
   }
 
+  /** All devices hold the same from now on; the one at hand is the second. */
+  async meet(): Promise<void> {
+    this.#left = undefined
+    await this.#devices?.sync()
+    await this.#devices?.discard(ADA)
+    await this.#devices?.sync()
+  }
+
+  /** Goes to one of the devices. */
+  move(device: 0 | 1): void {
+    this.#device = device
+  }
+
   get #inner(): Store {
-    return this.#handles[0] as Store
+    return this.#handles[this.#device] as Store
   }
 
   get #tab(): FullMemory {
-    return this.#tabs[0] as FullMemory
+    return this.#tabs[this.#device] as FullMemory
   }
 
   #noteSaid(value: unknown): void {
@@ -195,7 +224,7 @@ export class World {
     this.#opened = new Map()
     this.#tabs = [0, 1].map((tab) =>
       fullMemory({
-        store: this.#mortal(this.#handles[tab] ?? this.#inner),
+        store: this.#mortal(this.#handles[tab] ?? (this.#handles[0] as Store)),
         budget: 800,
         counter: charsPerToken(4),
         system: 'You help with trips.',
@@ -232,7 +261,7 @@ export class World {
     }
   }
 
-  #session(id: Session, tab: 0 | 1 = 0): FullSession {
+  #session(id: Session, tab = this.#device): FullSession {
     const name = `${tab} ${id}`
     const session =
       this.#opened.get(name) ?? (this.#tabs[tab] as FullMemory).session({ ...ADA, sessionId: id })
@@ -304,7 +333,7 @@ export class World {
           checkpoint: { step: this.#words },
         })
       case 'context':
-        return this.#session(step.in, step.tab).context({
+        return this.#session(step.in, this.#devices ? this.#device : step.tab).context({
           onPending: 'abandon',
           newEpoch: step.newEpoch || step.resume > 0,
           preview: step.preview,
@@ -372,6 +401,12 @@ export class World {
         ])
       case 'crash':
         this.#left = step.in
+        return undefined
+      case 'sync':
+        await this.#devices?.sync(step.device)
+        return undefined
+      case 'move':
+        this.move(this.#device === 0 ? 1 : 0)
         return undefined
       case 'export':
         return this.#export()
@@ -473,6 +508,7 @@ async function rowsOf(scope: ScopeStore): Promise<readonly (readonly [what: stri
     ['registers', registers],
     ['derived', derived],
     ['head', { ...head, marks: [...marks.values()] }],
+    ['outbox', (await scope.outbox?.(0)) ?? []],
   ]
 }
 
@@ -483,6 +519,32 @@ export async function playedForgetting(history: History, world: World): Promise<
   seen.push(...(await world.stored()))
   for (const step of history.after) seen.push(await world.play(step))
   seen.push(...(await world.end()), ...(await world.stored()))
+  return seen
+}
+
+/**
+ * Plays a history on two devices. The second one forgets the secret while the first one is still to
+ * tell what it made of it, and then what that said itself.
+ */
+export async function playedOnDevices(history: History, world: World): Promise<readonly Seen[]> {
+  for (const step of history.before) await world.play(step)
+  world.move(1)
+  await world.play({ does: 'sync', device: 1 })
+  const seen = [...(await world.purge())]
+  for (let again = 0; again < 2; again++) {
+    await world.meet()
+    seen.push(...(await world.purge()))
+  }
+  await world.meet()
+  seen.push(...(await world.stored()))
+  for (const step of history.after) seen.push(await world.play(step))
+  await world.meet()
+  for (const device of [0, 1] as const) {
+    world.move(device)
+    seen.push(...(await world.end()))
+    await world.meet()
+  }
+  seen.push(...(await world.stored()))
   return seen
 }
 

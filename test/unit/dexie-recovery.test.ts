@@ -6,8 +6,9 @@ import { isPlimsollError, type PlimsollError } from '../../src/ports/errors.ts'
 import { type LogRow, PAGE_ROWS, PAGE_UNITS } from '../../src/ports/store.ts'
 import type { KeyValue, PageEvents } from '../../src/stores/browser.ts'
 import { type DexieStore, type DexieStoreOptions, dexieStore } from '../../src/stores/dexie.ts'
-import { TABLES } from '../../src/stores/dexie-schema.ts'
-import { RecoveringStore } from '../../src/stores/dexie-store.ts'
+import { openDatabase } from '../../src/stores/idb-open.ts'
+import { TABLES } from '../../src/stores/idb-schema.ts'
+import { RecoveringStore } from '../../src/stores/idb-store.ts'
 import { type Requests, runInTransaction } from '../../src/stores/idb-transaction.ts'
 import { LogTail } from '../../src/stores/log-tail.ts'
 import { fullMemory } from '../contract/full-memory.ts'
@@ -187,14 +188,11 @@ describe('a request that fails', () => {
   })
 
   it('late, on a handle that was replaced meanwhile, leaves the new one to the others', async () => {
-    const store = new RecoveringStore({
-      name: NAME,
-      durability: 'strict',
-      channel: null,
-      mirror: null,
-      indexedDB: new IDBFactory(),
-      IDBKeyRange,
-    })
+    const engine = { indexedDB: new IDBFactory(), IDBKeyRange }
+    const store = new RecoveringStore(
+      { name: NAME, durability: 'strict', channel: null, mirror: null, ...engine },
+      openDatabase,
+    )
     const failing = (wait: () => unknown) => {
       let calls = 0
       return async <Handle>(handle: Handle): Promise<Handle> => {

@@ -150,14 +150,13 @@ describe('tools', () => {
     ['context: tools[0].name', [{ ...good, name: '' }]],
     ['context: tools[0].description', [{ ...good, description: 7 }]],
   ])('are refused: %s', (message, tools) => {
-    expect(() => checkTools('context', tools as readonly ToolSpec[])).toThrow(
+    expect(() => checkTools('context', 'tools', tools)).toThrow(
       expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT', message: expect.stringContaining(message) }),
     )
   })
 
-  it('are taken with a description or without, or left out', () => {
-    checkTools('context', undefined)
-    checkTools('context', [])
-    checkTools('context', [good, { ...good, name: 'add', description: 'Adds.' }])
+  it('are taken with a description or without', () => {
+    checkTools('context', 'tools', [])
+    checkTools('context', 'tools', [good, { ...good, name: 'add', description: 'Adds.' }])
   })
 })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { base64 } from '../../src/platform/base64.ts'
 import { fromNativeBase64, nativeBase64 } from '../../src/platform/native-base64.ts'
+import { base64 } from '../../src/ports/base64.ts'
 
 const BYTES = Array.from({ length: 40 }, (_, length) =>
   Uint8Array.from({ length }, (_, index) => (index * 89 + length * 7) % 256),

@@ -162,9 +162,13 @@ describe('with an old peer', () => {
         copyLabel: 'Copy',
         isGrowing: false,
       }) as unknown as Directed
-      const element = { classList: { toggle: () => true }, isConnected: true, textContent: '' }
+      let shownText = ''
+      const replaceChildren = (...texts: readonly string[]): void => {
+        shownText = texts.join('')
+      }
+      const element = { classList: { toggle: () => true }, isConnected: true, replaceChildren }
       new Prose({ type: ELEMENT_PART }).update({ element }, values)
-      return { text: () => element.textContent, reported }
+      return { text: () => shownText, reported }
     }
 
     it('shows Markdown as it stands without DOMPurify 3, and tells the page why', async () => {

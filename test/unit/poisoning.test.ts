@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { lawChecker } from '../../src/assert-laws.ts'
-import { extractFacts } from '../../src/features/facts/extract-facts.ts'
+import { extractFacts } from '../../src/features/extraction/extract-facts.ts'
 import { visible } from '../../src/features/text/visible.ts'
 import { isTrusted } from '../../src/features/trust.ts'
 import {
@@ -57,7 +57,8 @@ function open(store: Store, summary: () => string): FullMemory {
     recall: {},
     compaction: { model: summariser, ahead: false },
     checkpoint: { excerptTokens: 200 },
-    facts: { caps: { perHour: 10_000 }, extract: (rounds) => extractFacts(rounds) },
+    facts: { caps: { perHour: 10_000 } },
+    extraction: { extract: (rounds) => extractFacts(rounds) },
   })
 }
 

@@ -4,6 +4,8 @@ import type { Feature } from '../../src/kernel/feature.ts'
 import { hashText } from '../../src/kernel/text/hash.ts'
 import { editMessage } from '../../src/operations/rewind.ts'
 import type { OpResult } from '../../src/ports/op.ts'
+import { SESSION } from '../../src/ports/session.ts'
+import type { Store } from '../../src/ports/store.ts'
 import { mapStore } from '../../src/stores/map.ts'
 
 /** Puts a register that it takes for absent. */
@@ -215,4 +217,34 @@ test('features hear what is durable, each with what came of its own part, and ma
       ['second', ['a'], outcomes.second],
     ])
   }
+})
+
+test('a repetition does not ask whether the session is still listed, nor does what follows it', async () => {
+  const store = mapStore()
+  let asked = 0
+  const watched: Store = {
+    ...store,
+    open: (scope) => {
+      const opened = store.open(scope)
+      const register: typeof opened.register = (key) => {
+        if (key.startsWith(SESSION)) asked++
+        return opened.register(key)
+      }
+      return new Proxy(opened, {
+        get: (target, name) => {
+          if (name === 'register') return register
+          const value: unknown = Reflect.get(target, name)
+          return typeof value === 'function' ? value.bind(target) : value
+        },
+      })
+    },
+  }
+  const session = createMemory({ store: watched, budget: 1_000 }).session({ userId: 'ada' })
+  const first = { role: 'user', content: 'a', id: 'a' } as const
+  await session.append(first)
+  await session.append({ role: 'assistant', content: 'b' })
+  expect(asked).toBe(1)
+  await session.append(first)
+  await session.append({ role: 'assistant', content: 'c' })
+  expect(asked).toBe(1)
 })

@@ -8,12 +8,13 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
 import type { Server } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { parseArgs } from 'node:util'
+import { parseArgs, parseEnv } from 'node:util'
 import { type Front, listen } from './front.ts'
 import { callingNpm, whenOrphaned } from './orphan.ts'
 import { buildPage, isBuilt } from './page.ts'
@@ -132,9 +133,18 @@ Plimsoll is at ${url}/
   ${url}/docs     every route of the edge
   ${url}/health   whether it runs
 
-You are the user "local", with any token or none. Chats are answered by a scripted demo, which says so,
-unless .dev.vars names a model (docs/deploy.md). What is stored is in ${data}/. Ctrl-C ends it.
+The page makes you a guest of this browser. A call of your own is the user "local", with any token or none.
+${answering()} What is stored is in ${data}/. Ctrl-C ends it.
 `
+}
+
+/** Who answers chats, by what wrangler reads too. */
+function answering(): string {
+  const path = resolve(root, '.dev.vars')
+  const { MODEL_ID, MODEL_BASE_URL } = existsSync(path) ? parseEnv(readFileSync(path, 'utf8')) : {}
+  return MODEL_ID && MODEL_BASE_URL
+    ? `Chats are answered by ${MODEL_ID} at ${MODEL_BASE_URL}.`
+    : 'Chats are answered by a scripted demo, which says so, until .dev.vars names a model (docs/deploy.md).'
 }
 
 try {

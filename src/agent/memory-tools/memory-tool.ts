@@ -1,5 +1,4 @@
 import type { Json } from '../../ports/message.ts'
-import type { ToolSession } from '../agent-session.ts'
 
 type OwnName =
   | 'finding'
@@ -24,7 +23,7 @@ export interface InputSchema {
 }
 
 /** One of them, without a session. */
-export interface MemoryTool<Input = never> {
+export interface MemoryTool {
   readonly name: CalledName
   readonly description: string
   /** With the limits that are checked; a model is shown its fields alone. */
@@ -33,12 +32,4 @@ export interface MemoryTool<Input = never> {
   readonly trust: 'tool' | 'web'
   /** The feature that has to be in use. */
   readonly needs?: 'facts' | 'recall' | 'skills'
-  /**
-   * Contract: what the model is to read. It may be called again for the same call, and then writes
-   * nothing more.
-   *
-   * @param input fits the schema
-   * @throws what the model is to read as an error
-   */
-  readonly run: (session: ToolSession, input: Input, callId: string) => Promise<string>
 }

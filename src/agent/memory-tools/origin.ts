@@ -1,6 +1,6 @@
+import { typedAmong } from '../../features/extraction/typed.ts'
+import { typedTrust } from '../../features/extraction/typed-trust.ts'
 import { areNear } from '../../features/facts/near-duplicates.ts'
-import { typedAmong } from '../../features/facts/typed.ts'
-import { typedTrust } from '../../features/facts/typed-trust.ts'
 import { RECALLED } from '../../features/recall/lexical-recall.ts'
 import { storedKey } from '../../kernel/context/secret.ts'
 import { asText } from '../../kernel/count.ts'

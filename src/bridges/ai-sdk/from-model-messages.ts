@@ -1,6 +1,6 @@
 import type { ModelMessage } from 'ai'
 import { invalid } from '../../kernel/text/json.ts'
-import { base64 } from '../../platform/base64.ts'
+import { base64 } from '../../ports/base64.ts'
 import type { Json, MessageInput, Part, ToolResultPart } from '../../ports/message.ts'
 import { contentOf } from '../../render/parts.ts'
 import { given, isRecord, jsonOf, keep, noted, shallow } from './opaque.ts'

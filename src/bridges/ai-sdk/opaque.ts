@@ -1,4 +1,4 @@
-import { base64 } from '../../platform/base64.ts'
+import { base64 } from '../../ports/base64.ts'
 import type { Json, OpaquePart, Part } from '../../ports/message.ts'
 import type { ProviderOptions } from './types.ts'
 

@@ -72,6 +72,8 @@ export class ChatConversation implements Conversation {
   #factReadings = 0
   /** Counts what was opened, so that what was asked for before shows no more. */
   #opened = 0
+  /** Ends once what is said belongs to what was opened last. */
+  #entering: Promise<unknown> = Promise.resolve()
   #reading: Promise<void> | undefined
   #stale = false
   #stop: AbortController | undefined
@@ -104,9 +106,14 @@ export class ChatConversation implements Conversation {
   async open(sessionId: string, { home: kind }: { readonly home?: HomeKind } = {}): Promise<void> {
     this.#leave()
     const opened = ++this.#opened
+    const entering = (async () => this.#enter(sessionId, kind ?? (await this.#kindOf(sessionId)), opened))()
+    this.#entering = entering.catch(() => {})
     await this.#try(async () => {
-      const found = kind ?? (await this.#kindOf(sessionId))
-      if (opened === this.#opened) await this.#enter(sessionId, found, opened)
+      const open = await entering
+      if (!open) return
+      this.#show()
+      await this.#load(open)
+      if (this.#open === open) void this.#goOn(open)
     })
   }
 
@@ -127,6 +134,7 @@ export class ChatConversation implements Conversation {
     { uploads = [] }: { readonly uploads?: readonly Upload[] } = {},
   ): Promise<boolean> {
     if (text.trim() === '' && uploads.length === 0) return false
+    await this.#entering
     if (!this.#open) await this.create()
     return this.#say(text, { uploads })
   }
@@ -229,7 +237,10 @@ export class ChatConversation implements Conversation {
   }
 
   async inspected(): Promise<Inspected | undefined> {
-    return this.#open?.session.inspected()
+    const open = this.#open
+    if (!open || this.#run.messages.length === 0) return undefined
+    const { title } = this.#state.session ?? open.entry
+    return { ...(await open.session.inspected()), title }
   }
 
   async close(): Promise<void> {
@@ -256,12 +267,11 @@ export class ChatConversation implements Conversation {
     return true
   }
 
+  /** Where a session is: that of no other home is the default one's, which need not be asked. */
   async #kindOf(sessionId: string): Promise<HomeKind> {
     const { defaultHome, home } = this.#parts
-    const kinds = this.#parts.kinds()
-    if (kinds.length === 1) return defaultHome
-    // The local list first: it needs no network.
-    for (const kind of kinds) {
+    for (const kind of this.#parts.kinds()) {
+      if (kind === defaultHome) continue
       const found = await home(kind).then(
         (one) => one.find(sessionId),
         () => undefined,
@@ -271,13 +281,20 @@ export class ChatConversation implements Conversation {
     return defaultHome
   }
 
-  async #enter(sessionId: string, kind: HomeKind, opened: number, isFresh = false): Promise<void> {
+  /** @returns undefined: another one was opened meanwhile */
+  async #enter(
+    sessionId: string,
+    kind: HomeKind,
+    opened: number,
+    isFresh = false,
+  ): Promise<Open | undefined> {
+    if (opened !== this.#opened) return undefined
     const { platform } = this.#parts
     const fresh = { sessionId, title: '', home: kind, createdAt: platform.now() }
     this.#become({ ...CLOSED, online: platform.network.isOnline(), session: fresh })
     const home = await this.#parts.home(kind)
     const outbox = kind === 'edge' ? await this.#parts.outbox() : undefined
-    if (opened !== this.#opened) return
+    if (opened !== this.#opened) return undefined
     const open: Open = {
       entry: fresh,
       home,
@@ -296,13 +313,8 @@ export class ChatConversation implements Conversation {
       void open.ends.push(open.session.watch(() => void this.#follow(open).catch(() => {})))
     if (isFresh && outbox) open.ends.push(onceSent(outbox, sessionId, watch))
     else watch()
-    if (isFresh) {
-      this.#become({ loaded: true })
-      return
-    }
-    this.#show()
-    await this.#load(open)
-    if (this.#open === open) void this.#goOn(open)
+    if (isFresh) this.#become({ loaded: true })
+    return open
   }
 
   async #load(open: Open): Promise<void> {

@@ -6,7 +6,7 @@ import type { Scene } from './scene.ts'
 export function composer(scene: Scene): TemplateResult {
   const { words, settings, state, ui, act } = scene
   const label = settings.placeholder ?? words.text('placeholder')
-  const canSend = ui.hasDraft || ui.files.length > 0
+  const canSend = ui.hasDraft || ui.files.length + ui.pasted.length > 0
   const isStopping = state.reply !== undefined && !canSend
   return html`<div class="foot-bar">
     ${filesOf(scene)}
@@ -16,6 +16,9 @@ export function composer(scene: Scene): TemplateResult {
     }}>
       <textarea rows="1" dir="auto" enterkeyhint="send" aria-label=${label} placeholder=${label}
         @input=${() => act.typed()}
+        @paste=${(event: ClipboardEvent) => {
+          if (act.paste(event.clipboardData?.getData('text/plain') ?? '')) event.preventDefault()
+        }}
         @keydown=${(event: KeyboardEvent) => {
           // While an input method composes, Enter takes its suggestion.
           if (event.key !== 'Enter' || event.shiftKey || event.isComposing || event.keyCode === 229) return
@@ -51,11 +54,24 @@ function attach(scene: Scene): TemplateResult {
 }
 
 function filesOf(scene: Scene): TemplateResult | typeof nothing {
-  const { words, ui } = scene
-  if (ui.files.length === 0) return nothing
-  return html`<div class="chips files">${ui.files.map(
-    (file) => html`<p class="chip">${icon('attach')}<span dir="auto">${file.name}</span>
-      <button type="button" aria-label=${words.text('detach', { name: file.name })}
-        @click=${() => scene.update({ files: scene.ui.files.filter((other) => other !== file) })}>${icon('close')}</button></p>`,
-  )}</div>`
+  const { words, ui, update } = scene
+  if (ui.files.length + ui.pasted.length === 0) return nothing
+  const chip = (name: string, leaveOut: () => void): TemplateResult => html`<p class="chip">
+    ${icon('attach')}<span dir="auto">${name}</span>
+    <button type="button" aria-label=${words.text('detach', { name })} @click=${leaveOut}>${icon('close')}</button>
+  </p>`
+  return html`<div class="chips files">
+    ${ui.files.map((file) => chip(file.name, () => update({ files: without(scene.ui.files, file) })))}
+    ${ui.pasted.map((text) =>
+      chip(words.text('pasted', { count: words.number(text.length) }), () =>
+        update({ pasted: without(scene.ui.pasted, text) }),
+      ),
+    )}
+  </div>`
+}
+
+/** A list without the first of its items that is this one. */
+function without<Item>(items: readonly Item[], item: Item): readonly Item[] {
+  const place = items.indexOf(item)
+  return items.filter((_, index) => index !== place)
 }

@@ -12,3 +12,34 @@ export function keepFocusIn(frame: HTMLElement, event: KeyboardEvent): void {
   event.preventDefault()
   to.focus()
 }
+
+/** Where the focus is: in which item of a list, of which panel. */
+export interface FocusPlace {
+  readonly element: Element
+  readonly list: Element | null
+  /** Place of the item in its list. */
+  readonly index: number
+  readonly panel: Element | null
+}
+
+export function placeOf(frame: HTMLElement): FocusPlace | undefined {
+  const element = (frame.getRootNode() as ShadowRoot).activeElement
+  if (!element || !frame.contains(element)) return undefined
+  const item = element.closest('li, .card')
+  const list = item?.parentElement ?? null
+  const index = list && item ? [...list.children].indexOf(item) : 0
+  return { element, list, index, panel: element.closest('.side') }
+}
+
+/**
+ * What takes the focus at a place by now: of the item there, of the one before, of the panel.
+ */
+export function firstFocusable({ list, index, panel }: FocusPlace): HTMLElement | undefined {
+  const items = list?.isConnected ? list.children : undefined
+  for (const within of [items?.[index], items?.[index - 1], panel]) {
+    if (!within?.isConnected) continue
+    const found = [...within.querySelectorAll<HTMLElement>(FOCUSABLE)].find((each) => each.checkVisibility())
+    if (found) return found
+  }
+  return undefined
+}

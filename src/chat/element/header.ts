@@ -1,4 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js'
+import type { ConversationState, Problem } from '../ports.ts'
 import { icon, mark } from './icons.ts'
 import { iconButton } from './message.ts'
 import { wordsFor } from './problems.ts'
@@ -80,14 +81,25 @@ function storageNotice({ state, words, act }: Scene): TemplateResult | typeof no
 }
 
 function offlineNotice({ state, words }: Scene): TemplateResult | typeof nothing {
-  if (state.online || state.session?.home === 'local') return nothing
+  if (!isCutOff(state)) return nothing
   return html`<div class="notice">${icon('offline')}<p>${words.text('offline')}</p></div>`
+}
+
+/** Whether another notice says the same, and what one can do. */
+function isSaid({ state }: Scene, code: Problem['code']): boolean {
+  if (code === 'ERR_OFFLINE') return isCutOff(state)
+  if (code === 'ERR_STORAGE_FULL') return state.storage === 'full'
+  return code === 'ERR_STORAGE_LOST' && state.storage === 'lost'
+}
+
+function isCutOff({ online, session }: ConversationState): boolean {
+  return !online && session?.home !== 'local'
 }
 
 function problemNotice(scene: Scene): TemplateResult | typeof nothing {
   const { state, ui, words, settings, chat } = scene
   const problem = ui.problem ?? (state.problem === ui.dismissed ? undefined : state.problem)
-  if (!problem) return nothing
+  if (!problem || isSaid(scene, problem.code)) return nothing
   const retry = html`<button type="button" @click=${() => {
     scene.update({ problem: undefined })
     scene.attempt(chat.conversation.retry())

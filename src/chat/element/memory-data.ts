@@ -1,18 +1,28 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js'
-import type { MemoryPanelModel } from '../ports.ts'
+import type { HomeKind, MemoryPanelModel } from '../ports.ts'
+import type { TextKey } from '../strings/catalogue.ts'
 import type { MemoryActions, MemoryState } from './memory-panel.ts'
 import type { Scene } from './scene.ts'
 
 const RELEASE_MS = 60_000
 
 /** Taking everything along, bringing it back, and removing it. */
-export function dataTab({ words }: Scene, state: MemoryState, actions: MemoryActions): TemplateResult {
-  const { imported, mayErase, isBusy } = state
+export function dataTab(scene: Scene, state: MemoryState, actions: MemoryActions): TemplateResult {
+  const { words } = scene
+  const { imported, mayErase, isBusy, homes, destinations } = state
   const word = words.text('eraseWord')
+  // Where there is but one home, nobody needs to be told which.
+  const named = (button: TextKey, home: HomeKind): string =>
+    destinations.length === 1
+      ? words.text(button)
+      : `${words.text(button)}: ${words.text(home === 'edge' ? 'homeEdge' : 'homeLocal')}`
   return html`<section class="card">
       <h3>${words.text('exportTitle')}</h3>
       <p class="muted">${words.text('exportText')}</p>
-      <div class="row"><button class="outlined" type="button" ?disabled=${isBusy} @click=${() => actions.change(save)}>${words.text('exportButton')}</button></div>
+      ${homes.map(
+        (home) =>
+          html`<div class="row"><button class="outlined" type="button" ?disabled=${isBusy} @click=${() => actions.change((memory) => save(memory, home))}>${named('exportButton', home)}</button></div>`,
+      )}
     </section>
     <section class="card">
       <h3>${words.text('importTitle')}</h3>
@@ -22,22 +32,27 @@ export function dataTab({ words }: Scene, state: MemoryState, actions: MemoryAct
           ? html`<p role="status">${words.counted('importedMessages', imported.messages)} ${words.counted('importedFacts', imported.facts)}</p>`
           : nothing
       }
-      <div class="row">
+      ${destinations.map(
+        (home) => html`<div class="row">
         <button class="outlined" type="button" ?disabled=${isBusy} @click=${({ currentTarget }: Event) => {
           const input = (currentTarget as HTMLElement).nextElementSibling
           if (input instanceof HTMLInputElement) input.click()
-        }}>${words.text('importButton')}</button>
+        }}>${named('importButton', home)}</button>
         <input type="file" hidden accept=".jsonl,.ndjson,application/jsonl" @change=${({
           currentTarget,
         }: Event) => {
-          const file = (currentTarget as HTMLInputElement).files?.[0]
+          const input = currentTarget as HTMLInputElement
+          const file = input.files?.[0]
           if (file)
             actions.change(
-              (memory) => memory.import(linesOf(file)),
+              (memory) => memory.import(chunksOf(file), home),
               (imported) => ({ imported }),
             )
+          // The same file may be chosen again.
+          input.value = ''
         }} />
-      </div>
+      </div>`,
+      )}
     </section>
     <form class="card" @submit=${(event: SubmitEvent) => {
       event.preventDefault()
@@ -60,19 +75,19 @@ export function dataTab({ words }: Scene, state: MemoryState, actions: MemoryAct
     </form>`
 }
 
-async function save(memory: MemoryPanelModel): Promise<void> {
+async function save(memory: MemoryPanelModel, home: HomeKind): Promise<void> {
   const parts: string[] = []
-  for await (const line of memory.export()) parts.push(line.endsWith('\n') ? line : `${line}\n`)
+  for await (const line of memory.export(home)) parts.push(line.endsWith('\n') ? line : `${line}\n`)
   const url = URL.createObjectURL(new Blob(parts, { type: 'application/jsonl' }))
   const link = document.createElement('a')
   link.href = url
-  link.download = `plimsoll-${new Date().toISOString().slice(0, 10)}.jsonl`
+  link.download = `plimsoll-${home === 'edge' ? 'service' : 'device'}-${new Date().toISOString().slice(0, 10)}.jsonl`
   link.click()
   setTimeout(() => URL.revokeObjectURL(url), RELEASE_MS)
 }
 
 /** A file's text as it is read. */
-async function* linesOf(file: File): AsyncIterable<string> {
+async function* chunksOf(file: File): AsyncIterable<string> {
   const reader = file.stream().pipeThrough(new TextDecoderStream()).getReader()
   for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value
 }

@@ -5,7 +5,7 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js'
 import type { Certificate } from '../../ports/certificate.ts'
 import type { Chat } from '../open-chat.ts'
-import type { MemoryFact, MemoryPanelModel, Problem } from '../ports.ts'
+import type { HomeKind, ImportCount, MemoryFact, MemoryPanelModel, Problem } from '../ports.ts'
 import { certificateView } from './certificate.ts'
 import { icon } from './icons.ts'
 import { dataTab } from './memory-data.ts'
@@ -31,7 +31,9 @@ export interface MemoryState {
   /** Id of the fact that may be forgotten. */
   readonly forgetting: string | undefined
   readonly certificate: Certificate | undefined
-  readonly imported: { readonly messages: number; readonly facts: number } | undefined
+  readonly imported: ImportCount | undefined
+  readonly homes: readonly HomeKind[]
+  readonly destinations: readonly HomeKind[]
   /** Whether the word that confirms was typed. */
   readonly mayErase: boolean
   readonly isBusy: boolean
@@ -75,6 +77,8 @@ class MemoryPanel implements MemoryActions {
     forgetting: undefined,
     certificate: undefined,
     imported: undefined,
+    homes: [],
+    destinations: [],
     mayErase: false,
     isBusy: false,
     problem: undefined,
@@ -110,15 +114,17 @@ class MemoryPanel implements MemoryActions {
   ): Promise<void> {
     this.update({ isBusy: true, problem: undefined })
     try {
+      const done = await task(await this.#chat.memory())
+      // An import may have opened another home.
       const memory = await this.#chat.memory()
-      const done = await task(memory)
+      const { homes, destinations } = memory
       const query = this.#state.query.trim()
       const [facts, profile, skills] = await Promise.all([
         memory.facts(query ? { query } : {}),
         memory.profile(),
         memory.skills(),
       ])
-      this.update({ ...then?.(done), facts, profile, skills, isBusy: false })
+      this.update({ ...then?.(done), homes, destinations, facts, profile, skills, isBusy: false })
     } catch (error) {
       this.update({ isBusy: false, problem: problemOf(error) })
     }

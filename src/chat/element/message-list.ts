@@ -23,17 +23,23 @@ export function messageList(scene: Scene, reader: Reader): TemplateResult {
           rows,
           ({ shown }) => shown.message.id,
           (row, place) =>
-            html`${dayBefore(scene, rows[place - 1], row)}${messageView(
-              scene,
-              row,
-              isToEnd && place === rows.length - 1 && !state.reply,
-            )}`,
+            rowView(scene, rows[place - 1], row, isToEnd && place === rows.length - 1 && !state.reply),
         )}
         ${isToEnd && state.reply ? replyView(scene, state.reply) : nothing}
       </div>
     </div>
     ${reader.isAtEnd ? nothing : toEnd(scene)}
   </div>`
+}
+
+/** One that cannot be drawn takes no other down with it. */
+function rowView(scene: Scene, before: Row | undefined, row: Row, isLast: boolean): TemplateResult {
+  try {
+    return html`${dayBefore(scene, before, row)}${messageView(scene, row, isLast)}`
+  } catch (error) {
+    return html`<p class="state bad" data-message=${row.shown.message.id}>${icon('warning')}${scene.words.text('unreadable')}
+      ${scene.settings.isDeveloper ? html`<span class="muted" dir="auto">${String(error)}</span>` : nothing}</p>`
+  }
 }
 
 function topOf({ words, state }: Scene, reader: Reader): TemplateResult | typeof nothing {
@@ -47,8 +53,14 @@ function dayBefore(
   { shown }: Row,
 ): TemplateResult | typeof nothing {
   const day = words.day(shown.message.createdAt, now)
-  if (before && words.day(before.shown.message.createdAt, now) === day) return nothing
+  const earlier = before?.shown.message.createdAt
+  if (earlier !== undefined && isDate(earlier) && words.day(earlier, now) === day) return nothing
   return html`<p class="day">${day}</p>`
+}
+
+/** Whether `Date` can hold it (ECMA-262, TimeClip). */
+function isDate(milliseconds: number): boolean {
+  return Math.abs(milliseconds) <= 8.64e15
 }
 
 function toEnd({ words, ui, act }: Scene): TemplateResult {

@@ -1,5 +1,6 @@
+import { guard } from 'lit/directives/guard.js'
 import { html, nothing, type TemplateResult } from 'lit/html.js'
-import { prose } from '../markdown/prose.ts'
+import { chunksOf, prose } from '../markdown/prose.ts'
 import type { RunningReply, ShownCall, ShownMessage } from '../ports.ts'
 import { icon, mark } from './icons.ts'
 import { wordsFor } from './problems.ts'
@@ -41,17 +42,35 @@ export function replyView(scene: Scene, reply: RunningReply): TemplateResult {
   </article>`
 }
 
-function bodyOf(scene: Scene, { text, reasoning, calls, media }: Row, isUser: boolean): TemplateResult {
+function bodyOf(
+  scene: Scene,
+  { shown, text, reasoning, calls, media }: Row,
+  isUser: boolean,
+): TemplateResult {
   const { words } = scene
   const files = media.map(
     ({ mediaType }) =>
       html`<p class="chip">${icon('attach')}<span>${words.text('attachment', { type: mediaType })}</span></p>`,
   )
+  const read = beginningOf(scene, shown.message.id, text)
+  const more =
+    read === text
+      ? nothing
+      : html`<p><button class="outlined" type="button" @click=${() => scene.act.showAll(shown.message.id)}>${words.text('showAll')}</button></p>`
   if (isUser)
-    return html`${text ? html`<div class="bubble" dir="auto">${text}</div>` : nothing}${files.length ? html`<div class="chips">${files}</div>` : nothing}`
+    return html`${text ? html`<div class="bubble" dir="auto">${guard([read], () => chunksOf(read))}</div>${more}` : nothing}${files.length ? html`<div class="chips">${files}</div>` : nothing}`
   return html`${reasoningView(scene, reasoning)}
-  ${text ? html`<div class="prose" dir="auto" ${prose(text, { copyLabel: words.text('copyCode'), isGrowing: false })}></div>` : nothing}
+  ${text ? html`<div class="prose" dir="auto" ${prose(read, { copyLabel: words.text('copyCode'), isGrowing: false })}></div>${more}` : nothing}
   ${files}${stepsView(scene, calls)}`
+}
+
+/** UTF-16 units of a longer text that show at first. */
+const AT_FIRST = 20_000
+
+/** The text, or as much of a long one as shows before somebody asks for all of it. */
+function beginningOf({ ui }: Scene, messageId: string, text: string): string {
+  if (text.length <= 2 * AT_FIRST || ui.whole.has(messageId)) return text
+  return `${text.slice(0, AT_FIRST).replace(/[\ud800-\udbff]$/, '')} …`
 }
 
 function reasoningView({ words }: Scene, reasoning: string): TemplateResult | typeof nothing {

@@ -30,8 +30,11 @@ export interface Ui {
   readonly found: readonly FoundSession[] | undefined
   readonly renaming: string | undefined
   readonly removing: string | undefined
-  /** Names of files that go with the next message. */
+  /** What goes with the next message: files, and texts too long for the field. */
   readonly files: readonly File[]
+  readonly pasted: readonly string[]
+  /** Ids of messages whose long text shows whole. */
+  readonly whole: ReadonlySet<string>
   readonly problem: Problem | undefined
   /** A problem of the conversation that was waved away. */
   readonly dismissed: Problem | undefined
@@ -69,10 +72,14 @@ export interface Actions {
   /** Copies to the clipboard, and says so at the message. */
   copy(text: string, messageId: string): void
   show(side: Side | undefined): void
+  /** Shows a long message whole. */
+  showAll(messageId: string): void
   /** Begins to edit a message. */
   edit(messageId: string): void
   saveEdit(messageId: string): void
   /** Called when something was typed. */
   typed(): void
+  /** Takes a text that was pasted, if it is too long for the field. @returns whether it did */
+  paste(text: string): boolean
   search(query: string): void
 }

@@ -111,6 +111,7 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .chip span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 .chip button { min-block-size: 1.5rem; padding: 0 0.4375rem; border-radius: 1rem; color: var(--accent); font-weight: 600 }
 .plain { white-space: pre-wrap }
+.chunk { content-visibility: auto; contain-intrinsic-size: auto 100rem }
 .name { color: var(--muted); font-size: 0.75rem; font-weight: 600 }
 
 .steps { display: grid; gap: 0.25rem }
@@ -168,7 +169,7 @@ label > * { color: var(--text) }
 .nothing { padding: 2rem 1rem; color: var(--muted); font-size: 0.875rem; text-align: center; text-wrap: balance }
 
 .frame { display: grid; grid-template: minmax(0, 1fr) / minmax(0, 1fr); min-block-size: 0; block-size: 100% }
-@container chat (inline-size >= 54rem) {
+@container chat (inline-size >= 57.6em) {
   .frame { grid-template-columns: 17rem minmax(0, 1fr) }
   .frame.remembering { grid-template-columns: 17rem minmax(0, 1fr) 22rem }
   .side { animation: none }
@@ -179,11 +180,11 @@ label > * { color: var(--text) }
   .main { grid-area: 1 / 2 }
   .to-sessions, .side.sessions .leave, .main .to-new { display: none }
 }
-@container chat (inline-size < 54rem) {
+@container chat (inline-size < 57.6em) {
   .frame.covered > .main { visibility: hidden }
   .side.sessions:not(.shown) { display: none }
 }
-@media (max-height: 30rem) { .hint { display: none } }
+@media (max-height: 30em) { .hint { display: none } }
 @keyframes rise { from { opacity: 0; transform: translateY(0.375rem) } }
 @keyframes slide { from { opacity: 0; transform: translateX(0.75rem) } }
 @keyframes swell { 0%, 60%, 100% { opacity: 0.3; transform: scale(0.8) } 30% { opacity: 1; transform: none } }

@@ -6,7 +6,7 @@ import type { ConversationState, Upload } from '../ports.ts'
 import type { Words } from '../strings/words.ts'
 import { Announcer } from './announcer.ts'
 import { composer } from './composer.ts'
-import { keepFocusIn } from './focus.ts'
+import { firstFocusable, keepFocusIn, placeOf } from './focus.ts'
 import { header, notices } from './header.ts'
 import { messageList } from './message-list.ts'
 import { problemOf } from './problems.ts'
@@ -34,6 +34,8 @@ const AT_FIRST: Ui = {
   renaming: undefined,
   removing: undefined,
   files: [],
+  pasted: [],
+  whole: new Set(),
   problem: undefined,
   dismissed: undefined,
 }
@@ -44,6 +46,14 @@ const AT_FIRST: Ui = {
 const PREPARE_MS = 500
 const COPIED_MS = 1_600
 const SEARCH_MS = 200
+const DRAFT_MS = 300
+/** UTF-16 units. Browsers lay out a longer field for seconds, with each key that is pressed. */
+const LONGEST_TYPED = 20_000
+
+/** Names the draft of a conversation in which nothing was said yet. */
+const NEW = 'new'
+
+const KEY_EVENTS = ['keydown', 'keypress', 'keyup'] as const
 
 type SidePanel = (scene: Scene) => unknown
 
@@ -65,6 +75,9 @@ export class ChatView {
   readonly #preparing: ReturnType<typeof setTimeout>
   #copiedTimer: ReturnType<typeof setTimeout> | undefined
   #searchTimer: ReturnType<typeof setTimeout> | undefined
+  #draftTimer: ReturnType<typeof setTimeout> | undefined
+  /** Whose draft stands in the field. */
+  #drafted: { readonly sessionId: string; readonly name: string } | undefined
 
   /** @param root is emptied; it must be inside of a shadow root */
   constructor(root: HTMLElement, chat: Chat, words: Words, host: ViewHost) {
@@ -88,12 +101,19 @@ export class ChatView {
       draw: () => this.draw(),
     })
     root.addEventListener('keydown', this.#keyPressed)
+    for (const type of KEY_EVENTS) root.addEventListener(type, keepTyped)
     root.addEventListener('click', this.#clicked)
+    addEventListener('pagehide', this.#keepDraft)
     this.#ends.push(
+      this.#keepDraft,
+      () => removeEventListener('pagehide', this.#keepDraft),
       chat.conversation.subscribe(() => this.draw()),
       chat.sessions.subscribe(() => this.draw()),
       chat.models.subscribe(() => this.draw()),
       () => root.removeEventListener('keydown', this.#keyPressed),
+      () => {
+        for (const type of KEY_EVENTS) root.removeEventListener(type, keepTyped)
+      },
       () => root.removeEventListener('click', this.#clicked),
     )
     this.#draw()
@@ -124,6 +144,7 @@ export class ChatView {
     clearTimeout(this.#preparing)
     clearTimeout(this.#copiedTimer)
     clearTimeout(this.#searchTimer)
+    clearTimeout(this.#draftTimer)
     this.#reader.disconnect()
     render(nothing, this.#frame)
     this.#root.replaceChildren()
@@ -137,6 +158,7 @@ export class ChatView {
     const shown = side && this.#sidePanels[side]
     const panel = side === 'sessions' ? undefined : shown
     const sessions = this.#sidePanels.sessions?.(scene) ?? html`<aside class="side sessions"></aside>`
+    const held = placeOf(this.#frame)
     // While a panel loads, what opened it stays in reach and keeps the focus.
     this.#frame.classList.toggle('covered', shown !== undefined)
     this.#frame.classList.toggle('remembering', panel !== undefined)
@@ -146,6 +168,9 @@ export class ChatView {
         ${panel?.(scene)}`,
       this.#frame,
     )
+    this.#followDraft(scene.state)
+    // What had the focus is gone: it goes to what stands there now.
+    if (held && !held.element.isConnected) (firstFocusable(held) ?? this.#textarea())?.focus()
     const scroller = this.#frame.querySelector<HTMLElement>('.scroller')
     if (scroller) this.#reader.follow(scroller)
     this.#reader.settle()
@@ -197,6 +222,7 @@ export class ChatView {
     },
     copy: (text, messageId) => this.#attempt(this.#copy(text, messageId)),
     show: (side) => this.#show(side),
+    showAll: (messageId) => this.#update({ whole: new Set([...this.#ui.whole, messageId]) }),
     edit: (messageId) => {
       this.#update({ editing: messageId })
       this.#focusSoon('.editor textarea')
@@ -205,8 +231,16 @@ export class ChatView {
     typed: () => {
       const hasDraft = (this.#textarea()?.value.trim() ?? '') !== ''
       if (hasDraft !== this.#ui.hasDraft) this.#update({ hasDraft })
+      clearTimeout(this.#draftTimer)
+      this.#draftTimer = setTimeout(this.#keepDraft, DRAFT_MS)
       // Where that was not done, or failed.
       if (hasDraft) this.#chat.conversation.prepare()
+    },
+    paste: (text) => {
+      if (text.length <= LONGEST_TYPED) return false
+      this.#update({ pasted: [...this.#ui.pasted, text] })
+      this.#chat.conversation.prepare()
+      return true
     },
     search: (query) => this.#search(query),
   }
@@ -214,11 +248,13 @@ export class ChatView {
   /** What was typed leaves the composer at once, and comes back if it could not be kept. */
   async #send(): Promise<void> {
     const textarea = this.#textarea()
-    const { files } = this.#ui
-    const text = textarea?.value.trim() ?? ''
+    const { files, pasted } = this.#ui
+    const typed = textarea?.value.trim() ?? ''
+    const text = [typed, ...pasted].filter((each) => each.trim() !== '').join('\n\n')
     if (!textarea || (text === '' && files.length === 0)) return
     textarea.value = ''
-    this.#update({ hasDraft: false, files: [], problem: undefined })
+    this.#keepDraft()
+    this.#update({ hasDraft: false, files: [], pasted: [], problem: undefined })
     this.#reader.toEnd()
     try {
       const uploads = await Promise.all(files.map(uploadOf))
@@ -226,8 +262,8 @@ export class ChatView {
     } catch (error) {
       this.#update({ problem: problemOf(error) })
     }
-    textarea.value = [text, textarea.value].filter(Boolean).join('\n')
-    this.#update({ files: [...files, ...this.#ui.files] })
+    textarea.value = [typed, textarea.value].filter(Boolean).join('\n')
+    this.#update({ files: [...files, ...this.#ui.files], pasted: [...pasted, ...this.#ui.pasted] })
     this.#actions.typed()
   }
 
@@ -309,15 +345,41 @@ export class ChatView {
     }, SEARCH_MS)
   }
 
+  /** Puts what was typed before in a conversation into the field, when that conversation shows. */
+  #followDraft({ session, loaded, messages, hasOlder }: ConversationState): void {
+    const textarea = this.#textarea()
+    const before = this.#drafted
+    if (!textarea || !session) return
+    const { sessionId } = session
+    // One in which nothing was said yet has another id after a reload.
+    const isNew = messages.length === 0 && !hasOlder
+    const name = isNew && loaded ? NEW : sessionId
+    if (before?.sessionId === sessionId) {
+      if (before.name === name) return
+      if (before.name === NEW) this.#chat.drafts.write(NEW, '')
+    } else if (before) {
+      this.#keepDraft()
+      textarea.value = ''
+    } else if (isNew && !loaded) return
+    this.#drafted = { sessionId, name }
+    if (textarea.value === '') textarea.value = this.#chat.drafts.read(name)
+    if (textarea.value !== '') this.#actions.typed()
+  }
+
+  readonly #keepDraft = (): void => {
+    if (this.#drafted) this.#chat.drafts.write(this.#drafted.name, this.#textarea()?.value ?? '')
+  }
+
   /** Escape ends the nearest thing: the reply, what covers the messages, the widget. */
   readonly #keyPressed = (event: KeyboardEvent): void => {
     if (event.isComposing) return
     if (event.key === 'Tab' && this.#host.isModal()) keepFocusIn(this.#frame, event)
     if (event.key !== 'Escape') return
-    event.stopPropagation()
     if (this.#ui.side) this.#show(undefined)
     else if (this.#chat.conversation.getSnapshot().reply) this.#actions.stop()
     else if (this.#host.settings().isFloating) this.#host.hide()
+    else return
+    event.stopPropagation()
   }
 
   /** Copies a code block. */
@@ -348,6 +410,15 @@ export class ChatView {
   #textarea(): HTMLTextAreaElement | null {
     return this.#frame.querySelector('.composer textarea')
   }
+}
+
+/**
+ * Keeps what is typed in a field from the page, whose shortcuts it would be: from there the target
+ * is the widget, and no field.
+ */
+function keepTyped(event: Event): void {
+  const [target] = event.composedPath()
+  if (target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement) event.stopPropagation()
 }
 
 async function uploadOf(file: File): Promise<Upload> {

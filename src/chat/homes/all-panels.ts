@@ -1,45 +1,45 @@
 import { NAMED } from '../../operations/forget/certificate.ts'
 import type { Certificate, RemovedKind } from '../../ports/certificate.ts'
 import { PlimsollError } from '../../ports/errors.ts'
-import type { MemoryPanelModel } from '../ports.ts'
-
-/** How each export begins. */
-const BEGIN = '{"type":"export"'
+import type { HomeKind, HomeMemory, MemoryPanelModel } from '../ports.ts'
 
 /**
  * What is remembered in several homes, as one. Profile and skills are those of the last one, which
- * new sessions are made in.
+ * new sessions are made in. What one home exports is a file of its own, and goes where the person
+ * says: what was kept on a device does not reach a service by itself.
+ *
+ * @param homes those that hold something
+ * @param destinations those that an import may go to
+ * @param open contract: gives the memory of one of `destinations`
  */
-export function allPanels(panels: readonly MemoryPanelModel[]): MemoryPanelModel {
+export function allPanels(
+  homes: readonly { readonly kind: HomeKind; readonly memory: HomeMemory }[],
+  destinations: readonly HomeKind[],
+  open: (kind: HomeKind) => Promise<HomeMemory>,
+): MemoryPanelModel {
+  const panels = homes.map(({ memory }) => memory)
   const main = panels.at(-1)
   if (!main)
-    throw new PlimsollError('ERR_INVALID_ARGUMENT', 'memory: panels must not be empty', {
-      argument: 'panels',
+    throw new PlimsollError('ERR_INVALID_ARGUMENT', 'memory: homes must not be empty', {
+      argument: 'homes',
     })
-  if (panels.length === 1) return main
-  const ownerOf = async (factId: string): Promise<MemoryPanelModel> => {
+  const ownerOf = async (factId: string): Promise<HomeMemory> => {
     for (const panel of panels) if ((await panel.facts()).some(({ id }) => id === factId)) return panel
     return main
   }
   return {
     ...main,
+    homes: homes.map(({ kind }) => kind),
+    destinations,
     facts: async (options) => (await Promise.all(panels.map((panel) => panel.facts(options)))).flat(),
     edit: async (factId, change) => (await ownerOf(factId)).edit(factId, change),
     pin: async (factId, pinned) => (await ownerOf(factId)).pin(factId, pinned),
     promote: async (factId) => (await ownerOf(factId)).promote(factId),
     forget: async (factId) => (await ownerOf(factId)).forget(factId),
-    async *export() {
-      for (const panel of panels) yield* panel.export()
+    async *export(home) {
+      for (const { kind, memory } of homes) if (kind === home) yield* memory.export()
     },
-    async import(lines) {
-      const sum = { messages: 0, facts: 0 }
-      for await (const file of files(lines)) {
-        const { messages, facts } = await main.import(file)
-        sum.messages += messages
-        sum.facts += facts
-      }
-      return sum
-    },
+    import: async (chunks, home) => (await open(home)).import(chunks),
     async eraseAll() {
       const certificates: Certificate[] = []
       for (const panel of panels) certificates.push(await panel.eraseAll())
@@ -63,20 +63,4 @@ function together(one: Certificate, other: Certificate): Certificate {
     confirmed: one.confirmed.filter((holder) => other.confirmed.includes(holder)),
     pending: [...new Set([...one.pending, ...other.pending])],
   }
-}
-
-/** The exports of several homes, one after the other. */
-async function* files(lines: AsyncIterable<string>): AsyncGenerator<AsyncIterable<string>> {
-  let file: string[] = []
-  const whole = async function* (given: readonly string[]): AsyncGenerator<string> {
-    yield* given
-  }
-  for await (const line of lines) {
-    if (line.startsWith(BEGIN) && file.length > 0) {
-      yield whole(file)
-      file = []
-    }
-    file.push(line)
-  }
-  if (file.length > 0) yield whole(file)
 }

@@ -1,11 +1,11 @@
 import type { Client } from '../../client/client.ts'
 import { PlimsollError } from '../../ports/errors.ts'
-import type { MemoryPanelModel } from '../ports.ts'
+import type { HomeMemory } from '../ports.ts'
 import { importCount } from './import-count.ts'
 import { matching, panelFact, sharedFirst } from './panel-facts.ts'
 
 /** What is remembered of the caller at an edge. */
-export function edgePanel(client: Client): MemoryPanelModel {
+export function edgePanel(client: Client): HomeMemory {
   const sessionIds = async (): Promise<readonly string[]> => {
     const found: string[] = []
     for (let after: string | undefined; ; ) {

@@ -57,7 +57,7 @@ async function orEmpty<Item>(asked: Promise<readonly Item[]>): Promise<readonly 
 function watch(session: SessionClient, listener: () => void): () => void {
   try {
     return session.live(({ type }) => {
-      if (type !== 'close') listener()
+      if (type === 'open' || type === 'change') listener()
     })
   } catch {
     // Without sockets, what others write shows with the next thing that is said here.

@@ -3,7 +3,14 @@ import type { Branch } from '../../ports/branch.ts'
 import type { Certificate } from '../../ports/certificate.ts'
 import type { Receipt } from '../../ports/context.ts'
 import type { Message, MessageInput } from '../../ports/message.ts'
-import type { ConversationState, HomeKind, Inspected, MemoryPanelModel, ShownCall, Upload } from '../ports.ts'
+import type {
+  ConversationState,
+  HomeKind,
+  HomeMemory,
+  InspectedSession,
+  ShownCall,
+  Upload,
+} from '../ports.ts'
 
 export interface ListedSession {
   readonly sessionId: string
@@ -31,7 +38,7 @@ export interface Home {
   delete(sessionId: string): Promise<Certificate>
   /** Sessions in whose messages the words are found, best first. */
   search(query: string): Promise<readonly FoundSession[]>
-  memory(): Promise<MemoryPanelModel>
+  memory(): Promise<HomeMemory>
   /** How its store does, and when that changes. */
   storage(): ConversationState['storage']
   onStorage(listener: () => void): () => void
@@ -76,7 +83,7 @@ export interface HomeSession {
   join(options: ReplyOptions): Promise<boolean>
   /** Calls the listener when something may have changed. */
   watch(listener: () => void): () => void
-  inspected(): Promise<Inspected>
+  inspected(): Promise<InspectedSession>
   close(): Promise<void>
 }
 

@@ -1,5 +1,6 @@
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Imported } from '../../ports/transfer.ts'
+import type { ImportCount } from '../ports.ts'
 
 /**
  * What an import came to, for the panel: entries of logs, and facts, that were written.
@@ -7,10 +8,7 @@ import type { Imported } from '../../ports/transfer.ts'
  * @throws ERR_CONFLICT: a session has another log here, one that was erased included, so that its
  * messages were not taken in
  */
-export function importCount({ parts, conflicts }: Imported): {
-  readonly messages: number
-  readonly facts: number
-} {
+export function importCount({ parts, conflicts }: Imported): ImportCount {
   const refused = conflicts.first.filter(({ part, sessionId }) => part === 'log' && sessionId !== undefined)
   if (refused.length > 0)
     throw new PlimsollError(

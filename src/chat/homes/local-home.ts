@@ -1,7 +1,7 @@
 import { readSession, readSessions } from '../../features/read-sessions.ts'
 
 import type { Store } from '../../ports/store.ts'
-import type { StoreStatus } from '../../stores/dexie.ts'
+import type { StoreStatus } from '../../stores/indexed-db.ts'
 import type { ConversationState } from '../ports.ts'
 import type { ChatLocks } from '../settings.ts'
 import type { Home } from './home.ts'

@@ -6,13 +6,13 @@ import { exportFrom } from '../../operations/transfer/export.ts'
 import { importInto } from '../../operations/transfer/import.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Fact } from '../../ports/fact.ts'
-import type { MemoryPanelModel } from '../ports.ts'
+import type { HomeMemory } from '../ports.ts'
 import { importCount } from './import-count.ts'
 import type { LocalMemory, LocalMemorySession } from './local-memory.ts'
 import { matching, panelFact, sharedFirst } from './panel-facts.ts'
 
 /** What is remembered of a user in this browser. */
-export function localPanel(memory: LocalMemory, userId: string, now: () => number): MemoryPanelModel {
+export function localPanel(memory: LocalMemory, userId: string, now: () => number): HomeMemory {
   const scope = { userId }
   const user = memory.user(scope)
   /** Facts with the session whose they are; those that all share, with none. */

@@ -1,11 +1,12 @@
 /** Answering in this browser; loaded ahead of the first reply. */
 import type { AgentEvent } from '../../agent/events.ts'
-import { memoryTools } from '../../agent/memory-tools.ts'
+import { agentTools } from '../../agent/memory-tools/agent-tools.ts'
 import type { AgentTool } from '../../agent/options.ts'
+import { type RunLibrary, runWith } from '../../agent/run.ts'
 import { createToolbox } from '../../agent/tools.ts'
+import { webHost } from '../../platform/web.ts'
 import type { Message, ToolSpec } from '../../ports/message.ts'
 import type { Model } from '../../ports/model.ts'
-import { runAgent } from '../../run-agent.ts'
 import type { ReplyOptions } from './home.ts'
 import type { LocalMemorySession } from './local-memory.ts'
 import { pageContextMiddleware } from './page-context.ts'
@@ -18,16 +19,26 @@ export interface ReplyParts {
   readonly pageContext: (() => string | Promise<string>) | undefined
 }
 
+// Few replies need these.
+const loadWork = () => import('../../agent/memory-tools/work.ts')
+const LIBRARY: RunLibrary = {
+  validator: () => import('../../agent/validator.ts'),
+  plainTranscript: () => import('../../agent/plain-transcript.ts'),
+}
+
 /** The tools that replies in a session get. */
-export function toolSpecsOf(session: LocalMemorySession, parts: ReplyParts): readonly ToolSpec[] {
-  return createToolbox(toolsOf(session, parts)).specs
+export async function toolSpecsOf(
+  session: LocalMemorySession,
+  parts: ReplyParts,
+): Promise<readonly ToolSpec[]> {
+  return (await createToolbox(toolsOf(session, parts), LIBRARY.validator)).specs
 }
 
 function toolsOf(
   session: LocalMemorySession,
   { tools, memoryTools: mayRemember }: Pick<ReplyParts, 'tools' | 'memoryTools'>,
 ): readonly AgentTool[] {
-  return [...tools, ...(mayRemember ? memoryTools(session) : [])]
+  return [...tools, ...(mayRemember ? agentTools(session, undefined, loadWork) : [])]
 }
 
 /** Has the newest round of a session answered. */
@@ -45,15 +56,19 @@ export async function reply(
     const told = replyEventOf(event)
     if (told) void tell(told)
   }
-  const result = await runAgent({
-    session,
-    model,
-    tools: toolsOf(session, { tools, memoryTools: mayRemember }),
-    middleware: pageContext ? [pageContextMiddleware(pageContext)] : [],
-    resume: true,
-    signal,
-    onEvent: take,
-  })
+  const result = await runWith(
+    {
+      session,
+      model,
+      tools: toolsOf(session, { tools, memoryTools: mayRemember }),
+      middleware: pageContext ? [pageContextMiddleware(pageContext)] : [],
+      resume: true,
+      signal,
+      onEvent: take,
+    },
+    webHost,
+    LIBRARY,
+  )
   if (result.reason !== 'aborted' || said.trim() === '') return
   const { messages } = await session.append(
     { role: 'assistant', content: said, metadata: { stopped: true } },

@@ -88,7 +88,7 @@ export function localSession(parts: LocalSessionParts): HomeSession {
     async inspected() {
       const { toolSpecsOf } = await import('./local-reply.ts')
       const session = await opened()
-      return { home: 'local', session, tools: toolSpecsOf(session, await parts.reply()) }
+      return { home: 'local', session, tools: await toolSpecsOf(session, await parts.reply()) }
     },
     async close() {
       await Promise.all([log.close(), user.close(), made?.close()])

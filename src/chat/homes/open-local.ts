@@ -1,6 +1,6 @@
 import type { Budget } from '../../ports/context.ts'
 import { PlimsollError } from '../../ports/errors.ts'
-import { type DexieStore, dexieStore } from '../../stores/dexie.ts'
+import { type DexieStore, indexedDbStore } from '../../stores/indexed-db.ts'
 import { kept } from '../kept.ts'
 import type { ChatPlatform } from '../settings.ts'
 import type { LocalMemory } from './local-memory.ts'
@@ -26,12 +26,8 @@ export interface LocalStore {
 /** Opens the sessions that are kept in this browser. Nothing is read before the first call. */
 export function openLocal({ name, platform, ...options }: LocalStoreOptions): LocalStore {
   const { indexedDB, IDBKeyRange, storage } = platform
-  const store = dexieStore({
-    name,
-    mirror: storage,
-    ...(indexedDB && { indexedDB }),
-    ...(IDBKeyRange && { IDBKeyRange }),
-  })
+  const engine = { ...(indexedDB && { indexedDB }), ...(IDBKeyRange && { IDBKeyRange }) }
+  const store = indexedDbStore({ name, mirror: storage, ...engine })
   const memory = kept(async () => {
     const { localMemory } = await import('./local-memory.ts').catch((cause: unknown) => {
       throw new PlimsollError('ERR_INTERNAL', 'chat: the memory could not be loaded', { cause })

@@ -6,7 +6,7 @@ import { pageLocks } from './locks.ts'
 export function pagePlatform(given: Partial<ChatPlatform> = {}): ChatPlatform {
   return {
     storage: localStorageOf() ?? memoryStorage(),
-    locks: (globalThis.navigator?.locks as ChatLocks | undefined) ?? pageLocks(),
+    locks: locksOf(globalThis.navigator?.locks as ChatLocks | undefined),
     network: pageNetwork(),
     indexedDB: globalThis.indexedDB,
     IDBKeyRange: globalThis.IDBKeyRange,
@@ -26,6 +26,33 @@ function localStorageOf(): ChatStorage | undefined {
     return globalThis.localStorage ?? undefined
   } catch {
     return undefined
+  }
+}
+
+/**
+ * The browser's locks, or those of this page where there are none, or where the user forbids them
+ * together with all that sites store: each request is refused then.
+ */
+function locksOf(browser: ChatLocks | undefined): ChatLocks {
+  const own = pageLocks()
+  if (!browser) return own
+  let isRefused = false
+  return {
+    async request(name, options, run) {
+      if (!isRefused) {
+        let isHeld = false
+        try {
+          return await browser.request(name, options, (lock) => {
+            isHeld = true
+            return run(lock)
+          })
+        } catch (error) {
+          if (isHeld || (error as Error).name !== 'SecurityError') throw error
+          isRefused = true
+        }
+      }
+      return own.request(name, options, run)
+    },
   }
 }
 

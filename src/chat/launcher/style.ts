@@ -5,6 +5,7 @@ export const launcherStyle = `
 :host([placement='page']) { inset: 0; inline-size: auto; block-size: auto; display: block }
 :host([hidden]) { display: none !important }
 *, ::before { box-sizing: border-box }
+.shell { font-size: medium; --_plimsoll-unit: 1em }
 [hidden] { display: none !important }
 .launcher {
   --accent: var(--plimsoll-accent, light-dark(#14598c, #7cc0ee));
@@ -36,7 +37,7 @@ export const launcherStyle = `
 .wait button { min-block-size: 2.25rem; padding: 0.25rem 1rem; border: 1px solid currentColor; border-radius: 0.625rem; background: none; color: inherit; font: inherit; cursor: pointer }
 .wait svg { inline-size: 2.5rem; block-size: 2.5rem; fill: none; stroke: currentColor; stroke-width: 1.5; stroke-linecap: round; opacity: 0.6; animation: swell 1.6s ease-in-out infinite }
 @keyframes swell { 50% { opacity: 0.25 } }
-@media (max-width: 30rem) {
+@media (max-width: 30em) {
   .floating .frame, .floating.left .frame { inset: 0; inline-size: auto; block-size: 100dvh; border-radius: 0; box-shadow: none }
   .floating.open .launcher { display: none }
 }

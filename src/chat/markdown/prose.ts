@@ -4,7 +4,7 @@ import { isPlimsollError } from '../../ports/errors.ts'
 import type { Blocks, ProseOptions } from './blocks.ts'
 
 /** What would look different as Markdown. A text without any of it needs no parser. */
-const MARKS = /[*_`#[\]|~<>&\\]|^\s*(?:[-+]|\d+[.)])\s|https?:|www\.|-{3}|={3}|@/m
+const MARKS = /[*_`#[\]|~<>&\\]|^[ \t]*(?:[-+]|\d+[.)])\s|https?:|www\.|-{3}|={3}|@/m
 /**
  * Nested deeper than anybody writes: parsers and sanitisers give up on it, and would leave out the
  * text.
@@ -12,6 +12,9 @@ const MARKS = /[*_`#[\]|~<>&\\]|^\s*(?:[-+]|\d+[.)])\s|https?:|www\.|-{3}|={3}|@
 const NESTED = /(?:>[ \t]*){30}|(?:[-*+][ \t]+){30}/
 /** Longer texts stay as they are. In UTF-16 units. */
 const LONGEST = 100_000
+
+/** UTF-16 units of a plain text that are laid out as one. */
+const CHUNK = 10_000
 
 let renderer: typeof import('./blocks.ts') | undefined
 
@@ -47,7 +50,7 @@ class ProseDirective extends Directive {
       return
     }
     this.#blocks = undefined
-    element.textContent = text
+    element.replaceChildren(...chunksOf(text))
     if (needsParser) void this.#load()
   }
 
@@ -62,6 +65,26 @@ class ProseDirective extends Directive {
     }
     if (this.#element?.isConnected && this.#text !== undefined) this.#show(this.#element, this.#text)
   }
+}
+
+/**
+ * A plain text, cut at ends of lines where it is long: browsers lay out only those of its parts
+ * that are near.
+ */
+export function chunksOf(text: string): readonly (string | Element)[] {
+  if (text.length <= 2 * CHUNK) return [text]
+  const chunks: Element[] = []
+  for (let from = 0; from < text.length; ) {
+    const near = text.lastIndexOf('\n', from + CHUNK)
+    const line = near > from ? near : text.indexOf('\n', from + CHUNK)
+    const to = line < 0 ? text.length : line
+    const chunk = document.createElement('div')
+    chunk.className = 'chunk'
+    chunk.textContent = text.slice(from, to)
+    chunks.push(chunk)
+    from = to + 1
+  }
+  return chunks
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Markdown to nodes. Loaded with the first message that needs it. */
 import createPurifier from 'dompurify'
-import { Marked, type Token } from 'marked'
+import { Lexer, Marked, type Token } from 'marked'
 import { isSince, needPeer } from '../../ports/peer.ts'
 
 const purifier = createPurifier(window)
@@ -35,26 +35,71 @@ const marked = new Marked({
     // HTML in a message is text like any other.
     html: ({ text }) => escaped(text),
     // A picture would tell its server who reads, and when: it is a link, to be followed by choice.
-    image: ({ href, text }) => `<a href="${escaped(href)}">${escaped(text || href)}</a>`,
+    image: ({ href, text }) => `<a href="${escaped(href)}">${escaped(text.trim() || href)}</a>`,
+    // Within another link it can be none: its words are those of the link.
+    link({ href, tokens }) {
+      const words = tokens.map((token) =>
+        token.type === 'image' ? escaped(token.text) : this.parser.parseInline([token]),
+      )
+      return `<a href="${escaped(href)}">${words.join('').trim() || escaped(href)}</a>`
+    },
     checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
     code: ({ text, lang = '' }) =>
       `<pre><code data-language="${escaped(lang.split(/\s/, 1)[0] ?? '')}">${escaped(text)}</code></pre>`,
   },
 })
 
+/**
+ * The parser takes a time that grows with the square of a paragraph: a longer one shows as it is,
+ * in UTF-16 units.
+ */
+const LONGEST_PARAGRAPH = 5_000
+
 /** A paragraph, list, table … of a text. */
 export interface Block {
-  /** Its source: blocks with the same source look the same. */
+  /** Its source: of one text, blocks with the same source look the same. */
   readonly raw: string
+  /** Where it begins in the text, in UTF-16 units. */
+  readonly from: number
   render(): DocumentFragment
 }
 
-/** The blocks of a text in their order. */
+/**
+ * The blocks of a text in their order. What stands in a block is parsed when it is rendered.
+ *
+ * @param text with `\n` as its only end of lines
+ */
 export function blocksOf(text: string): readonly Block[] {
-  return marked
-    .lexer(text)
-    .filter(({ type }) => type !== 'space' && type !== 'def')
-    .map((token) => ({ raw: token.raw, render: () => nodesOf(token) }))
+  const lexer = new Lexer(marked.defaults)
+  const tokens = lexer.blockTokens(text, lexer.tokens)
+  const sources = new Map(lexer.inlineQueue.map(({ src, tokens }) => [tokens, src]))
+  const parse = (token: Token | Nested): void => {
+    const { tokens = [], items = [], header = [], rows = [] } = token as Nested
+    const source = sources.get(tokens)
+    if (source === undefined) for (const each of [...tokens, ...items, ...header, ...rows.flat()]) parse(each)
+    else if (source.length <= LONGEST_PARAGRAPH) lexer.inlineTokens(source, tokens)
+    else tokens.push({ type: 'text', raw: source, text: source })
+    sources.delete(tokens)
+  }
+  let end = 0
+  return tokens.flatMap((token) => {
+    const from = end
+    end += token.raw.length
+    if (token.type === 'space' || token.type === 'def') return []
+    const render = (): DocumentFragment => {
+      parse(token)
+      return nodesOf(token)
+    }
+    return [{ raw: token.raw, from, render }]
+  })
+}
+
+/** What may be in a token: of a quote, a list, a table. */
+interface Nested {
+  readonly tokens?: Token[]
+  readonly items?: readonly Nested[]
+  readonly header?: readonly Nested[]
+  readonly rows?: readonly (readonly Nested[])[]
 }
 
 /**

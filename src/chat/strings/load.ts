@@ -1,5 +1,5 @@
 import type { Strings } from './catalogue.ts'
-import { Words } from './words.ts'
+import { baseOf, Words } from './words.ts'
 
 const CATALOGUES: Readonly<Record<string, () => Promise<Strings>>> = {
   ar: async () => (await import('./ar.ts')).ar,
@@ -17,13 +17,20 @@ export const LANGUAGES: readonly string[] = Object.keys(CATALOGUES)
  * Loads the one language that is asked for.
  * @param language a BCP 47 tag; one without a catalogue shows English
  * @param own texts that win over the catalogue's
+ * @param readers what the reader prefers, for numbers, dates and the clock; default: what the
+ * browser says
  */
-export async function loadWords(language: string, own: Partial<Strings> = {}): Promise<Words> {
-  const base = language.split('-', 1)[0]?.toLowerCase() ?? ''
+export async function loadWords(
+  language: string,
+  own: Partial<Strings> = {},
+  readers: readonly string[] = globalThis.navigator?.languages ?? [],
+): Promise<Words> {
+  const base = baseOf(language)
   const load = Object.hasOwn(CATALOGUES, base) ? CATALOGUES[base] : undefined
   const strings = await (load ?? CATALOGUES.en)?.()
   // Without a catalogue the numbers are English too: half of each would be neither.
-  return new Words(load && isTag(language) ? language : 'en', { ...strings, ...own } as Strings)
+  const shown = load && isTag(language) ? language : 'en'
+  return new Words(shown, { ...strings, ...own } as Strings, readers.filter(isTag))
 }
 
 function isTag(language: string): boolean {

@@ -18,16 +18,22 @@ export class Words {
   readonly #date: Intl.DateTimeFormat
   readonly #relative: Intl.RelativeTimeFormat
 
-  constructor(language: string, strings: Strings) {
+  /**
+   * @param readers what the reader prefers, as BCP 47 tags, the best first: of the same language
+   * the first says how numbers and dates are written, and the first of all which clock shows
+   */
+  constructor(language: string, strings: Strings, readers: readonly string[] = []) {
     this.language = language
     this.#strings = strings
+    const locale = readers.find((reader) => baseOf(reader) === baseOf(language)) ?? language
+    const { hourCycle } = new Intl.DateTimeFormat(readers[0] ?? locale, { hour: 'numeric' }).resolvedOptions()
     this.#plurals = new Intl.PluralRules(language)
-    this.#numbers = new Intl.NumberFormat(language)
-    this.#percent = new Intl.NumberFormat(language, { style: 'percent' })
-    this.#time = new Intl.DateTimeFormat(language, { timeStyle: 'short' })
-    this.#day = new Intl.DateTimeFormat(language, { weekday: 'long', day: 'numeric', month: 'long' })
-    this.#date = new Intl.DateTimeFormat(language, { dateStyle: 'medium' })
-    this.#relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
+    this.#numbers = new Intl.NumberFormat(locale)
+    this.#percent = new Intl.NumberFormat(locale, { style: 'percent' })
+    this.#time = new Intl.DateTimeFormat(locale, { timeStyle: 'short', ...(hourCycle && { hourCycle }) })
+    this.#day = new Intl.DateTimeFormat(locale, { weekday: 'long', day: 'numeric', month: 'long' })
+    this.#date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
+    this.#relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
   }
 
   get direction(): 'ltr' | 'rtl' {
@@ -71,7 +77,12 @@ export class Words {
 }
 
 export function directionOf(language: string): 'ltr' | 'rtl' {
-  return RIGHT_TO_LEFT.has(language.split('-', 1)[0]?.toLowerCase() ?? '') ? 'rtl' : 'ltr'
+  return RIGHT_TO_LEFT.has(baseOf(language)) ? 'rtl' : 'ltr'
+}
+
+/** The language of a tag: `de` of `de-AT`. */
+export function baseOf(tag: string): string {
+  return tag.split('-', 1)[0]?.toLowerCase() ?? ''
 }
 
 function midnight(milliseconds: number): number {

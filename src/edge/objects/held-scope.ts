@@ -1,3 +1,4 @@
+import { FACT } from '../../features/facts/fact.ts'
 import type { Decision, Rows, ScopeStore } from '../../ports/store.ts'
 import { onDecision } from '../replica/on-decision.ts'
 
@@ -42,14 +43,22 @@ export function heldScope(scope: ScopeStore, check: () => void): ScopeStore {
   }
 }
 
-/**
- * A scope that tells when something in it is forgotten, in the transaction that forgets it.
- *
- * @param forgot Contract: synchronous; what it writes is undone with the commit
- */
-export function tellingScope(scope: ScopeStore, forgot: () => void): ScopeStore {
+/** Contract: synchronous, both; what they write is undone with the commit. */
+export interface Told {
+  /** Something was forgotten. */
+  readonly forgot: () => void
+  /** Facts were written, by their keys. Default: nobody asks. */
+  readonly wrote?: (keys: readonly string[]) => void
+}
+
+/** A scope that tells of what is forgotten or remembered in it, in the transaction of each. */
+export function tellingScope(scope: ScopeStore, { forgot, wrote }: Told): ScopeStore {
   return onDecision(scope, (decision, rows) => {
     if (isForgetting(decision, rows)) forgot()
+    const facts = wrote
+      ? decision.registers.filter(({ key, body }) => key.startsWith(FACT) && body !== null)
+      : []
+    if (facts.length > 0) wrote?.(facts.map(({ key }) => key))
   })
 }
 

@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
-import { base64url } from '../../platform/base64.ts'
+import { base64url } from '../../ports/base64.ts'
 import type { Scope } from '../../ports/op.ts'
 import { scopeName } from '../../ports/scope-name.ts'
 

@@ -1,6 +1,8 @@
 import { createMemory } from '../../create-memory.ts'
-import { noteAll } from '../../features/facts/kept.ts'
+import { note, noteAll } from '../../features/facts/kept.ts'
+import { FactNoter, type NotesFacts } from '../../features/slots.ts'
 import { SHARED } from '../../kernel/log/message.ts'
+import { provide } from '../../kernel/slot.ts'
 import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Scope } from '../../ports/op.ts'
@@ -23,6 +25,7 @@ export interface SessionHomeParts {
    * writes.
    */
   readonly log: () => ScopeStore
+  readonly noter: NotesFacts
   /** Contract: whether a name is of what was forgotten in the user's scope lately. */
   readonly isGone: (name: string) => boolean
   /** Contract: gives the project of the session, if it is in one. @throws ERR_DECRYPT */
@@ -141,10 +144,15 @@ export class SessionHome {
     this.#parts.replica.poke()
   }
 
-  /** Tells the user of all facts of the session, whether or not it was told before. Idempotent. */
-  noteFacts(): Promise<void> {
+  /**
+   * Tells the user of facts of the session, whether or not it was told before. Idempotent.
+   *
+   * @param keys Default: of all
+   */
+  noteFacts(keys?: readonly string[]): Promise<void> {
     const { sessionId } = this.scope
-    return noteAll({ store: this.store, user: this.#parts.replica, sessionId, host: webHost })
+    const parts = { store: this.store, user: this.#parts.replica, sessionId, host: webHost }
+    return keys ? note(parts, keys) : noteAll(parts)
   }
 
   /**
@@ -179,10 +187,11 @@ export class SessionHome {
     const { settings } = this.#parts
     const system = given ?? settings.memory.system
     if (!this.#opened || this.#opened.system !== system) {
-      const { system: _, ...options } = settings.memory
+      const { system: _, use = [], ...options } = settings.memory
       const memory: EdgeMemory = createMemory({
         ...options,
         ...(system !== undefined && { system }),
+        use: [...use, { name: 'notes', provides: [provide(FactNoter, this.#parts.noter)] }],
         store: this.#store,
       })
       this.#opened = { system, memory, session: undefined }

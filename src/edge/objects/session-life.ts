@@ -1,3 +1,4 @@
+import type { NotesFacts } from '../../features/slots.ts'
 import { checkId } from '../../kernel/text/json.ts'
 import { deleteSession } from '../../operations/delete-session.ts'
 import { findSession, listSession, titleSession } from '../../operations/sessions.ts'
@@ -50,6 +51,15 @@ export interface SessionLifeParts {
   readonly clearRuns: () => void
   /** Contract: told where something of the session, or of its copy, is forgotten; synchronous. */
   readonly forgot: () => void
+  /**
+   * Contract: told of facts, by their keys, in the transaction that writes them to the session;
+   * synchronous.
+   *
+   * @param by the session's own calls, or what replicas push
+   */
+  readonly wrote: (keys: readonly string[], by: 'calls' | 'pushes') => void
+  /** Contract: as the slot says; of what `wrote` was told. */
+  readonly noter: NotesFacts
 }
 
 /** What a user's object offers to sessions beside the home of their user's scope. */
@@ -181,7 +191,7 @@ export class SessionLife {
     if (this.record?.state === 'erasing') await this.finishErase()
     if (this.record) return this.open(scope).log
     checkId('session', 'sessionId', scope.sessionId)
-    return tellingScope(this.#local.open(scope), this.#parts.forgot)
+    return this.#telling(scope)
   }
 
   /** Seq of the newest op; 0: there is none. */
@@ -199,7 +209,7 @@ export class SessionLife {
     if (!record || !isSame(record.scope, scope) || (record.state !== 'live' && record.state !== 'moving'))
       throw notFound(scope)
     this.#unlock()
-    return answerScopeCall(asHome(tellingScope(this.#local.open(record.scope), this.#parts.forgot)), call)
+    return answerScopeCall(asHome(this.#telling(record.scope)), call)
   }
 
   /**
@@ -357,6 +367,11 @@ export class SessionLife {
     void this.seal
   }
 
+  #telling(scope: Scope): ScopeStore {
+    const { forgot } = this.#parts
+    return tellingScope(this.#local.open(scope), { forgot })
+  }
+
   get #local(): ObjectStore {
     this.#store ??= objectStore(this.#parts.storage, this.#parts.settings().encryption)
     return this.#store
@@ -392,21 +407,28 @@ export class SessionLife {
         // Another session has its name now.
         throw notFound(record.scope)
       }
-      const { forgot } = this.#parts
-      const held = (scope: Scope): ScopeStore =>
-        tellingScope(heldScope(this.#local.open(scope), check), forgot)
+      const { forgot, wrote } = this.#parts
+      const held = (scope: Scope, by?: 'calls' | 'pushes'): ScopeStore =>
+        tellingScope(heldScope(this.#local.open(scope), check), {
+          forgot,
+          ...(by && { wrote: (keys) => wrote(keys, by) }),
+        })
+      // Copies of the user's own facts are noted nowhere.
+      const own = (scope: Scope): ScopeStore =>
+        scope.sessionId === undefined ? held(scope) : held(scope, 'calls')
       const shown = new ShownCopies({ store: () => asHome(held(record.scope)), host: webHost })
       const home: SessionHome = new SessionHome({
         record,
         settings: this.#parts.settings(),
         project: () => this.#projectOf(record),
         local: {
-          open: (scope) => asHome(shown.guarded(held(scope))),
+          open: (scope) => asHome(shown.guarded(own(scope))),
           oldestUnused: () => this.#local.oldestUnused(),
           removeUnused: (until) => this.#local.removeUnused(until),
           scopes: (after) => this.#local.scopes(after),
         },
-        log: () => held(record.scope),
+        log: () => held(record.scope, 'pushes'),
+        noter: this.#parts.noter,
         isGone: (name) => shown.isGone(name),
         takeHeads: () => shown.takeHeads(),
         replica: new UserReplica({

@@ -1,9 +1,9 @@
 import { DurableObject } from 'cloudflare:workers'
+import { type Lease, lease } from '../../agent/lease.ts'
 import { memoryTools } from '../../agent/memory-tools.ts'
 import type { RunOptions } from '../../agent/options.ts'
 import { handleMcpRequest } from '../../bridges/mcp/handle-request.ts'
 import type { McpSession } from '../../bridges/mcp/start-resource.ts'
-import { FACT } from '../../features/facts/fact.ts'
 import { certificateOf } from '../../operations/forget/certificate.ts'
 import { findSession, listSession, titleSession } from '../../operations/sessions.ts'
 import { exportScopeOf } from '../../operations/transfer/export.ts'
@@ -16,13 +16,13 @@ import { idIn, type Scope } from '../../ports/op.ts'
 import type { ContextOptions } from '../../ports/session.ts'
 import type { PullAnswer, PullRequest, PushAnswer, PushRequest, SyncOp } from '../../ports/sync.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
-import { answerPull, answerPush } from '../../sync/home.ts'
+import { answerPull } from '../../sync/answer-pull.ts'
+import { answerPush } from '../../sync/home.ts'
 import { NO_GENERATION } from '../../sync/state.ts'
 import { newTok } from '../../sync/tok.ts'
 import { using } from '../features.ts'
 import { isGuest } from '../guest.ts'
 import { callObject } from '../replica/call-object.ts'
-import { onDecision } from '../replica/on-decision.ts'
 import { answerRefusals, refusalOf } from '../replica/refusal.ts'
 import type { ScopeCall, ScopeHost } from '../replica/remote-scope.ts'
 import { withoutCopies } from '../replica/without-copies.ts'
@@ -42,9 +42,11 @@ import { type Answer, answer, NOTHING } from './answer.ts'
 import type { EdgeBindings } from './bindings.ts'
 import type { BriefBudget } from './brief-budget.ts'
 import { COMPACT, compactionHandler, scheduleCompaction } from './compaction-work.ts'
+import { FactNotes } from './fact-notes.ts'
 import { Failures, reportTo } from './failures.ts'
 import { LiveSockets, scopeIn } from './live-sockets.ts'
 import { objectName } from './object-name.ts'
+import { PUSHED, PushedTurns } from './pushed-turns.ts'
 import { answerErase, erasedIn, isErase, pushRefusals } from './pushes.ts'
 import {
   type Asked,
@@ -71,6 +73,7 @@ import { appendGiven, writeGiven } from './session-writes.ts'
 import {
   framesPerMinute,
   guestReads,
+  type LeaseSettings,
   type SessionSettings,
   sessionBudgets,
   sharedTokens,
@@ -85,10 +88,10 @@ const COMPLETIONS = 'completions'
 const ERASE = 'erase'
 const PARTS = 'parts'
 const RETENTION = 'retention'
-/** The kind that tells the user of facts that replicas pushed. */
+/** The kind that tells the user of facts, where nobody else did. */
 const NOTES = 'notes'
 
-/** In which most replicas have told that themselves. */
+/** In which most replicas have told what they pushed themselves. */
 const NOTES_MS = 5_000
 const DAY_MS = 86_400_000
 /**
@@ -130,6 +133,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     session: (scope) => this.env.SESSIONS.getByName(objectName(scope)) as unknown as ScopeHost,
     stop: async () => {
       await this.#turns.stop('current')
+      await this.#notes.settle()
     },
     clear: () => {
       this.#turns.clear()
@@ -138,12 +142,15 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       this.#answers.clear()
       this.#work.cancel(ANSWERS)
       this.#work.cancel(ERASE)
-      this.#work.cancel(NOTES)
+      this.#work.cancel(PUSHED)
+      this.#notes.clear()
       this.#sockets.end()
     },
     clearRuns: () => this.#turns.clear(),
     rewrite: () => rewrite(this.ctx.storage),
     forgot: () => this.#answers.forget(),
+    wrote: (keys, by) => (by === 'calls' ? this.#notes.wrote(keys) : this.#notes.leave()),
+    noter: { settle: () => this.#notes.settle() },
   })
   readonly #work = new WorkQueue({
     storage: this.ctx.storage,
@@ -171,11 +178,23 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       [ATTACHMENTS]: () => this.#runDueWork(),
       [RETENTION]: () => this.#runDueWork(),
       [NOTES]: async () => {
-        await this.#life.living?.noteFacts()
+        await this.#notes.catchUp(async () => {
+          await this.#life.living?.noteFacts()
+        })
         return undefined
       },
+      [PUSHED]: (payload) => this.#pushed.look(payload),
     },
     onFailure: this.#failures.ofWork,
+  })
+  readonly #notes = new FactNotes({
+    note: async (keys) => {
+      await this.#life.living?.noteFacts(keys)
+    },
+    // It is written with the commit; the alarm is only set sooner by this.
+    owe: () => void this.#work.schedule(NOTES, webHost.now() + NOTES_MS, { payload: true }).catch(() => {}),
+    isOwed: () => this.#work.payloadOf(NOTES) !== undefined,
+    cancel: () => this.#work.cancel(NOTES),
   })
   readonly #turns = new Turns({
     session: async () => {
@@ -186,6 +205,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     },
     model: () => this.#model(),
     run: () => this.#runOptions(),
+    lease: () => this.#settings.lease && edgeLease(this.#settings.lease),
     storage: this.ctx.storage,
     seal: () => this.#life.seal,
     tools: (session) => this.#settings.tools?.(session) ?? memoryTools(session),
@@ -195,6 +215,12 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     onWork: (due) => void this.#work.schedule(CHATS, due),
     onTurn: (due) => this.#work.schedule(COMPLETIONS, due),
     onEnd: () => this.#tell(),
+  })
+  readonly #pushed = new PushedTurns({
+    work: this.#work,
+    turns: this.#turns,
+    home: () => this.#life.living,
+    now: webHost.now,
   })
   readonly #answers = new Answers({
     storage: this.ctx.storage,
@@ -424,7 +450,6 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       throw error
     }
     await list()
-    await home.noteFacts()
     await this.#scheduleLeft(home)
     this.#tell()
     return answered
@@ -495,7 +520,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     this.#answers.check(keyed)
     let home: SessionHome | undefined
     let claim: Claim | undefined
-    const turn: ChatRequest = { ...request, admit: (session, host) => request.admit(session, host) }
+    const turn: ChatRequest = { ...request, admit: (work, host) => request.admit(work, host) }
     // Made once the request holds and its turn has come: for one that is refused, nothing is.
     const begun = this.#turns.start(turn, async () => {
       home = create ? await this.#life.ensure(scope) : this.#life.open(scope)
@@ -606,15 +631,16 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     await listSession(home.memory, scope, { project: home.project })
     const refused = await pushRefusals(home.memory, scope, ops)
     const showsDeleted = await home.showsDeleted(ops)
-    const log = onDecision(home.log, ({ registers }) => {
-      if (registers.some(({ key }) => key.startsWith(FACT))) this.#noteSoon()
-    })
-    const answered = await answerPush(log, request, {
+    const answered = await answerPush(home.log, request, {
       newTok,
       refuse: (op) => refused(op) ?? (showsDeleted(op) ? 'deleted' : undefined),
       onWrite: () => this.#tell(),
     })
     this.#forgetBeside(ops)
+    if (this.#settings.lease && 'results' in answered) {
+      const taken = ops.filter((_, place) => 'seq' in (answered.results[place] ?? {}))
+      await this.#pushed.note(taken, this.#settings.lease)
+    }
     await this.#keep()
     return answered
   }
@@ -628,12 +654,6 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       const entry = idIn('entry', target)
       if (entry !== undefined) this.#parts.release(entry)
     }
-  }
-
-  /** Has the user told of the session's facts, in the transaction that writes one. */
-  #noteSoon(): void {
-    // It is written with the commit; the alarm is only set sooner by this.
-    this.#work.schedule(NOTES, webHost.now() + NOTES_MS).catch(() => {})
   }
 
   /**
@@ -777,6 +797,10 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     if (!model) throw new PlimsollError('ERR_NOT_CONFIGURED', 'chat: there is no model to call')
     return this.#failures.watched(typeof model === 'function' ? await model() : model)
   }
+}
+
+function edgeLease({ ms }: LeaseSettings): Lease {
+  return lease({ holder: 'edge', ...(ms !== undefined && { ms }) })
 }
 
 function named(opId: string | undefined): Pick<CallMeta, 'opId'> {

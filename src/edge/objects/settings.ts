@@ -71,6 +71,17 @@ export interface ObjectMemoryOptions extends Omit<MemoryOptions, 'store' | 'cloc
   readonly use?: readonly Feature[]
 }
 
+/** How a session's agent shares its answers with those of devices. */
+export interface LeaseSettings {
+  /** As for `lease`: milliseconds for which one holds unless it is renewed. Default 1 500. */
+  readonly ms?: number
+  /**
+   * For how many milliseconds a pushed message is left to the agents of devices, until the edge
+   * answers it. Default 1 000.
+   */
+  readonly afterMs?: number
+}
+
 /** What a session's object is made with. */
 export interface SessionSettings {
   readonly memory: ObjectMemoryOptions
@@ -81,6 +92,11 @@ export interface SessionSettings {
   /** Most model calls of one reply. Default 20. */
   readonly maxSteps?: number
   readonly budgets?: SessionBudgets
+  /**
+   * That the edge's own agent is one of several: it takes a lease of what it answers, and answers
+   * what replicas push. Default: neither, and no lease costs a row.
+   */
+  readonly lease?: LeaseSettings
   /** Told of what fails behind an answer; must not throw. Default: a line on the console. */
   readonly log?: (line: ObjectLine) => void
   /**

@@ -1,5 +1,5 @@
 import type { WriteOptions } from '../../features/register.ts'
-import { checkSkill, toMarkdown } from '../../features/skills/skill.ts'
+import { fromMarkdown, toMarkdown } from '../../features/skills/markdown.ts'
 import { invalid } from '../../kernel/text/json.ts'
 import { readAudit } from '../../operations/audit.ts'
 import { type ListOptions, listSessions } from '../../operations/sessions.ts'
@@ -169,7 +169,7 @@ function notFound(operation: string, id: string): PlimsollError {
 
 /** A skill may say its own name: it must be the one that it is put under. */
 function named(name: string, given: Partial<Skill> | string): Skill {
-  const skill = typeof given === 'string' ? checkSkill('skills', given) : { name, ...given }
+  const skill = typeof given === 'string' ? fromMarkdown(given) : { name, ...given }
   if (skill.name !== name) throw invalid('skills', 'name', 'must be the name in the path')
   return skill as Skill
 }

@@ -23,7 +23,8 @@ import type {
   SyncOp,
 } from '../../ports/sync.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
-import { answerPull as answerLog, answerPush, homeScope } from '../../sync/home.ts'
+import { answerPull as answerLog } from '../../sync/answer-pull.ts'
+import { answerPush, homeScope } from '../../sync/home.ts'
 import { knownOp } from '../../sync/known-op.ts'
 import { NO_GENERATION } from '../../sync/state.ts'
 import { newTok } from '../../sync/tok.ts'
@@ -867,7 +868,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   /** The user's scope as it is stored, for what says itself what its home writes. */
   #log(scope: Scope): ScopeStore {
     const forgot = (): void => this.#answers.forget()
-    const log = onDeletes(tellingScope(this.#stored.open(scope), forgot), (seq) => this.#owe(scope, seq))
+    const log = onDeletes(tellingScope(this.#stored.open(scope), { forgot }), (seq) => this.#owe(scope, seq))
     return onDecision(log, (decision) => {
       if (decision.log.length > 0) this.#tell(scope)
     })

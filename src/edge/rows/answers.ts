@@ -1,7 +1,7 @@
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
-import { base64, base64url, fromBase64 } from '../../platform/base64.ts'
+import { base64, base64url, fromBase64 } from '../../ports/base64.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import { utf8Length } from '../../ports/utf8-length.ts'
 import { randomBytes } from '../../stores/encrypted/cipher.ts'

@@ -1,27 +1,31 @@
-import { startRun } from '../../agent/run.ts'
+import { startRun } from '../../agent/start-run.ts'
 import type { MessageInput } from '../../ports/message.ts'
 import type { Run } from './protocol.ts'
 
 export interface AgentRunOptions {
   /** What is said to the agent. Default: nothing; it goes on with what the session holds. */
   readonly input?: MessageInput
-  /** Id of the first reply. Default: a fresh one. */
+  /** Id of the first reply, where no lease gives it one. Default: a fresh one. */
   readonly messageId?: string
 }
 
 /** The agent's loop, with the object's own tools. It ends as stopped where `signal` aborts it. */
 export function agentRun({ input, messageId }: AgentRunOptions): Run {
-  return async ({ session, model, tools, options, host, signal, begin }, tell) => {
+  return async ({ session, model, tools, options, lease, host, signal, begin }, tell) => {
     const { reason, steps } = await startRun(
       {
         ...options,
         session,
         tools,
-        model: model({ onCall: begin, ...(messageId !== undefined && { messageId }) }),
+        model: model({ onCall: begin, ...(messageId !== undefined && !lease && { messageId }) }),
         ...(input && { input }),
-        resume: true,
+        ...(lease ? { lease } : { resume: true }),
         signal,
-        onEvent: tell,
+        onEvent: (event) => {
+          // Who waits for another agent learns of errors by the stream.
+          if (event.type === 'lease' && event.status === 'waiting') begin()
+          tell(event)
+        },
       },
       host,
     )

@@ -3,6 +3,7 @@
  * is written.
  */
 import type { AgentEvent } from '../../agent/events.ts'
+import type { Lease } from '../../agent/lease.ts'
 import type { AgentTool, RunOptions } from '../../agent/options.ts'
 import type { ErrorCode } from '../../ports/errors.ts'
 import type { AbortSignalLike, Host } from '../../ports/host.ts'
@@ -29,7 +30,7 @@ export interface ChatRequest {
    * Writes what is new of its messages, or leaves it to the run. Applying it again leaves the
    * session as applying it once.
    */
-  admit(session: EdgeSession, host: Pick<Host, 'now' | 'newId'>): Promise<Admitted>
+  admit(work: Pick<TurnWork, 'session' | 'lease'>, host: Pick<Host, 'now' | 'newId'>): Promise<Admitted>
 }
 
 /** How a request is known when it comes again. */
@@ -84,6 +85,8 @@ export interface TurnWork {
   readonly model: (options?: Omit<HookedModelOptions, keyof ModelHooks>) => Model
   readonly tools: readonly AgentTool[]
   readonly options: AgentOptions
+  /** What decides that the agent answers a message, and no other one. Absent: it always does. */
+  readonly lease?: Lease
 }
 
 /** What a run does its work with. */

@@ -83,7 +83,7 @@ export class Turn {
     let outcome: TurnOutcome
     try {
       const work = await open()
-      const admitted = await request.admit(work.session, this.#host)
+      const admitted = await request.admit(work, this.#host)
       this.#messageId = admitted.messageId
       if (admitted.type === 'answered') {
         this.tape.write(admitted.opening)

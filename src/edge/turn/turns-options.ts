@@ -1,3 +1,4 @@
+import type { Lease } from '../../agent/lease.ts'
 import type { AgentTool } from '../../agent/options.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Model } from '../../ports/model.ts'
@@ -26,6 +27,11 @@ export interface TurnsOptions extends ModelHooks {
    * model, and of a tool.
    */
   readonly run?: () => AgentOptions
+  /**
+   * What decides that this agent answers a message, and no other one of the session; asked for at
+   * each run. Default: it always answers. Chat Completions take none: their client is the agent.
+   */
+  readonly lease?: () => Lease | undefined
   readonly host?: Host
   /** Contract: told when `nextWorkAt()` has changed, so that an alarm is set for it. */
   readonly onWork?: (due: number) => void

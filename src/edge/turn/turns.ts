@@ -169,6 +169,14 @@ export class Turns {
     return this.#tables.firstDue()
   }
 
+  /** Whether the newest run under a key failed, of those that are kept. */
+  hasFailed(key: string): boolean {
+    this.#findLost()
+    const secret = this.#tables.secret()
+    if (secret === undefined) return false
+    return this.#tables.newestOf(this.#tables.hide(key, secret))?.status === 'failed'
+  }
+
   /**
    * When it is to be called again while a turn goes on that is not kept, so that the object stays
    * awake; undefined: none does.
@@ -247,8 +255,9 @@ export class Turns {
   }
 
   async #work(open: Open): Promise<TurnWork> {
-    const { model, tools, run, ...hooks } = this.#options
+    const { model, tools, run, lease: leaseOf, ...hooks } = this.#options
     const options = run?.() ?? {}
+    const lease = leaseOf?.()
     const answering = await model()
     const session = await open()
     return {
@@ -256,6 +265,7 @@ export class Turns {
       session,
       tools: tools?.(session) ?? [],
       options: { ...options, timeouts: { ...TIMEOUTS, ...options.timeouts } },
+      ...(lease && { lease }),
     }
   }
 

@@ -1,5 +1,6 @@
 import { cutBack, extentOf } from '../../kernel/context/cut.ts'
 import type { Gap } from '../../kernel/context/gaps.ts'
+import { heldBy } from '../../kernel/context/held.ts'
 import { keeper } from '../../kernel/context/keeper.ts'
 import type { Lane } from '../../kernel/context/lane.ts'
 import type { Call, Measure } from '../../kernel/context/measure.ts'
@@ -207,7 +208,7 @@ export class CompactionCover implements Cover {
   async begin(): Promise<{ readonly written: Promise<Compaction | undefined> } | undefined> {
     // What the epoch shows is all that counts, not who asked last: the log says so even to a
     // process that built no context.
-    const held = await this.#parts.lane.held()
+    const held = await heldBy(this.#parts.lane)
     // An epoch that ends for another cause is followed by one that shows other messages.
     if (!held || (held.judged.cause !== undefined && held.judged.cause !== 'window')) return undefined
     const job = this.#ahead(held.call, held.judged.window, this.#parts.options.ahead || AHEAD)

@@ -54,12 +54,15 @@ export class FactPlan {
   readonly #store: ScopeStore
   /** By what facts stand in indexes here. */
   readonly places: FactPlaces
+  readonly #isMarked: boolean
   readonly #rows = new Map<string, RegisterRow | undefined>()
   readonly #changes = new Map<string, Change>()
 
-  constructor(store: ScopeStore, places: FactPlaces) {
+  /** @param isMarked whether each write is marked, to be noted in the user's scope later */
+  constructor(store: ScopeStore, places: FactPlaces, isMarked: boolean) {
     this.#store = store
     this.places = places
+    this.#isMarked = isMarked
   }
 
   /** A fact as it would be after this write. `null`: it was forgotten. */
@@ -115,7 +118,7 @@ export class FactPlan {
       sources: [...fact.sources.map(sourceName), ...from],
       index,
     }))
-    if (this.places.shared) return puts
+    if (!this.#isMarked) return puts
     const marks = puts.map(async ({ opId, key: of }): Promise<Op> => {
       const key = untoldKey(of)
       const base = (await this.#store.register(key))?.version ?? null

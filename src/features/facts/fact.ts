@@ -1,14 +1,10 @@
 import { valueIn } from '../../kernel/log/bodies.ts'
 import { lowerTrust } from '../../kernel/log/message.ts'
-import type { Fact } from '../../ports/fact.ts'
+import { FACT, type Fact } from '../../ports/fact.ts'
 import type { IndexEntry, Name } from '../../ports/op.ts'
 import type { RegisterRow } from '../../ports/store.ts'
 
-/** What the keys of facts begin with. */
-export const FACT = 'fact/'
-
-/** What ids of extracted facts begin with. */
-export const EXTRACT_ID = 'extract/'
+export { FACT }
 
 /** Key of a fact's register. */
 export function factKey(id: string): string {

@@ -36,6 +36,11 @@ export interface FactsParts extends FactOptions {
    */
   readonly shared?: boolean
   /**
+   * Contract: whether a write is marked as one that the user's scope is to be told of. Default:
+   * always, but in a user's own scope.
+   */
+  readonly isMarked?: () => boolean
+  /**
    * Contract: asked before each try, and before what is written is checked: an op of which only the
    * base is compared, so that nothing is written where what it names changed since. Default: none.
    */
@@ -355,8 +360,8 @@ export class Facts {
   }
 
   #plan(): FactPlan {
-    const { store, host, tokensOf, counter, shared = false } = this.#parts
-    return new FactPlan(store, { now: host.now(), shared, tokensOf, counter })
+    const { store, host, tokensOf, counter, shared = false, isMarked = () => !shared } = this.#parts
+    return new FactPlan(store, { now: host.now(), shared, tokensOf, counter }, isMarked())
   }
 
   #given(id: string, messages: readonly Message[] = []): RememberParts {

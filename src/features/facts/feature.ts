@@ -14,10 +14,9 @@ import type { Json } from '../../ports/message.ts'
 import type { Op } from '../../ports/op.ts'
 import { deleted } from '../register.ts'
 import { laneOf } from '../sizes.ts'
-import { FactLists, Searchable, UserFactLists } from '../slots.ts'
+import { Extracted, FactLists, Searchable, UserFactLists } from '../slots.ts'
 import { isTrusted } from '../trust.ts'
 import { checkStoredFact } from './check-fact.ts'
-import { type Extract, extraction } from './extraction.ts'
 import { FACT } from './fact.ts'
 import { placesOf } from './fact-index.ts'
 import type { FactOptions } from './fact-options.ts'
@@ -31,12 +30,6 @@ import { LIVE } from './live.ts'
 import { SessionFacts } from './session-facts.ts'
 
 export interface FactsOptions extends FactOptions {
-  /**
-   * Proposes facts from rounds that are about to leave the window, for example `extractFacts`: what
-   * was said long ago is remembered then, in this session until it is promoted. Default: nothing is
-   * extracted.
-   */
-  readonly extract?: Extract
   /** Most tokens of pinned facts in a context. Default: a sixteenth of the cap. */
   readonly pinnedTokens?: number
   /** Most tokens of other facts. Default: a sixteenth of the cap. */
@@ -118,7 +111,7 @@ export interface FactsShape {
   readonly outcome: readonly Remembered[]
 }
 
-const FACT_OPTIONS = ['extract', 'pinnedTokens', 'tokens', 'newsTokens', 'caps', 'schedule']
+const FACT_OPTIONS = ['pinnedTokens', 'tokens', 'newsTokens', 'caps', 'schedule']
 const PINNED_SHARE = 1 / 16
 const SHARE = 1 / 16
 const NEWS_SHARE = 1 / 32
@@ -133,10 +126,10 @@ const NEWS_SHARE = 1 / 32
  */
 export function facts(options: FactsOptions = {}): Feature<'facts', FactsShape> {
   checkOptions('facts', 'options', options, FACT_OPTIONS)
-  const { extract, pinnedTokens, tokens, newsTokens, ...kept } = options
+  const { pinnedTokens, tokens, newsTokens, ...kept } = options
   const { caps = {}, schedule } = kept
-  for (const [name, hook] of Object.entries({ extract, schedule }))
-    if (hook !== undefined && typeof hook !== 'function') throw invalid('facts', name, 'must be a function')
+  if (schedule !== undefined && typeof schedule !== 'function')
+    throw invalid('facts', 'schedule', 'must be a function')
   checkOptions('facts', 'caps', caps, ['facts', 'perHour'])
   for (const [name, cap] of Object.entries(caps))
     if (cap !== undefined && cap !== Infinity) checkCount('facts', `caps.${name}`, cap)
@@ -164,6 +157,7 @@ export function facts(options: FactsOptions = {}): Feature<'facts', FactsShape> 
         api: apiOf(session, all),
         provides: [
           provide(Searchable, { read: () => all.searchable() }),
+          provide(Extracted, (fact) => all.keep(fact)),
           provide(FactLists, {
             top: (...asked) => topOf(all.scopes, ...asked),
             sums: (...asked) => sumFacts(all.scopes, ...asked),
@@ -178,16 +172,6 @@ export function facts(options: FactsOptions = {}): Feature<'facts', FactsShape> 
           head: (state, ask) => headPart(state as Known, sizes, ask),
           since: (frozen, state, count) => newsSince(frozen, state as Known, sizes.news, count),
         },
-        ...(extract && {
-          cut: {
-            name: 'extract',
-            before: extraction(extract, {
-              host: session.memory.host,
-              keep: (found) => all.keep(found),
-              around: (messages) => all.around(messages),
-            }),
-          },
-        }),
       }
     },
   }

@@ -120,15 +120,21 @@ export async function noteAll(parts: NotedIn): Promise<void> {
   ] as const)
     for (let after: string | undefined; ; ) {
       const page = await scope.registers(prefix, after)
-      const keys = page.map(({ key }) => FACT + key.slice(prefix.length))
-      for (let at = 0; at < keys.length; at += AT_ONCE) await note(parts, keys.slice(at, at + AT_ONCE))
+      await note(
+        parts,
+        page.map(({ key }) => FACT + key.slice(prefix.length)),
+      )
       after = page.at(-1)?.key
       if (after === undefined) break
     }
 }
 
-/** As {@link tell}, whether or not they are marked. */
-async function note({ store, user, sessionId, host }: NotedIn, keys: readonly string[]): Promise<void> {
+/** As {@link tell}, whether or not they are marked: facts by their keys. */
+export async function note(parts: NotedIn, keys: readonly string[]): Promise<void> {
+  for (let at = 0; at < keys.length; at += AT_ONCE) await noteSome(parts, keys.slice(at, at + AT_ONCE))
+}
+
+async function noteSome({ store, user, sessionId, host }: NotedIn, keys: readonly string[]): Promise<void> {
   const named = notesAbout(sessionId, keys)
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const notes = await Promise.all(named.map((key) => user.register(key)))
@@ -151,7 +157,8 @@ async function note({ store, user, sessionId, host }: NotedIn, keys: readonly st
         key,
         base: before?.version ?? null,
         value: value as Json,
-        ...(value?.fact && { sources: fact?.sources.map(sourceName) ?? [] }),
+        // Whoever forgets the fact elsewhere, this goes too.
+        ...(value?.fact && { sources: [keys[place] as string, ...(fact?.sources ?? [])].map(sourceName) }),
         index,
       })
     })

@@ -4,16 +4,15 @@ import { messageIn } from '../../kernel/log/bodies.ts'
 import { readEntry } from '../../kernel/log/entries.ts'
 import { hashText } from '../../kernel/text/hash.ts'
 import { checkId, checkText, isPlainObject } from '../../kernel/text/json.ts'
-import { type ErrorCode, isPlimsollError } from '../../ports/errors.ts'
 import type { Fact, FactInput, FactQuery, Remembered } from '../../ports/fact.ts'
 import type { Message, Trust } from '../../ports/message.ts'
 import type { Op } from '../../ports/op.ts'
-import { type EntriesQuery, PAGE_ROWS } from '../../ports/store.ts'
+import { PAGE_ROWS } from '../../ports/store.ts'
 import { writeAudit } from '../audit.ts'
+import { FactNoter, type NotesFacts } from '../slots.ts'
 import { isTrusted } from '../trust.ts'
 import { checkFactId, checkFields } from './check-fact.ts'
-import type { Around, Kept } from './extraction.ts'
-import { EXTRACT_ID, FACT } from './fact.ts'
+import { FACT } from './fact.ts'
 import { byRank, comparing } from './fact-index.ts'
 import type { FactOptions } from './fact-options.ts'
 import { topOf } from './fact-scopes.ts'
@@ -25,18 +24,8 @@ import { areNear } from './near-duplicates.ts'
 import { noFact } from './read-first.ts'
 import { taken } from './remember-fact.ts'
 
-/**
- * What was extracted may be left out: it was forgotten, there is no room, or it says what another
- * one says.
- */
-const PASSABLE: readonly ErrorCode[] = ['ERR_NOT_FOUND', 'ERR_LIMIT', 'ERR_DUPLICATE_ID']
-/** It is no fact, and never will be. */
-const UNFIT: readonly ErrorCode[] = ['ERR_INVALID_ARGUMENT', 'ERR_ENTRY_TOO_LARGE']
 /** Facts that recall looks through: so many pinned ones, and so many others. */
 const RECALLED_FACTS = 512
-
-/** Messages on each side of those that are cut, which say what was pasted among these. */
-const AROUND = 16
 
 const byId = comparing(() => '')
 
@@ -58,7 +47,7 @@ export class SessionFacts {
     const { store, user, memory, project } = session
     this.#session = session
     const common = { ...weighing(memory), ...options, trustOf: (id: string) => this.#trustOf(id) }
-    this.#own = new Facts({ ...common, store })
+    this.#own = new Facts({ ...common, store, isMarked: () => this.#noters.length === 0 })
     this.#shared = new Facts({ ...common, store: user.store, shared: true, guard: () => this.#unforgotten() })
     this.scopes = [this.#shared, this.#own]
     this.#handOver = new HandOver({
@@ -100,53 +89,14 @@ export class SessionFacts {
   }
 
   /**
-   * Remembers what was extracted, whatever becomes of some of it. All of it stays in this session,
-   * for a text that was pasted may pass for the user's word.
+   * Remembers what was extracted. All of it stays in this session, for a text that was pasted may
+   * pass for the user's word.
+   *
+   * @returns whether it says something new
    */
-  async keep(inputs: readonly FactInput[]): Promise<Kept> {
-    let fresh = 0
-    const left: FactInput[] = []
-    const errors: unknown[] = []
-    for (const input of inputs) {
-      try {
-        if (await this.#keep(input)) fresh++
-      } catch (error) {
-        // What was forgotten stays forgotten, and what has no room is no failure.
-        if (isOneOf(error, PASSABLE)) continue
-        errors.push(error)
-        if (!isOneOf(error, UNFIT)) left.push(input)
-      }
-    }
-    return { fresh, left, errors }
-  }
-
-  /** Messages of two sessions may have one id, and what is extracted from them is not the same. */
-  #named(input: FactInput): FactInput {
-    const { id } = isPlainObject(input) ? input : { id: undefined }
-    if (typeof id !== 'string' || !id.startsWith(EXTRACT_ID)) return input
-    return { ...input, id: `${EXTRACT_ID}${hashText(JSON.stringify([this.#session.sessionId, id]))}` }
-  }
-
-  /** Messages of the log beside some of it. */
-  async around(messages: readonly Message[]): Promise<Around> {
-    const { store } = this.#session
-    const read = async (query: EntriesQuery): Promise<readonly Message[]> => {
-      const { rows } = await store.entries({ ...query, kinds: ['message'] })
-      return rows.flatMap((row) => (row.unreadable ? [] : (messageIn(row) ?? [])))
-    }
-    const [first, last] = [messages[0]?.id, messages.at(-1)?.id]
-    if (first === undefined || last === undefined) return { before: [], after: [] }
-    const [before, after] = await Promise.all([
-      read({ to: first, last: AROUND }),
-      read({ after: last, first: AROUND }),
-    ])
-    return { before, after }
-  }
-
-  /** @returns whether it says something new */
-  async #keep(input: FactInput): Promise<boolean> {
+  async keep(input: FactInput): Promise<boolean> {
     checkFields('remember', '', input)
-    const placed = this.#placed(this.#named(input))
+    const placed = this.#placed(input)
     await this.#refuseTaken(placed, this.#shared)
     if (await this.#shared.says(placed)) return false
     await this.#session.register()
@@ -176,9 +126,15 @@ export class SessionFacts {
     await this.#handOver.try()
   }
 
-  /** The same of what an end of the process left. */
+  /** The same of what an end of the process left, or is on its way. */
   async settle(): Promise<void> {
     await this.#handOver.finish()
+    for (const noter of this.#noters) await noter.settle()
+  }
+
+  /** Who tells the user's scope of what stays here, where the session need not. */
+  get #noters(): readonly NotesFacts[] {
+    return this.#session.memory.all(FactNoter)
   }
 
   /**
@@ -312,8 +268,4 @@ function withProject(input: FactInput, project: string | undefined): FactInput {
   return project === undefined || !isPlainObject(input) || input.project !== undefined
     ? input
     : { ...input, project }
-}
-
-function isOneOf(error: unknown, codes: readonly ErrorCode[]): boolean {
-  return codes.some((code) => isPlimsollError(error, code))
 }

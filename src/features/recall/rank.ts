@@ -77,7 +77,7 @@ const LEAST_RARITY = 2
 const NAMED = 12
 /** It names the role of who speaks, which may mean something else. */
 const ROLE = 2
-/** Who asks speaks of themselves, and it is the user who speaks, whom the log does not name. */
+/** Who asks speaks of themselves, and it is the user who speaks, without a name. */
 const SELF = 8
 /** The year, the month, the day of the month is the one of the question. */
 const DATE = [8, 16, 8]
@@ -94,10 +94,10 @@ const VECTOR = 10
  * A passage is scored by BM25 alone, and again with its neighbours: two, and four, on each side. To
  * that come whether it holds all terms, who speaks, its day, facts that were taken from its
  * message, and the message's vector; for a question, whether it answers one like it by somebody
- * else, or says when. A query that is no question looks for a message by its own words: they count
- * where they stand in the passage and where all of the message holds them, neighbours little. How rare a term is, is computed over all indexes together. A passage is
- * found by a term in it or near it, its speaker, its date, a fact or its vector; a query that has
- * none of these finds nothing.
+ * else, or says when. A query that is no question looks for a message by its own words, which count
+ * in the passage and in all of the message; neighbours count little. How rare a term is, is
+ * computed over all indexes together. A passage is found by a term in it or near it, its speaker,
+ * its date, a fact or its vector; a query that has none of these finds nothing.
  */
 export function rank(
   indexes: readonly RecallIndex[],

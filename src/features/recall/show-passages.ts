@@ -128,7 +128,9 @@ export async function showPassages({ ranked, read }: Finding, options: ShowOptio
   }
 }
 
-/** Passages in lines, each day under its date: the newest first, what follows each other together. */
+/**
+ * Passages in lines, each day under its date: the newest first, what follows each other together.
+ */
 function linesOf(chosen: readonly Chosen[], { isNumbered = false }: ShowOptions): string {
   const shown = new Map<Item, number[]>()
   for (const { item, part } of chosen) shown.set(item, [...(shown.get(item) ?? []), part])
@@ -175,7 +177,9 @@ function headOfLine(found: Found, isNumbered: boolean): string {
   return `- ${name}${speakerOf(found)} [${trust}]: `
 }
 
-/** Passages of a text, in their order: further lines are indented, so that none looks like a head. */
+/**
+ * Passages of a text, in their order: further lines are indented, so that none looks like a head.
+ */
 function bodyOf({ found: { text }, parts: all }: Item, parts: readonly number[]): string {
   const runs: { from: number; to: number; next: number }[] = []
   for (const part of parts) {

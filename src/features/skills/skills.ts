@@ -43,24 +43,13 @@ export interface Skills {
   /** @throws ERR_INVALID_ARGUMENT; ERR_CONFLICT: it was changed by others at every look */
   get(name: string): Promise<StoredSkill | undefined>
   /**
-   * Writes a skill: its parts, or the Markdown of a SKILL.md, which begins with its front matter:
-   *
-   * ```markdown
-   * ---
-   * name: tides
-   * description: Reads tide tables. Use it when a port or a tide is named.
-   * ---
-   * # Tides
-   * ```
-   *
-   * This reads no YAML but these two keys, with plain or quoted texts of one line. Other lines of
-   * the front matter are kept as they are, in `frontMatter`; line ends in it become `\n`.
+   * Writes a skill; `fromMarkdown` reads one of a SKILL.md.
    *
    * @returns its version
    * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE (64 KiB), ERR_CONFLICT (`version`); nothing
    * is written
    */
-  set(skill: Skill | string, options?: WriteOptions): Promise<string>
+  set(skill: Skill, options?: WriteOptions): Promise<string>
   /**
    * Removes a skill, and what showed it in the frozen heads of all sessions, whatever it said then.
    * Idempotent. @throws ERR_INVALID_ARGUMENT, ERR_CONFLICT (`version`)

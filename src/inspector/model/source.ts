@@ -65,6 +65,8 @@ const NEXT = 'next'
 export interface SourceOptions {
   /** Whose requests its calls are shown as. Default `openai`. */
   readonly provider?: Provider
+  /** What the session is called on the page. Default its id. */
+  readonly name?: string
 }
 
 /**
@@ -82,11 +84,11 @@ export function sessionSource(
   session: SessionBase,
   options: SourceOptions & { readonly tools?: readonly ToolSpec[] } = {},
 ): InspectorSource {
-  checkOptions('sessionSource', 'options', options, ['provider', 'tools'])
+  checkOptions('sessionSource', 'options', options, ['provider', 'name', 'tools'])
   const { tools } = options
   return sourceOf(
     {
-      name: session.sessionId,
+      sessionId: session.sessionId,
       messages: () => session.history({ messages: MOST_MESSAGES }),
       next: () => session.context({ ...NEXT_CALL, ...(tools && { tools }) }),
       past: (id) => contextAt(session, id),
@@ -119,7 +121,7 @@ export interface InspectedClient {
  * the call before it, since only the edge knows its agent's.
  */
 export function clientSource(client: InspectedClient, options: SourceOptions = {}): InspectorSource {
-  checkOptions('clientSource', 'options', options, ['provider'])
+  checkOptions('clientSource', 'options', options, ['provider', 'name'])
   /** As they were read for the calls, of which the next one comes after the newest. */
   let shown: readonly Message[] = []
   const newestTools = async (): Promise<readonly ToolSpec[] | undefined> => {
@@ -129,7 +131,7 @@ export function clientSource(client: InspectedClient, options: SourceOptions = {
   }
   return sourceOf(
     {
-      name: client.sessionId,
+      sessionId: client.sessionId,
       async messages() {
         shown = await client.messages({ messages: MOST_AT_EDGE })
         return shown
@@ -141,7 +143,7 @@ export function clientSource(client: InspectedClient, options: SourceOptions = {
       past: (id) => client.contextAt(id),
       subscribe: (listener) =>
         client.live?.(({ type }) => {
-          if (type !== 'close') listener()
+          if (type === 'open' || type === 'change') listener()
         }) ?? (() => {}),
     },
     options,
@@ -150,7 +152,7 @@ export function clientSource(client: InspectedClient, options: SourceOptions = {
 
 /** Where the calls of a session are read. */
 interface Calls {
-  readonly name: string
+  readonly sessionId: string
   messages(): Promise<readonly Message[]>
   /** The context of the call that comes next. */
   next(): Promise<Context>
@@ -160,8 +162,8 @@ interface Calls {
 }
 
 function sourceOf(
-  { name, messages, next, past, subscribe }: Calls,
-  { provider }: SourceOptions,
+  { sessionId, messages, next, past, subscribe }: Calls,
+  { provider, name = sessionId }: SourceOptions,
 ): InspectorSource {
   return {
     name,

@@ -28,7 +28,8 @@ export const english: Strings = {
   unreadableLine: (line, reason) => `Line ${line}: ${reason}`,
   more: (count) => `and ${count} more`,
   conversation: 'Conversation',
-  conversationOption: (name, messages) => `${name} (${messages} messages)`,
+  conversationOption: (name, messages) =>
+    `${name} (${messages} ${messages === '1' ? 'message' : 'messages'})`,
   ofAll: (count) => `of ${count}:`,
   empty: 'No call of a model is in it: nobody answers a user.',
   timeline: 'Every call against the line',

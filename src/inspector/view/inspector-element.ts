@@ -33,6 +33,8 @@ type Tab = (typeof TABS)[number]
  * A log that is dropped on it is read in the page: it sends nothing.
  *
  * Registered as `<plimsoll-inspector>` by `plimsoll/inspector/define`.
+ *
+ * @slot tools - Further buttons of the header
  */
 export class PlimsollInspector extends LitElement {
   static override readonly styles = styles
@@ -88,6 +90,16 @@ export class PlimsollInspector extends LitElement {
     return this.#keepFocus(() => this.#desk.open(file, this.#settings), 'input[type=range]')
   }
 
+  /**
+   * Shows a conversation that comes with the inspector, at a line of its own. Resolves when
+   * everything is shown.
+   */
+  openSample(): Promise<void> {
+    this.#ownBudget ??= this.budget
+    this.budget = SAMPLE_BUDGET
+    return this.open(new File([sampleLog()], this.strings.sampleName))
+  }
+
   override disconnectedCallback(): void {
     super.disconnectedCallback()
     if (this.source) this.#desk.clear()
@@ -102,8 +114,10 @@ export class PlimsollInspector extends LitElement {
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has('source')) {
-      if (this.source) void this.#desk.watch(this.source, this.#settings)
-      else if (this.#desk.source) this.#desk.clear()
+      if (this.source) {
+        this.#afterSample()
+        void this.#desk.watch(this.source, this.#settings)
+      } else if (this.#desk.source) this.#desk.clear()
     } else if (changed.has('budget') || (changed.has('counter') && changed.get('counter') !== undefined)) {
       if (this.#desk.log) void this.#desk.replay(this.#settings)
     }
@@ -149,6 +163,7 @@ export class PlimsollInspector extends LitElement {
         </h2>
         ${log && log.requests.length === 0 ? this.#lineField() : nothing}
         ${isEmpty ? nothing : html`<div class="actions">${this.#actions()}<button @click=${this.#close}>${strings.close}</button></div>`}
+        <slot name="tools"></slot>
       </header>
       ${this.isPasting ? this.#pasting() : nothing}
       ${log && log.conversations.length > 1 ? this.#conversations(words) : nothing}
@@ -234,7 +249,7 @@ export class PlimsollInspector extends LitElement {
         <h3>${strings.invitation}</h3>
         <p>${strings.shapes}</p>
         <div class="actions">
-          <button class="primary" @click=${this.#sample}>${strings.sample}</button>
+          <button class="primary" @click=${this.openSample}>${strings.sample}</button>
           ${this.#actions()}
         </div>
         <p class="quiet small">${strings.stays}</p>
@@ -492,13 +507,6 @@ export class PlimsollInspector extends LitElement {
     event.preventDefault()
     const text = this.renderRoot.querySelector<HTMLTextAreaElement>('#pasted')?.value ?? ''
     if (text.trim() !== '') this.#take(new File([text], this.strings.pastedName))
-  }
-
-  /** The sample has a line of its own; what comes after it has the one from before. */
-  #sample(): void {
-    this.#ownBudget = this.budget
-    this.budget = SAMPLE_BUDGET
-    void this.open(new File([sampleLog()], this.strings.sampleName))
   }
 
   #take(file: File): void {

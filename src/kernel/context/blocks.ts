@@ -3,7 +3,7 @@ import type { Message, Part, ToolResultPart } from '../../ports/message.ts'
 import type { LogRow } from '../../ports/store.ts'
 import { asText, countMessage } from '../count.ts'
 import type { Call, JoinedResults, Unit } from '../log/fold.ts'
-import { EMPTY_MESSAGE, isBlank, partsOf, textOf } from '../log/message.ts'
+import { EMPTY_MESSAGE, isBlank, partsOf, said, textOf } from '../log/message.ts'
 import type { Policy } from '../policy.ts'
 import { fenced, unfenced } from '../text/fence.ts'
 import { hashText } from '../text/hash.ts'
@@ -223,10 +223,6 @@ export class BlockShelf {
       stored - tokens,
     )
   }
-}
-
-function said(text: string): readonly Part[] {
-  return [{ type: 'text', text }]
 }
 
 /**

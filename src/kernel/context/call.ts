@@ -6,7 +6,7 @@ import type { LogRow } from '../../ports/store.ts'
 import { countMessage } from '../count.ts'
 import type { Cover, Covering } from '../cover.ts'
 import type { Conversation } from '../log/fold.ts'
-import { lowerTrust } from '../log/message.ts'
+import { lowerTrust, said } from '../log/message.ts'
 import type { Policy } from '../policy.ts'
 import { fenced } from '../text/fence.ts'
 import { hashText } from '../text/hash.ts'
@@ -126,15 +126,15 @@ export class Calls {
   ): Block | undefined {
     const last = waiting.at(-1) ?? blocks.at(-1)
     if (tail.length === 0 && last && last.role !== 'assistant') return undefined
-    const said = tail.filter(({ text }) => text !== '')
-    const spoken = said.map(({ name, text }) => fenced(this.fence(place), name, text)).join('\n')
+    const sections = tail.filter(({ text }) => text !== '')
+    const spoken = sections.map(({ name, text }) => fenced(this.fence(place), name, text)).join('\n')
     if (spoken === '' && last && last.role !== 'assistant') return undefined
     const text = spoken || (last ? CONTINUE : BEGIN)
-    const trust = said.map(({ trust }) => trust).reduce(lowerTrust, 'user')
+    const trust = sections.map(({ trust }) => trust).reduce(lowerTrust, 'user')
     return this.#closings([measure, text, trust], () => ({
       section: 'tail',
       role: 'user',
-      parts: [{ type: 'text', text }],
+      parts: said(text),
       from: [],
       rule: spoken ? 'tail' : 'continue',
       tokens: countMessage(measure.policy.counter, { content: text }),

@@ -1,44 +1,53 @@
 import type { EpochMark, Scope } from '../../ports/op.ts'
-import type { CutPart } from '../feature.ts'
+import type { BeforeCut, CutPart } from '../feature.ts'
 import { messagesOf, type Unit } from '../log/fold.ts'
 import { type Failure, failure } from './failure.ts'
 import type { Window } from './window.ts'
 
-/** Tells features, and the app, what leaves the window. What fails is noted, and stops nothing. */
-export class CutListeners {
-  readonly #parts: readonly CutPart[]
-  readonly #scope: Scope
+/** What a part is told of a cut. */
+type Tell = (part: CutPart) => Promise<BeforeCut | undefined> | undefined
 
-  constructor(parts: readonly CutPart[], scope: Scope) {
-    this.#parts = parts
-    this.#scope = scope
-  }
+/**
+ * Tells features, and the app, what is about to leave the window.
+ *
+ * @returns whether something was written that is to be shown too
+ */
+export function beforeCut(
+  parts: readonly CutPart[],
+  cut: readonly Unit[],
+  failed: Failure[],
+): Promise<boolean> {
+  return tellAll(parts, failed, ({ before }) => before?.(cut))
+}
 
-  /** @returns whether something was written that is to be shown too */
-  async before(cut: readonly Unit[], failed: Failure[]): Promise<boolean> {
-    let isNew = false
-    await this.#tell(failed, async ({ name, before }) => {
-      const done = await before?.(cut)
-      isNew ||= done?.isNew ?? false
-      if (done && 'error' in done) failed.push(failure(name, done.error, 'ERR_HOOK'))
+/** Tells them what has left it, if anything did. */
+export async function afterCut(
+  parts: readonly CutPart[],
+  scope: Scope,
+  { id, cause }: EpochMark,
+  cut: readonly Unit[],
+  failed: Failure[],
+): Promise<void> {
+  const messages = messagesOf(cut)
+  if (messages.length > 0)
+    await tellAll(parts, failed, async ({ after }) => {
+      await after?.({ scope, epoch: id, cause, messages })
+      return undefined
     })
-    return isNew
-  }
+}
 
-  async after({ id, cause }: EpochMark, cut: readonly Unit[], failed: Failure[]): Promise<void> {
-    const messages = messagesOf(cut)
-    if (messages.length === 0) return
-    await this.#tell(failed, async ({ after }) => after?.({ scope: this.#scope, epoch: id, cause, messages }))
-  }
-
-  async #tell(failed: Failure[], tell: (part: CutPart) => Promise<void>): Promise<void> {
-    for (const part of this.#parts)
-      try {
-        await tell(part)
-      } catch (error) {
-        failed.push(failure(part.name, error, 'ERR_HOOK'))
-      }
-  }
+/** One after the other. What fails is noted, and stops nothing. */
+async function tellAll(parts: readonly CutPart[], failed: Failure[], tell: Tell): Promise<boolean> {
+  let isNew = false
+  for (const part of parts)
+    try {
+      const done = await tell(part)
+      isNew ||= done?.isNew ?? false
+      if (done && 'error' in done) failed.push(failure(part.name, done.error, 'ERR_HOOK'))
+    } catch (error) {
+      failed.push(failure(part.name, error, 'ERR_HOOK'))
+    }
+  return isNew
 }
 
 /** What showed before and does not show any more. */

@@ -1,13 +1,16 @@
 import type { Block } from '../../ports/context.ts'
 import type { Json, ToolSpec, Trust } from '../../ports/message.ts'
 import type { Name } from '../../ports/op.ts'
+import type { Reads } from '../../ports/store.ts'
 import { countMessage, countTools, perRequest } from '../count.ts'
 import type { HeadPart, Section } from '../feature.ts'
-import { HEAD_KEY, SHARED } from '../log/message.ts'
+import { valueIn } from '../log/bodies.ts'
+import { HEAD_KEY, SHARED, said } from '../log/message.ts'
 import type { Policy } from '../policy.ts'
-import { checkJson } from '../text/check-json.ts'
+import { checkJsonObject } from '../text/check-json.ts'
+import { checkFields, type Fields, optional } from '../text/fields.ts'
 import { hashJson } from '../text/hash.ts'
-import { checkId, checkText, invalid, isPlainObject } from '../text/json.ts'
+import { checkId, checkObject, checkText, invalid } from '../text/json.ts'
 
 /** What the register `head/<hash>` holds. */
 export interface HeadTexts {
@@ -60,7 +63,7 @@ export function createHead(policy: Policy, texts: HeadTexts, key: string): Head 
     blocks.push({
       section,
       role,
-      parts: [{ type: 'text', text }],
+      parts: said(text),
       from: section === 'memory' && summary !== undefined ? [summary] : [],
       rule: section,
       tokens,
@@ -109,24 +112,27 @@ export function showsShared(texts: HeadTexts): boolean {
   return sourcesOf(texts).some((source) => source.startsWith(SHARED))
 }
 
+/** The texts of a head, if they can be read. */
+export async function readHead(store: Reads, hash: string): Promise<HeadTexts | undefined> {
+  const register = await store.register(headKey(hash))
+  return register && (valueIn(register) as HeadTexts | undefined)
+}
+
 export function headKey(hash: string): string {
   return `${HEAD_KEY}${hash}`
 }
 
-/** Checks tools as an app hands them over. @throws ERR_INVALID_ARGUMENT */
-export function checkTools(operation: string, tools: readonly ToolSpec[] | undefined): void {
-  if (tools === undefined) return
-  if (!Array.isArray(tools)) throw invalid(operation, 'tools', 'must be a list')
+const TOOL: Fields = { name: checkId, description: optional(checkText), inputSchema: checkJsonObject }
+
+/** Tools as an app hands them over. @throws ERR_INVALID_ARGUMENT */
+export function checkTools(operation: string, argument: string, tools: unknown): readonly ToolSpec[] {
+  if (!Array.isArray(tools)) throw invalid(operation, argument, 'must be a list')
   const names = new Set<string>()
-  tools.forEach((tool: ToolSpec, index) => {
-    const argument = `tools[${index}]`
-    if (!isPlainObject(tool)) throw invalid(operation, argument, 'must be an object')
-    checkId(operation, `${argument}.name`, tool.name)
-    if (names.has(tool.name)) throw invalid(operation, `${argument}.name`, `repeats ${tool.name}`)
-    names.add(tool.name)
-    if (tool.description !== undefined) checkText(operation, `${argument}.description`, tool.description)
-    if (!isPlainObject(tool.inputSchema))
-      throw invalid(operation, `${argument}.inputSchema`, 'must be an object')
-    checkJson(operation, `${argument}.inputSchema`, tool.inputSchema)
-  })
+  for (const [index, tool] of tools.entries()) {
+    const at = `${argument}[${index}]`
+    const { name } = checkFields<ToolSpec>(operation, `${at}.`, checkObject(operation, at, tool), TOOL)
+    if (names.has(name)) throw invalid(operation, `${at}.name`, `repeats ${name}`)
+    names.add(name)
+  }
+  return tools
 }

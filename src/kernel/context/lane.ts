@@ -5,7 +5,6 @@ import type { ContextOptions } from '../../ports/session.ts'
 import type { Head as LogHead, ScopeStore } from '../../ports/store.ts'
 import type { Cover, Covering } from '../cover.ts'
 import type { CutPart, Showing, TailPart } from '../feature.ts'
-import { valueIn } from '../log/bodies.ts'
 import { pendingCalls, type Unit } from '../log/fold.ts'
 import { EPOCH_ID } from '../log/message.ts'
 import { sealOp } from '../log/seal.ts'
@@ -13,18 +12,10 @@ import { type Policy, RENDER_VERSION } from '../policy.ts'
 import { hashJson } from '../text/hash.ts'
 import { Calls } from './call.ts'
 import { contextOf, hashOf, type Made } from './context-of.ts'
-import { CutListeners, cutFrom } from './cut-listeners.ts'
-import { type Epoch, Judge, type Judged } from './epoch.ts'
+import { afterCut, beforeCut, cutFrom } from './cut-listeners.ts'
+import { type Epoch, Judge } from './epoch.ts'
 import { type Failure, failure } from './failure.ts'
-import {
-  type Head,
-  type HeadParts,
-  type HeadTexts,
-  headKey,
-  headValue,
-  showsShared,
-  sourcesOf,
-} from './head.ts'
+import { type Head, type HeadParts, headKey, headValue, readHead, showsShared, sourcesOf } from './head.ts'
 import type { Call } from './measure.ts'
 import { type Plan, planNext, WHOLE } from './plan.ts'
 import { Prefix } from './prefix.ts'
@@ -82,7 +73,6 @@ export class Lane {
   readonly #parts: LaneParts
   readonly #shows: Shows
   readonly #judge: Judge
-  readonly #cuts: CutListeners
   readonly #laws: LawCheck | undefined
   /** Whether the session was listed here, though nothing was said in it. */
   #isListed = false
@@ -110,7 +100,6 @@ export class Lane {
     const counterAt = (calibration: number) => this.calls.measureBy(calibration).policy.counter
     this.#shows = new Shows(parts.shows, parts.secret, counterAt)
     this.#laws = parts.laws?.()
-    this.#cuts = new CutListeners(parts.cuts, parts.scope)
   }
 
   /** @throws ERR_BUDGET_TOO_SMALL, ERR_TOOL_PENDING */
@@ -131,16 +120,6 @@ export class Lane {
     return this.#showing((await this.#frozen(this.view.epoch)) ?? {}, [])
   }
 
-  /** What the epoch that holds shows by the log alone, if there is one that can be read. */
-  async held(): Promise<{ readonly call: Call; readonly judged: Judged } | undefined> {
-    await this.view.refresh()
-    const { epoch } = this.view
-    const texts = epoch && (await this.#texts(epoch.mark.head))
-    if (!texts) return undefined
-    const call = this.calls.measureBy(epoch.mark.calibration ?? 1).call(texts, [])
-    return { call, judged: this.#judge.current(call, this.cover?.shown(epoch)) }
-  }
-
   async #buildIfRoom(options: ContextOptions): Promise<Built | undefined> {
     try {
       return await this.#build(options, true)
@@ -153,6 +132,7 @@ export class Lane {
   /** @param withTail whether features may show something in the tail */
   async #build(options: ContextOptions, withTail: boolean): Promise<Built> {
     const { view, cover, calls, policy } = this
+    const { cuts, scope } = this.#parts
     let mayWrite = !options.preview
     const unwritten = mayWrite ? 'unsaved' : 'preview'
     let manual = options.newEpoch
@@ -214,7 +194,7 @@ export class Lane {
         isTold = true
         // Where nothing shows any more of the epoch before, that is what was read.
         const before = epoch ? window.units : view.conversation.units
-        if (await this.#cuts.before(cutFrom(before, planned.window), failed)) continue
+        if (await beforeCut(cuts, cutFrom(before, planned.window), failed)) continue
       }
       const next = this.#draft(planned, cause ?? 'start')
       if (!mayWrite || tries++ === TRIES)
@@ -233,7 +213,7 @@ export class Lane {
           const whole = () => held.measure.layout(view.conversation).show(WHOLE, view.rows)
           const before = { call: held, window: epoch ? window : whole() }
           cover?.began?.({ cause: next.mark.cause, before, after: planned, written })
-          await this.#cuts.after(next.mark, cutFrom(window.units, planned.window), failed)
+          await afterCut(cuts, scope, next.mark, cutFrom(window.units, planned.window), failed)
         }
       } catch (error) {
         mayWrite = false
@@ -263,11 +243,6 @@ export class Lane {
     return { asked: asked?.message, ids }
   }
 
-  async #texts(head: string): Promise<HeadTexts | undefined> {
-    const register = await this.store.register(headKey(head))
-    return register && (valueIn(register) as HeadTexts | undefined)
-  }
-
   /**
    * What an epoch froze of features. Undefined: it is gone, and the epoch holds if the same shows
    * now.
@@ -275,7 +250,7 @@ export class Lane {
   async #frozen(epoch: CurrentEpoch | undefined): Promise<HeadParts | undefined> {
     if (!epoch?.mark.remembers) return {}
     const { head } = epoch.mark
-    if (this.#read?.head !== head) this.#read = { head, parts: (await this.#texts(head))?.parts }
+    if (this.#read?.head !== head) this.#read = { head, parts: (await readHead(this.store, head))?.parts }
     return this.#read.parts
   }
 

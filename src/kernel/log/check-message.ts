@@ -2,9 +2,9 @@ import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Json, Message, MessageInput, Part, Role, Trust } from '../../ports/message.ts'
 import { utf8Length } from '../../ports/utf8-length.ts'
-import { checkJson } from '../text/check-json.ts'
+import { checkJson, checkJsonObject } from '../text/check-json.ts'
 import { checkFields, type Fields, optional } from '../text/fields.ts'
-import { checkCount, checkId, checkText, invalid, isPlainObject } from '../text/json.ts'
+import { checkCount, checkId, checkObject, checkText, invalid } from '../text/json.ts'
 import {
   EPOCH_ID,
   lowerTrust,
@@ -48,8 +48,8 @@ export function checkMessage(
   input: MessageInput,
   host: Pick<Host, 'now' | 'newId'>,
 ): Message {
-  if (!isPlainObject(input)) throw invalid(operation, argument, 'must be an object')
-  const { id, role, content, createdAt, trust = role, name, metadata } = input as MessageInput
+  const given = checkObject(operation, argument, input) as unknown as MessageInput
+  const { id, role, content, createdAt, trust = role, name, metadata } = given
   const at = (field: string): string => `${argument}.${field}`
   if (!Object.hasOwn(ALLOWED, role))
     throw invalid(operation, at('role'), 'must be system, user, assistant or tool')
@@ -84,9 +84,9 @@ function checkContent(operation: string, argument: string, role: Role, content: 
       `must be a ${isTool ? 'list of tool results' : 'string or a list of parts'}`,
     )
   if (isTool && content.length === 0) throw invalid(operation, argument, 'must hold a tool result')
-  return content.map((part: unknown, index) => {
+  return content.map((given: unknown, index) => {
     const at = `${argument}[${index}]`
-    if (!isPlainObject(part)) throw invalid(operation, at, 'must be an object')
+    const part = checkObject(operation, at, given)
     const type = part.type as Part['type']
     if (!ALLOWED[role].includes(type))
       throw invalid(operation, at, `of type ${String(type)} cannot be in a message of role ${role}`)
@@ -121,8 +121,7 @@ export function checkTime(operation: string, argument: string, time: unknown): n
 }
 
 function checkMetadata(operation: string, argument: string, value: unknown): Json {
-  if (!isPlainObject(value)) throw invalid(operation, argument, 'must be an object')
-  const json = checkJson(operation, argument, value)
+  const json = checkJsonObject(operation, argument, value)
   checkSize(operation, argument, JSON.stringify(json), MAX_METADATA_BYTES)
   return json
 }

@@ -68,18 +68,15 @@ export function replay(ops: readonly SealedOp[], given: Rows, isFollowing: boole
   const emptied = new Set<Name>()
   const used = new Set<string>()
   /** Contexts that were recorded after this seq may have held what is deleted. */
-  let unrecorded = Number.POSITIVE_INFINITY
+  let unrecorded = Infinity
 
   const entryOf = (id: string) => entries.get(id) ?? rows.entries.get(id)
   const registerOf = (key: string) => registers.get(key) ?? rows.registers.get(key)
   const isDeleted = (name: Name) => emptied.has(name) || rows.deleted.has(name)
-  const write = (row: LogRow) => {
+  const write = (kind: LogRow['kind'], id: string, opId: string, more?: Partial<LogRow>) => {
+    const row = { seq, place: 0, kind, id, opId, ordinal, body: null, ...more }
     log.push(row)
-    entries.set(row.id, row)
-  }
-  /** Writes the row of an op that has no entry. */
-  const record = (kind: 'put' | 'delete' | 'erase', id: string, opId: string) => {
-    log.push({ seq: ++seq, place: 0, kind, id, opId, ordinal, body: null })
+    if (isEntry(row)) entries.set(id, row)
   }
   /**
    * Whether a mark or register that is written now is deleted as it arrives: because it was
@@ -119,9 +116,10 @@ export function replay(ops: readonly SealedOp[], given: Rows, isFollowing: boole
         ordinal++
         const body = bodies[place] ?? null
         const column = derived?.[place]
-        const row = { seq, place, kind: 'message', id, opId, ordinal, round, body } as const
-        write({
-          ...row,
+        write('message', id, opId, {
+          place,
+          round,
+          body,
           ...(place === 0 && recorded(envelope)),
           ...(column !== undefined && { derived: column }),
         })
@@ -140,9 +138,10 @@ export function replay(ops: readonly SealedOp[], given: Rows, isFollowing: boole
       const chained = slot !== undefined && applied && { chain: (current?.chain ?? 0) + 1 }
       if (chained) marks.set(slot, { slot, id, seq, ...chained })
       arrivesDeleted(`entry:${id}`, sources)
-      const row = { seq, place: 0, kind, id, opId, ordinal, base, applied, body: bodies[0] ?? null }
-      write({
-        ...row,
+      write(kind, id, opId, {
+        base,
+        applied,
+        body: bodies[0] ?? null,
         ...(lane !== undefined && { lane }),
         ...chained,
         ...(sources && { sources }),
@@ -154,7 +153,8 @@ export function replay(ops: readonly SealedOp[], given: Rows, isFollowing: boole
       if (!isFollowing && isDeleted(`register:${key}`)) return rejected('deleted')
       const version = registerOf(key)?.version ?? null
       if (!isFollowing && base !== version) return { status: 'conflict', version }
-      record('put', key, opId)
+      seq++
+      write('put', key, opId)
       const row = { key, version: opId, seq, body: null }
       const listed = { ...(sources && { sources }), ...(index && { index }) }
       const isForgotten = arrivesDeleted(`register:${key}`, sources)
@@ -162,7 +162,8 @@ export function replay(ops: readonly SealedOp[], given: Rows, isFollowing: boole
       return accepted()
     },
     delete: ({ envelope: { opId, target = 'entry:' } }) => {
-      record('delete', target, opId)
+      seq++
+      write('delete', target, opId)
       // What names it as a source goes with it, and in turn what names that.
       const names = new Set([target])
       for (const name of names) for (const dependent of naming(name)) names.add(dependent)
@@ -182,13 +183,14 @@ export function replay(ops: readonly SealedOp[], given: Rows, isFollowing: boole
     /** Nothing is left but the count of ops, and what is known of attachments. */
     erase: ({ envelope: { opId } }) => {
       // No context that was handed out is of what is written from now on.
-      rows = { ...NO_ROWS, emptiedAt: Number.POSITIVE_INFINITY }
+      rows = { ...NO_ROWS, emptiedAt: Infinity }
       ordinal = 0
       isErased = true
       log.length = 0
-      unrecorded = Number.POSITIVE_INFINITY
+      unrecorded = Infinity
       for (const written of [entries, registers, marks, results, emptied]) written.clear()
-      record('erase', opId, opId)
+      seq++
+      write('erase', opId, opId)
       return accepted()
     },
   }
@@ -210,7 +212,7 @@ export function replay(ops: readonly SealedOp[], given: Rows, isFollowing: boole
     registers: [...registers.values()],
     ...reindexed(rows, registers),
     emptied: [...emptied],
-    ...(unrecorded < Number.POSITIVE_INFINITY && { unrecorded }),
+    ...(unrecorded < Infinity && { unrecorded }),
     marks: [...marks.values()],
     refused: [...results].flatMap(([opId, result]) => (result.status === 'accepted' ? [] : { opId, result })),
     used: [...used],

@@ -57,6 +57,11 @@ export function isBlank(message: Pick<Message, 'content'>): boolean {
 }
 
 /** A message's content as parts. */
-export function partsOf(message: Pick<Message, 'content'>): readonly Part[] {
-  return typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
+export function partsOf({ content }: Pick<Message, 'content'>): readonly Part[] {
+  return typeof content === 'string' ? said(content) : content
+}
+
+/** A text as parts. */
+export function said(text: string): readonly Part[] {
+  return [{ type: 'text', text }]
 }

@@ -4,6 +4,7 @@ import type { HandedOut, Op, OpResult } from '../../ports/op.ts'
 import { NOT_IN_USE } from '../../ports/options.ts'
 import type { AppendOptions, AppendResult } from '../../ports/session.ts'
 import type { KernelSession, Prepared, WriteDraft, WritePart } from '../feature.ts'
+import { named } from '../slot.ts'
 import { checkFields, optional } from '../text/fields.ts'
 import { hashText } from '../text/hash.ts'
 import { canonical, checkId, checkOptions, invalid } from '../text/json.ts'
@@ -49,6 +50,7 @@ const MOST_CONTEXTS = 4
  */
 export class Writer {
   readonly #session: KernelSession
+  readonly #writes: readonly { readonly name: string; readonly write: WritePart }[]
   /** Newest seq that was seen here; undefined before the first write. */
   #seq: number | undefined
   /** The newest round that was seen here. */
@@ -58,6 +60,7 @@ export class Writer {
 
   constructor(session: KernelSession) {
     this.#session = session
+    this.#writes = named(session.parts, 'write')
   }
 
   /** Notes a context, which the next entry records. */
@@ -110,10 +113,6 @@ export class Writer {
     if (draft.messages.length === 0 && given.length === 0)
       throw invalid('commit', 'messages', 'must hold a message, or a feature must have something to write')
     return this.#write(draft, given)
-  }
-
-  get #writes(): readonly { readonly name: string; readonly write: WritePart }[] {
-    return this.#session.parts.flatMap(({ name, part: { write } }) => (write ? [{ name, write }] : []))
   }
 
   /**
@@ -227,16 +226,20 @@ export class Writer {
     results: readonly OpResult[],
     repeated: boolean,
   ): Promise<Committed> {
-    const seqsIn = (some: readonly OpResult[]) =>
-      some.flatMap((result) => ('seq' in result && (!repeated || result.repeated) ? result.seq : []))
-    const seqs = seqsIn(results)
-    const [first = 0] = seqs
-    // Where others wrote in between, one of them may have deleted the session.
-    if (this.#seq !== undefined && first !== this.#seq + 1) await this.#session.register()
+    const seqs = results.flatMap((result) =>
+      'seq' in result && (!repeated || result.repeated) ? result.seq : [],
+    )
+    const next = (this.#seq ?? 0) + 1
+    const [first = next] = seqs
+    // What is repeated may have been seen long ago.
+    if (!repeated || first >= next) {
+      // Where others wrote in between, one of them may have deleted the session.
+      if (this.#seq !== undefined && first !== next) await this.#session.register()
+      this.#seq = seqs.at(-1) ?? this.#seq
+    }
     // A result may join an older round, which does not become the newest by that.
     const spoken = appends.findLast((op) => op.messages.some(({ role }) => role !== 'tool'))
     this.#round = repeated ? undefined : (spoken?.round ?? this.#round)
-    this.#seq = seqs.at(-1) ?? this.#seq
     // A repetition wrote no row that could record them.
     if (appends.length > 0 && !repeated) this.#contexts = []
     const outcomes: { [feature: string]: unknown } = {}

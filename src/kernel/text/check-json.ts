@@ -1,5 +1,5 @@
 import type { Json } from '../../ports/message.ts'
-import { checkText, invalid, isPlainObject } from './json.ts'
+import { checkObject, checkText, invalid, isPlainObject } from './json.ts'
 
 /** Deepest nesting of JSON that is stored. */
 export const MAX_DEPTH = 32
@@ -25,4 +25,9 @@ export function checkJson(operation: string, argument: string, value: unknown): 
   }
   check(value, argument, 1)
   return value as Json
+}
+
+/** The same of an object. */
+export function checkJsonObject(operation: string, argument: string, value: unknown): Json {
+  return checkJson(operation, argument, checkObject(operation, argument, value))
 }

@@ -3,7 +3,6 @@ import { checkLabel } from '../../kernel/log/check-message.ts'
 import { checkJson } from '../../kernel/text/check-json.ts'
 import { type Check, optional } from '../../kernel/text/fields.ts'
 import { checkCount, checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
-import type { ToolSpec } from '../../ports/message.ts'
 import { checkName, list, names, object, oneOf, texts } from './checks.ts'
 
 const overflow = object({ count: checkCount, tokens: checkCount, first: texts })
@@ -43,7 +42,7 @@ const tools: Check = (operation, argument, value) => {
   } catch {
     throw invalid(operation, argument, 'must be JSON')
   }
-  checkTools(operation, specs as readonly ToolSpec[])
+  checkTools(operation, 'tools', specs)
 }
 const head = object({
   system: checkText,

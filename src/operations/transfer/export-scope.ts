@@ -1,8 +1,8 @@
 import { SECRET } from '../../kernel/context/secret.ts'
 import type { Owner } from '../../kernel/feature.ts'
 import { parseBody } from '../../kernel/text/json.ts'
+import { base64 } from '../../ports/base64.ts'
 import { PlimsollError } from '../../ports/errors.ts'
-import type { Host } from '../../ports/host.ts'
 import type { Json } from '../../ports/message.ts'
 import type { Mark } from '../../ports/op.ts'
 import type { LogRow, RegisterRow, ScopeStore } from '../../ports/store.ts'
@@ -19,7 +19,6 @@ export interface ScopeExport {
   readonly store: ScopeStore
   readonly owner: Owner
   readonly parts: readonly TransferPart[]
-  readonly host: Pick<Host, 'toBase64'>
   readonly kindOf: (key: string) => KeyKind | undefined
 }
 
@@ -36,7 +35,6 @@ export async function* exportScope({
   store,
   owner,
   parts,
-  host,
   kindOf,
 }: ScopeExport): AsyncGenerator<TransferLine> {
   /** Registers that were put and do not show among the live ones. */
@@ -82,7 +80,7 @@ export async function* exportScope({
         const found = await store.attachment(ref)
         if (!found) continue
         const { id, mediaType, bytes } = found
-        yield { type: 'attachment', id, mediaType, base64: host.toBase64(bytes) }
+        yield { type: 'attachment', id, mediaType, base64: base64(bytes) }
       }
       for (const row of rows) {
         if (row.kind === 'put') keys.add(row.id)

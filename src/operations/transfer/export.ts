@@ -133,9 +133,9 @@ export function exportScopeOf(
   scope: Scope,
   parts: readonly TransferPart[],
 ): AsyncGenerator<TransferLine> {
-  const { store, host, use } = memoryOf('exportFrom', memory)
+  const { store, use } = memoryOf('exportFrom', memory)
   const owner = scope.sessionId === undefined ? 'user' : 'session'
-  return exportScope({ store: store.open(scope), owner, parts, host, kindOf: kindsOf(use) })
+  return exportScope({ store: store.open(scope), owner, parts, kindOf: kindsOf(use) })
 }
 
 /** What an export begins with. */
@@ -156,7 +156,7 @@ export function sessionLine(sessionId: string, info: Partial<SessionInfo> = {}):
 }
 
 async function* linesOf(
-  { store, host }: ExportParts,
+  { store }: ExportParts,
   { sessionId, ...user }: Scope,
   parts: readonly TransferPart[],
   kindOf: ReturnType<typeof kindsOf>,
@@ -165,7 +165,7 @@ async function* linesOf(
     yield sessionLine(id, info)
     const scope = store.open({ ...user, sessionId: id })
     try {
-      yield* exportScope({ store: scope, owner: 'session', parts, host, kindOf })
+      yield* exportScope({ store: scope, owner: 'session', parts, kindOf })
     } finally {
       await scope.close()
     }
@@ -177,7 +177,7 @@ async function* linesOf(
   }
   yield headerOf('user', parts)
   yield { type: 'user' }
-  yield* exportScope({ store: store.open(user), owner: 'user', parts, host, kindOf })
+  yield* exportScope({ store: store.open(user), owner: 'user', parts, kindOf })
   for (let after: string | undefined; ; ) {
     const page = await readSessions(store.open(user), after)
     for (const info of page) yield* session(info.sessionId, info)

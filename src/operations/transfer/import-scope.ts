@@ -5,6 +5,7 @@ import { nothingWritten } from '../../kernel/log/decide.ts'
 import { derivedOf } from '../../kernel/log/derived.ts'
 import { HEAD_KEY, lowerTrust, MAX_ENTRY_BYTES, sealMessage } from '../../kernel/log/message.ts'
 import { invalid, isPlainObject } from '../../kernel/text/json.ts'
+import { fromBase64 } from '../../ports/base64.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Json, Message, Trust } from '../../ports/message.ts'
 import type { Name, SummaryMark } from '../../ports/op.ts'
@@ -363,11 +364,10 @@ export class ScopeImport {
   }
 
   async #takeAttachment(line: AttachmentLine, number: number, operation: string): Promise<void> {
-    const { memory, report } = this.#parts
-    const { host } = memory
+    const { report } = this.#parts
     const { id, mediaType, base64 } = line
     checkMediaType(operation, mediaType)
-    const bytes = host.fromBase64(base64)
+    const bytes = fromBase64(base64)
     if (!bytes) throw invalid(operation, 'base64', 'is not base64')
     if (bytes.length > MAX_ENTRY_BYTES)
       throw new PlimsollError(

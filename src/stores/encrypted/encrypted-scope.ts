@@ -75,12 +75,14 @@ export class EncryptedScope implements ScopeStore {
   readonly #store: ScopeStore
   readonly #ring: KeyRing
   readonly watch?: NonNullable<ScopeStore['watch']>
+  readonly clock?: NonNullable<ScopeStore['clock']>
 
   constructor(parts: EncryptedScopeParts) {
     this.#parts = parts
     this.#store = parts.store
     this.#ring = parts.ring
     const { store } = parts
+    if (store.clock) this.clock = store.clock
     if (store.watch) this.watch = (listener) => store.watch?.(listener) ?? (() => {})
   }
 

@@ -1,4 +1,4 @@
-import { base64url } from '../../platform/base64.ts'
+import { base64url } from '../../ports/base64.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import { checkOptions } from '../../ports/options.ts'
 import { decrypt, encrypt, prefixed, randomBytes } from './cipher.ts'

@@ -1,7 +1,7 @@
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
-import { base64, base64url, fromBase64 } from '../../platform/base64.ts'
+import { base64, base64url, fromBase64 } from '../../ports/base64.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Scope } from '../../ports/op.ts'
 import { isEntry, type LogRow, type RegisterRow, type ScopeStore } from '../../ports/store.ts'

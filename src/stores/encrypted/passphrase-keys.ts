@@ -1,4 +1,4 @@
-import { base64, fromBase64 } from '../../platform/base64.ts'
+import { base64, fromBase64 } from '../../ports/base64.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import { checkOptions, invalid } from '../../ports/options.ts'
 import { decrypt, encrypt, randomBytes } from './cipher.ts'

@@ -1,4 +1,4 @@
-import { base64url } from '../../platform/base64.ts'
+import { base64url } from '../../ports/base64.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import { type Bytes, decrypt, encrypt, prefixed } from './cipher.ts'
 import type { KeyOwner, Keys } from './keys.ts'

@@ -1,3 +1,5 @@
+import { storedDrafts } from '../../../src/chat/drafts.ts'
+import { memoryStorage } from '../../../src/chat/homes/platform.ts'
 import { PlimsollChat } from '../../../src/chat/index.ts'
 import type { ModelChoice } from '../../../src/chat/models/picker.ts'
 import type { Chat } from '../../../src/chat/open-chat.ts'
@@ -36,6 +38,10 @@ export class FakeChat {
   profile = [{ name: 'preferences', text: 'Answers in short sentences.' }]
   skills = [{ name: 'timetables', description: 'Reads timetables', text: 'First the station, then the day.' }]
   sessions: SessionEntry[] = []
+  homes: HomeKind[] = ['local']
+  destinations: HomeKind[] = ['local']
+  /** Where drafts are kept. */
+  storage = memoryStorage()
   readonly settings: ChatSettings
   #state: ConversationState
   #sessionState: { readonly loaded: boolean; readonly sessions: readonly SessionEntry[] }
@@ -177,12 +183,15 @@ export class FakeChat {
           return certificate('erase')
         },
       },
+      drafts: storedDrafts(this.storage, 'drafts'),
       models: {
         subscribe,
         getSnapshot: () => this.models,
         choose: async (...values: readonly unknown[]) => note('choose', ...values),
       },
       memory: async () => ({
+        homes: this.homes,
+        destinations: this.destinations,
         facts: async ({ query = '' } = {}) => {
           if (this.fails) throw new PlimsollError(this.fails, 'Read the facts: it failed')
           return this.facts.filter(({ text }) => text.toLowerCase().includes(query.toLowerCase()))
@@ -210,13 +219,14 @@ export class FakeChat {
           this.profile = this.profile.map((each) => (each.name === name ? { name, text } : each))
         },
         skills: async () => this.skills,
-        export: async function* () {
+        export: async function* (home) {
+          note('export', home)
           yield '{"format":"fake"}\n'
         },
-        import: async (lines) => {
+        import: async (chunks, home) => {
           let text = ''
-          for await (const line of lines) text += line
-          note('import', text)
+          for await (const chunk of chunks) text += chunk
+          note('import', text, home)
           return { messages: 3, facts: 1 }
         },
         eraseAll: async () => {

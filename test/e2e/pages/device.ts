@@ -1,11 +1,20 @@
 /** A device of the tests of sync: a page that `sync.test.ts` drives. */
 import { createMemory } from '../../../src/create-memory.ts'
-import { standard, toAnthropic } from '../../../src/index.ts'
+import {
+  lease,
+  type Model,
+  memoryTools,
+  type Part,
+  runAgent,
+  standard,
+  toAnthropic,
+} from '../../../src/index.ts'
 import type { Scope } from '../../../src/ports/op.ts'
 import type { LogRow } from '../../../src/ports/store.ts'
 import { dexieStore } from '../../../src/stores/dexie.ts'
 import { edgeSocket, httpTransport, type SyncedStore, sync } from '../../../src/sync/index.ts'
 import { readRows } from '../../../src/sync/read.ts'
+import { REPLY_MS, stepAfter } from '../support/steps.ts'
 
 /** Whose device it is, and where home is. */
 export interface DeviceOrder {
@@ -44,6 +53,19 @@ function openAll({ url, token, scope }: DeviceOrder) {
   return { store, session, scope }
 }
 
+/** Says what the one at the edge says. */
+const model: Model = {
+  id: 'tests',
+  async *complete({ context }) {
+    await new Promise((resolve) => setTimeout(resolve, REPLY_MS))
+    const { text, calls } = stepAfter(JSON.stringify(context.blocks.map(({ parts }) => parts)))
+    const parts: Part[] = calls.map((call, index) => ({ type: 'tool-call', id: `call-${index}`, ...call }))
+    const message = { role: 'assistant', content: [{ type: 'text', text }, ...parts] } as const
+    yield { type: 'finish', message, reason: calls.length > 0 ? 'tool-calls' : 'stop' }
+  },
+}
+const answers: string[] = []
+
 let opened: ReturnType<typeof openAll>
 
 const device = {
@@ -58,6 +80,19 @@ const device = {
   say: async (id: string, content: string): Promise<void> => {
     await opened.session.append({ id, role: 'user', content })
   },
+
+  /** Has an agent here answer the newest message, or go on where another one ended. */
+  answer: async (): Promise<void> => {
+    const { session } = opened
+    const run = runAgent({ session, model, tools: memoryTools(session), lease: lease({ holder: 'browser' }) })
+    run.then(
+      ({ answer }) => answers.push(answer),
+      (error: unknown) => answers.push(String(error)),
+    )
+  },
+
+  /** What came of that, each time. */
+  answers: (): readonly string[] => answers,
 
   /** What it shows, in order. */
   texts: async (): Promise<readonly string[]> =>

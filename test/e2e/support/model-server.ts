@@ -12,13 +12,16 @@ export interface ModelServer {
   close(): Promise<void>
 }
 
-export async function modelServer(): Promise<ModelServer> {
+/** @param script what it says to a request, by the request's body. Default: what was queued */
+export async function modelServer(
+  script?: (request: string) => ChatReply | Promise<ChatReply>,
+): Promise<ModelServer> {
   let replies: ChatReply[] = []
   let calls = 0
   const { url, close } = await serve((incoming, response) => {
     const answer = async (): Promise<void> => {
-      await textOf(incoming)
-      const reply = replies.shift()
+      const request = await textOf(incoming)
+      const reply = script ? await script(request) : replies.shift()
       if (!reply) return void response.writeHead(400).end('{"error":{"message":"no reply is left"}}')
       response.writeHead(200, { 'Content-Type': 'text/event-stream' })
       const write = (delta: object, finish: string | null = null): Promise<void> =>

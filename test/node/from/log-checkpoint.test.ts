@@ -8,7 +8,7 @@ import {
   compaction,
   createMemory,
   exportFrom,
-  extractFacts,
+  extraction,
   facts,
   lintRequest,
   mapStore,
@@ -223,7 +223,7 @@ test('20. facts are kept before they leave the window', async () => {
     store: mapStore(),
     budget: 300,
     counter: classic,
-    use: [facts({ extract: extractFacts })],
+    use: [facts(), extraction()],
   })
   const session = memory.session(ADA)
   await session.append([

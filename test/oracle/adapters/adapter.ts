@@ -207,7 +207,9 @@ class AdapterRun implements Run {
       const { skill, ifVersion } = command
       const name = typeof skill === 'string' ? (/^name: *(\S+)/m.exec(skill)?.[1] ?? '') : String(skill.name)
       const written = await versionOption(ifVersion, async () => (await skills.get(name))?.version)
-      return { version: await skills.set(skill, written) }
+      const { fromMarkdown = (text: string) => text } = this.#library
+      const given = typeof skill === 'string' ? fromMarkdown(skill) : skill
+      return { version: await skills.set(given, written) }
     },
     skillDelete: async (command) => this.#user(command).skills.delete(command.name),
     settings: async ({ tab }) => this.#library.readSettings(...this.#home(tab)),

@@ -90,12 +90,17 @@ export interface LibraryLike extends CountersLike {
   profile(options: Options): object
   skills(options: Options): object
   facts(options: Options): object
+  /** An option of facts in 0.1.0. */
+  extraction?(options: Options): object
   checkpoint(options: Options): object
   compaction(options: Options): object
   recall(options: Options): object
   retention(options: Options): object
 
   editMessage(session: SessionLike, id: string, messages: unknown, options?: Options): Promise<unknown>
+  /** 0.1.0 read Markdown in `skills.set`. */
+  fromMarkdown?(markdown: string): unknown
+
   addExchange(session: SessionLike, user: string, assistant: string): Promise<unknown>
   contextAt(session: SessionLike, id: string): Promise<unknown>
   readSource(session: SessionLike, reference: string, options?: Options): Promise<unknown>

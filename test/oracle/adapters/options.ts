@@ -24,12 +24,13 @@ function featuresOf(library: LibraryLike, configuration: Configuration, world: W
   const { sections = {}, facts, extract, checkpoint, compaction, recall, retention = {} } = configuration
   const size = (name: string, option: string): object =>
     sections[name] === undefined ? {} : { [option]: sections[name] }
+  const extracts = extract && { extract: extractOf(extract, library.extractFacts, world) }
   const features = [
     library.profile(size('profile', 'tokens')),
     library.skills({ ...size('skills', 'indexTokens'), ...size('loaded', 'loadedTokens') }),
     library.facts({
       ...facts,
-      ...(extract && { extract: extractOf(extract, library.extractFacts, world) }),
+      ...(!library.extraction && extracts),
       ...size('facts', 'tokens'),
       ...size('pins', 'pinnedTokens'),
       ...size('news', 'newsTokens'),
@@ -40,6 +41,7 @@ function featuresOf(library: LibraryLike, configuration: Configuration, world: W
       ...size('checkpoint', 'excerptTokens'),
     }),
   ]
+  if (extracts && library.extraction) features.push(library.extraction(extracts))
   if (compaction) features.push(library.compaction(compactionOf(compaction, world)))
   if (recall) features.push(library.recall({ ...recallOf(recall, library), ...size('recall', 'tokens') }))
   if (Object.keys(retention).length > 0) features.push(library.retention(retention))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { startRun } from '../../../src/agent/run.ts'
+import { startRun } from '../../../src/agent/start-run.ts'
 import { reportedBy } from '../../../src/agent/usage.ts'
 import {
   type AgentEvent,

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { leaseIn } from '../../../src/agent/round.ts'
-import { startRun } from '../../../src/agent/run.ts'
+import { startRun } from '../../../src/agent/start-run.ts'
 import {
   type AgentEvent,
+  checkPushed,
   createMemory,
   exportFrom,
   lease,
@@ -13,10 +14,13 @@ import {
   runAgent,
   type Store,
   scriptedModel,
+  standard,
 } from '../../../src/index.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
+import { webHost } from '../../../src/platform/web.ts'
 import type { LeaseMark } from '../../../src/ports/lease.ts'
 import type { LogRow } from '../../../src/ports/store.ts'
+import { homeStore, httpTransport, syncServer } from '../../../src/sync/index.ts'
 import { VirtualTime } from '../../crash/virtual-time.ts'
 import { device, TestHome, TRIP } from '../support/synced.ts'
 import { call, eventsOf, open, tool } from './support.ts'
@@ -322,6 +326,36 @@ describe('a run under a lease', () => {
     await store.close()
   })
 
+  test.each(['taken', 'refused'])('over a home that checks what it is pushed is %s', async (what) => {
+    const base = mapStore()
+    const memory = createMemory({ store: homeStore(base), use: standard() })
+    const answer = syncServer({
+      store: base,
+      authenticate: async () => ({ userId: 'ada' }),
+      check: async (scope, ops) => {
+        const refuse = await checkPushed(memory, scope, ops)
+        return (op) => (what === 'refused' && op.envelope.mark ? 'forbidden' : refuse(op))
+      },
+    })
+    const fetch = (url: string, init: RequestInit) => answer(new Request(url, init))
+    const transport = httpTransport({ url: 'https://home.example', token: 'ada', fetch })
+    const { store } = device(new TestHome(), { transport })
+    const session = open(store)
+    const run = runAgent({
+      input: QUESTION,
+      model: scriptedModel(['At 9:40.']),
+      session,
+      lease: lease({ holder: 'b' }),
+    })
+    if (what === 'refused') await expect(Promise.resolve(run)).rejects.toMatchObject({ code: 'ERR_CONFLICT' })
+    else {
+      expect((await run).answer).toBe('At 9:40.')
+      await store.settled()
+      expect(await leaseOf(open(base), 'm1')).toMatchObject({ holder: 'b' })
+    }
+    await store.close()
+  })
+
   test('acts on nothing that the home has not confirmed', async () => {
     const home = new TestHome()
     const { store } = device(home)
@@ -358,6 +392,27 @@ describe('a run under a lease', () => {
     expect((await run).answer).toBe('At 9:40.')
     await store.close()
   })
+
+  test.each([3_600_000, -3_600_000])(
+    'holds by the time of the home on a device whose clock is wrong by %i ms',
+    async (offset) => {
+      const home = new TestHome()
+      const host = { ...webHost, now: () => Date.now() + offset }
+      const { store, link } = device(home, { host })
+      const { push, pull } = link
+      link.push = async (...asked) => Object.assign([...(await push(...asked))], { time: Date.now() })
+      link.pull = async (...asked) => Object.assign([...(await pull(...asked))], { time: Date.now() })
+      const session = open(store)
+      const at = Date.now()
+      const model = scriptedModel(['At 9:40.'])
+      await startRun({ input: QUESTION, model, session, lease: lease({ holder: 'b', ms: 5_000 }) }, host)
+      const mark = await leaseOf(session, 'm1')
+      expect(mark?.at).toBeGreaterThan(at - 1_000)
+      expect(mark?.until).toBeGreaterThan(at + 4_000)
+      expect(mark?.until).toBeLessThan(Date.now() + 6_000)
+      await store.close()
+    },
+  )
 
   test('on a device that was away ends with what the home has', async () => {
     const home = new TestHome()

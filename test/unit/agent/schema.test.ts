@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { createSchema, type InputSchema } from '../../../src/agent/schema.ts'
+import * as validator from '../../../src/agent/validator.ts'
 import type { Json } from '../../../src/index.ts'
 import type { StandardSchema } from '../../../src/ports/standard-schema.ts'
 
-const create = (schema: unknown, explicit?: object): InputSchema =>
-  createSchema('inputSchema', schema as never, explicit as never)
+const create = (schema: unknown, explicit?: object): Promise<InputSchema> =>
+  createSchema('inputSchema', schema as never, explicit as never, () => validator)
 const problems = async (schema: unknown, input: Json): Promise<readonly string[]> => {
-  const checked = await create(schema).check(input)
+  const checked = await (await create(schema)).check(input)
   return 'problems' in checked ? checked.problems : []
 }
 const standard = (more: Partial<StandardSchema['~standard']>): StandardSchema => ({
@@ -20,9 +21,9 @@ const refused = (message: RegExp) =>
   })
 
 describe('a schema', () => {
-  it('is one of JSON or a standard one, and nothing else', () => {
+  it('is one of JSON or a standard one, and nothing else', async () => {
     for (const schema of [null, undefined, 5, 'x', [], () => 1])
-      expect(() => create(schema)).toThrow(refused(/must be a JSON Schema or a Standard Schema/))
+      await expect(create(schema)).rejects.toThrow(refused(/must be a JSON Schema or a Standard Schema/))
   })
 
   it('is a JSON Schema where its `~standard` is none', async () => {
@@ -32,14 +33,14 @@ describe('a schema', () => {
 
   it('may be a function, as that of some libraries is', async () => {
     const callable = Object.assign(() => 1, standard({ jsonSchema: { input: () => ({ type: 'string' }) } }))
-    expect(create(callable).json).toEqual({ type: 'string' })
-    expect(await create(callable).check('x')).toEqual({ value: 'x' })
+    expect((await create(callable)).json).toEqual({ type: 'string' })
+    expect(await (await create(callable)).check('x')).toEqual({ value: 'x' })
   })
 
-  it('that cannot be read is refused by its name', () => {
+  it('that cannot be read is refused by its name', async () => {
     const cycle: { self?: unknown } = {}
     cycle.self = cycle
-    expect(() => create(cycle)).toThrow(refused(/is not a JSON Schema/))
+    await expect(create(cycle)).rejects.toThrow(refused(/is not a JSON Schema/))
   })
 })
 
@@ -78,7 +79,7 @@ describe('a JSON Schema', () => {
 })
 
 describe('a standard schema', () => {
-  it('is given to the model in the draft of ours, without naming it, as plain JSON', () => {
+  it('is given to the model in the draft of ours, without naming it, as plain JSON', async () => {
     const targets: string[] = []
     const jsonSchema = {
       input: ({ target }: { target: string }) => {
@@ -86,21 +87,21 @@ describe('a standard schema', () => {
         return { $schema: 'x', type: 'object', title: undefined, description: new Date(0) }
       },
     }
-    const { json } = create(standard({ jsonSchema }))
+    const { json } = await create(standard({ jsonSchema }))
     expect(Object.entries(json)).toEqual([
       ['type', 'object'],
       ['description', '1970-01-01T00:00:00.000Z'],
     ])
     expect(targets).toEqual(['draft-2020-12'])
     const own = { type: 'string' }
-    expect(create(standard({ jsonSchema }), own).json).toBe(own)
+    expect((await create(standard({ jsonSchema }), own)).json).toBe(own)
   })
 
-  it('that cannot be told is refused by its name', () => {
+  it('that cannot be told is refused by its name', async () => {
     const input = (): never => {
       throw new Error('a Date')
     }
-    expect(() => create(standard({ jsonSchema: { input } }))).toThrow(
+    await expect(create(standard({ jsonSchema: { input } }))).rejects.toThrow(
       refused(/of mine cannot be written as JSON Schema: Error: a Date/),
     )
   })
@@ -108,14 +109,14 @@ describe('a standard schema', () => {
   it('tells its first five problems, each at its place, whatever the segments are', async () => {
     const one = { message: 'no', path: ['list', { key: 0 }, Symbol('deep')] }
     const validate = () => ({ issues: [one, ...Array(9).fill({ message: 'neither' })] })
-    const checked = await create(standard({ validate }), {}).check(1)
+    const checked = await (await create(standard({ validate }), {})).check(1)
     expect(checked).toEqual({
       problems: ['at /list/0/Symbol(deep): no', ...Array(4).fill('at /: neither')],
     })
   })
 
   it('that names an empty list of problems has refused all the same', async () => {
-    expect(await create(standard({ validate: () => ({ issues: [] }) }), {}).check(1)).toEqual({
+    expect(await (await create(standard({ validate: () => ({ issues: [] }) }), {})).check(1)).toEqual({
       problems: [],
     })
   })

@@ -3,7 +3,7 @@ import { budget } from '../../../src/agent/budget.ts'
 import { contextFilter } from '../../../src/agent/context-filter.ts'
 import type { AgentCall, AgentEvent } from '../../../src/agent/events.ts'
 import { factSheet } from '../../../src/agent/fact-sheet.ts'
-import { memoryTools } from '../../../src/agent/memory-tools.ts'
+import { memoryToolSpecs, memoryTools } from '../../../src/agent/memory-tools.ts'
 import type { Hooks, Middleware, Proposal } from '../../../src/agent/middleware.ts'
 import { type CallRecord, observability } from '../../../src/agent/observability.ts'
 import { type Context, mapStore, runAgent, scriptedModel } from '../../../src/index.ts'
@@ -252,7 +252,8 @@ describe('memoryTools', () => {
   })
 
   it('takes a reference and an offset, and nothing else', () => {
-    expect(read?.inputSchema).toMatchObject({
+    const [spec] = memoryToolSpecs(session, ['read_source'])
+    expect(spec?.inputSchema).toMatchObject({
       required: ['reference'],
       additionalProperties: false,
       properties: { reference: { type: 'string' }, offset: { type: 'integer' } },

@@ -55,6 +55,32 @@ function over(
   return { conversation }
 }
 
+it('says what is said while a link is opened in that conversation, though the edge does not answer', async () => {
+  const place = browser()
+  const here = place.open({ model: () => 'Yes.' })
+  await here.conversation.send('Kept on this device.')
+  await until(here, idle)
+  await here.close()
+  place.network.set(false)
+  const asked: string[] = []
+  const fetch = async (url: string): Promise<Response> => {
+    asked.push(url)
+    throw new TypeError('no network')
+  }
+  const chat = place.open({ src: 'https://edge.test', getToken: () => 'token', platform: { fetch } })
+  void chat.conversation.open('linked')
+  expect(await chat.conversation.send('Written offline.')).toBe(true)
+  const { session, messages } = chat.conversation.getSnapshot()
+  expect([session?.sessionId, session?.home]).toEqual(['linked', 'edge'])
+  expect(messages).toMatchObject([{ delivery: 'queued', message: { content: 'Written offline.' } }])
+  await chat.close()
+  const again = place.open({ src: 'https://edge.test', getToken: () => 'token', platform: { fetch } })
+  void again.conversation.open('linked')
+  await until(again, (state) => state.messages.length === 1)
+  expect(again.conversation.getSnapshot().session?.sessionId).toBe('linked')
+  await again.close()
+})
+
 describe('a run of messages', () => {
   it('grows at its end where the newest page meets it', () => {
     const shown = { messages: run(0, 60), hasOlder: true }

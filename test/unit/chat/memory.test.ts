@@ -181,18 +181,29 @@ describe('the panel of several homes', () => {
       await session.append({ role: 'user', content: 'Hello' })
       kept.push((await session.facts.remember({ kind: 'finding', text: `Number ${kept.length}` })).fact.id)
     }
-    const both = allPanels([one.panel, two.panel])
+    const third = panelOver('eve')
+    const both = allPanels(
+      [
+        { kind: 'local', memory: one.panel },
+        { kind: 'edge', memory: two.panel },
+      ],
+      ['local', 'edge'],
+      async (kind) => (kind === 'local' ? third.panel : two.panel),
+    )
+    expect([both.homes, both.destinations]).toEqual([
+      ['local', 'edge'],
+      ['local', 'edge'],
+    ])
     expect((await both.facts()).map(({ text }) => text)).toEqual(['Number 0', 'Number 1'])
     await both.pin(kept[0] ?? '', false)
     await both.edit(kept[0] ?? '', { text: 'Number two' })
     expect((await one.panel.facts()).map(({ text }) => text)).toEqual(['Number two'])
-    const lines = await collected(both.export())
-    const third = panelOver('eve')
-    const imported = allPanels([panelOver('eve').panel, third.panel])
-    // Of two sessions of one name, the second is another log: it is refused, and what the first
-    // holds is there.
-    await imported.import(given(lines)).catch(() => {})
-    expect((await third.panel.facts()).map(({ text }) => text)).toContain('Number two')
+    // What one home exports is a file of its own, and goes where the person says, cut anywhere.
+    const file = (await collected(both.export('local'))).map((line) => `${line.trimEnd()}\n`).join('')
+    const chunks = file.match(/[\s\S]{1,700}/g) ?? []
+    expect((await both.import(given(chunks), 'local')).messages).toBeGreaterThan(0)
+    expect((await third.panel.facts()).map(({ text }) => text)).toEqual(['Number two'])
+    expect((await two.panel.facts()).map(({ text }) => text)).toEqual(['Number 1'])
     const { removed, already } = await both.eraseAll()
     expect([removed.messages.count, removed.sessions.count, already]).toEqual([2, 2, false])
     expect(await both.facts()).toEqual([])
@@ -212,7 +223,7 @@ describe('what the panel removes and adds', () => {
     expect(chat.conversation.getSnapshot().messages).toEqual([])
     const other = panelOver('bob')
     await other.session.append({ role: 'user', content: 'Hello' })
-    await panel.import(given(await collected(other.panel.export())))
+    await panel.import(given(await collected(other.panel.export())), 'local')
     expect(chat.sessions.getSnapshot().sessions.map(({ sessionId }) => sessionId)).toEqual(['trip'])
     await chat.close()
   })

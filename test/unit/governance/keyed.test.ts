@@ -6,7 +6,7 @@ import {
   createMemory,
   type EpochMark,
   exportFrom,
-  extractFacts,
+  extraction,
   facts,
   importInto,
   mapStore,
@@ -49,7 +49,8 @@ function memoryOver(store: Store, newSecret = secrets(), clock = () => DAY) {
     use: [
       profile(),
       skills(),
-      facts({ extract: extractFacts }),
+      facts(),
+      extraction(),
       compaction({ ahead: false }),
       recall(),
       retention({ facts: { days: 9 } }),

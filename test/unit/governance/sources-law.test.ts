@@ -10,7 +10,7 @@ import {
   checkpoint,
   compaction,
   createMemory,
-  extractFacts,
+  extraction,
   type Feature,
   facts,
   forget,
@@ -90,7 +90,8 @@ async function played(use: readonly (string | number)[], says = true) {
     budget: 1_500,
     use: [
       profile(),
-      facts({ extract: extractFacts }),
+      facts(),
+      extraction(),
       checkpoint({ initial: {} }),
       compaction(),
       recall(),

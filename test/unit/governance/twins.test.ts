@@ -4,7 +4,7 @@ import { mapStore, type Store } from '../../../src/index.ts'
 import { dexieStore } from '../../../src/stores/dexie.ts'
 import { encryptedStore, secretKeys } from '../../../src/stores/encrypted/index.ts'
 import { runs } from '../../everywhere/runs.ts'
-import { checkBeside, checkForgotten, checkUntrusted } from '../../twins/twins.ts'
+import { checkBeside, checkForgotten, checkSynced, checkUntrusted } from '../../twins/twins.ts'
 import { SqliteFiles } from '../support/sqlite-files.ts'
 
 const files = new SqliteFiles()
@@ -31,6 +31,15 @@ const pairs = (open: () => Store, worlds: number) => {
 describe.each(STORES)('two worlds over the %s store that differ in a secret', (_, open, worlds) => {
   it('are the same once it is forgotten, whatever happened before and happens after', async () => {
     await checkForgotten(pairs(open, worlds))
+  })
+})
+
+describe.each([
+  ['map', () => mapStore(), 32],
+  ['SQLite', () => files.open(), 8],
+] as const)('two worlds of two devices and their home, over the %s store', (_, open, worlds) => {
+  it('are the same once it is forgotten on one of them, and all have synced', async () => {
+    await checkSynced(pairs(open, worlds))
   })
 })
 

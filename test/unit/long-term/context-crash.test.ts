@@ -29,7 +29,7 @@ function open(store: Store): FullMemory {
     store,
     budget: 1_000,
     counter: charsPerToken(4),
-    facts: { extract: seats },
+    extraction: { extract: seats },
     laws: lawChecker,
   })
 }

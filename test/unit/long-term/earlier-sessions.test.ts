@@ -124,7 +124,7 @@ describe('a start in a new session', () => {
     const extract = (rounds: readonly (readonly Message[])[]) => [
       finding('The desk opens at nine.', { sources: [rounds[0]?.[1]?.id ?? ''] }),
     ]
-    const memory = fullMemory({ store: mapStore(), budget: 1_000, facts: { extract } })
+    const memory = fullMemory({ store: mapStore(), budget: 1_000, extraction: { extract } })
     const earlier = memory.session({ ...ADA, sessionId: 'monday' })
     for (let one = 0; one < 20; one++)
       await earlier.append([

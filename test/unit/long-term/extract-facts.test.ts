@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { extractFacts } from '../../../src/features/facts/extract-facts.ts'
+import { extractFacts } from '../../../src/features/extraction/extract-facts.ts'
 import { mapStore } from '../../../src/index.ts'
 import type { Message } from '../../../src/ports/message.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
@@ -213,7 +213,7 @@ describe('facts in what the user said', () => {
   })
 
   it('are told apart where messages of two sessions have one id', async () => {
-    const memory = fullMemory({ store: mapStore(), budget: 1_000, facts: { extract: extractFacts } })
+    const memory = fullMemory({ store: mapStore(), budget: 1_000, extraction: {} })
     for (const [sessionId, content] of [
       ['one', 'I prefer tea.'],
       ['two', 'I like trains.'],

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { extractFacts } from '../../../src/features/facts/extract-facts.ts'
-import type { Extract } from '../../../src/features/facts/extraction.ts'
-import { kindOf } from '../../../src/features/facts/rules/kind-of.ts'
-import { isAside } from '../../../src/features/facts/typed.ts'
+import { extractFacts } from '../../../src/features/extraction/extract-facts.ts'
+import type { Extract } from '../../../src/features/extraction/extraction.ts'
+import { kindOf } from '../../../src/features/extraction/rules/kind-of.ts'
+import { isAside } from '../../../src/features/extraction/typed.ts'
 import {
   type Context,
   charsPerToken,
@@ -44,7 +44,8 @@ function open(extract: Extract = extractFacts): FullMemory {
     budget: 2_000,
     recall: {},
     counter: charsPerToken(4),
-    facts: { extract, caps: { perHour: 1_000 } },
+    facts: { caps: { perHour: 1_000 } },
+    extraction: { extract },
   })
 }
 

@@ -231,7 +231,7 @@ describe('options of long-term memory', () => {
     ['caps.perHour', { facts: { caps: { perHour: -1 } } }],
     ['caps.perDay', { facts: { caps: { perDay: 1 } } }],
     ['schedule', { facts: { schedule: {} } }],
-    ['extract', { facts: { extract: null } }],
+    ['extract', { extraction: { extract: null } }],
     ['pinnedTokens', { facts: { pinnedTokens: -1 } }],
     ['sections', { facts: { sections: {} } }],
     ['options', { recall: true }],

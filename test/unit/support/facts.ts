@@ -47,8 +47,6 @@ function hostOf(clock: { readonly now: number }): Host {
     newId: () => `id-${String(++ids).padStart(8, '0')}`,
     timeout: unused,
     controller: unused,
-    toBase64: unused,
-    fromBase64: unused,
   }
 }
 

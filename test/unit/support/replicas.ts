@@ -7,10 +7,18 @@ import { scopeName } from '../../../src/ports/scope-name.ts'
 import type { Changes, Head, LogRow, RegisterRow, ScopeStore, Store } from '../../../src/ports/store.ts'
 import type { PushAnswer } from '../../../src/ports/sync.ts'
 import { decidePush, homeStateIn, homeStore } from '../../../src/sync/home.ts'
-import { applyPage, type Held, resetErased, type WholeOp } from '../../../src/sync/page.ts'
+import { applyPage } from '../../../src/sync/page.ts'
 import { pushedOps } from '../../../src/sync/pushed.ts'
 import { recoveredFrom } from '../../../src/sync/recover.ts'
-import { type ReplicaState, stateIn, type Waiting, waitingIn } from '../../../src/sync/state.ts'
+import { resetErased } from '../../../src/sync/resets.ts'
+import {
+  type Held,
+  type ReplicaState,
+  stateIn,
+  type Waiting,
+  type WholeOp,
+  waitingIn,
+} from '../../../src/sync/state.ts'
 import { writeLocally } from '../../../src/sync/write.ts'
 
 /** Ops of one push, so that answers come between them. */

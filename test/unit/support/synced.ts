@@ -13,7 +13,8 @@ import type {
   Transport,
 } from '../../../src/ports/sync.ts'
 import { mapStore } from '../../../src/stores/map.ts'
-import { answerPull, answerPush, homeStore } from '../../../src/sync/home.ts'
+import { answerPull } from '../../../src/sync/answer-pull.ts'
+import { answerPush, homeStore } from '../../../src/sync/home.ts'
 import { type SyncedStore, type SyncOptions, sync } from '../../../src/sync/sync.ts'
 import { readLog } from '../../contract/samples.ts'
 

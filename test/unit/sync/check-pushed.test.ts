@@ -1,10 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { auditOp, writeAudit } from '../../../src/features/audit.ts'
 import { checkPushed, mapStore, type Scope, type Store } from '../../../src/index.ts'
 import { createHead, headKey, headValue } from '../../../src/kernel/context/head.ts'
 import { SECRET } from '../../../src/kernel/context/secret.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
+import { webHost } from '../../../src/platform/web.ts'
 import type { Json, Message, Trust } from '../../../src/ports/message.ts'
 import type { EpochMark, Mark, Op, SealedOp } from '../../../src/ports/op.ts'
 import type { SyncOp } from '../../../src/ports/sync.ts'
@@ -255,6 +257,59 @@ describe('a pushed op', () => {
     expect(await verdict(put(key, value))).toBeUndefined()
     expect(await verdict(put(key, { ...value, extra: 1 }))).toBe('forbidden')
     expect(await verdict(put(key, { ...value, trust: 'user' }), SESSION, 'import')).toBe('forbidden')
+  })
+
+  it('adds records to the audit, and changes none', async () => {
+    const store = mapStore()
+    const memory = memoryOver(store)
+    const user = store.open(USER)
+    await memory.session(SESSION as never).append({ role: 'user', content: 'Hello' })
+    const of = async (op: Op, scope = USER) => {
+      const pushed = sealOp(op)
+      return (await checkPushed(memory, scope, [pushed]))(pushed)
+    }
+    const next = () => auditOp(user, webHost, { action: 'forget', target: 'm1', counts: { messages: 1 } })
+    const first = (await next()) as Extract<Op, { readonly kind: 'put' }>
+    expect(await of(first)).toBeUndefined()
+    expect(await of(first, SESSION)).toBe('forbidden')
+    const record = first.value as { readonly [field: string]: Json }
+    for (const value of [
+      { ...record, note: 'x' },
+      { ...record, at: 'today' },
+      { ...record, counts: { messages: 'all' } },
+      { ...record, id: '2' },
+      { ...record, id: '000000000000002' },
+    ])
+      expect(await of({ ...first, value })).toBe('forbidden')
+    expect(await of({ ...first, index: [] })).toBe('forbidden')
+    expect(await of({ ...first, key: 'audit/513' })).toBe('forbidden')
+    await user.commit([sealOp(first)], decide)
+    expect(await of(await next())).toBeUndefined()
+    // As of the one that is there, but other things.
+    const again = { ...first, opId: 'o2', base: first.opId }
+    expect(await of({ ...again, value: { ...record, target: 'm2' } })).toBe('forbidden')
+    expect(await of({ ...again, value: null })).toBe('forbidden')
+    const { envelope } = sealOp(again)
+    const refuse = await checkPushed(memory, USER, [{ envelope, bodies: [null] }])
+    expect(refuse({ envelope, bodies: [null] })).toBe('forbidden')
+    expect(await of({ kind: 'delete', opId: 'o3', target: 'register:audit/1' })).toBe('forbidden')
+  })
+
+  it('writes over the oldest record of the audit alone', async () => {
+    const store = mapStore()
+    const memory = memoryOver(store)
+    const user = store.open(USER)
+    await user.commit([sealOp(put('app/1', 1))], decide)
+    for (let at = 0; at < 513; at++) await writeAudit(user, webHost, { action: 'forget', target: `m${at}` })
+    const last = (await auditOp(user, webHost, { action: 'forget' })) as Extract<Op, { readonly kind: 'put' }>
+    const of = async (op: Op) => {
+      const pushed = sealOp(op)
+      return (await checkPushed(memory, USER, [pushed]))(pushed)
+    }
+    expect(await of(last)).toBeUndefined()
+    const value = { ...(last.value as { readonly [field: string]: Json }), id: '000000000000515' }
+    const index = [{ group: 'audit', order: String(10 ** 15 - 1 - 515).padStart(15, '0') }]
+    expect(await of({ ...last, key: 'audit/3', value, index })).toBe('forbidden')
   })
 
   it('may be empty where it was forgotten', async () => {

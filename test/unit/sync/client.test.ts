@@ -391,6 +391,20 @@ test('many ops go in parts, and come in pages', async () => {
   expect(Math.max(...sizes)).toBe(PUSH_OPS)
 })
 
+test('what goes in parts is asked for once, when all of it is sent', async () => {
+  const home = new TestHome()
+  const { store } = device(home)
+  store.follow(TRIP)
+  await store.settled()
+  store.pause()
+  for (const id of names('m', 2 * PUSH_OPS + 1)) await write(store, [append(id, [id])])
+  home.calls.length = 0
+  store.resume()
+  await store.settled()
+  const kinds = home.calls.map((call) => Object.keys(call)[0])
+  expect(kinds.slice(0, 4)).toEqual(['push', 'push', 'push', 'pull'])
+})
+
 test('what waits is found when the app starts again', async () => {
   const home = new TestHome()
   const first = device(home)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { checkPushed, createMemory, mapStore, standard } from '../../../src/index.ts'
+import { checkPushed, createMemory, forget, mapStore, standard } from '../../../src/index.ts'
 import { homeStore, httpTransport, type Refused, sync, syncServer } from '../../../src/sync/index.ts'
 
 const USER = { userId: 'ada' }
@@ -69,6 +69,22 @@ test('two devices that met the same session offline show one context, as their h
   // Both listed the session: that is nobody's conflict.
   expect([...one.refused, ...other.refused]).toEqual([])
   expect(other.store.status).toMatchObject({ state: 'current', waiting: 0, refused: 0 })
+  await close()
+})
+
+test('of two devices that forget offline each keeps what it was told, and one record is a conflict', async () => {
+  const { home, network, one, other, settle, close } = world()
+  await one.session.append(['m1', 'm2', 'm3'].map((id) => ({ id, role: 'user', content: id }) as const))
+  await other.session.history()
+  await settle()
+  network.isUp = false
+  await forget(one.session, 'm1')
+  await forget(other.session, 'm2')
+  network.isUp = true
+  await settle()
+  for (const session of [one.session, other.session, home.session(TRIP)])
+    expect((await session.history()).map(({ id }) => id)).toEqual(['m3'])
+  expect([...one.refused, ...other.refused]).toMatchObject([{ op: { key: 'audit/1' } }])
   await close()
 })
 

@@ -5,12 +5,19 @@ import { sealOp } from '../../../src/kernel/log/seal.ts'
 import { carriers, followed } from '../../../src/operations/transfer/follow.ts'
 import type { SealedOp } from '../../../src/ports/op.ts'
 import type { ScopeStore } from '../../../src/ports/store.ts'
-import type { PullAnswer, PullRequest, PushAnswer, SyncOp } from '../../../src/ports/sync.ts'
+import {
+  PUSH_OPS,
+  type PullAnswer,
+  type PullRequest,
+  type PushAnswer,
+  type SyncOp,
+} from '../../../src/ports/sync.ts'
 import { encryptedStore, secretKeys } from '../../../src/stores/encrypted/index.ts'
 import { mapStore } from '../../../src/stores/map.ts'
-import { answerPull, answerPush, homeScope } from '../../../src/sync/home.ts'
+import { answerPull, PULL_OPS } from '../../../src/sync/answer-pull.ts'
+import { answerPush, homeScope } from '../../../src/sync/home.ts'
 import { NO_GENERATION } from '../../../src/sync/state.ts'
-import { append, erase, mark, put, remove, SCOPE } from '../../contract/samples.ts'
+import { append, erase, mark, names, put, remove, SCOPE } from '../../contract/samples.ts'
 
 let toks = 0
 const newTok = (): string => `tok-${++toks}`
@@ -175,6 +182,16 @@ describe('a pull', () => {
       ops: [{ envelope: { opId: 'o2' } }],
       cursor: 2,
     })
+  })
+
+  it('has as many ops as it may, however the store pages', async () => {
+    const scope = openScope()
+    const ops = names('o', PULL_OPS + 1).map((id) => append(id, [`${id}a`, `${id}b`]))
+    for (let at = 0; at < ops.length; at += PUSH_OPS) await push(scope, '', ...ops.slice(at, at + PUSH_OPS))
+    const first = await pull(scope, START)
+    expect(first).toMatchObject({ cursor: PULL_OPS, head: PULL_OPS + 1 })
+    expect(first.ops).toHaveLength(PULL_OPS)
+    expect((await pull(scope, placeIn(first))).ops).toHaveLength(1)
   })
 
   it('names only the ops that are known', async () => {

@@ -85,7 +85,7 @@ describe('a sync server', () => {
     const answer = syncServer({ store: failing, authenticate, onError: (error) => errors.push(error) })
     const text = await (await send(answer, 'push', push('a', 'b', 'c', 'd'))).text()
     expect(text).not.toContain('/dev/sda')
-    expect(decodePushAnswers(text)).toMatchObject([
+    expect([...decodePushAnswers(text)]).toMatchObject([
       { results: [{ seq: 1 }] },
       { error: { code: 'ERR_INTERNAL' } },
       { error: { code: 'ERR_RATE_LIMIT', retryAfter: 7 } },
@@ -93,10 +93,19 @@ describe('a sync server', () => {
     ])
     expect(errors).toEqual([expect.objectContaining({ message: 'the disk /dev/sda is on fire' })])
     const pull = encodePull(['a', 'b'].map((sessionId) => ({ sessionId, cursor: 0, anchor: '' })))
-    expect(decodePullAnswers(await (await send(answer, 'pull', pull)).text())).toMatchObject([
+    expect([...decodePullAnswers(await (await send(answer, 'pull', pull)).text())]).toMatchObject([
       { head: 1 },
       { error: { code: 'ERR_INTERNAL' } },
     ])
+  })
+
+  it('tells its time with each answer', async () => {
+    let now = 1_790_000_000_000
+    const answer = syncServer({ store: mapStore(), authenticate, now: () => now++ })
+    const pull = encodePull([{ sessionId: 'a', cursor: 0, anchor: '' }])
+    expect(decodePushAnswers(await (await send(answer, 'push', push('a'))).text()).time).toBe(now - 1)
+    expect(decodePullAnswers(await (await send(answer, 'pull', pull)).text()).time).toBe(now - 1)
+    expect(now).toBe(1_790_000_000_002)
   })
 
   it('tells of scopes that were written, and of no others', async () => {

@@ -67,6 +67,19 @@ test('one tab works, and does what another one writes', async () => {
   await expect(two.store.settled()).resolves.toMatchObject({ waiting: 0 })
 })
 
+test('a tab that does not work learns the time of the home from the one that does', async () => {
+  const { one, two } = tabs()
+  const { pull } = one.link
+  one.link.pull = async (requests, signal) =>
+    Object.assign([...(await pull(requests, signal))], { time: Date.now() + 3_600_000 })
+  one.store.follow(TRIP)
+  await vi.advanceTimersByTimeAsync(100)
+  for (const { store } of [one, two]) {
+    expect(store.clock.earliest()).toBeGreaterThan(Date.now() + 3_599_000)
+    expect(store.clock.latest()).toBeLessThan(Date.now() + 3_601_000)
+  }
+})
+
 test('a tab takes over when the one that works is closed', async () => {
   const { home, one, two } = tabs()
   await vi.advanceTimersByTimeAsync(100)

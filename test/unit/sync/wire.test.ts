@@ -14,16 +14,13 @@ import {
   type SyncOp,
 } from '../../../src/ports/sync.ts'
 import { utf8Length } from '../../../src/ports/utf8-length.ts'
+import { decodePullAnswers, decodePushAnswers, encodePull, encodePush } from '../../../src/sync/wire.ts'
 import {
   decodePull,
-  decodePullAnswers,
   decodePush,
-  decodePushAnswers,
-  encodePull,
   encodePullAnswers,
-  encodePush,
   encodePushAnswers,
-} from '../../../src/sync/wire.ts'
+} from '../../../src/sync/wire-requests.ts'
 import { runs } from '../../everywhere/runs.ts'
 
 const id = fc.oneof(
@@ -181,6 +178,12 @@ const pullAnswers = fc.array(
   { maxLength: 3 },
 )
 
+/** Some of which say when they were written. */
+const timed = <Answer>(answers: fc.Arbitrary<Answer[]>) =>
+  fc
+    .tuple(answers, fc.option(fc.maxSafeNat()))
+    .map(([answers, time]) => (time === null ? answers : Object.assign([...answers], { time })))
+
 function survives<Value>(
   value: fc.Arbitrary<Value>,
   encode: (value: Value) => string,
@@ -197,10 +200,10 @@ function survives<Value>(
 describe('messages on the wire', () => {
   it('arrive as they were sent: pushes', () => survives(pushes, encodePush, decodePush))
   it('arrive as they were sent: answers to pushes', () =>
-    survives(pushAnswers, encodePushAnswers, decodePushAnswers))
+    survives(timed(pushAnswers), encodePushAnswers, decodePushAnswers))
   it('arrive as they were sent: pulls', () => survives(pulls, encodePull, decodePull))
   it('arrive as they were sent: answers to pulls', () =>
-    survives(pullAnswers, encodePullAnswers, decodePullAnswers))
+    survives(timed(pullAnswers), encodePullAnswers, decodePullAnswers))
 
   it('say nothing twice', () => {
     const message = (id: string, role: 'user' | 'assistant'): Message => ({

@@ -14,7 +14,8 @@ import type {
   SyncScope,
 } from '../../../src/ports/sync.ts'
 import { mapStore } from '../../../src/stores/map.ts'
-import { answerPull, homeStore } from '../../../src/sync/home.ts'
+import { answerPull } from '../../../src/sync/answer-pull.ts'
+import { homeStore } from '../../../src/sync/home.ts'
 import { decodePullAnswers, decodePushAnswers, encodePull, encodePush } from '../../../src/sync/wire.ts'
 import type { User } from './caller.ts'
 import type { World } from './world.ts'
@@ -46,7 +47,7 @@ export class Device {
     const response = await this.send('/v1/sync/push', encodePush(requests))
     const text = await response.text()
     if (response.status !== 200) throw new Error(`a push is answered with ${response.status}: ${text}`)
-    return decodePushAnswers(text)
+    return [...decodePushAnswers(text)]
   }
 
   async pullAll(
@@ -55,7 +56,7 @@ export class Device {
     const response = await this.send('/v1/sync/pull', encodePull(requests))
     const text = await response.text()
     if (response.status !== 200) throw new Error(`a pull is answered with ${response.status}: ${text}`)
-    return decodePullAnswers(text)
+    return [...decodePullAnswers(text)]
   }
 
   /** To one scope; `undefined` is the user's own. */

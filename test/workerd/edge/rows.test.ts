@@ -63,7 +63,6 @@ class Meter {
     this.#rows.clear()
     this.#objects = 0
     await call()
-    const requests = this.#objects
     const stores = new Set<SqlStorage>()
     for (const object of objects) {
       await runInDurableObject(object, (_, { storage }) => {
@@ -77,7 +76,7 @@ class Meter {
       before = sum('read') + sum('written')
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
-    return { written: sum('written'), read: sum('read'), objects: requests }
+    return { written: sum('written'), read: sum('read'), objects: this.#objects }
   }
 
   #count(store: SqlStorage, read: number, written: number): void {

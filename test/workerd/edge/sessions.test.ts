@@ -2,7 +2,7 @@ import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
 import type { Context, ContextAt, MessageInput } from '../../../src/index.ts'
-import { extractFacts, mapStore } from '../../../src/index.ts'
+import { mapStore } from '../../../src/index.ts'
 import { fromWire, toWire } from '../../../src/ports/wire.ts'
 import { englishStemmer } from '../../../src/stemmer.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
@@ -42,7 +42,7 @@ describe('a session at the edge', () => {
       newSecret: () => secret,
       budget: 16_000,
       compaction: {},
-      facts: { extract: extractFacts },
+      extraction: {},
       recall: { stemmer: englishStemmer },
     }).session({ ...caller.user, sessionId: session })
     await local.append(messages)

@@ -1,6 +1,7 @@
 /** Plays a history over HTTP in one world, and keeps what anybody could see of it. */
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { onTestFinished, vi } from 'vitest'
+import { FactNotes } from '../../../src/edge/objects/fact-notes.ts'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
 import { RecentPulls } from '../../../src/edge/replica/recent-pulls.ts'
 import {
@@ -24,7 +25,7 @@ const HOUR = 3_600_000
 const BEGIN = Date.UTC(2100, 0)
 
 /** What is injected into the edge: of all worlds, which are played one after the other. */
-const host = { now: BEGIN, ids: 0, random: randomFrom(1), replies: 0, fails: false, pokes: 0 }
+const host = { now: BEGIN, ids: 0, random: randomFrom(1), replies: 0, fails: false, behind: 0 }
 let lines: string[] = []
 
 /** Until the test ends, the edge has this clock, these ids, random numbers and models. */
@@ -47,21 +48,27 @@ export async function injectHost(): Promise<void> {
       vi.spyOn(console, level).mockImplementation((...line) => void lines.push(line.map(String).join(' '))),
     ),
   ]
-  // Hints to sessions go on after an answer.
+  // Hints to sessions go on after an answer, and so does what a user is told of facts.
   const { poke } = RecentPulls.prototype
+  const { wrote } = FactNotes.prototype
+  const noting = vi.spyOn(FactNotes.prototype, 'wrote').mockImplementation(function (this: FactNotes, keys) {
+    wrote.call(this, keys)
+    host.behind++
+    void this.settle().finally(() => host.behind--)
+  })
   const poking = vi.spyOn(RecentPulls.prototype, 'poke').mockImplementation(async function (
     this: RecentPulls,
     ...given
   ) {
-    host.pokes++
+    host.behind++
     try {
       await poke.apply(this, given)
     } finally {
-      host.pokes--
+      host.behind--
     }
   })
   onTestFinished(() => {
-    for (const spy of [...spies, poking]) spy.mockRestore()
+    for (const spy of [...spies, poking, noting]) spy.mockRestore()
   })
   const memory = { budget: 1_000, counter: charsPerToken(4), system: 'You help with trips.' }
   await changeSessions((settings) =>
@@ -155,7 +162,7 @@ export class HttpWorld {
 
   async #settled(): Promise<void> {
     do await scheduler.wait(0)
-    while (host.pokes > 0)
+    while (host.behind > 0)
   }
 
   /** One request, and all of its answer. */

@@ -2,6 +2,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { MAX_ENTRY_BYTES } from '../../../kernel/log/message.ts'
+import { webHost } from '../../../platform/web.ts'
 import { isPlimsollError } from '../../../ports/errors.ts'
 import type { Scope } from '../../../ports/op.ts'
 import {
@@ -14,14 +15,9 @@ import {
   type SyncScope,
 } from '../../../ports/sync.ts'
 import { utf8Length } from '../../../ports/utf8-length.ts'
-import { PULL_BYTES, PULL_OPS } from '../../../sync/home.ts'
-import {
-  decodePull,
-  decodePush,
-  encodePullAnswers,
-  encodePush,
-  encodePushAnswers,
-} from '../../../sync/wire.ts'
+import { PULL_BYTES, PULL_OPS } from '../../../sync/answer-pull.ts'
+import { encodePush } from '../../../sync/wire.ts'
+import { decodePull, decodePush, encodePullAnswers, encodePushAnswers } from '../../../sync/wire-requests.ts'
 import type { AppEnv } from '../app-env.ts'
 import { JSON_TYPE, MAX_BODY_BYTES, readJsonText } from '../body.ts'
 import { describe } from '../describe.ts'
@@ -38,6 +34,7 @@ const proto = z.literal(SYNC_PROTOCOL)
 const session = schemas.id.optional().describe('None: the scope that the caller’s sessions share.')
 const generation = z.string().describe('Names the log, until it is erased; empty: none is known.')
 const cursor = z.int().min(0).describe('Place of an op in the log: 1, 2, 3 …')
+const time = z.int().min(0).describe('When the home answered, by its clock: Unix milliseconds.')
 const anchor = z.string().optional().describe('Random, of the op at the cursor: none at 0.')
 const body = shapes.json.nullable()
 const op = z
@@ -83,6 +80,7 @@ const push = z
   })
 const pushed = z
   .object({
+    time,
     scopes: z.array(
       z.union([
         z.object({
@@ -117,6 +115,7 @@ const pull = z
   .openapi('Pull', { example: { proto: SYNC_PROTOCOL, scopes: [{ session: 'trip', cursor: 0 }] } })
 const pulled = z
   .object({
+    time,
     scopes: z.array(
       z.union([
         z.object({
@@ -160,7 +159,7 @@ export function syncRoutes(app: OpenAPIHono<AppEnv>): void {
       const scope = { ...user, sessionId }
       return onSession(settings, scope, async (object) => object.push(scope, pushed, meta))
     })
-    return json(encodePushAnswers(answers))
+    return json(encodePushAnswers(answers, webHost.now()))
   })
   describe(app, {
     id: 'pull',
@@ -182,7 +181,7 @@ export function syncRoutes(app: OpenAPIHono<AppEnv>): void {
       const scope = { ...user, sessionId }
       return onSession(settings, scope, async (object) => object.pull(scope, request, bytes))
     })
-    return json(encodePullAnswers(answers))
+    return json(encodePullAnswers(answers, webHost.now()))
   })
 }
 

@@ -35,7 +35,7 @@ export function completionChat(body: unknown, options: CompletionChatOptions): C
   return {
     isWhole: !isStream,
     ...(system !== undefined && { system }),
-    async admit(session, host) {
+    async admit({ session }, host) {
       const { reply, round } = await admit(session, sentItems(request.messages), options)
       if (reply) {
         const { id: messageId, createdAt } = reply

@@ -176,7 +176,7 @@ function toolsOf({ tools, parallel_tool_calls }: ChatCompletionBody): readonly T
     if (specs.findIndex((spec) => spec.name === name) !== index)
       throw invalid(OPERATION, `tools[${index}].function.name`, 'repeats the name of another tool')
   })
-  checkTools(OPERATION, specs)
+  checkTools(OPERATION, 'tools', specs)
   if (specs.length > 0 && parallel_tool_calls === false)
     throw invalid(
       OPERATION,

@@ -22,8 +22,9 @@ export type Applied =
       /** Id of the UI message that the run writes, or writes on. */
       readonly messageId: string
       readonly input?: MessageInput
-      /** The assistant's message that the run goes on with. */
+      /** The assistant's message that the run goes on with, and ids of the replies in it. */
       readonly before?: UIMessage
+      readonly replies?: readonly string[]
     }
   /** Nothing: this was the answer, and others followed it. */
   | { readonly type: 'answered'; readonly answer: UIMessage }
@@ -60,9 +61,11 @@ export async function applyUIRequest(
     const answer = await answerTo(session, last)
     if (answer) return { type: 'answered', answer }
   }
-  const before = toUIMessages(await session.history({ rounds: 1 })).at(-1)
+  const round = await session.history({ rounds: 1 })
+  const before = toUIMessages(round).at(-1)
   if (before?.role !== 'assistant') return { type: 'run', messageId: newId() }
-  return { type: 'run', messageId: before.id, before }
+  const replies = round.flatMap(({ role, id }) => (role === 'assistant' ? id : []))
+  return { type: 'run', messageId: before.id, before, replies }
 }
 
 /**

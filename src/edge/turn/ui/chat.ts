@@ -1,3 +1,5 @@
+import { firstReplyId } from '../../../agent/lease.ts'
+import { roundOf } from '../../../agent/transcript.ts'
 import { agentRun } from '../agent-run.ts'
 import type { ChatRequest } from '../protocol.ts'
 import { applyUIRequest } from './admit.ts'
@@ -13,18 +15,21 @@ export function uiChat(body: unknown, options: UIRequestOptions): ChatRequest {
   return {
     key: keyOf(request),
     hasParts: request.messages.at(-1)?.role === 'assistant',
-    async admit(session, host) {
+    async admit({ session, lease }, host) {
       const applied = await applyUIRequest(session, request, () => host.newId())
       if (applied.type === 'answered') {
         const { answer } = applied
         const [opening, text] = repeated(answer)
         return { type: 'answered', messageId: answer.id, opening, text }
       }
-      const { messageId, input, before } = applied
+      const { input, before, replies } = applied
+      // Under a lease the reply is named after what it answers, whoever gives it.
+      const asked = lease && !before && (input?.id ?? roundOf(await session.history({ rounds: 1 })))
+      const messageId = asked ? await firstReplyId(session, asked) : applied.messageId
       return {
         type: 'run',
         messageId,
-        encoder: uiEncoder({ messageId, ...(before && { before }) }),
+        encoder: uiEncoder({ messageId, ...(before && { before, replies }) }),
         run: agentRun({ ...(input && { input }), ...(!before && { messageId }) }),
       }
     },

@@ -1,5 +1,5 @@
 import type { UIMessage, UIMessageChunk } from 'ai'
-import type { AgentEvent } from '../../../agent/events.ts'
+import type { PastCall, PastStep } from '../../../agent/middleware.ts'
 import type { AgentResult } from '../../../agent/options.ts'
 import type { UIPart } from '../../../bridges/ai-sdk/from-ui.ts'
 import { given } from '../../../bridges/ai-sdk/opaque.ts'
@@ -56,6 +56,8 @@ export interface UIMessageChunksOptions {
    * A message of the assistant that the run goes on with; its parts come again right after `start`.
    */
   readonly before?: UIMessage
+  /** Ids of the replies in it. */
+  readonly replies?: readonly string[] | undefined
 }
 
 /** A piece of the reply that is coming, as far as it was sent. */
@@ -83,8 +85,11 @@ export class UIMessageChunks {
   #pieces: Piece[] = []
   #inStep = false
   #count = 0
+  /** Replies and results that were told: under a lease they may come once more, as the log's. */
+  readonly #told: Set<string>
 
-  constructor({ messageId, before }: UIMessageChunksOptions) {
+  constructor({ messageId, before, replies = [] }: UIMessageChunksOptions) {
+    this.#told = new Set(replies)
     this.#messageId = messageId
     this.#before = before
   }
@@ -103,10 +108,14 @@ export class UIMessageChunks {
         return event.text === '' ? [] : this.#piece(event.type, event.text)
       case 'message':
         return event.message.role === 'assistant' ? this.#whole(event.message) : []
+      case 'reply-dropped':
+        return this.#whole(event.stored)
+      case 'past-step':
+        return this.#past(event.step)
       case 'tool-result':
         // What was settled before the first step belongs to a message of its own, unless the run
         // goes on with that one.
-        return event.step === 0 && !this.#before ? [] : [resultChunk(event)]
+        return event.step === 0 && !this.#before ? [] : this.#result(event)
       case 'finish':
         return event.result.reason === 'aborted'
           ? [...this.#endPieces(), { type: 'abort' }]
@@ -132,8 +141,23 @@ export class UIMessageChunks {
     return chunks
   }
 
+  /** A step that another one made, as far as it was not told before. */
+  #past({ message, calls }: PastStep): readonly UIMessageChunk[] {
+    const reply = this.#told.has(message.id) ? [] : [...this.#endStep(), ...this.#whole(message)]
+    return [...reply, ...calls.flatMap((call) => this.#result(call))]
+  }
+
+  #result(given: PastCall): readonly UIMessageChunk[] {
+    const { entry, index } = given.call
+    const name = `${entry} ${index}`
+    if (this.#told.has(name)) return []
+    this.#told.add(name)
+    return [resultChunk(given)]
+  }
+
   /** What the recorded reply has beyond what was streamed of it. */
   #whole(message: Message): readonly UIMessageChunk[] {
+    this.#told.add(message.id)
     if (isBlank(message) && this.#pieces.length === 0) return []
     const chunks = this.#beginStep()
     const [{ parts } = { parts: [] }] = toUIMessages([message])
@@ -194,11 +218,7 @@ const REASONS: Readonly<
   aborted: 'other',
 }
 
-function resultChunk({
-  call: { callId: toolCallId },
-  output,
-  isError,
-}: Extract<AgentEvent, { type: 'tool-result' }>): UIMessageChunk {
+function resultChunk({ call: { callId: toolCallId }, output, isError }: PastCall): UIMessageChunk {
   if (!isError) return { type: 'tool-output-available', toolCallId, output }
   const errorText = typeof output === 'string' ? output : JSON.stringify(output)
   return { type: 'tool-output-error', toolCallId, errorText }

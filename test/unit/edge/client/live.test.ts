@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ClientOptions, LiveEvent, Socket } from '../../../../src/client/index.ts'
-import { scene } from './support.ts'
+import { type Answer, json, offline, problem, scene } from './support.ts'
 
 class FakeSocket implements Socket {
   static made: FakeSocket[] = []
@@ -28,16 +28,16 @@ class FakeSocket implements Socket {
   }
 }
 
-const watch = (options: Partial<ClientOptions> = {}) => {
+const watch = (options: Partial<ClientOptions> = {}, answers: readonly Answer[] = [offline]) => {
   FakeSocket.made = []
-  const { client, waits, pass } = scene([], { WebSocket: FakeSocket, ...options })
+  const { client, sent, waits, pass } = scene(answers, { WebSocket: FakeSocket, ...options })
   const told: LiveEvent[] = []
   const close = client.session('a/b').live((event) => told.push(event))
   const socket = async (place: number): Promise<FakeSocket> => {
     await expect.poll(() => FakeSocket.made.length).toBe(place + 1)
     return FakeSocket.made[place] as FakeSocket
   }
-  return { close, told, waits, pass, socket }
+  return { close, told, sent, waits, pass, socket }
 }
 
 describe('live', () => {
@@ -96,6 +96,42 @@ describe('live', () => {
     })
     await socket(0)
     expect(asked).toBe(3)
+    close()
+  })
+
+  it.each([403, 404, 410])('asks why a socket was refused, and ends at %s', async (status) => {
+    const { socket, told, sent, waits } = watch({}, [problem(status, {})])
+    ;(await socket(0)).says('close')
+    await expect.poll(() => told).toEqual([{ type: 'refused', status }])
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    expect([waits, FakeSocket.made.length]).toEqual([[], 1])
+    expect(sent.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'GET https://edge.test/v1/sessions/a%2Fb',
+    ])
+    expect(sent[0]?.headers.get('authorization')).toBe('Bearer secret')
+  })
+
+  it('goes on where the session is there, and asks for a fresh token where the edge refused the old', async () => {
+    const asked: (string | undefined)[] = []
+    const token = (refused?: string): string => {
+      asked.push(refused)
+      return `token-${asked.length}`
+    }
+    const { socket, told, close } = watch({ token }, [json({}), problem(401, {}), problem(503, {}), offline])
+    for (let place = 0; place < 4; place++) (await socket(place)).says('close')
+    await socket(4)
+    expect(asked).toEqual([undefined, undefined, 'token-2', undefined, undefined])
+    expect(told).toEqual(Array(4).fill({ type: 'close' }))
+    close()
+  })
+
+  it('does not ask where a socket was open before it closed', async () => {
+    const { socket, sent, close } = watch({}, [problem(404, {})])
+    const first = await socket(0)
+    first.says('open')
+    first.says('close')
+    await socket(1)
+    expect(sent).toEqual([])
     close()
   })
 

@@ -35,12 +35,17 @@ describe('the demo model', () => {
     ['Remember: I prefer window seats.', 'preference', 'I prefer window seats.'],
     ['Note that never book before 8.', 'constraint', 'never book before 8.'],
     ["Don't forget that the gate is B7.", 'finding', 'the gate is B7.'],
+    ['Merk dir, dass ich gern am Fenster sitze.', 'preference', 'ich gern am Fenster sitze.'],
+    ['Retiens que je préfère une place côté fenêtre.', 'preference', 'je préfère une place côté fenêtre.'],
+    ['Recuerda que prefiero el asiento de ventanilla.', 'preference', 'prefiero el asiento de ventanilla.'],
+    ['تذكّر أن مقعدي المفضل بجانب النافذة.', 'preference', 'مقعدي المفضل بجانب النافذة.'],
+    ['覚えて：窓側の席が好きです。', 'preference', '窓側の席が好きです。'],
   ])('remembers where it has the tool for it: %s', async (input, kind, text) => {
     const session = sessionOf()
     const { answer, steps } = await runAgent({ input, model, session, tools: memoryTools(session) })
     expect(await session.facts.list()).toMatchObject([{ kind, text }])
     expect(steps).toBe(2)
-    expect(answer).toContain('The tool answered: “Remembered')
+    expect(answer).toContain('It is remembered')
     expect(answer).toContain(DEMO_NOTICE)
   })
 

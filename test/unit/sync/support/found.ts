@@ -2,6 +2,28 @@ import type { Command } from '../../../sync/commands.ts'
 
 /** Runs that broke a rule once, made smaller. */
 export const FOUND: Readonly<Record<string, readonly Command[]>> = {
+  'a home goes back, and a tab takes the places of its ops there for those that they have now': [
+    { do: 'bookmark' },
+    { do: 'mark', tab: 17, shape: 3, from: 33 },
+    { do: 'pull', tab: 81, limit: 1 },
+    { do: 'double', message: 534 },
+    { do: 'mark', tab: 19, shape: 3, from: 31 },
+    { do: 'drop', message: 166 },
+    { do: 'deliver', message: 141 },
+    { do: 'pull', tab: 99, limit: 5 },
+    { do: 'push', tab: 81, limit: 3 },
+    { do: 'deliver', message: 859 },
+    { do: 'append', tab: 0, shape: 1, at: 37 },
+    { do: 'mark', tab: 27, shape: 2, from: 39 },
+    { do: 'deliver', message: 398 },
+    { do: 'deliver', message: 981 },
+    { do: 'put', tab: 12, key: 1, from: 42 },
+    { do: 'push', tab: 51, limit: 5 },
+    { do: 'double', message: 465 },
+    { do: 'pull', tab: 96, limit: 3 },
+    { do: 'deliver', message: 718 },
+    { do: 'restore', bookmark: 62 },
+  ],
   'a delete waits that emptied a register by its sources': [
     { do: 'append', tab: 3, shape: 0, at: 9 },
     { do: 'put', tab: 56, key: 2, from: 57 },

@@ -1,5 +1,5 @@
 import { isPlimsollError, PlimsollError } from '../ports/errors.ts'
-import { WRITER_VERSION } from './dexie-schema.ts'
+import { WRITER_VERSION } from './idb-schema.ts'
 
 /** How deep Dexie and the browser wrap an error into others, at most. */
 const MOST_WRAPS = 16

@@ -2,12 +2,11 @@ import type { CutPart } from '../../kernel/feature.ts'
 import { messagesOf, type Unit } from '../../kernel/log/fold.ts'
 import { lowerTrust } from '../../kernel/log/message.ts'
 import { invalid, isPlainObject } from '../../kernel/text/json.ts'
-import type { FactInput } from '../../ports/fact.ts'
+import { FACT, type FactInput } from '../../ports/fact.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Message, Trust } from '../../ports/message.ts'
 import { aborted } from '../aborted.ts'
 import { grouped } from '../grouped.ts'
-import { FACT } from './fact.ts'
 import { typedTrust } from './typed-trust.ts'
 
 /** Milliseconds that an extractor may take: a call waits for it. */
@@ -58,7 +57,7 @@ export interface Around {
 }
 
 /** Remembers what is to be remembered of messages that leave the window. */
-export function extraction(
+export function extracting(
   extract: Extract,
   { host, keep, around }: ExtractionParts,
 ): NonNullable<CutPart['before']> {

@@ -22,8 +22,8 @@ import {
   type Rows,
   type Sum,
 } from '../ports/store.ts'
-import type { Connection, Reader } from './dexie-connection.ts'
-import { upgradeRequired } from './dexie-errors.ts'
+import type { Connection, Reader } from './idb-connection.ts'
+import { upgradeRequired } from './idb-errors.ts'
 import {
   type AttachmentRow,
   DERIVED_VERSION,
@@ -46,7 +46,7 @@ import {
   type TableName,
   type UnusedRow,
   WRITER_VERSION,
-} from './dexie-schema.ts'
+} from './idb-schema.ts'
 import { all, type Requests, rowsOf, synchronously } from './idb-transaction.ts'
 import { LogTail, tailAfter } from './log-tail.ts'
 import { idsIn, type Named, namedBy } from './named.ts'

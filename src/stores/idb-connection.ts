@@ -1,10 +1,8 @@
-import { Dexie } from 'dexie'
-import { outdated } from './dexie-errors.ts'
-import { DATABASE_VERSION, RESERVE, type ReserveRow, TABLES, type TableName } from './dexie-schema.ts'
+import type { Handle, OpenOptions } from './idb-open.ts'
+import { RESERVE, type ReserveRow, TABLES, type TableName } from './idb-schema.ts'
 import { all, type Engine, Requests, runInTransaction } from './idb-transaction.ts'
 
-export interface ConnectionOptions extends Partial<Engine> {
-  readonly name: string
+export interface ConnectionOptions extends OpenOptions {
   readonly durability: 'strict' | 'relaxed'
 }
 
@@ -23,49 +21,17 @@ export interface Reader {
 }
 
 /**
- * One open handle of the database: Dexie opens, upgrades and closes it, the requests are the
- * engine's own. Closed ones are thrown away, never used again.
+ * One open handle of the database, and the engine's own requests on it. Closed ones are thrown
+ * away, never used again.
  */
 export class Connection implements Reader {
   readonly shared = false
-  readonly #durability: 'strict' | 'relaxed'
-  readonly #given: Partial<Engine>
-  readonly #dexie: Dexie
+  readonly #handle: Handle
+  readonly #options: ConnectionOptions
 
-  /**
-   * @param onReady runs each time the database was opened, before anything else does; Dexie may do
-   * that on its own. What it throws fails the opening.
-   * @param onClose runs when the handle was closed, by whomever.
-   */
-  constructor(
-    { name, durability, ...engine }: ConnectionOptions,
-    onReady: (connection: Connection) => Promise<void>,
-    onClose: (connection: Connection) => void,
-  ) {
-    const dexie = new Dexie(name, { ...engine, autoOpen: false })
-    // Runs for databases of older versions alone. What it throws undoes the upgrade.
-    dexie
-      .version(DATABASE_VERSION)
-      .stores(TABLES)
-      .upgrade(() => {
-        throw outdated(name)
-      })
-    dexie.on('ready', () => onReady(this), true)
-    // An upgrade by a newer tab, or a deletion, must not wait for this one. Dexie's own listener
-    // would open it again.
-    dexie.on('versionchange', () => {
-      this.close()
-      return false
-    })
-    dexie.on('close', () => onClose(this))
-    this.#dexie = dexie
-    this.#durability = durability
-    this.#given = engine
-  }
-
-  async open(): Promise<this> {
-    await this.#dexie.open()
-    return this
+  constructor(handle: Handle, options: ConnectionOptions) {
+    this.#handle = handle
+    this.#options = options
   }
 
   async read<Result>(
@@ -111,17 +77,15 @@ export class Connection implements Reader {
   }
 
   close(): void {
-    this.#dexie.close()
+    this.#handle.close()
   }
 
   #engine(): Engine {
-    const { indexedDB, IDBKeyRange } = globalThis
-    return { indexedDB, IDBKeyRange, ...this.#given }
+    const { indexedDB = globalThis.indexedDB, IDBKeyRange = globalThis.IDBKeyRange } = this.#options
+    return { indexedDB, IDBKeyRange }
   }
 
   #transaction(tables: readonly string[], mode: IDBTransactionMode): IDBTransaction {
-    const database = this.#dexie.backendDB()
-    if (!database) throw new DOMException('the handle is closed', 'InvalidStateError')
-    return database.transaction(tables, mode, { durability: this.#durability })
+    return this.#handle.transaction(tables, mode, { durability: this.#options.durability })
   }
 }

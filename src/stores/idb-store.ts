@@ -29,8 +29,9 @@ import {
   pageEvents,
 } from './browser.ts'
 import type { DexieStore, DexieStoreOptions } from './dexie.ts'
-import { Connection, type ConnectionOptions, type Reader } from './dexie-connection.ts'
-import { mayPass, noBrowser, storageError, upgradeRequired } from './dexie-errors.ts'
+import { Connection, type ConnectionOptions, type Reader } from './idb-connection.ts'
+import { mayPass, noBrowser, storageError, upgradeRequired } from './idb-errors.ts'
+import type { OpenDatabase } from './idb-open.ts'
 import {
   DERIVED_VERSION,
   META,
@@ -39,8 +40,8 @@ import {
   RESERVE_BYTES,
   type UnusedRow,
   WRITER_VERSION,
-} from './dexie-schema.ts'
-import { CallerError, checkWriter, DexieScope, removeAttachment } from './dexie-scope.ts'
+} from './idb-schema.ts'
+import { CallerError, checkWriter, DexieScope, removeAttachment } from './idb-scope.ts'
 import { all, type Requests } from './idb-transaction.ts'
 import type { MemoryMode, MemoryModeScope } from './memory-mode.ts'
 import { READY, type StoreStatus } from './store-status.ts'
@@ -50,6 +51,7 @@ import { TabChannel } from './tab-channel.ts'
 export class RecoveringStore implements DexieStore {
   readonly tabs: TabChannel
   readonly #options: ConnectionOptions
+  readonly #openDatabase: OpenDatabase
   readonly #mirror: KeyValue | undefined
   readonly #page: PageEvents | undefined
   readonly #mirrorKey: string
@@ -67,7 +69,8 @@ export class RecoveringStore implements DexieStore {
    */
   readonly #scopes = new Map<string, WeakRef<DexieScope>>()
 
-  constructor(options: DexieStoreOptions & Pick<ConnectionOptions, 'durability'>) {
+  constructor(options: DexieStoreOptions & Pick<ConnectionOptions, 'durability'>, open: OpenDatabase) {
+    this.#openDatabase = open
     const { name, durability, mirror = localKeyValue(), page = pageEvents() } = options
     const { channel = broadcastChannel, indexedDB, IDBKeyRange } = options
     this.#options = {
@@ -217,15 +220,17 @@ export class RecoveringStore implements DexieStore {
 
   async #connect(): Promise<Connection> {
     if (!this.#options.indexedDB && isServer()) throw noBrowser()
-    const fresh = freshId()
-    const connection = new Connection(
-      this.#options,
-      (opened) => this.#identify(opened, fresh),
-      (closed) => {
-        if (this.#connection === closed) this.#connection = undefined
-      },
-    )
-    await connection.open()
+    let connection: Connection | undefined
+    const handle = await this.#openDatabase(this.#options, () => {
+      if (this.#connection === connection) this.#connection = undefined
+    })
+    connection = new Connection(handle, this.#options)
+    try {
+      await this.#identify(connection)
+    } catch (error) {
+      connection.close()
+      throw error
+    }
     this.#connection = connection
     this.#loadMemoryMode().catch(ignore)
     return connection
@@ -245,7 +250,7 @@ export class RecoveringStore implements DexieStore {
    *
    * @throws ERR_STORAGE_LOST
    */
-  async #identify(connection: Connection, fresh: string): Promise<void> {
+  async #identify(connection: Connection): Promise<void> {
     const known = this.#accepting ? undefined : (this.#id ?? this.#mirrored())
     let [meta, reserved] = await connection.read(['meta'], async (requests) => {
       const table = requests.table('meta')
@@ -257,7 +262,7 @@ export class RecoveringStore implements DexieStore {
       const [there] = await requests.get<MetaRow>(table, [META])
       const made: MetaRow = {
         key: META,
-        id: fresh,
+        id: freshId(),
         writer: WRITER_VERSION,
         scopes: 0,
         derived: DERIVED_VERSION,

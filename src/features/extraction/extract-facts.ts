@@ -5,7 +5,6 @@ import type { Message } from '../../ports/message.ts'
 import { codePoints } from '../text/code-points.ts'
 import { sentences } from '../text/sentences.ts'
 import type { Extract } from './extraction.ts'
-import { EXTRACT_ID } from './fact.ts'
 import { isLeftOut, kindOf } from './rules/kind-of.ts'
 import { folded } from './rules/rules.ts'
 import { isAside, typedAmong } from './typed.ts'
@@ -16,6 +15,8 @@ export interface ExtractFacts {
   readonly typed: NonNullable<Extract['typed']>
 }
 
+/** What ids of extracted facts begin with. */
+export const EXTRACT_ID = 'extract/'
 /** Facts that one message yields at most. */
 const MOST = 3
 /** A longer sentence is left out rather than cut: its end may turn what it says. */

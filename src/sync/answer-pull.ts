@@ -1,0 +1,150 @@
+import { SECRET } from '../kernel/context/secret.ts'
+import { PlimsollError } from '../ports/errors.ts'
+import { hasBody, isEntry, type LogRow, type RegisterRow, type ScopeStore } from '../ports/store.ts'
+import type { PullAnswer, PulledOp, PullRequest } from '../ports/sync.ts'
+import { utf8Length } from '../ports/utf8-length.ts'
+import { begin, type HomeParts, type HomeState, homeStateIn, restless, STATE_ROW } from './home.ts'
+import { opsIn, pulledOp } from './pulled.ts'
+import { NO_GENERATION } from './state.ts'
+import { tokOf } from './tok.ts'
+
+/** Most ops of one answer to a pull. */
+export const PULL_OPS = 512
+/** Most bytes of it, as JSON, unless its first op alone has more. */
+export const PULL_BYTES = 900_000
+
+export interface PullOptions extends HomeParts {
+  /** Most bytes of ops, as JSON; the first may have more. Default {@link PULL_BYTES}; 0: no ops. */
+  readonly bytes?: number
+}
+
+/** Looks, at most so often, while others erase the log. */
+const LOOKS = 4
+
+/** Gives a replica the next ops of the log. */
+export async function answerPull(
+  scope: ScopeStore,
+  request: PullRequest,
+  { newTok, bytes = PULL_BYTES }: PullOptions,
+): Promise<PullAnswer> {
+  const { generation = NO_GENERATION, cursor, anchor } = request
+  if ((await scope.head()).seq === 0) {
+    if (cursor > 0) return { reset: 'diverged', generation }
+    return { generation, from: 0, ops: [], cursor: 0, anchor: '', head: 0 }
+  }
+  let misplaced: string | undefined
+  for (let look = 0; look < LOOKS; look++) {
+    const state = await readState(scope)
+    if (!state) {
+      await begin(scope, newTok)
+      continue
+    }
+    const reset = { generation: state.generation }
+    if (generation !== NO_GENERATION && generation !== state.generation)
+      return { reset: state.erased.includes(generation) ? 'erased' : 'diverged', ...reset }
+    // Unless it was erased since the state was read, the log does not go on from there.
+    if (misplaced === state.generation) return { reset: 'diverged', ...reset }
+    const most = Math.min(request.limit ?? PULL_OPS, PULL_OPS)
+    const page = await readPage(scope, state.since, cursor, { most, units: bytes })
+    if (!page) {
+      misplaced = state.generation
+      continue
+    }
+    const [tok, seen, seenTok] = anchor.split(' ')
+    const isSeen = seen === undefined || (await tokAt(scope, state.since + Number(seen))) === seenTok
+    if (tok !== page.anchor || !isSeen) return { reset: 'diverged', ...reset }
+    return answerOf(scope, request, state, page, most, bytes)
+  }
+  throw restless('pull')
+}
+
+interface PullPage {
+  /** That of the cursor. */
+  readonly anchor: string
+  /** After it. */
+  readonly rows: readonly LogRow[]
+  readonly head: number
+}
+
+/**
+ * The rows after a cursor: those of `most` ops or more, unless their bodies have that many UTF-16
+ * units before. @returns nothing where the log has no such place
+ */
+async function readPage(
+  scope: ScopeStore,
+  since: number,
+  cursor: number,
+  { most, units }: { readonly most: number; readonly units: number },
+): Promise<PullPage | undefined> {
+  const at = since + cursor
+  // From the op of the cursor itself, by which its place is known.
+  let last = cursor === 0 ? at : at - 1
+  let page: (PullPage & { readonly rows: LogRow[] }) | undefined
+  for (let left = units; ; ) {
+    const { rows, head, more } = await scope.changesSince(last)
+    const [first] = rows
+    const isNext = first ? first.seq === last + 1 && first.kind !== 'erase' : head.seq === last
+    if (!isNext || (!page && !first && cursor > 0)) return page?.rows.length ? page : undefined
+    const anchor = page?.anchor ?? (cursor > 0 && first ? tokOf(first) : '')
+    const found = rows.filter(({ seq }) => seq > at)
+    page = { anchor, rows: [...(page?.rows ?? []), ...found], head: head.seq }
+    last = rows.at(-1)?.seq ?? last
+    for (const { body } of found) left -= body?.length ?? 0
+    if (!more || last - at >= most || (left <= 0 && page.rows.length > 0)) return page
+  }
+}
+
+async function answerOf(
+  scope: ScopeStore,
+  { cursor, anchor, known = [] }: PullRequest,
+  { generation, since }: HomeState,
+  page: PullPage,
+  most: number,
+  bytes: number,
+): Promise<PullAnswer> {
+  const isKnown = (seq: number): boolean => known.some(({ from, to }) => from <= seq && seq <= to)
+  const ops: PulledOp[] = []
+  let last: LogRow | undefined
+  let size = 0
+  const secret = await scope.register(SECRET)
+  for (const rows of opsIn(page.rows).slice(0, most)) {
+    const [row] = rows as [LogRow]
+    const { opId, kind, id } = row
+    const register = kind === 'put' ? await scope.register(id) : undefined
+    // What is beside it, or forgotten, may differ from what is there.
+    const isSame = secret?.version !== opId && !isForgotten(rows, register)
+    const op = isSame && isKnown(row.seq - since) ? { opId } : pulledOp(rows, since, register, secret)
+    size += utf8Length(JSON.stringify(op))
+    if (size > bytes && (ops.length > 0 || bytes === 0)) break
+    ops.push(op)
+    last = row
+  }
+  const head = page.head - since
+  const place = { cursor: last ? last.seq - since : cursor, head }
+  if (!last || last.seq === page.head)
+    return { generation, from: cursor, ops, ...place, anchor: last ? tokOf(last) : anchor }
+  // What the page has of what was forgotten or written over later holds only in this log.
+  const newest = await tokAt(scope, page.head)
+  return { generation, from: cursor, ops, ...place, anchor: `${tokOf(last)} ${head} ${newest}` }
+}
+
+/** What a seq of the log is known by, if it has it. */
+async function tokAt(scope: ScopeStore, seq: number): Promise<string | undefined> {
+  const { rows } = await scope.changesSince(seq - 1)
+  return rows[0]?.seq === seq ? tokOf(rows[0]) : undefined
+}
+
+/** Whether the value of an op is not here any more, though no later one took its place. */
+function isForgotten(rows: readonly LogRow[], register: RegisterRow | undefined): boolean {
+  const [{ opId }] = rows as [LogRow]
+  return register
+    ? register.version === opId && !hasBody(register)
+    : rows.some((row) => isEntry(row) && !hasBody(row))
+}
+
+/** Reads state without a transaction, which would tell others of a change. */
+async function readState(scope: ScopeStore): Promise<HomeState | undefined> {
+  if (!scope.outbox) throw new PlimsollError('ERR_NOT_CONFIGURED', 'sync: the store cannot be a home')
+  const rows = await scope.outbox(0)
+  return homeStateIn(rows.find(({ order }) => order === STATE_ROW)?.value)
+}

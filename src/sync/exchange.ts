@@ -1,0 +1,187 @@
+import { isPlimsollError, type PlimsollError } from '../ports/errors.ts'
+import type { AbortSignalLike, Controller, Host } from '../ports/host.ts'
+import type { Scope } from '../ports/op.ts'
+import {
+  type Answers,
+  PUSH_OPS,
+  PUSH_UNITS,
+  type PushRejection,
+  type PushRequest,
+  SYNC_SCOPES,
+  type SyncFailure,
+  type SyncScope,
+  type Transport,
+} from '../ports/sync.ts'
+import type { Room, ScopeSync, Step } from './scope-sync.ts'
+import { errorOf, plimsollError, STATES } from './status.ts'
+
+export interface ExchangeParts {
+  readonly transport: Transport
+  readonly host: Pick<Host, 'now' | 'controller'>
+  /** Called where a scope alone could not be answered. */
+  readonly onFailure: (sync: ScopeSync, error: PlimsollError) => void
+  /** Called with the home's time, as `HomeTime.heard` takes it. */
+  readonly onTime: (time: number, sentAt: number) => void
+  /** Called with what an answer brought. */
+  readonly onStep: (sync: ScopeSync, step: Step) => Promise<void>
+}
+
+interface Asked<Request> {
+  readonly sync: ScopeSync
+  readonly request: Request
+}
+
+type Call<Request, Answer> = (
+  requests: readonly (Request & SyncScope)[],
+  signal: AbortSignalLike,
+) => Promise<Answers<Answer>>
+
+/** Errors that say that a push is not to be sent again as it is. */
+const REJECTIONS: { readonly [code: string]: PushRejection } = {
+  ERR_ENTRY_TOO_LARGE: 'too-large',
+  ERR_INVALID_ARGUMENT: 'forbidden',
+}
+
+const NO_ANSWER: SyncFailure = { error: { code: 'ERR_INTERNAL', message: 'sync: no answer for a scope' } }
+
+/** Requests about several scopes, one after the other. */
+export class Exchange {
+  readonly #parts: ExchangeParts
+  /** Scopes of one request. */
+  together = SYNC_SCOPES
+  /** Ends the request that is under way. */
+  #request: Controller | undefined
+
+  constructor(parts: ExchangeParts) {
+    this.#parts = parts
+  }
+
+  abort(reason: PlimsollError): void {
+    this.#request?.abort(reason)
+  }
+
+  /** Pushes and pulls once. @returns whether anything moved */
+  async step(due: readonly ScopeSync[]): Promise<boolean> {
+    let hasMoved = false
+    let failure: unknown
+    try {
+      hasMoved = await this.#push(due)
+    } catch (error) {
+      // A home that takes nothing now may still have something to tell.
+      if (!isPlimsollError(error) || STATES[error.code]) throw error
+      failure = error
+    }
+    if (await this.#pull(due)) hasMoved = true
+    if (failure) throw failure
+    return hasMoved
+  }
+
+  async #pull(due: readonly ScopeSync[]): Promise<boolean> {
+    const { transport, host, onFailure } = this.#parts
+    const now = host.now()
+    const asked = await requestsOf(due, (sync) =>
+      sync.pace.until > now || sync.isSending ? undefined : sync.pullRequest(),
+    )
+    const answers = await this.#ask(transport.pull.bind(transport), asked)
+    let hasMoved = false
+    for (const [index, { sync, request }] of asked.entries()) {
+      const answer = answers[index] ?? NO_ANSWER
+      if ('error' in answer) onFailure(sync, errorOf(answer))
+      else if (await this.#took(sync, sync.pulled(request, answer))) hasMoved = true
+    }
+    return hasMoved
+  }
+
+  async #push(due: readonly ScopeSync[]): Promise<boolean> {
+    const { transport, onFailure } = this.#parts
+    const room: Room = { ops: PUSH_OPS, units: PUSH_UNITS }
+    const asked = await requestsOf(due, (sync) =>
+      sync.isPushDue && room.ops > 0 ? sync.pushRequest(room) : undefined,
+    )
+    let answers: Awaited<ReturnType<Transport['push']>>
+    try {
+      answers = await this.#ask(transport.push.bind(transport), asked)
+    } catch (error) {
+      // One of them cannot be sent: each goes alone, until it is found.
+      if (asked.length > 1 && isPlimsollError(error) && REJECTIONS[error.code]) this.together = 1
+      else if (asked[0]) await this.#unpushable(asked[0], error)
+      return true
+    }
+    let hasMoved = false
+    for (const [index, one] of asked.entries()) {
+      const { sync, request } = one
+      const answer = answers[index] ?? NO_ANSWER
+      if (!('error' in answer)) {
+        if (await this.#took(sync, sync.pushed(request, answer))) hasMoved = true
+        continue
+      }
+      const error = errorOf(answer)
+      await this.#unpushable(one, error).catch(() => onFailure(sync, error))
+    }
+    return hasMoved
+  }
+
+  /** @throws the error, where it says nothing of a push, or the home takes not even an empty one */
+  async #unpushable({ sync, request }: Asked<PushRequest>, error: unknown): Promise<void> {
+    const rejected = isPlimsollError(error) ? REJECTIONS[error.code] : undefined
+    if (!rejected) throw error
+    if (request.ops.length === 1) {
+      const { transport } = this.#parts
+      const empty = [{ sync, request: { ...request, ops: [] } }]
+      const [answer = NO_ANSWER] = await this.#ask(transport.push.bind(transport), empty)
+      if ('error' in answer) throw error
+    }
+    sync.unpushable(request, rejected)
+  }
+
+  async #took(sync: ScopeSync, step: Promise<Step>): Promise<boolean> {
+    const taken = await step
+    await this.#parts.onStep(sync, taken)
+    return taken.hasMoved
+  }
+
+  /** @throws ERR_OFFLINE in place of what is no error of ours */
+  async #ask<Request, Answer>(
+    call: Call<Request, Answer>,
+    asked: readonly Asked<Request>[],
+  ): Promise<Answers<Answer>> {
+    if (asked.length === 0) return []
+    const { host, onTime } = this.#parts
+    const sentAt = host.now()
+    const controller = host.controller()
+    this.#request = controller
+    const { signal } = controller
+    try {
+      const answers = await new Promise<Answers<Answer>>((resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason))
+        call(
+          asked.map(({ sync, request }) => ({ ...request, ...named(sync.scope) })),
+          signal,
+        ).then(resolve, reject)
+      })
+      if (answers.time !== undefined) onTime(answers.time, sentAt)
+      return answers
+    } catch (cause) {
+      throw plimsollError(cause, 'ERR_OFFLINE', 'sync: no answer')
+    } finally {
+      this.#request = undefined
+    }
+  }
+}
+
+async function requestsOf<Request>(
+  due: readonly ScopeSync[],
+  requestOf: (sync: ScopeSync) => Promise<Request | undefined> | undefined,
+): Promise<readonly Asked<Request>[]> {
+  const asked: Asked<Request>[] = []
+  for (const sync of due) {
+    const request = await requestOf(sync)
+    if (request) asked.push({ sync, request })
+  }
+  return asked
+}
+
+/** A scope as its user names it. */
+export function named({ sessionId }: Scope): SyncScope {
+  return sessionId === undefined ? {} : { sessionId }
+}

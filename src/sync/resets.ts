@@ -1,0 +1,162 @@
+import { SECRET } from '../kernel/context/secret.ts'
+import { EMPTY_HEAD, NO_ROWS, nothingWritten } from '../kernel/log/decide.ts'
+import type { SealedOp } from '../ports/op.ts'
+import type { Decision, Rows } from '../ports/store.ts'
+import { sentOf } from './page.ts'
+import { readRegisters, readRows } from './read.ts'
+import { decideAgain } from './rebase.ts'
+import { recoveredFrom } from './recover.ts'
+import { asking, type Replica } from './replica.ts'
+import {
+  type Held,
+  NO_GENERATION,
+  NO_STATE,
+  outboxRow,
+  type ReplicaState,
+  stateIn,
+  type Waiting,
+} from './state.ts'
+import type { View } from './view.ts'
+
+/**
+ * Takes a replica back, whose place is not in its home's log.
+ *
+ * @returns whether it was as it was seen
+ */
+export async function resetReplica(
+  replica: Replica,
+  view: View,
+  reset: 'erased' | 'diverged' | 'too-old',
+  named: string,
+): Promise<boolean> {
+  const generation = named === NO_GENERATION ? undefined : named
+  const held = await replica.held(reset === 'too-old' ? view.waiting : view.outbox)
+  if (!held) return false
+  if (reset === 'diverged') {
+    const recovered = await recoveredOf(replica, view)
+    return replica.write(view, [], (rows) => resetDiverged(generation, recovered, held, rows))
+  }
+  const ops = [...held.map(({ op }) => op), asking(SECRET)] as readonly unknown[] as readonly SealedOp[]
+  const decide = reset === 'erased' ? resetErased : resetAll
+  return replica.write(view, ops, (rows) => decide(generation, held, rows))
+}
+
+/** What was written while the scope was no replica waits from now on. */
+export async function adoptLog(replica: Replica, view: View): Promise<void> {
+  const { state, head } = view
+  const recovered = await recoveredOf(replica, { ...view, state: { ...state, seq: head.seq } })
+  await replica.write(view, [], (rows) => resetDiverged(undefined, recovered, [], rows))
+}
+
+/**
+ * Empties the scope, which is a replica that knows nothing then. @returns whether it was as it was
+ * seen
+ */
+export function forget(replica: Replica, view: View): Promise<boolean> {
+  const state = JSON.stringify({ ...NO_STATE, last: view.state.last + 1 } satisfies ReplicaState)
+  const sent = view.outbox.map(({ order }) => order)
+  return replica.write(view, [], () => ({
+    ...nothingWritten([]),
+    erase: true,
+    replica: { state, sent, rebase: BEGINNING },
+  }))
+}
+
+async function recoveredOf({ store }: Replica, { state, outbox }: View): Promise<readonly Waiting[]> {
+  const rows = await readRows(store, 0, state.seq)
+  const registers = await readRegisters(store)
+  for (const { before } of outbox.toReversed())
+    for (const [key, row] of before?.registers.toReversed() ?? [])
+      if (row) registers.set(key, row)
+      else registers.delete(key)
+  return recoveredFrom(rows, registers)
+}
+
+const BEGINNING = { to: { seq: 0, ordinal: 0 }, registers: [], slots: [] }
+
+/**
+ * Empties a replica whose home was erased, but for what was written after an erase of its own: that
+ * is of the new log.
+ *
+ * @param held as in `applyPage`; refused ops too, which go with the rest
+ */
+export function resetErased(generation: string | undefined, held: readonly Held[], rows: Rows): Decision {
+  const { erasing } = stateIn(rows.replica)
+  const erase = held.findIndex(({ op }) => op.envelope.kind === 'erase')
+  const left = erasing ? held.slice(erase + 1).filter(({ waiting }) => !waiting.refusal) : []
+  return emptied(generation, left, held, rows)
+}
+
+/** A replica that is to read all of its home's log again. What waits stays. */
+export function resetAll(generation: string | undefined, held: readonly Held[], rows: Rows): Decision {
+  return emptied(generation, held, held, rows)
+}
+
+function emptied(
+  generation: string | undefined,
+  left: readonly Held[],
+  held: readonly Held[],
+  rows: Rows,
+): Decision {
+  const { last } = stateIn(rows.replica)
+  const state: ReplicaState = { ...(generation !== undefined && { generation }), ...NO_STATE, last }
+  const again = decideAgain(
+    left,
+    emptyRows(rows),
+    state,
+    left.map(({ waiting }) => waiting),
+    rows.deleted,
+  )
+  return {
+    ...again.decision,
+    results: [],
+    refused: [],
+    erase: true,
+    replica: {
+      state: JSON.stringify(again.state),
+      outbox: again.waiting.map(outboxRow),
+      sent: sentOf(held, again.waiting),
+      rebase: BEGINNING,
+    },
+  }
+}
+
+/**
+ * What waits first is to be sent again, since the home lost it, or has never seen it: nothing
+ * changes in the log.
+ *
+ * @param recovered as `recoveredFrom` gives them, of all rows that were confirmed
+ */
+export function resetDiverged(
+  generation: string | undefined,
+  recovered: readonly Waiting[],
+  held: readonly Held[],
+  rows: Rows,
+): Decision {
+  const { last } = stateIn(rows.replica)
+  const outbox = [...recovered, ...held.map(({ waiting }) => waiting)].map((one, index) => ({
+    ...one,
+    order: last + 1 + index,
+  }))
+  const state: ReplicaState = {
+    ...(generation !== undefined && { generation }),
+    ...NO_STATE,
+    last: last + outbox.length,
+  }
+  return {
+    ...nothingWritten([]),
+    replica: {
+      state: JSON.stringify(state),
+      outbox: outbox.map(outboxRow),
+      sent: held.map(({ waiting: { order } }) => order),
+    },
+  }
+}
+
+function emptyRows({ replica, head: { rebased } }: Rows): Rows {
+  return {
+    ...NO_ROWS,
+    head: { ...EMPTY_HEAD, ...(rebased !== undefined && { rebased }) },
+    ...(replica !== undefined && { replica }),
+  }
+}

@@ -1,0 +1,294 @@
+import { Lexer } from 'marked'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { page } from 'vitest/browser'
+import { loadWords } from '../../src/chat/strings/load.ts'
+import { clear, frame, press, type Shown, show, until } from './support/element.ts'
+import { said, session } from './support/fake-chat.ts'
+
+afterEach(async () => {
+  clear()
+  vi.restoreAllMocks()
+  document.documentElement.removeAttribute('style')
+  await page.viewport(414, 896)
+})
+
+const field = ({ find }: Shown): HTMLTextAreaElement => find<HTMLTextAreaElement>('.composer textarea')
+
+function paste(shown: Shown, text: string): boolean {
+  const clipboardData = new DataTransfer()
+  clipboardData.setData('text/plain', text)
+  return field(shown).dispatchEvent(
+    new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true, composed: true }),
+  )
+}
+
+describe('a long text that is pasted', () => {
+  it('stands beside the field, may be left out, and is sent whole after what was typed', async () => {
+    const shown = await show()
+    const long = 'abc '.repeat(250_000)
+    expect(paste(shown, long)).toBe(false)
+    expect(paste(shown, 'another '.repeat(4_000))).toBe(false)
+    expect(paste(shown, 'a short one')).toBe(true)
+    await frame()
+    expect(field(shown).value).toBe('')
+    expect(shown.text()).toContain('Pasted text, 1,000,000 characters')
+    shown.button('Leave out Pasted text, 32,000 characters').click()
+    await frame()
+    field(shown).value = 'What is this?'
+    shown.button('Send').click()
+    await until(() => shown.fake.calls.some(([name]) => name === 'send'))
+    expect(shown.fake.calls.find(([name]) => name === 'send')?.[1]).toBe(`What is this?\n\n${long}`)
+    await until(() => shown.root.querySelector('.files') === null)
+  })
+
+  it('comes back beside the field when it could not be kept', async () => {
+    const shown = await show({
+      prepare: (fake) => {
+        fake.keeps = false
+      },
+    })
+    paste(shown, 'abc '.repeat(10_000))
+    await frame()
+    shown.button('Send').click()
+    await until(() => shown.root.querySelector('.files') !== null)
+    expect(field(shown).value).toBe('')
+    expect(shown.text()).toContain('Pasted text, 40,000 characters')
+  })
+})
+
+describe('a long text that is shown', () => {
+  it('shows its beginning, and all of it when somebody asks', async () => {
+    const shown = await show()
+    const lines = Array.from({ length: 20_000 }, (_, line) => `line ${line}`)
+    shown.fake.add(said('user', lines.join('\n')), said('assistant', lines.join('\n')))
+    await frame()
+    const shownText = (selector: string): string => shown.find(selector).textContent
+    expect(shownText('.bubble').length).toBeLessThan(25_000)
+    expect(shownText('.prose').length).toBeLessThan(25_000)
+    for (const button of shown.root.querySelectorAll<HTMLElement>('.message .outlined')) button.click()
+    await frame()
+    expect(shownText('.bubble')).toContain('line 19999')
+    expect(shownText('.prose')).toContain('line 19999')
+    expect(shown.root.querySelectorAll('.bubble .chunk').length).toBeGreaterThan(10)
+  })
+
+  it.each([
+    ['underlines', 'a_'.repeat(20_000)],
+    ['addresses', `${'a.'.repeat(20_000)}@`],
+    ['ends of lines', '\n'.repeat(99_000)],
+    ['spaces', `${' '.repeat(40_000)}x`],
+    ['rows', '| a |\n'.repeat(6_000)],
+  ])('is not parsed for ever: %s', async (_, text) => {
+    const shown = await show()
+    const parsed = vi.spyOn(Lexer.prototype, 'inlineTokens')
+    shown.fake.add(said('user', 'x'), said('assistant', `${text}\n\n**end**`))
+    await frame()
+    for (const button of shown.root.querySelectorAll<HTMLElement>('.message .outlined')) button.click()
+    await until(() => shown.root.querySelector('.prose strong') !== null)
+    expect(Math.max(...parsed.mock.calls.map(([source]) => source.length))).toBeLessThanOrEqual(5_000)
+  })
+
+  it('is parsed from its last block on while it grows, and whole where its links have addresses', async () => {
+    const shown = await show()
+    shown.fake.add(said('assistant', '**the parser is loaded**'))
+    await until(() => shown.root.querySelector('strong') !== null)
+    const parsed = vi.spyOn(Lexer.prototype, 'blockTokens')
+    const paragraphs = Array.from({ length: 100 }, (_, place) => `Paragraph *${place}*.`)
+    for (let count = 50; count <= 100; count += 10) {
+      shown.fake.stream({ text: paragraphs.slice(0, count).join('\n\n') })
+      await frame()
+    }
+    const [first, ...later] = parsed.mock.calls.map(([source]) => source.length)
+    expect(first).toBeGreaterThan(800)
+    expect(Math.max(...later)).toBeLessThan(300)
+    expect(shown.root.querySelectorAll('.message.last .prose > p')).toHaveLength(100)
+    shown.fake.stream({ text: `see [one]\n\n${paragraphs.join('\n\n')}\n\n[one]: https://example.com/` })
+    await frame()
+    expect(shown.find<HTMLAnchorElement>('.message.last .prose a').href).toBe('https://example.com/')
+  })
+})
+
+describe('links of pictures', () => {
+  it('always have a name, and are none within another link', async () => {
+    const shown = await show()
+    shown.fake.add(
+      said(
+        'assistant',
+        '![ ](https://example.com/a.png) [![mark](https://example.com/b.png)](https://example.com/c)',
+      ),
+    )
+    await until(() => shown.root.querySelectorAll('.prose a').length === 2)
+    expect(
+      [...shown.root.querySelectorAll<HTMLAnchorElement>('.prose a')].map(({ text, href }) => [text, href]),
+    ).toEqual([
+      ['https://example.com/a.png', 'https://example.com/a.png'],
+      ['mark', 'https://example.com/c'],
+    ])
+  })
+})
+
+describe('what is typed', () => {
+  it('is no shortcut of the page', async () => {
+    const shown = await show()
+    const heard: string[] = []
+    const hear = ({ type, key }: KeyboardEvent): void => void heard.push(`${type} ${key}`)
+    for (const type of ['keydown', 'keypress', 'keyup'] as const) document.addEventListener(type, hear)
+    field(shown).focus()
+    await press('j', '{Enter}')
+    shown.button('Memory').focus()
+    await press('k')
+    for (const type of ['keydown', 'keypress', 'keyup'] as const) document.removeEventListener(type, hear)
+    expect(heard).toEqual(['keydown k', 'keypress k', 'keyup k'])
+  })
+
+  it('is there again after a reload, in its own conversation, until it is sent', async () => {
+    const [turin, rome] = [session('Turin'), session('Rome')]
+    const shown = await show({ prepare: (fake) => fake.setSessions([turin, rome]) })
+    const { storage } = shown.fake
+    const typeIn = async (text: string): Promise<void> => {
+      field(shown).value = text
+      field(shown).dispatchEvent(new InputEvent('input', { bubbles: true }))
+      await frame()
+    }
+    await shown.fake.chat.conversation.create()
+    await frame()
+    await typeIn('of none')
+    shown.fake.log = [said('user', 'Hello')]
+    await shown.fake.chat.conversation.open(turin.sessionId)
+    await frame()
+    expect(field(shown).value).toBe('')
+    await typeIn('to Turin')
+    await shown.fake.chat.conversation.open(rome.sessionId)
+    await frame()
+    await typeIn('to Rome')
+    clear()
+    await frame()
+
+    const again = await show({
+      prepare: (fake) => {
+        fake.storage = storage
+        fake.setSessions([turin, rome])
+        fake.log = [said('user', 'Hello')]
+      },
+    })
+    const drafts: string[] = []
+    for (const { sessionId } of [turin, rome]) {
+      await again.fake.chat.conversation.open(sessionId)
+      await frame()
+      drafts.push(field(again).value)
+    }
+    await again.fake.chat.conversation.create()
+    await frame()
+    expect([...drafts, field(again).value]).toEqual(['to Turin', 'to Rome', 'of none'])
+    again.button('Send').click()
+    await until(() => again.fake.calls.some(([name]) => name === 'send'))
+    expect(storage.getItem('drafts')).not.toContain('of none')
+  })
+})
+
+describe('the focus', () => {
+  const held = ({ root }: Shown): string =>
+    (root.activeElement?.ariaLabel ?? root.activeElement?.textContent ?? '').trim()
+
+  it('goes to what stands in the place of what was removed', async () => {
+    await page.viewport(1_000, 900)
+    const shown = await show({
+      attributes: { placement: 'page' },
+      prepare: (fake) => fake.setSessions([session('Turin'), session('Rome'), session('Oslo')]),
+    })
+    await until(() => shown.root.querySelectorAll('.entry').length === 3)
+    for (const left of ['Oslo', undefined]) {
+      const title = left === undefined ? 'Oslo' : 'Rome'
+      shown.root.querySelector<HTMLElement>(`[aria-label="Delete ${title}"]`)?.focus()
+      await press('{Enter}')
+      shown.root.querySelector<HTMLElement>('.confirm .danger')?.focus()
+      await press('{Enter}')
+      await until(() => !shown.root.textContent.includes(title))
+      expect(held(shown)).toContain(left ?? 'Turin')
+    }
+  })
+
+  it('goes to the field, or to the entry, when Escape ends an edit', async () => {
+    await page.viewport(1_000, 900)
+    const shown = await show({
+      attributes: { placement: 'page' },
+      prepare: (fake) => {
+        fake.setSessions([session('Turin')])
+        fake.log = [said('user', 'Hello')]
+      },
+    })
+    await until(() => shown.root.querySelector('[aria-label="Rename Turin"]') !== null)
+    shown.root.querySelector<HTMLElement>('[aria-label="Rename Turin"]')?.focus()
+    await press('{Enter}')
+    shown.find('.rename input').focus()
+    await press('{Escape}')
+    expect(held(shown)).toContain('Turin')
+    shown.root.querySelector<HTMLElement>('[aria-label="Edit"]')?.click()
+    await until(() => shown.root.activeElement?.closest('.editor') !== null)
+    await press('{Escape}')
+    expect(shown.root.activeElement).toBe(field(shown))
+  })
+})
+
+describe('the look', () => {
+  it('is as large as the reader wants text to be, whatever the page makes of its root', async () => {
+    const shown = await show()
+    const sizes = (): readonly string[] => [
+      getComputedStyle(field(shown)).fontSize,
+      getComputedStyle(shown.button('Send')).inlineSize,
+      getComputedStyle(shown.find('.frame')).inlineSize,
+    ]
+    const before = sizes()
+    document.documentElement.style.fontSize = '62.5%'
+    await frame()
+    expect(sizes()).toEqual(before)
+  })
+
+  it('shows numbers and times as the reader writes them', async () => {
+    const evening = new Date(2026, 10, 20, 21, 30).getTime()
+    const shown = async (language: string, ...readers: string[]) => {
+      const words = await loadWords(language, {}, readers)
+      return [words.time(evening), words.number(1_234.5)].map((text) => text.replace(/\s/g, ' '))
+    }
+    expect(await shown('en', 'en-US')).toEqual(['9:30 PM', '1,234.5'])
+    expect(await shown('en', 'en-GB')).toEqual(['21:30', '1,234.5'])
+    expect(await shown('en', 'de-AT', 'en-US')).toEqual(['21:30', '1,234.5'])
+    expect(await shown('de', 'fr', 'de-AT')).toEqual(['21:30', '1 234,5'])
+    expect(await shown('en')).toEqual(['9:30 PM', '1,234.5'])
+  })
+
+  it('shows the others where one message cannot be shown', async () => {
+    const shown = await show()
+    const odd = said('user', 'odd')
+    shown.fake.add(
+      said('user', 'one'),
+      { ...odd, message: { ...odd.message, createdAt: 2 ** 53 - 1 } },
+      said('user', 'two'),
+    )
+    await frame()
+    expect(
+      [...shown.root.querySelectorAll('.bubble, .list > .state')].map(({ textContent }) =>
+        textContent.trim(),
+      ),
+    ).toEqual(['one', 'This message cannot be shown.', 'two'])
+  })
+
+  it('says one fault once', async () => {
+    const shown = await show()
+    const problem = (code: 'ERR_OFFLINE' | 'ERR_STORAGE_FULL' | 'ERR_MODEL') => ({
+      code,
+      message: '',
+      retryable: true,
+    })
+    const edge = { ...session('Turin'), home: 'edge' as const }
+    shown.fake.become({ session: edge, online: false, problem: problem('ERR_OFFLINE') })
+    await frame()
+    expect(shown.root.querySelectorAll('.notice')).toHaveLength(1)
+    shown.fake.become({ online: true, storage: 'full', problem: problem('ERR_STORAGE_FULL') })
+    await frame()
+    expect(shown.root.querySelectorAll('.notice')).toHaveLength(1)
+    shown.fake.become({ problem: problem('ERR_MODEL') })
+    await frame()
+    expect(shown.root.querySelectorAll('.notice')).toHaveLength(2)
+  })
+})

@@ -1,0 +1,25 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** A test of a peer's repository, and what stands in this folder for the modules that it tests. */
+export interface PeerFile {
+  readonly name: string
+  readonly modules: Readonly<Record<string, string>>
+  /** Names of its cases that are left out; why, is in `docs/bridges.md`. */
+  readonly left?: RegExp
+}
+
+export const FILES: readonly PeerFile[] = [
+  {
+    name: 'langgraphjs/libs/checkpoint/src/tests/store.test.ts',
+    modules: {
+      '../store/base.js': '@langchain/langgraph-checkpoint',
+      '../store/batch.js': '@langchain/langgraph-checkpoint',
+      '../store/memory.js': './as-in-memory-store.ts',
+    },
+  },
+]
+
+export function missingFiles(folder: string | undefined): readonly PeerFile[] {
+  return FILES.filter(({ name }) => folder === undefined || !existsSync(join(folder, name)))
+}

@@ -1,0 +1,178 @@
+import { InMemoryStore } from '@langchain/langgraph-checkpoint'
+import { describe, expect, it } from 'vitest'
+import { PlimsollStore } from '../../../src/bridges/langgraph/index.ts'
+import { textsAt } from '../../../src/bridges/langgraph/texts-at.ts'
+import type { Store } from '../../../src/ports/store.ts'
+import { englishStemmer } from '../../../src/stemmer.ts'
+import { mapStore } from '../../../src/stores/map.ts'
+
+function storeOver(store: Store = mapStore(), options: object = {}): PlimsollStore {
+  return new PlimsollStore({ store, userId: 'ada', ...options })
+}
+
+const keysOf = (items: readonly { readonly key: string }[]) => items.map(({ key }) => key)
+
+describe('a store of items', () => {
+  it('gives an item as it was put, and when', async () => {
+    let now = 1_000
+    const store = storeOver(mapStore(), { clock: () => now })
+    await store.put(['docs', 'a/b%2F'], 'k//%25', { value: 1, list: [null, { deep: 'x' }] })
+    now = 2_000
+    await store.put(['docs', 'a/b%2F'], 'k//%25', { value: 2 })
+    expect(await store.get(['docs', 'a/b%2F'], 'k//%25')).toEqual({
+      namespace: ['docs', 'a/b%2F'],
+      key: 'k//%25',
+      value: { value: 2 },
+      createdAt: new Date(1_000),
+      updatedAt: new Date(2_000),
+    })
+    expect(await store.get(['docs'], 'k//%25')).toBeNull()
+    await store.delete(['docs', 'a/b%2F'], 'k//%25')
+    expect(await store.get(['docs', 'a/b%2F'], 'k//%25')).toBeNull()
+    expect(await store.listNamespaces()).toEqual([])
+    await store.delete(['docs'], 'never was')
+  })
+
+  it('searches a namespace and those below it, at the border of a label', async () => {
+    const store = storeOver()
+    for (const namespace of [['a'], ['a', 'b'], ['ab'], ['c']])
+      await store.put(namespace, namespace.join('.'), { size: namespace.length })
+    expect(keysOf(await store.search(['a']))).toEqual(['a', 'a.b'])
+    expect(keysOf(await store.search([]))).toEqual(['a', 'a.b', 'ab', 'c'])
+    expect(keysOf(await store.search([], { limit: 2, offset: 1 }))).toEqual(['a.b', 'ab'])
+    expect(keysOf(await store.search([], { filter: { size: 2 } }))).toEqual(['a.b'])
+  })
+
+  it('filters as LangGraph’s own store does, and refuses an operator that there is none of', async () => {
+    const stores = [new InMemoryStore(), storeOver()]
+    for (const store of stores)
+      for (const [key, value] of [
+        ['a', 1],
+        ['b', 2],
+        ['c', '3'],
+        ['d', null],
+      ] as const)
+        await store.put(['n'], key, { value })
+    for (const value of [
+      2,
+      { $eq: 1 },
+      { $ne: 1 },
+      { $gt: 1 },
+      { $gte: 2 },
+      { $lt: 2 },
+      { $lte: 1 },
+      { $gt: 0, $lt: 2 },
+      { $in: [1, '3'] },
+      { $nin: [1] },
+    ]) {
+      const [expected, actual] = await Promise.all(
+        stores.map((store) => store.search(['n'], { filter: { value } })),
+      )
+      expect(keysOf(actual ?? []), JSON.stringify(value)).toEqual(keysOf(expected ?? []))
+    }
+    await expect(
+      storeOver()
+        .put(['n'], 'a', {})
+        .then(() => stores[1]?.search([], { filter: { value: { $like: 'x' } } })),
+    ).rejects.toThrow(expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT', argument: 'filter' }))
+  })
+
+  it('lists namespaces by beginning, end, wildcards and depth', async () => {
+    const stores = [new InMemoryStore(), storeOver()]
+    for (const store of stores)
+      for (const namespace of [['a', 'b', 'c'], ['a', 'b', 'd'], ['a', 'c', 'e'], ['x', 'y', 'z'], ['x']])
+        await store.put(namespace, 'k', {})
+    for (const options of [
+      {},
+      { prefix: ['a'] },
+      { suffix: ['c'] },
+      { prefix: ['a', '*', 'c'] },
+      { suffix: ['*', 'z'] },
+      { maxDepth: 2 },
+      { prefix: ['a'], suffix: ['d'], maxDepth: 2 },
+      { limit: 2, offset: 1 },
+      { prefix: ['x', 'y', 'z', '*'] },
+    ]) {
+      const [expected, actual] = await Promise.all(stores.map((store) => store.listNamespaces(options)))
+      expect(actual, JSON.stringify(options)).toEqual(expected)
+    }
+  })
+
+  it('finds by words where a query is given, the best first, and only what was to be indexed', async () => {
+    const store = storeOver(mapStore(), { stemmer: englishStemmer, fields: ['title', 'parts[*].text'] })
+    await store.put(['docs'], 'whales', { title: 'Whales sing', parts: [{ text: 'songs of the whale' }] })
+    await store.put(['docs'], 'ships', { title: 'Ships and whales', note: 'submarine' })
+    await store.put(['docs'], 'hidden', { title: 'whale whale whale' }, false)
+    await store.put(['docs'], 'other', { title: 'none', note: 'whale' }, ['note'])
+    const found = await store.search(['docs'], { query: 'whale songs' })
+    expect(keysOf(found)[0]).toBe('whales')
+    expect(new Set(keysOf(found))).toEqual(new Set(['whales', 'ships', 'other']))
+    expect(found.every(({ score }) => typeof score === 'number')).toBe(true)
+    expect(keysOf(await store.search(['docs'], { query: 'whale songs', limit: 1, offset: 1 }))).toEqual(
+      keysOf(found).slice(1, 2),
+    )
+    expect(await store.search(['docs'], { query: 'submarine' })).toEqual([])
+    expect((await store.search(['docs']))[0]).not.toHaveProperty('score')
+  })
+
+  it('writes a batch at once, after its reads, and the last put of an item wins', async () => {
+    const shared = mapStore()
+    const store = storeOver(shared)
+    await store.put(['n'], 'a', { value: 0 })
+    const results = await store.batch([
+      { namespace: ['n'], key: 'a', value: { value: 1 } },
+      { namespace: ['n'], key: 'a' },
+      { namespace: ['n'], key: 'a', value: { value: 2 } },
+      { namespacePrefix: ['n'] },
+    ])
+    expect(results[1]).toMatchObject({ value: { value: 0 } })
+    expect(results[3]).toMatchObject([{ value: { value: 0 } }])
+    expect(await store.get(['n'], 'a')).toMatchObject({ value: { value: 2 } })
+    const many = Array.from({ length: 20 }, (_, number) => storeOver(shared).put(['n'], 'b', { number }))
+    await Promise.all(many.slice(0, 6))
+    expect(await store.get(['n'], 'b')).not.toBeNull()
+    await Promise.allSettled(many)
+  })
+
+  it('pages through more items than one read gives, and keeps users apart', async () => {
+    const shared = mapStore()
+    const store = storeOver(shared)
+    await store.batch(
+      Array.from({ length: 600 }, (_, number) => ({
+        namespace: ['n', String(number)],
+        key: 'k',
+        value: { number },
+      })),
+    )
+    expect(await store.search(['n'], { limit: 1_000 })).toHaveLength(600)
+    expect(await new PlimsollStore({ store: shared, userId: 'bob' }).search([])).toEqual([])
+  })
+
+  it('refuses what it cannot keep', async () => {
+    const invalid = (argument: string) => expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT', argument })
+    expect(() => storeOver(mapStore(), { index: {} })).toThrow(invalid('index'))
+    expect(() => storeOver(mapStore(), { fields: 'title' })).toThrow(invalid('fields'))
+    expect(() => storeOver(undefined as never, { store: {} })).toThrow(invalid('store'))
+    const store = storeOver()
+    await expect(store.batch([{ namespace: ['a', ''], key: 'k', value: {} }])).rejects.toThrow(
+      invalid('namespace'),
+    )
+    await expect(store.batch([{ namespace: ['a'], key: '\ud800', value: {} }])).rejects.toThrow(
+      invalid('key'),
+    )
+    await expect(store.put([], 'k', {})).rejects.toThrow('Namespace cannot be empty')
+  })
+})
+
+it('texts are found by names, places and wildcards', () => {
+  const value = { title: 'T', parts: [{ text: 'a' }, { text: 'b', more: [1, true, null] }] }
+  const at = (path: string) => textsAt(value, path)
+  expect(at('$')).toEqual(['T', 'a', 'b', '1', 'true'])
+  expect(at('title')).toEqual(['T'])
+  expect(at('parts[*].text')).toEqual(['a', 'b'])
+  expect(at('parts[-1].text')).toEqual(['b'])
+  expect(at('parts[0]')).toEqual(['a'])
+  expect(at('parts[5].text')).toEqual([])
+  expect(at('title.text')).toEqual([])
+  expect(at('toString')).toEqual([])
+})

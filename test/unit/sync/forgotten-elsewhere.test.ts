@@ -1,0 +1,112 @@
+/** What derives across the scopes of a user from what another device forgets. */
+import { afterEach, expect, test } from 'vitest'
+import { createMemory, forget, forgetFact, standard } from '../../../src/index.ts'
+import type { Store } from '../../../src/ports/store.ts'
+import { readScopes } from '../../../src/sync/read.ts'
+import type { SyncedStore } from '../../../src/sync/sync.ts'
+import { readLog } from '../../contract/samples.ts'
+import { ADA, closed, device, TestHome, TRIP } from '../support/synced.ts'
+
+const SECRET = 'the code of the door at the back of the old harbour building is xylomarquen'
+const HOME = { ...ADA, sessionId: 'home' }
+
+const opened: SyncedStore[] = []
+afterEach(async () => {
+  await closed(...opened.splice(0))
+})
+
+/** A device that is offline but in `settle`. */
+function offlineDevice(server: TestHome) {
+  const { store, base, link } = device(server)
+  store.pause()
+  opened.push(store)
+  const memory = createMemory({ store, budget: 4_000, use: standard() })
+  return { store, base, link, memory, of: (scope: typeof TRIP) => memory.session(scope) }
+}
+
+async function settle(...devices: readonly { readonly store: SyncedStore }[]): Promise<void> {
+  for (const { store } of devices) {
+    const ends = [ADA, TRIP, HOME].map((scope) => store.follow(scope))
+    store.resume()
+    await store.settled()
+    store.pause()
+    for (const end of ends) end()
+  }
+}
+
+/** All that a store holds, as text. */
+async function textIn(store: Store): Promise<string> {
+  const all: unknown[] = []
+  for (const scope of await readScopes(store)) {
+    const open = store.open(scope)
+    all.push(await readLog(open), await open.registers(''), await open.outbox?.(0))
+  }
+  return JSON.stringify(all)
+}
+
+async function expectForgotten(server: TestHome, devices: readonly { readonly base: Store }[]) {
+  for (const store of [server.store, ...devices.map(({ base }) => base)])
+    expect(await textIn(store)).not.toContain('xylomarquen')
+}
+
+test('a fact that was found offline in a message that another device forgets leaves no note', async () => {
+  const server = new TestHome()
+  const [one, two] = [offlineDevice(server), offlineDevice(server)]
+  await one.of(TRIP).append({ id: 'said', role: 'user', content: `Mind that ${SECRET}.` })
+  await settle(one, two)
+  await one.of(TRIP).facts.remember({ kind: 'finding', text: SECRET, sources: ['said'] })
+  await two.of(TRIP).history()
+  await forget(two.of(TRIP), 'said')
+  await settle(two, one, two)
+  await expectForgotten(server, [one, two])
+})
+
+test('a note that was written again offline goes with the fact that another device forgets', async () => {
+  const server = new TestHome()
+  const [one, two] = [offlineDevice(server), offlineDevice(server)]
+  const { fact } = await one.of(TRIP).facts.remember({ kind: 'finding', text: SECRET })
+  await settle(one, two)
+  await one.of(TRIP).facts.remember({ kind: 'finding', text: `${SECRET} now` })
+  await forget(two.of(TRIP), fact.id, { kind: 'fact' })
+  await settle(one, two, one)
+  await expectForgotten(server, [one, two])
+})
+
+test('a session that the forgetting device has never seen shows the fact no more', async () => {
+  const server = new TestHome()
+  const [one, two] = [offlineDevice(server), offlineDevice(server)]
+  const { fact } = await one.of(TRIP).facts.remember({ kind: 'preference', text: SECRET })
+  await settle(one, two)
+  await one.of(HOME).append({ role: 'user', content: 'Which door?' })
+  expect(JSON.stringify((await one.of(HOME).context()).blocks)).toContain('xylomarquen')
+  await forgetFact(two.memory, ADA, fact.id)
+  await settle(two, one, two)
+  await expectForgotten(server, [one, two])
+})
+
+test('what a process that ended left to be looked at, the next one does', async () => {
+  const server = new TestHome()
+  const [one, two] = [offlineDevice(server), offlineDevice(server)]
+  await one.of(TRIP).append({ id: 'said', role: 'user', content: `Mind that ${SECRET}.` })
+  await settle(one, two)
+  await one.of(TRIP).facts.remember({ kind: 'finding', text: SECRET, sources: ['said'] })
+  await forget(two.of(TRIP), 'said')
+  await settle(two)
+  // It ends as soon as it has the page that says so.
+  const pull = one.link.pull
+  const { base } = one
+  one.link.pull = async (requests, signal) => {
+    const answers = await pull(requests, signal)
+    setTimeout(() => one.store.close())
+    return answers
+  }
+  one.store.follow(TRIP)
+  one.store.resume()
+  await one.store.settled().catch(() => {})
+  const again = device(server, { store: base })
+  again.store.follow(TRIP)
+  await again.store.settled()
+  await again.store.close()
+  await settle(two)
+  await expectForgotten(server, [one, two])
+})

@@ -1,0 +1,48 @@
+import type { Words } from './words.ts'
+
+const SVG = 'http://www.w3.org/2000/svg'
+
+export interface FirstScreenActions {
+  /** Contract: says a text in the conversation. */
+  readonly say: (text: string) => void
+  /** Contract: shows the inspector, which has something to show before anything was said. */
+  readonly inspect: () => void
+}
+
+/** What an empty conversation shows on this page: what this is, and what to try. */
+export function firstScreen(words: Words, { say, inspect }: FirstScreenActions): HTMLElement {
+  const screen = document.createElement('div')
+  screen.slot = 'empty'
+  screen.className = 'first'
+  const title = document.createElement('h2')
+  title.textContent = 'Plimsoll'
+  const text = document.createElement('p')
+  text.textContent = words.firstText
+  const starters = document.createElement('ul')
+  starters.append(
+    starter(words.starterRemember, () => say(words.starterRemember)),
+    starter(words.starterLine, inspect),
+  )
+  screen.append(mark(), title, text, starters)
+  return screen
+}
+
+function starter(label: string, click: () => void): HTMLElement {
+  const item = document.createElement('li')
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.textContent = label
+  button.addEventListener('click', click)
+  item.append(button)
+  return item
+}
+
+function mark(): SVGElement {
+  const picture = document.createElementNS(SVG, 'svg')
+  picture.setAttribute('viewBox', '0 0 24 24')
+  picture.setAttribute('aria-hidden', 'true')
+  const path = document.createElementNS(SVG, 'path')
+  path.setAttribute('d', 'M12 5a7 7 0 1 0 0 14 7 7 0 1 0 0-14M2 12h20')
+  picture.append(path)
+  return picture
+}
