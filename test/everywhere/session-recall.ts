@@ -15,9 +15,9 @@ import { people, type Random, randomFrom, sentenceFrom, things } from './recall-
  * recall finds, so only on purpose.
  */
 const GOLDEN = [
-  'f9febf2057e8aa6f7d35a133933097269c136a42763ebae0824a1aa13e2d4256',
-  '86cca99df0aefaf9965acb3b5cbb0ec0740f0c73561720ba80667b7f2004ae09',
-  '1d5a40682545e51e50933157117f2c1d91d28a9ae8e9a0a4637eca99d8cd7c36',
+  '1875e5e2dba4587ca9f225ba8633071cc9d33dafad4e8a12a3141a8923e46e21',
+  '237507dfe65d77b587e54d7eaeeb07a7ff1122436bc753bd5e23c5f009f8bc7f',
+  'c99a1a3f3b6dc2252e68f8bc44c880b93ca6c984f230d57233299f6d6d3a3b0e',
 ]
 
 const MESSAGES = 1_200

@@ -4,7 +4,6 @@
  */
 import type { Command } from './commands.ts'
 import { at, type Difference } from './compare.ts'
-import { field } from './json.ts'
 import type { Result } from './play.ts'
 
 /** What both builds made of the history. */
@@ -47,8 +46,7 @@ export const wanted: readonly WantedDifference[] = [
 function isRecall(command: Command): boolean {
   return (
     ['recall', 'recallPage', 'userRecall', 'start'].includes(command.kind) ||
-    (command.kind === 'context' && field(command as never, 'recall') !== undefined) ||
-    field(field(command as never, 'options'), 'recall') !== undefined
+    (command.kind === 'context' && command.recall !== undefined)
   )
 }
 
