@@ -148,6 +148,6 @@ describe('history', () => {
     read = 0
     expect(await session.history()).toHaveLength(50)
     expect(await session.history({ rounds: 1 })).toHaveLength(2)
-    expect(read).toBeLessThan(150)
+    expect(read).toBeLessThan(75)
   })
 })

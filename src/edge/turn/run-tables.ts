@@ -144,6 +144,12 @@ export class RunTables {
     return this.#runs('WHERE ended + keep <= ?', time)
   }
 
+  /** Until when a run is kept that has ended, Unix milliseconds. */
+  dueOf(place: number): number | undefined {
+    const [row] = this.#all('SELECT ended + keep AS due FROM plimsoll_edge_run WHERE place = ?', place)
+    return (row?.due as number | null | undefined) ?? undefined
+  }
+
   /** Until when the first of the ended runs is kept, Unix milliseconds. */
   firstDue(): number | undefined {
     const [row] = this.#all('SELECT MIN(ended + keep) AS first FROM plimsoll_edge_run')

@@ -283,7 +283,7 @@ export class Turns {
     try {
       // What did not begin leaves nothing to read.
       if (!hasBegun) this.#tables.remove(place)
-      const due = this.nextWorkAt()
+      const due = this.#tables.dueOf(place)
       if (due !== undefined) this.#options.onWork?.(due)
     } catch {
       // Storage failed; the next caller learns it.

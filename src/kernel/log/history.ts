@@ -13,7 +13,9 @@ const DEFAULT_MESSAGES = 50
  * Rows that are read back at first beside as many messages as are asked for, or are in so many
  * rounds: most conversations need no more.
  */
-const FIRST_ROWS = 32
+const FIRST_ROWS = 8
+/** Rows that are read back next, and four times as many each time after that. */
+const NEXT_ROWS = 32
 const ROWS_A_ROUND = 4
 const count = optional(checkCount)
 const OPTIONS = { before: optional(checkId), rounds: count, messages: count, characters: count }
@@ -41,7 +43,8 @@ export async function readHistory(
     before === undefined ? [] : (await store.entries({ from: before, first: PAGE_ROWS })).rows
   if (before !== undefined && rows.length === 0) throw notFound('history', before)
   const expected = Math.min(messages, ROWS_A_ROUND * rounds)
-  for (let last = Math.min(FIRST_ROWS + expected, PAGE_ROWS); ; last = PAGE_ROWS) {
+  let last = Math.min(FIRST_ROWS + expected, PAGE_ROWS)
+  for (let next = NEXT_ROWS, read = last; ; next = Math.min(4 * next, PAGE_ROWS), read += last) {
     const first = rows[0]
     const older = await store.entries({ last, ...(first && { to: first.id }) })
     rows = [...older.rows, ...rows]
@@ -53,12 +56,13 @@ export async function readHistory(
     // Rounds that opened in what was read are whole. Of others, which are longer than most, more is
     // read, and taken as it comes. The first unit may be an opener whose next steps are not read
     // yet.
-    const isEnough = last >= PAGE_ROWS || rows.some(({ id }) => id === shown[from]?.round)
+    const isEnough = read >= PAGE_ROWS || rows.some(({ id }) => id === shown[from]?.round)
     if ((from > 0 && isEnough) || !older.more) {
       // One that holds results of several steps is of the page of the first of them.
       const before = new Set(messagesOf(shown.slice(0, from)).map(({ id }) => id))
       return messagesOf(shown.slice(from), confirmed).filter(({ id }) => !before.has(id))
     }
+    last = next
   }
 }
 

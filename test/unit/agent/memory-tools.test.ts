@@ -147,6 +147,23 @@ describe('the memory tools', () => {
       })
     expect(await session.facts.list()).toEqual([])
   })
+
+  it('are refused in a run where a limit that no model is shown is broken, and not run', async () => {
+    const { session } = home()
+    const told: unknown[] = []
+    const model = scriptedModel([{ calls: [call('memory_finding', { text: 'x'.repeat(601) })] }, 'Done.'])
+    await runAgent({
+      input: 'Note it.',
+      model,
+      session,
+      tools: memoryTools(session),
+      onEvent: (event) => {
+        if (event.type === 'tool-start' || event.type === 'tool-result') told.push(event)
+      },
+    })
+    expect(told).toMatchObject([{ type: 'tool-result', status: 'invalid', isError: true }])
+    expect(await session.facts.list()).toEqual([])
+  })
 })
 
 describe('what a model remembers', () => {
