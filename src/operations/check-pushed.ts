@@ -73,7 +73,7 @@ export async function checkPushed(
 
 const OPERATION = 'push'
 /** What an encrypting store keeps its keys under: no text of anybody's. */
-const STORE_KEY = /^(register:)?encryption\//
+const STORE_KEY = /^(register:)?(encryption|sealed)\//
 /** Kinds of marks of which more is known than that they are JSON. */
 const MARKS: ReadonlySet<string> = new Set(['epoch', 'summary', 'rewind'])
 

@@ -104,6 +104,11 @@ export interface ScopeStore {
   /** Optional, of a replica: what is known of the time of its home. */
   readonly clock?: HomeClock
   /**
+   * Set where the scope follows a home: what waits may change its place, and what is to be known
+   * elsewhere must be an op.
+   */
+  readonly isReplica?: true
+  /**
    * Optional, for a store that can be the replica of a home: the rows of the outbox after a number,
    * in order, at most {@link PAGE_ROWS} of them, and {@link PAGE_UNITS} of values unless the first
    * alone has more; only an empty page is the last one. A store that has it also writes what

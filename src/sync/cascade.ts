@@ -87,9 +87,9 @@ async function deleted(
   return gone
 }
 
-function hasDerived(name: Name, { deleted, dependents, registers }: Rows): boolean {
+function hasDerived(name: Name, { dependents, registers }: Rows): boolean {
   const isThere = (one: Name): boolean => registers.get(idIn('register', one) ?? '')?.body != null
-  return !deleted.has(name) && [name, ...(dependents.get(name) ?? [])].some(isThere)
+  return [name, ...(dependents.get(name) ?? [])].some(isThere)
 }
 
 /** Which of these registers are deleted. */

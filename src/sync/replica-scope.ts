@@ -25,6 +25,7 @@ export function replicaScope({ scope, replica, clock, onWritten, onClosed }: Rep
     confirmed: Math.min(head.seq, replica.seen?.state.erasing ? 0 : (replica.seen?.state.seq ?? 0)),
   })
   return {
+    isReplica: true,
     commit: async (ops, decide) => {
       for (let known = replica.seen; ; known = await replica.view()) {
         let before: string | undefined

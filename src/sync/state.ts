@@ -97,7 +97,7 @@ export interface Held {
 }
 
 /** Keys of what the library keeps of its own account, and each device makes the same way. */
-const BOOKKEEPING = /^(?:kept|untold)\/|^(?:retention|skills\/loaded)$/
+const BOOKKEEPING = /^(?:kept|untold|sealed)\/|^(?:retention|skills\/loaded)$/
 
 /**
  * Whether an op was refused that no app wrote: another device was first to list a session, or to

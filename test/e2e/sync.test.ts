@@ -7,6 +7,7 @@ import { type Browser, chromium, type Route } from 'playwright'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Client, createClient, type SessionClient } from '../../src/client/index.ts'
 import { findChromium, flags } from '../chromium.ts'
+import { size } from '../everywhere/runs.ts'
 import { Device } from './support/device.ts'
 import { EdgeProcess } from './support/edge-process.ts'
 import { type ModelServer, modelServer } from './support/model-server.ts'
@@ -17,6 +18,14 @@ vi.setConfig({ testTimeout: 60_000 })
 
 const SESSION = 'trip'
 const PUSH = '**/v1/sync/push'
+const CALLS = '**/v1/sync/*'
+/** What takes long is left to `npm run test:cases`. */
+const isWhole = size(2) === 2
+/** Messages of each of two devices, and kills of a tab. */
+const MANY = 500
+const KILLS = 20
+/** What many messages may take on a busy machine. */
+const SLOW = { timeout: 40_000 }
 
 let folder: string
 let browser: Browser
@@ -196,5 +205,133 @@ describe('two browsers and an edge', () => {
     const texts = await expectEqual(all, 4)
     expect([...texts].sort()).toEqual(['By the window.', 'To Turin.', 'Two seats.', 'With a bicycle.'])
     expect(await other.call('rows')).toEqual(await one.call('rows'))
+  })
+
+  it('of which one speaks another version go on writing, and pass over what they do not know (T16)', async () => {
+    const all = await meet()
+    const [one, other] = all.devices
+    await one.page.route(CALLS, (route) =>
+      route.continue({ postData: route.request().postData()?.replace('"proto":1', '"proto":0') ?? '' }),
+    )
+    await one.say('One.')
+    await expect.poll(() => one.call('state')).toBe('upgrade-required')
+    await one.say('Two.')
+    expect(await one.call('waiting')).toBe(2)
+    await one.page.unroute(CALLS)
+    // A later home says more than this device knows of.
+    await one.page.route(CALLS, async (route) => {
+      const response = await route.fetch()
+      const { scopes, ...rest } = await response.json()
+      const later = scopes.map((scope: object) => ({ ...scope, later: { a: 1 } }))
+      await route.fulfill({ response, json: { ...rest, scopes: later, later: true } })
+    })
+    await one.call('resume')
+    expect(await expectEqual(all, 2)).toEqual(['One.', 'Two.'])
+    expect(await other.call('rows')).toEqual(await one.call('rows'))
+  })
+
+  it.runIf(isWhole)(
+    'bring back what they wrote to a home that is set back without a word (T17)',
+    async () => {
+      const all = await meet()
+      const [one, other] = all.devices
+      await one.say('Before.')
+      await expect.poll(() => other.call('texts')).toHaveLength(1)
+      await edge.kill()
+      const restore = edge.save()
+      await edge.startAgain()
+      await one.say('One after.')
+      await other.say('Other after.')
+      await expectEqual(all, 3)
+      await edge.kill()
+      restore()
+      await edge.startAgain()
+      await all.home.append({ role: 'user', content: 'Meanwhile.' })
+      await one.say('One at last.')
+      const texts = await expectEqual(all, 5)
+      expect(texts[0]).toBe('Before.')
+      expect([...texts].sort()).toEqual([
+        'Before.',
+        'Meanwhile.',
+        'One after.',
+        'One at last.',
+        'Other after.',
+      ])
+      expect(await other.call('rows')).toEqual(await one.call('rows'))
+    },
+  )
+
+  it.runIf(isWhole)('hold one order of all that both wrote, one of them offline at first (T21)', async () => {
+    const all = await meet()
+    const [one, other] = all.devices
+    await other.context.setOffline(true)
+    await Promise.all([one.call('sayMany', 'one', MANY), other.call('sayMany', 'other', MANY)])
+    await other.context.setOffline(false)
+    await expect.poll(() => one.call('texts'), SLOW).toHaveLength(2 * MANY)
+    await other.call('settled')
+    const texts = await other.call('texts')
+    for (const name of ['one', 'other'])
+      expect(texts.filter((text) => text.startsWith(`${name}-`))).toEqual(
+        Array.from({ length: MANY }, (_, index) => `${name}-${index}`),
+      )
+    expect(await other.call('rows')).toEqual(await one.call('rows'))
+  })
+
+  it.runIf(isWhole)(
+    'lose nothing that was durable in a tab that is killed while it writes and sends (T22)',
+    {
+      timeout: 300_000,
+    },
+    async () => {
+      const all = await meet()
+      const [one, other] = all.devices
+      const wrote = new Set<string>()
+      await one.context.exposeFunction('wrote', (id: string) => wrote.add(id))
+      for (let kill = 0; kill < KILLS; kill++) {
+        await one.page.close()
+        await one.open()
+        one.call('sayMany', `life-${kill}`, 1_000).catch(() => {})
+        await new Promise((done) => setTimeout(done, 50 + Math.random() * 400))
+        await one.crash()
+        await one.open()
+      }
+      await one.call('settled')
+      const texts = await one.call('texts')
+      await expect.poll(() => other.call('texts'), SLOW).toEqual(texts)
+      expect(wrote.size).toBeGreaterThan(0)
+      expect([...wrote].filter((id) => !texts.includes(id))).toEqual([])
+      expect(new Set(texts).size).toBe(texts.length)
+      for (let kill = 0; kill < KILLS; kill++) {
+        const lived = texts.filter((text) => text.startsWith(`life-${kill}-`))
+        expect(lived).toEqual(lived.map((_, index) => `life-${kill}-${index}`))
+      }
+      await other.call('settled')
+      expect(await other.call('rows')).toEqual(await one.call('rows'))
+    },
+  )
+
+  it.each([
+    ['where the one that sends is closed', ''],
+    ['without locks, so that both send', 'delete Navigator.prototype.locks'],
+  ])('send what two tabs of a profile wrote once, %s (T27)', async (_, script) => {
+    const all = await meet()
+    const [one, other] = all.devices
+    await one.page.close()
+    await one.context.addInitScript(script)
+    await one.open()
+    const tab = await one.another()
+    await Promise.all([one.call('sayMany', 'one', 20), tab.call('sayMany', 'tab', 20)])
+    if (script === '') await one.page.close()
+    await tab.call('sayMany', 'last', 5)
+    await expect.poll(() => other.call('texts'), SLOW).toHaveLength(45)
+    const texts = await other.call('texts')
+    for (const name of ['one', 'tab', 'last']) {
+      const own = texts.filter((text) => text.startsWith(`${name}-`))
+      expect(own).toEqual(own.map((_, index) => `${name}-${index}`))
+    }
+    await expect.poll(() => tab.call('waiting')).toBe(0)
+    await tab.call('settled')
+    await other.call('settled')
+    expect(await other.call('rows')).toEqual(await tab.call('rows'))
   })
 })

@@ -388,6 +388,16 @@ export const equivalents: readonly Equivalent[] = [
     ['cover?.within(covering, view, layout)', 'cover.within(covering, view, layout)', TYPE],
   ]),
   ...of('log/fold.ts', 'if (calls.length > 0) steps.push(unit)', [['0', '(-1)', SHORT_CUT]]),
+  ...of('context/secret.ts', 'const last = results.at(-1)', [
+    ['-1', '(1)', 'The epoch that stores a secret is its session’s first, and stores its head too.'],
+  ]),
+  ...of('context/epoch.ts', "readonly #rewound = keeper<'rewind' | 'undo' | undefined>(1)", [
+    ['1', '(2)', CACHE],
+    ['1', '(0)', CACHE],
+  ]),
+  ...of('context/call.ts', "if (tail.length === 0 && last && last.role !== 'assistant') return undefined", [
+    ["tail.length === 0 && last && last.role !== 'assistant'", 'false', SHORT_CUT],
+  ]),
 ]
 
 function of(

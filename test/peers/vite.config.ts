@@ -26,7 +26,7 @@ const own: Plugin = {
 }
 
 const shared = {
-  testTimeout: 20_000,
+  testTimeout: 120_000,
   hookTimeout: 60_000,
   globals: true,
   setupFiles: [resolve(root, 'test/everywhere/patience.ts')],

@@ -187,7 +187,7 @@ export class World {
     return seen
   }
 
-  /** All devices hold the same from now on; the one at hand is the second. */
+  /** All devices and their home hold the same from now on. */
   async meet(): Promise<void> {
     this.#left = undefined
     await this.#devices?.sync()

@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { uncoveredBefore } from '../../src/features/compaction/coverage.ts'
 import { accountOf } from '../../src/features/compaction/covered.ts'
 import { holds } from '../../src/features/compaction/summary.ts'
-import { type LogRow, type Message, mapStore, type Op, type SummaryMark } from '../../src/index.ts'
+import {
+  charsPerToken,
+  type LogRow,
+  type Message,
+  mapStore,
+  type Op,
+  type SummaryMark,
+} from '../../src/index.ts'
 import { leftOut } from '../../src/kernel/context/receipt.ts'
 import { NOTHING } from '../../src/kernel/context/window.ts'
 import type { Covering } from '../../src/kernel/cover.ts'
@@ -316,6 +323,24 @@ describe('a summary for which a call had no room', () => {
       expect(after.receipt.summary === undefined).toBe(isTakenBack)
       expect(after.epoch === withheld.epoch).toBe(isTakenBack)
     }
+  })
+})
+
+describe('a report by which a call with a summary would be over the line', () => {
+  it.each([
+    ['begins one epoch by it, where there is room for the summary', 3, true],
+    ['leaves the epoch as it is, where there is room for its pins alone', 6, false],
+  ])('%s', async (_, reported, isBegun) => {
+    let calibration = 1
+    const counter = { ...charsPerToken(4), calibration: () => calibration }
+    const session = open({ model: content(filler.repeat(8)) }, { counter })
+    const { context: before } = await untilSummary(session)
+    calibration = reported
+    const after = await session.context()
+    expect(after.receipt.summary?.id).toBe(before.receipt.summary?.id)
+    expect(after.receipt.epoch).toMatchObject({ cause: 'budget', place: isBegun ? 3 : 2 })
+    expect(after.receipt.calibration).toBe(isBegun ? reported : undefined)
+    expect((await session.context()).receipt.epoch).toEqual(after.receipt.epoch)
   })
 })
 

@@ -5,6 +5,7 @@ import {
   createMemory,
   type Feature,
   mapStore,
+  type SectionUse,
   type ShowPart,
 } from '../../src/index.ts'
 
@@ -125,4 +126,41 @@ it('two features that stand for messages are refused when a session opens', () =
   expect(() => memory.session({ userId: 'ada' })).toThrow(
     'session: use has compaction() and digest(): only one of them can stand for messages',
   )
+})
+
+describe('a tail for which there is no room', () => {
+  const open = (use?: SectionUse) => {
+    const section = { in: 'tail', at: 1, name: 'news', text: 'x'.repeat(400), trust: 'user' } as const
+    const silent = { ...section, at: 2, name: 'silence', text: '' }
+    const sections = [{ ...section, ...(use && { use }) }, silent]
+    const feature: Feature<'news'> = {
+      name: 'news',
+      open: () => ({ show: { tail: async () => ({ sections }) } }),
+    }
+    const counter = charsPerToken(4)
+    return createMemory({ store: mapStore(), budget: 80, counter, use: [feature] }).session({ userId: 'ada' })
+  }
+  const withheld = (tokens: number, items: number, first: readonly string[]) => [
+    { name: 'news', tokens: 0, items: 0, overflow: { count: items, tokens, first } },
+  ]
+
+  it('does not show, and the receipt says how much of it is missing', async () => {
+    const session = open()
+    await session.append({ role: 'user', content: 'Hello.' })
+    const { blocks, receipt } = await session.context()
+    expect(blocks.map(({ section }) => section)).toEqual(['window'])
+    expect(receipt.remembered).toEqual(withheld(100, 1, ['news']))
+  })
+
+  it('counts what the feature says that shows, and what it had left out itself', async () => {
+    const session = open({
+      name: 'news',
+      tokens: 90,
+      items: 3,
+      overflow: { count: 2, tokens: 20, first: ['n7'] },
+    })
+    await session.append({ role: 'user', content: 'Hello.' })
+    const { receipt } = await session.context()
+    expect(receipt.remembered).toEqual(withheld(110, 5, ['n7']))
+  })
 })

@@ -248,3 +248,11 @@ test('a repetition does not ask whether the session is still listed, nor does wh
   await session.append({ role: 'assistant', content: 'c' })
   expect(asked).toBe(1)
 })
+
+test('the id of a call has at most 1 024 bytes', async () => {
+  const session = createMemory({ store: mapStore(), budget: 8_000 }).session({ userId: 'ada' })
+  const calling = (id: string) =>
+    session.append({ role: 'assistant', content: [{ type: 'tool-call', id, name: 'look', input: {} }] })
+  await calling('é'.repeat(512))
+  await expect(calling(`${'é'.repeat(512)}x`)).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
+})

@@ -1,5 +1,5 @@
-import { deciding } from '../../kernel/log/deciding.ts'
 import type { Decision, Rows, ScopeStore } from '../../ports/store.ts'
+import { deciding } from '../../sync/deciding.ts'
 
 /**
  * A scope that says of each commit what was decided, before it is written, inside its transaction.

@@ -154,8 +154,7 @@ export class Judge {
     const { cap, margin } = policy
     const reported = calls.reported() ?? calibration
     if ((cap - margin - call.room + tokens) * reported <= cap * calibration) return false
-    const pins = covering && ({ ...covering, pinsOnly: true } as const)
-    const then = calls.covering({ ...call, measure: calls.measureBy(reported) }, pins, place)
+    const then = calls.covering({ ...call, measure: calls.measureBy(reported) }, covering, place)
     return calls.floor(then, view.conversation, place).floor <= cap
   }
 }

@@ -1,26 +1,38 @@
 import { decide as coreDecide, nothingWritten } from '../../kernel/log/decide.ts'
+import { base64url } from '../../ports/base64.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import { type IndexEntry, idIn, type OpResult, type Scope, type SealedOp } from '../../ports/op.ts'
-import type {
-  Attachment,
-  Changes,
-  Decide,
-  Decision,
-  DerivedRow,
-  EntriesQuery,
-  Head,
-  IndexQuery,
-  LogRow,
-  Page,
-  RegisterRow,
-  Rows,
-  ScopeStore,
-  Sum,
+import {
+  type Attachment,
+  type Changes,
+  type Decide,
+  type Decision,
+  type DerivedRow,
+  type EntriesQuery,
+  type Head,
+  type IndexQuery,
+  type LogRow,
+  PAGE_ROWS,
+  type Page,
+  type RegisterRow,
+  type Rows,
+  type ScopeStore,
+  type Sum,
 } from '../../ports/store.ts'
-import type { Bytes } from './cipher.ts'
-import { blanked, type Hide, KEY_REGISTER, type KeyRing, type KeyState, type Renewal } from './key-ring.ts'
+import { type Bytes, randomBytes } from './cipher.ts'
+import {
+  blanked,
+  type Hide,
+  isKeyRegister,
+  KEY_REGISTER,
+  type KeyRing,
+  type KeyState,
+  keyOp,
+  type Renewal,
+  SHARED_KEYS,
+} from './key-ring.ts'
 import type { KeyInfo } from './keys.ts'
-import { CLAIM_LENGTH, type Claim, claimIn, claimOf, misplaced } from './order.ts'
+import { CLAIM_LENGTH, type Claim, claimIn, claimOf, looseClaimOf, misplaced } from './order.ts'
 import {
   type DataKey,
   keyOf,
@@ -38,6 +50,8 @@ import {
 const TRIES = 16
 /** Writes that others came before until the store is asked for the keys in the same transaction. */
 const UNASKED = 1
+/** Bytes that name a version of a register. */
+const VERSION_BYTES = 8
 /** Why keys are made: where there are none, or in any case. */
 type Making = 'first' | 'further'
 
@@ -76,19 +90,21 @@ export class EncryptedScope implements ScopeStore {
   readonly #ring: KeyRing
   readonly watch?: NonNullable<ScopeStore['watch']>
   readonly clock?: NonNullable<ScopeStore['clock']>
+  readonly isReplica?: true
 
   constructor(parts: EncryptedScopeParts) {
     this.#parts = parts
     this.#store = parts.store
     this.#ring = parts.ring
     const { store } = parts
+    if (store.isReplica) this.isReplica = true
     if (store.clock) this.clock = store.clock
     if (store.watch) this.watch = (listener) => store.watch?.(listener) ?? (() => {})
   }
 
   async commit(ops: readonly SealedOp[], decide: Decide): Promise<readonly OpResult[]> {
     for (const { envelope } of ops) checkNames(envelope)
-    return this.#commit(ops, decide)
+    return this.isReplica ? this.#commitForHome(ops, decide) : this.#commit(ops, decide)
   }
 
   async entries(query?: EntriesQuery): Promise<Page> {
@@ -103,7 +119,7 @@ export class EncryptedScope implements ScopeStore {
   }
 
   async register(key: string): Promise<RegisterRow | undefined> {
-    if (key === KEY_REGISTER) return undefined
+    if (isKeyRegister(key)) return undefined
     await this.#unlocked()
     const row = await this.#store.register(key)
     return row && this.#openRegister(row)
@@ -115,17 +131,22 @@ export class EncryptedScope implements ScopeStore {
   }
 
   async indexed(group: string, query?: IndexQuery): Promise<readonly RegisterRow[]> {
-    const hidden = (await this.#hiding())(group)
-    return this.#openRegisters(await this.#store.indexed(hidden, query), new Map([[hidden, group]]))
+    const hidden = (await this.#hiding()).map((hide) => hide(group))
+    const names = new Map(hidden.map((name) => [name, group]))
+    const found = await Promise.all(hidden.map((name) => this.#store.indexed(name, query)))
+    const [first = [], ...others] = found
+    return this.#openRegisters(others.length === 0 ? first : merged(found, hidden, query), names)
   }
 
   async sums(groups: readonly string[]): Promise<ReadonlyMap<string, Sum>> {
-    const hide = await this.#hiding()
-    const found = await this.#store.sums(groups.map(hide))
+    const hides = await this.#hiding()
+    const found = await this.#store.sums(groups.flatMap((group) => hides.map((hide) => hide(group))))
     return new Map(
       groups.flatMap((group) => {
-        const sum = found.get(hide(group))
-        return sum ? [[group, sum] as const] : []
+        const sums = hides.flatMap((hide) => found.get(hide(group)) ?? [])
+        const count = sums.reduce((sum, one) => sum + one.count, 0)
+        const weight = sums.reduce((sum, one) => sum + one.weight, 0)
+        return sums.length > 0 ? [[group, { count, weight }] as const] : []
       }),
     )
   }
@@ -202,13 +223,16 @@ export class EncryptedScope implements ScopeStore {
 
   /** Makes a data key, if there is none yet. */
   async ensureKey(): Promise<void> {
-    await this.#commit([], NOTHING, 'first')
+    if (!this.isReplica) await this.#commit([], NOTHING, 'first')
+    else await this.#sharedKeys()
   }
 
   /** What is written from now on is encrypted under another data key. */
   async rotate(): Promise<void> {
-    const { stored } = await this.#ring.load()
-    if (stored.length > 0) await this.#commit([], NOTHING, 'further')
+    const state = await this.#ring.load()
+    if (state.stored.length === 0) return
+    if (this.isReplica) await this.#shareKey(state)
+    else await this.#commit([], NOTHING, 'further')
   }
 
   /** Wraps the data keys again. No row changes. @returns info of the newest one */
@@ -217,6 +241,10 @@ export class EncryptedScope implements ScopeStore {
       const state = await this.#ring.load()
       if (state.stored.length === 0) return kept
       const rewrapped = await this.#ring.rewrapped(state, kept)
+      if (this.isReplica) {
+        if (!(await this.#rewrapShared(rewrapped.state))) continue
+        return rewrapped.info
+      }
       let isMoved = false
       await this.#store.commit([ASK], (_, rows) => {
         isMoved = versionIn(rows) !== state.version
@@ -258,7 +286,7 @@ export class EncryptedScope implements ScopeStore {
         const isKnown = asks && !isPlain ? versionIn(rows) === version : rows.head.seq === seq
         if ((hasBodies || making) && !isKnown) return nothingWritten([])
         const decision = decide(asks ? given.slice(1) : given, rows)
-        checkSealed(decision, sealed)
+        checked(decision, sealed)
         if (decision.erase && !isPlain && (!asks || (!renewal && holdsBody(decision)))) {
           erases = true
           return nothingWritten([])
@@ -282,6 +310,72 @@ export class EncryptedScope implements ScopeStore {
       return results
     }
     throw outrun()
+  }
+
+  /**
+   * As {@link #commit}, where the scope follows a home: its keys are ops of their own, before what
+   * is sealed under them, so that every device gets them; and they go by no other's number.
+   */
+  async #commitForHome(ops: readonly SealedOp[], decide: Decide): Promise<readonly OpResult[]> {
+    if (!ops.some(({ bodies }) => bodies.length > 0))
+      return this.#store.commit(ops, (given, rows) => checked(decide(given, rows), ops))
+    const erases = ops.some(({ envelope }) => envelope.kind === 'erase')
+    for (let attempt = 0; attempt < TRIES; attempt++) {
+      const state = await this.#sharedKeys(attempt > 0)
+      if (state.isPlain) return this.#store.commit(ops, decide)
+      // What an erase takes along is no key for what comes after it.
+      const renewal = erases ? await this.#ring.renewal(state) : undefined
+      const sealed = await this.#sealed(ops, state, renewal)
+      const key = renewal?.op ?? asked(await this.#ring.newest(state))
+      const register = key.envelope.key as string
+      let isWritten = false
+      const results = await this.#store.commit([...sealed, key], (given, rows) => {
+        isWritten = false
+        if (!renewal && rows.registers.get(register)?.body == null) return nothingWritten([])
+        const decision = checked(decide(given.slice(0, -1), rows), sealed)
+        isWritten = true
+        if (!renewal || !writes(decision)) return decision
+        const seq = decision.log.at(-1)?.seq ?? rows.head.seq
+        const row = { key: register, version: key.envelope.opId, seq, body: key.bodies[0] ?? null }
+        const results = [...decision.results, { status: 'accepted', seq, applied: true } as const]
+        return { ...decision, results, registers: [...decision.registers, row] }
+      })
+      if (!isWritten) continue
+      if (renewal) await this.#ring.load()
+      return results.slice(0, ops.length)
+    }
+    throw outrun()
+  }
+
+  /** The keys, one of which encrypts; made, if there is none. */
+  async #sharedKeys(isAgain = false): Promise<KeyState> {
+    const ring = this.#ring
+    let state = isAgain ? await ring.load() : await ring.known()
+    // What has come from the home since may hold keys.
+    if (state.stored.length === 0) state = await ring.load()
+    this.#check(state)
+    const isLacking = state.stored.length === 0 || this.#isWorn(state)
+    return isLacking && !state.isPlain ? this.#shareKey(state) : state
+  }
+
+  async #shareKey(state: KeyState): Promise<KeyState> {
+    const { op } = await this.#ring.renewal(state)
+    await this.#store.commit([op], coreDecide)
+    return this.#ring.load()
+  }
+
+  /** @returns whether nobody changed them meanwhile */
+  async #rewrapShared({ stored }: KeyState): Promise<boolean> {
+    for (const key of stored) {
+      const { envelope, bodies } = keyOp(key)
+      const { version = null } = (await this.#store.register(envelope.key as string)) ?? {}
+      const opId = `${envelope.opId}/${base64url(randomBytes(VERSION_BYTES))}`
+      const op = { envelope: { ...envelope, opId, base: version }, bodies }
+      const [result] = await this.#store.commit([op], coreDecide)
+      if (result?.status !== 'accepted') return false
+    }
+    await this.#ring.load()
+    return true
   }
 
   /** @throws ERR_DECRYPT: the scope is in the clear, and must not be */
@@ -312,11 +406,11 @@ export class EncryptedScope implements ScopeStore {
   }
 
   /** What stands for names now, no matter who made the keys. */
-  async #hiding(): Promise<Hide> {
+  async #hiding(): Promise<readonly Hide[]> {
     const state = await this.#ring.current()
     this.#check(state)
     if (!state.isPlain) await this.#parts.unlock(state)
-    return this.#ring.hiding(state)
+    return this.#ring.allHiding(state)
   }
 
   /**
@@ -342,10 +436,11 @@ export class EncryptedScope implements ScopeStore {
     if (!key) throw new PlimsollError('ERR_DECRYPT', 'encryptedStore: there is no data key')
     const hide = renewal?.hide ?? (await this.#ring.hiding(state))
     const seen = this.#ring.seen(state)
+    const claim = this.isReplica ? looseClaimOf : claimOf
     const entries = ops.filter(({ envelope: { kind } }) => kind === 'append' || kind === 'mark')
     return Promise.all(
       ops.map((op) =>
-        this.#seal(op, key, hide, claimOf(seen, entries[entries.indexOf(op) - 1]?.envelope.opId)),
+        this.#seal(op, key, hide, claim(seen, entries[entries.indexOf(op) - 1]?.envelope.opId)),
       ),
     )
   }
@@ -383,7 +478,7 @@ export class EncryptedScope implements ScopeStore {
     this.#ring.see(version, rows)
     const claims = new Map<LogRow, Claim>()
     const opened = await Promise.all(rows.map((row) => this.#openRow(row, claims)))
-    const wrong = misplaced(rows, claims)
+    const wrong = misplaced(rows, claims, this.isReplica === true)
     if (wrong.size === 0) return opened
     return opened.map((row, index) => {
       const stored = rows[index] as LogRow
@@ -407,7 +502,7 @@ export class EncryptedScope implements ScopeStore {
     rows: readonly RegisterRow[],
     names?: ReadonlyMap<string, string>,
   ): Promise<readonly RegisterRow[]> {
-    const own = rows.filter(({ key }) => key !== KEY_REGISTER)
+    const own = rows.filter(({ key }) => !isKeyRegister(key))
     return Promise.all(own.map((row) => this.#openRegister(row, names)))
   }
 
@@ -476,8 +571,8 @@ export class EncryptedScope implements ScopeStore {
 
 /** The register of the keys is nobody's but this store's. */
 function checkNames({ key, target }: SealedOp['envelope']): void {
-  if ((key ?? (target && idIn('register', target))) === KEY_REGISTER)
-    throw new PlimsollError('ERR_INVALID_ARGUMENT', `commit: ${KEY_REGISTER} is the store's own`, {
+  if (isKeyRegister(key ?? (target && idIn('register', target)) ?? ''))
+    throw new PlimsollError('ERR_INVALID_ARGUMENT', `commit: ${key ?? target} is the store's own`, {
       argument: 'ops',
     })
 }
@@ -502,12 +597,37 @@ function writes({ erase, log, registers }: Decision): boolean {
 }
 
 /** A decision may write the bodies that it was given, and no others: they are encrypted. */
-function checkSealed({ log, registers }: Decision, sealed: readonly SealedOp[]): void {
+function checked(decision: Decision, sealed: readonly SealedOp[]): Decision {
+  const { log, registers } = decision
   const given = new Set(sealed.flatMap(({ bodies }) => bodies))
   if ([...log, ...registers].some(({ body }) => body !== null && !given.has(body)))
     throw new PlimsollError('ERR_INVALID_ARGUMENT', 'commit: a decision holds a body that no op has', {
       argument: 'decide',
     })
+  return decision
+}
+
+/** Makes a store read the register of a key in the transaction of a commit. It is not written. */
+function asked(key: DataKey | undefined): SealedOp {
+  // Nothing is written in the clear for want of a key.
+  if (!key) throw new PlimsollError('ERR_DECRYPT', 'encryptedStore: there is no data key')
+  const register = SHARED_KEYS + key.id
+  return { envelope: { opId: `ask/${register}`, kind: 'put', ids: [register], key: register }, bodies: [''] }
+}
+
+/** Registers of one list that has several hidden names, in its order. */
+function merged(
+  found: readonly (readonly RegisterRow[])[],
+  hidden: readonly string[],
+  { first = PAGE_ROWS }: IndexQuery = {},
+): readonly RegisterRow[] {
+  const orderIn = ({ index = [] }: RegisterRow) =>
+    index.find(({ group }) => hidden.includes(group))?.order ?? ''
+  const compare = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0)
+  return found
+    .flat()
+    .toSorted((one, other) => compare(orderIn(one), orderIn(other)) || compare(one.key, other.key))
+    .slice(0, Math.min(first, PAGE_ROWS))
 }
 
 function outrun(): PlimsollError {

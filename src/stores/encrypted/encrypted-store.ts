@@ -76,7 +76,7 @@ export interface EncryptedStore extends Store {
  * A store over another one, which then holds ciphertext: texts of messages, summaries, facts,
  * profile and skills, checkpoints, attachments, and what is derived from them, under AES-256-GCM.
  * Each scope has data keys of its own, which the user's key wraps; each row is bound to its place.
- * It gives what `Store` asks for but `snapshot`.
+ * It gives what `Store` asks for but `snapshot`. Around `sync` the home holds ciphertext, too.
  *
  * What still shows: ids, times in ids, keys of registers (names of profile documents and skills),
  * sizes, counts, order, who wrote which op, and places in lists. Names of lists are stored as

@@ -1,9 +1,10 @@
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
+import { decide } from '../../kernel/log/decide.ts'
 import { base64, base64url, fromBase64 } from '../../ports/base64.ts'
-import { PlimsollError } from '../../ports/errors.ts'
-import type { Scope } from '../../ports/op.ts'
+import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
+import type { Scope, SealedOp } from '../../ports/op.ts'
 import { isEntry, type LogRow, type RegisterRow, type ScopeStore } from '../../ports/store.ts'
 import { type Bytes, importKey, KEY_BYTES, newKey, prefixed, randomBytes } from './cipher.ts'
 import { isNotTheKey, type KeyInfo, type KeyOwner, type Keys } from './keys.ts'
@@ -15,6 +16,11 @@ const BLANK = 'A'
 
 /** The register that holds a scope's wrapped data keys. Hidden from readers of the scope. */
 export const KEY_REGISTER = 'encryption/keys'
+/**
+ * Begins the registers that hold wrapped data keys, one each, where the scope follows a home: two
+ * devices may make one at the same time. Hidden as well.
+ */
+export const SHARED_KEYS = 'sealed/keys/'
 /** Bytes that name a data key, or a version of the register. */
 const ID_BYTES = 8
 /** Characters of a name that stands for another one: 128 bits and more. */
@@ -73,6 +79,8 @@ export interface KeyRingParts {
 export interface Renewal {
   readonly key: DataKey
   readonly hide: Hide
+  /** It alone, as an op under a name of its own, for a scope that follows a home. */
+  readonly op: SealedOp
   /**
    * The register with it: beside the keys that were there, or alone, where all that they encrypted
    * is erased by the same commit.
@@ -174,8 +182,18 @@ export class KeyRing {
    * not open it
    */
   async newest({ stored }: KeyState): Promise<DataKey | undefined> {
+    return this.#newest(stored)
+  }
+
+  /** Where the scope has a home, a device may have made one under another key of the user's. */
+  async #newest(stored: readonly StoredKey[]): Promise<OpenKey | undefined> {
     const newest = stored.at(-1)
-    return newest && this.#opened(newest)
+    if (!newest || !this.#parts.store.isReplica) return newest && this.#opened(newest)
+    for (const key of stored.toReversed()) {
+      const opened = await this.#opened(key).catch(notTheKey)
+      if (opened) return opened
+    }
+    return this.#opened(newest)
   }
 
   /**
@@ -188,7 +206,11 @@ export class KeyRing {
     const named = ({ stored }: KeyState): StoredKey | undefined => stored.find((key) => key.id === id)
     let stored = named(await this.known())
     for (let read = 0; !stored && read < READS; read++) stored = named(await this.load())
-    return stored && this.#opened(stored)
+    if (!stored || !this.#parts.store.isReplica) return stored && this.#opened(stored)
+    // Of a key that nobody here has, where there is one that opens, the texts alone are lost.
+    const opened = await this.#opened(stored).catch(notTheKey)
+    if (!opened) await this.newest(await this.known())
+    return opened
   }
 
   /** Whether an older key than the one that wraps now has wrapped any. */
@@ -198,10 +220,20 @@ export class KeyRing {
     return false
   }
 
-  /** What stands for a name that is looked up. @throws ERR_DECRYPT */
+  /** What stands for a name that is written. @throws ERR_DECRYPT */
   async hiding({ stored }: KeyState): Promise<Hide> {
-    const newest = stored.at(-1)
-    return newest ? hiderOf((await this.#opened(newest)).raw) : (name) => name
+    const newest = await this.#newest(stored)
+    return newest ? hiderOf(newest.raw) : (name) => name
+  }
+
+  /**
+   * What may stand for a name that is looked up: more than one where devices made their first keys
+   * at the same time. @throws ERR_DECRYPT
+   */
+  async allHiding({ stored }: KeyState): Promise<readonly Hide[]> {
+    const opened = await Promise.all(stored.map((key) => this.#opened(key).catch(notTheKey)))
+    const keys = new Map(opened.flatMap((key) => (key ? [[base64(key.raw.slice(KEY_BYTES)), key.raw]] : [])))
+    return keys.size === 0 ? [(name) => name] : [...keys.values()].map(hiderOf)
   }
 
   /** A further key beside those of a state, which must open. @throws ERR_DECRYPT */
@@ -212,7 +244,7 @@ export class KeyRing {
     raw.set(newKey())
     // Names stay the same, also where the same commit erases what is there: what comes after an
     // erase in it is looked up too.
-    raw.set(newest ? (await this.#opened(newest)).raw.subarray(KEY_BYTES) : newKey(), KEY_BYTES)
+    raw.set((await this.#newest(state.stored))?.raw.subarray(KEY_BYTES) ?? newKey(), KEY_BYTES)
     const id = base64url(randomBytes(ID_BYTES))
     const { info, bytes } = await keys.wrap(
       ownerOf(scope),
@@ -227,6 +259,7 @@ export class KeyRing {
     return {
       key: open,
       hide: hiderOf(raw),
+      op: keyOp(stored),
       row: (alone, seq) => rowOf(all(alone), version, seq),
       state: (alone, seq) => {
         this.#open.set(id, Promise.resolve(open))
@@ -269,9 +302,36 @@ export class KeyRing {
     const { seq } = await store.head()
     const row = await store.register(KEY_REGISTER)
     const body = row?.body ?? null
-    const stored = body === null ? [] : storedIn(body)
-    const isPlain = body === null && seq > 0 && (await holdsPlain(store))
-    return { version: row?.version ?? null, seq, stored, isPlain }
+    const own = body === null ? [] : storedIn(body)
+    // A store that followed a home has its keys there, too.
+    const shared = store.isReplica || (!row && seq > 0) ? await this.#readShared(own) : []
+    const rows = [...(row ? [row] : []), ...(store.isReplica ? shared : [])]
+    const stored = [...own, ...shared.flatMap((one) => storedIn(one.body ?? '[]'))]
+    const isPlain = stored.length === 0 && body === null && seq > 0 && (await holdsPlain(store))
+    return {
+      version: rows.length === 0 ? null : rows.map(({ version }) => version).join(),
+      seq,
+      stored: [...new Map(stored.map((key) => [key.id, key])).values()],
+      isPlain,
+    }
+  }
+
+  /**
+   * Registers of a key each, in the order of the log.
+   *
+   * @param own keys that were made before the scope had a home: they go there from now on
+   */
+  async #readShared(own: readonly StoredKey[]): Promise<readonly RegisterRow[]> {
+    const { store } = this.#parts
+    const read = async (): Promise<readonly RegisterRow[]> => {
+      const rows = await store.registers(SHARED_KEYS)
+      return rows.toSorted((one, other) => one.seq - other.seq)
+    }
+    const rows = await read()
+    const missing = own.filter(({ id }) => !rows.some(({ key }) => key === SHARED_KEYS + id))
+    if (missing.length === 0) return rows
+    await store.commit(missing.map(keyOp), decide)
+    return read()
   }
 
   #opened(stored: StoredKey): Promise<OpenKey> {
@@ -313,7 +373,7 @@ async function holdsPlain(store: ScopeStore): Promise<boolean> {
     return body !== null
   }
   const registers = await store.registers('')
-  if (registers.some((row) => row.key !== KEY_REGISTER && isPlain(row))) return true
+  if (registers.some((row) => !isKeyRegister(row.key) && isPlain(row))) return true
   for (let after: string | undefined; ; ) {
     const { rows, more } = await store.entries({
       first: Number.MAX_SAFE_INTEGER,
@@ -360,6 +420,11 @@ function isStoredKey(value: unknown): value is StoredKey {
   )
 }
 
+/** @throws what does not say that the key is another one */
+function notTheKey(error: unknown): undefined {
+  if (!isPlimsollError(error, 'ERR_DECRYPT')) throw error
+}
+
 function damaged(): PlimsollError {
   return new PlimsollError('ERR_DECRYPT', 'encryptedStore: the data keys are damaged')
 }
@@ -370,6 +435,20 @@ function ownerOf({ tenant, userId }: Scope): KeyOwner {
 
 function placeOf({ tenant, userId, sessionId }: Scope, id: string): Bytes {
   return prefixed([FORMAT, 'data-key', tenant, userId, sessionId, id])
+}
+
+/** Whether a register holds keys, and no text of anybody's. */
+export function isKeyRegister(key: string): boolean {
+  return key === KEY_REGISTER || key.startsWith(SHARED_KEYS)
+}
+
+/** An op that puts a key under a name of its own. */
+export function keyOp(stored: StoredKey): SealedOp {
+  const key = SHARED_KEYS + stored.id
+  return {
+    envelope: { opId: key, kind: 'put', ids: [key], key, base: null },
+    bodies: [JSON.stringify([stored])],
+  }
 }
 
 function rowOf(stored: readonly StoredKey[], version: string, seq: number): RegisterRow {

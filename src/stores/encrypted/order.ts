@@ -21,6 +21,14 @@ const OP_LENGTH = 11
 /** Characters of a claim, before the text that makes it. */
 export const CLAIM_LENGTH = SEQ_LENGTH + 1 + OP_LENGTH
 
+/**
+ * A claim of a text that may change its place, where its scope follows a home: behind what its
+ * writer saw it stays, since no device sends the one without the other before it.
+ */
+export function looseClaimOf(seen: Seen | undefined, before: string | undefined): string {
+  return claimOf(undefined, before ?? seen?.opId)
+}
+
 /** @param before the op before it in the same commit */
 export function claimOf(seen: Seen | undefined, before: string | undefined): string {
   const op = before ?? seen?.opId
@@ -40,8 +48,14 @@ export function claimIn(text: string): Claim {
 /**
  * Rows of one read that stand where they were not written: before what their writer saw, or
  * elsewhere than another text says. What was moved beyond the read, only the former can tell.
+ *
+ * @param isReplica whether a home numbers the rows: then only which stands before which counts
  */
-export function misplaced(rows: readonly LogRow[], claims: ReadonlyMap<LogRow, Claim>): ReadonlySet<LogRow> {
+export function misplaced(
+  rows: readonly LogRow[],
+  claims: ReadonlyMap<LogRow, Claim>,
+  isReplica: boolean,
+): ReadonlySet<LogRow> {
   const found = new Set<LogRow>()
   const bySeq = new Map<number, string>()
   const byOp = new Map<string, number>()
@@ -51,7 +65,9 @@ export function misplaced(rows: readonly LogRow[], claims: ReadonlyMap<LogRow, C
     byOp.set(op, seq)
   }
   const wrong = new Set<number>()
-  for (const [row, { seq, isExact, op }] of claims) {
+  for (const [row, claim] of claims) {
+    const { op } = claim
+    const { seq, isExact } = isReplica ? { seq: 0, isExact: false } : claim
     if (seq >= row.seq) found.add(row)
     if (op === '') continue
     const there = byOp.get(op)

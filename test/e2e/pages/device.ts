@@ -26,6 +26,8 @@ export interface DeviceOrder {
 /** What the edge has as well: see `worker/objects.ts`. */
 const BUDGET = { contextWindow: 16_000, maxOutputTokens: 0 }
 const MOST_FACTS = 500
+/** More than any test says. */
+const ALL = 100_000
 
 let isTold = false
 
@@ -81,6 +83,20 @@ const device = {
     await opened.session.append({ id, role: 'user', content })
   },
 
+  /** Says so many, and tells `wrote` of each that is durable, if that is there. */
+  sayMany: async (name: string, count: number): Promise<void> => {
+    const { wrote } = globalThis as { readonly wrote?: (id: string) => void }
+    for (let index = 0; index < count; index++) {
+      const id = `${name}-${index}`
+      await opened.session.append({ id, role: 'user', content: id })
+      wrote?.(id)
+    }
+  },
+
+  state: (): string => opened.store.status.state,
+
+  resume: (): void => opened.store.resume(),
+
   /** Has an agent here answer the newest message, or go on where another one ended. */
   answer: async (): Promise<void> => {
     const { session } = opened
@@ -96,7 +112,7 @@ const device = {
 
   /** What it shows, in order. */
   texts: async (): Promise<readonly string[]> =>
-    (await opened.session.history()).map(({ content }) =>
+    (await opened.session.history({ messages: ALL })).map(({ content }) =>
       typeof content === 'string'
         ? content
         : content.map((part) => (part.type === 'text' ? part.text : '')).join(''),

@@ -27,6 +27,13 @@ export class Device {
     return this.page.evaluate(`device.${name}(...${JSON.stringify(args)})`)
   }
 
+  /** Another tab of the same profile. */
+  async another(): Promise<Device> {
+    const made = new Device(this.context, this.#order)
+    await made.open()
+    return made
+  }
+
   /** Says so much, each by itself. */
   async say(...texts: readonly string[]): Promise<void> {
     for (const text of texts) await this.call('say', text.replaceAll(/\W+/g, '-'), text)

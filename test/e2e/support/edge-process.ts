@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { edgeVariables } from '../../edge-variables.ts'
@@ -62,6 +62,23 @@ export class EdgeProcess {
   /** Starts it again after {@link kill}, at the same URL and with what is on disk. */
   async startAgain(): Promise<void> {
     this.#process = await this.#start(new URL(this.url).port)
+  }
+
+  /**
+   * Copies what is on disk, after {@link kill}. @returns what puts it in the place of what is there
+   * then, after another one
+   */
+  save(): () => void {
+    const copy = `${this.#folder}-saved`
+    const replace = (from: string, to: string): void => {
+      rmSync(to, { recursive: true, force: true })
+      cpSync(from, to, { recursive: true })
+    }
+    replace(this.#folder, copy)
+    return () => {
+      replace(copy, this.#folder)
+      rmSync(copy, { recursive: true, force: true })
+    }
   }
 
   /** Without a slash at its end. */

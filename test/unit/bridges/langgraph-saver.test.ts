@@ -118,6 +118,17 @@ describe('what a channel holds', () => {
     expect(whole).toBeGreaterThan(20)
     expect(whole).toBeLessThan(120)
   })
+
+  it('is stored whole once there are too many steps to it, however small', () => {
+    const stored: StoredValue[] = []
+    for (let number = 0; number < 200; number++) {
+      const content: Content = { shape: 'list', items: ['0', String(number)] }
+      const base = stored.at(-1)
+      const items = ['0', String(number - 1)]
+      stored.push(difference(content, base && { ref: [0, ''], stored: base, content: { ...content, items } }))
+    }
+    expect(Math.max(...stored.map(({ links }) => links))).toBe(66)
+  })
 })
 
 it('ids sort backwards', () => {
@@ -273,6 +284,8 @@ describe('a saver', () => {
       expect(await all(other.list({}))).toEqual([])
       await other.deleteThread('t')
     }
+    await acme.put(at('t'), checkpoint, METADATA, { messages: 1 })
+    expect(await all(acme.list({}))).toHaveLength(1)
     await ada.deleteThread('t')
     expect(await ada.getTuple(at('t'))).toBeUndefined()
     expect(await stored(store, 't')).toEqual({ bytes: 0, rows: 0 })

@@ -36,6 +36,19 @@ function pushOf(ops: readonly SealedOp[]): readonly SyncOp[] {
   })
 }
 
+it('takes no ciphertext, nor keys to it', async () => {
+  const store = mapStore()
+  const ops: readonly SyncOp[] = [
+    { envelope: { opId: 'k', kind: 'put', ids: ['sealed/keys/a'], key: 'sealed/keys/a' }, bodies: ['[]'] },
+    {
+      envelope: { opId: 'entry:m', kind: 'append', ids: ['m'], round: 'm' },
+      bodies: [`p1.${'a'.repeat(11)}.${'A'.repeat(40)}`],
+    },
+  ]
+  const refuse = await checkPushed(memoryOver(store), SESSION, ops)
+  expect(ops.map(refuse)).toEqual(['forbidden', 'forbidden'])
+})
+
 /** After whatever happened: what chance seldom brings. */
 const AT_LAST: readonly Happening[] = [
   { type: 'say', tab: 0, size: 1 },
@@ -285,6 +298,16 @@ describe('a pushed op', () => {
     expect(await of({ ...first, key: 'audit/513' })).toBe('forbidden')
     await user.commit([sealOp(first)], decide)
     expect(await of(await next())).toBeUndefined()
+    // Where it comes from it was written over since: it takes no place, and stands in one of the ring.
+    for (const [key, is] of [
+      ['audit/7', undefined],
+      ['audit/512', 'forbidden'],
+      ['audit/07', 'forbidden'],
+    ] as const) {
+      const { envelope } = sealOp({ ...first, key, opId: 'o4' })
+      const op = { envelope: { ...envelope, index: [] }, bodies: [null] }
+      expect([key, (await checkPushed(memory, USER, [op]))(op)]).toEqual([key, is])
+    }
     // As of the one that is there, but other things.
     const again = { ...first, opId: 'o2', base: first.opId }
     expect(await of({ ...again, value: { ...record, target: 'm2' } })).toBe('forbidden')
@@ -293,6 +316,14 @@ describe('a pushed op', () => {
     const refuse = await checkPushed(memory, USER, [{ envelope, bodies: [null] }])
     expect(refuse({ envelope, bodies: [null] })).toBe('forbidden')
     expect(await of({ kind: 'delete', opId: 'o3', target: 'register:audit/1' })).toBe('forbidden')
+  })
+
+  it('goes on with the audit of a log that is lost here', async () => {
+    const other = mapStore().open(USER)
+    await other.commit([sealOp(put('app/1', 1))], decide)
+    for (let at = 0; at < 3; at++) await writeAudit(other, webHost, { action: 'forget', target: `m${at}` })
+    const fourth = sealOp(await auditOp(other, webHost, { action: 'forget' }))
+    expect(await verdict(fourth, USER)).toBeUndefined()
   })
 
   it('writes over the oldest record of the audit alone', async () => {

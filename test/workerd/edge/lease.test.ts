@@ -1,6 +1,6 @@
 /** The edge's agent as one of several: devices that follow the session may answer too. */
-import { runInDurableObject } from 'cloudflare:test'
-import { expect, it, onTestFinished } from 'vitest'
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { WorkTable } from '../../../src/edge/work/work-table.ts'
 import {
   type AgentTool,
@@ -28,9 +28,9 @@ const PATIENCE = { timeout: 20_000, interval: 50 }
 const look: AgentTool = { name: 'look', inputSchema: { type: 'object' }, execute: () => 'a train at 9:40' }
 
 /** The edge's agent with a script of its own, and what it was asked. */
-async function edgeSays(replies: readonly ScriptedReply[], tools = [look]) {
+async function edgeSays(replies: readonly ScriptedReply[], tools = [look], afterMs = 200) {
   const model = scriptedModel(replies)
-  await changeSessions((settings) => ({ ...settings, model, tools: () => tools, lease: { afterMs: 200 } }))
+  await changeSessions((settings) => ({ ...settings, model, tools: () => tools, lease: { afterMs } }))
   return model
 }
 
@@ -85,6 +85,40 @@ it('answers a message that was written offline, once, where no device does', asy
   expect(await leaseOf(session, 'm1')).toMatchObject({ holder: 'edge' })
 })
 
+it('answers the newest of several messages alone', async () => {
+  const model = await edgeSays(['At 9:40.'], [look], 1_000)
+  const { store, session } = await deviceOf(new World())
+  await session.append({ ...ASKED, id: 'm0', content: 'Hello.' })
+  await store.settled()
+  await session.append(ASKED)
+  await expect.poll(() => textsOf(session), PATIENCE).toHaveLength(3)
+  await new Promise((resolve) => setTimeout(resolve, 2_500))
+  expect((await textsOf(session)).at(-1)).toBe('assistant: At 9:40.')
+  expect(model.requests).toHaveLength(1)
+})
+
+it('goes on with no run that was stopped on a device', async () => {
+  const model = await edgeSays(['At 9:40.'])
+  const world = new World()
+  const { store, session } = await deviceOf(world)
+  await session.append(ASKED)
+  const controller = new AbortController()
+  const hanging: AgentTool = { ...look, execute: () => new Promise(() => {}) }
+  const run = runAgent({
+    session,
+    model: scriptedModel([CALLS]),
+    tools: [hanging],
+    lease: lease({ holder: 'device' }),
+    signal: controller.signal,
+  })
+  await expect.poll(() => world.messages(), PATIENCE).toHaveLength(2)
+  controller.abort()
+  expect((await run).reason).toBe('aborted')
+  await store.settled()
+  await new Promise((resolve) => setTimeout(resolve, 2_500))
+  expect(model.requests).toEqual([])
+})
+
 it('leaves a message to the device that has the lease, whose reply everybody gets', async () => {
   const model = await edgeSays([])
   const world = new World()
@@ -123,6 +157,9 @@ it('goes on where a device ended, within two seconds of its lease', async () => 
     lease: lease({ holder: 'device' }),
   })
   await expect.poll(() => world.messages(), PATIENCE).toHaveLength(2)
+  // The object is not kept awake by what the device does.
+  await new Promise((resolve) => setTimeout(resolve, 2_000))
+  expect((await world.caller.fetch('GET', '/v1/sessions/trip/chat/current')).status).toBe(204)
   // As if its tab were closed.
   store.pause()
   const until = async () => (await leaseOf(session, 'm1'))?.until ?? 0
@@ -190,7 +227,13 @@ it('asks a model that fails once for a pushed message, and leaves it to whoever 
   const { session } = await deviceOf(world)
   await session.append(ASKED)
   await expect.poll(() => model.requests.length, PATIENCE).toBe(1)
-  await new Promise((resolve) => setTimeout(resolve, 3_000))
+  // The alarm looks once more when the run should be over.
+  await expect.poll(() => leaseOf(session, 'm1'), PATIENCE).toMatchObject({ until: 0 })
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_000 })
+  onTestFinished(() => void vi.useRealTimers())
+  expect(await runDurableObjectAlarm(world.stub())).toBe(true)
+  vi.useRealTimers()
+  await new Promise((resolve) => setTimeout(resolve, 500))
   expect(model.requests).toHaveLength(1)
   expect((await answering(session, scriptedModel(['At 9:40.']))).answer).toBe('At 9:40.')
 })

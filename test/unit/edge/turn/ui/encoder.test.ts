@@ -217,6 +217,47 @@ describe('the UI message stream', () => {
     })
   })
 
+  it('takes a reply back that was dropped for the one in the log', () => {
+    const stored = {
+      id: 'a1',
+      role: 'assistant',
+      content: 'At 9:40.',
+      createdAt: 0,
+      trust: 'assistant',
+    } as const
+    const chunks = chunksOf([
+      { type: 'step-start', step: 1 },
+      { type: 'text', step: 1, text: 'At ten.' },
+      { type: 'reply-dropped', step: 1, message: { role: 'assistant', content: 'At ten.' }, stored },
+    ])
+    expect(chunks.map(({ type }) => type).slice(4)).toEqual([
+      'reset-step',
+      'text-start',
+      'text-delta',
+      'text-end',
+      'finish-step',
+      'finish',
+    ])
+    expect(chunks).toContainEqual({ type: 'text-delta', id: 'a1/2', delta: 'At 9:40.' })
+  })
+
+  it('shows steps that others made, once, and not those that the message has already', () => {
+    const content = [{ type: 'tool-call', id: 'c1', name: 'look', input: {} }] as const
+    const message = assistant(content)
+    const call = { entry: 'a1', index: 0, callId: 'c1', name: 'look', input: {} }
+    const step = {
+      step: 1,
+      message,
+      calls: [{ call, output: 'a train', isError: false }],
+      usage: { predicted: { input: 0, cached: 0 } },
+    }
+    const past: AgentEvent = { type: 'past-step', step: step as never }
+    const types = ['start', 'start-step', 'tool-input-available', 'tool-output-available']
+    expect(chunksOf([past, past]).map(({ type }) => type)).toEqual([...types, 'finish-step', 'finish'])
+    const going = new UIMessageChunks({ messageId: 'a1', replies: ['a1'] })
+    expect(going.next(past)).toEqual([{ type: 'tool-output-available', toolCallId: 'c1', output: 'a train' }])
+  })
+
   it('ends what is open where a run is stopped or fails, and says no more than a code', () => {
     const begin = (mapping: UIMessageChunks) => mapping.next({ type: 'text', step: 1, text: 'It' })
     const stopped = new UIMessageChunks({ messageId: 'a1' })

@@ -1,4 +1,4 @@
-import type { Decide, ScopeStore } from '../../ports/store.ts'
+import type { Decide, ScopeStore } from '../ports/store.ts'
 
 /** A scope whose commits are decided by what `around` makes of their rule; all else is its own. */
 export function deciding(scope: ScopeStore, around: (decide: Decide) => Decide): ScopeStore {
