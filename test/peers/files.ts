@@ -5,8 +5,6 @@ import { join } from 'node:path'
 export interface PeerFile {
   readonly name: string
   readonly modules: Readonly<Record<string, string>>
-  /** Names of its cases that are left out; why, is in `docs/bridges.md`. */
-  readonly left?: RegExp
 }
 
 export const FILES: readonly PeerFile[] = [
