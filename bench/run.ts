@@ -38,6 +38,10 @@ const benches: Readonly<Record<string, { about: string; load: () => Promise<{ be
     about: 'what recall finds of LoCoMo and of recordings, speed, memory and size, beside MiniSearch',
     load: () => import('./recall.ts'),
   },
+  shown: {
+    about: 'what recall shows a model of chats with questions, beside BM25 over whole messages',
+    load: () => import('./shown.ts'),
+  },
   size: {
     about: 'what a browser downloads, beside the peers',
     load: () => import('./size.ts'),
@@ -68,7 +72,7 @@ ${Object.entries(benches)
   .join('')}
   --json         one JSON object instead of tables
   --quick        smaller sizes and samples
-  --data         folder with recordings, for benches that replay them; with LoCoMo, for recall
+  --data         folder with recordings, for benches that replay them; with LoCoMo, for recall and shown
   --transcripts  folder with recordings, for recall
   --out          file for what recall finds, by question, or for the picture
   --against      another checkout, installed: CPU time of each call of the edge beside its own

@@ -1,7 +1,8 @@
 import MiniSearch, { type Options } from 'minisearch'
+import { termsOf } from '../../src/features/recall/message-terms.ts'
 import { type RecallFact, rank } from '../../src/features/recall/rank.ts'
 import { RecallIndex } from '../../src/features/recall/recall-index.ts'
-import { type RecallDocument, termsOf } from '../../src/features/recall/terms.ts'
+import type { RecallDocument } from '../../src/features/recall/terms.ts'
 import { englishStemmer } from '../../src/stemmer.ts'
 import { stopWords } from './stop-words.ts'
 

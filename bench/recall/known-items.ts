@@ -43,8 +43,8 @@ export interface Found {
 /** A place is this many characters long. */
 const PLACE = 300
 /** What ours indexes of a long text, in characters. */
-const INDEXED_HEAD = 8_192
-const INDEXED_TAIL = 2_048
+const INDEXED_HEAD = 224 * 1024
+const INDEXED_TAIL = 32 * 1024
 const WORDS = 3
 const DEPTH = 50
 const IDENTIFIER =

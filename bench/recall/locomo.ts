@@ -21,6 +21,7 @@ export interface Question {
   readonly id: string
   readonly conversation: string
   readonly question: string
+  readonly answer?: string | number | null
   /** 1 multi-hop, 2 temporal, 3 open-domain, 4 single-hop, 5 adversarial. */
   readonly category: number
   readonly category_name: string
@@ -79,5 +80,6 @@ function linesOf<Row>(text: string): Row[] {
   return text
     .trim()
     .split('\n')
+    .filter((line) => line !== '')
     .map((line) => JSON.parse(line))
 }

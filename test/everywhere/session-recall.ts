@@ -15,9 +15,9 @@ import { people, type Random, randomFrom, sentenceFrom, things } from './recall-
  * recall finds, so only on purpose.
  */
 const GOLDEN = [
-  'b83af6a7bc5b6e2faa82def01de79b6d63755b9e4924c4e1f30cc26e85781cbc',
-  'bb7a40414221d49ab94630fb16119bd368af14f7a84f1d607f7182eb170cc891',
-  '8f95db27dadde6f04f992917f5d4c346b663b8de2f927e1a60aab3b051d8f05d',
+  '1875e5e2dba4587ca9f225ba8633071cc9d33dafad4e8a12a3141a8923e46e21',
+  '237507dfe65d77b587e54d7eaeeb07a7ff1122436bc753bd5e23c5f009f8bc7f',
+  'c99a1a3f3b6dc2252e68f8bc44c880b93ca6c984f230d57233299f6d6d3a3b0e',
 ]
 
 const MESSAGES = 1_200

@@ -2,6 +2,7 @@
  * Wanted differences between the frozen build and the working sources. Each has a line in
  * CHANGELOG.md.
  */
+import type { Command } from './commands.ts'
 import { at, type Difference } from './compare.ts'
 import type { Result } from './play.ts'
 
@@ -29,6 +30,10 @@ export const wanted: readonly WantedDifference[] = [
     holds: ({ path, old }) => path.at(-1) === 'count' && old === undefined,
   },
   {
+    changelog: 'Recall finds and shows passages of messages',
+    holds: ({ command, path }) => isRecall(command) || path.some(isKept),
+  },
+  {
     changelog: 'What is noted of a fact with the user names the fact as a source',
     holds: ({ path, is }) => {
       const row = at(is, path.slice(0, path.lastIndexOf('sources')))
@@ -36,3 +41,16 @@ export const wanted: readonly WantedDifference[] = [
     },
   },
 ]
+
+/** Whether a command is answered by what recall finds, or by tokens of what it shows. */
+function isRecall(command: Command): boolean {
+  return (
+    ['recall', 'recallPage', 'userRecall', 'start'].includes(command.kind) ||
+    (command.kind === 'context' && command.recall !== undefined)
+  )
+}
+
+/** Whether a key names what messages are found by, in their rows or in blocks. */
+function isKept(key: string | number, at: number, path: Difference['path']): boolean {
+  return /^recall\/[23]\//.test(String(key)) || (path[at - 1] === 'derived' && typeof key === 'number')
+}

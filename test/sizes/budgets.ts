@@ -63,7 +63,7 @@ export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. */
   firstLook: 49_500,
   /** With the memory, and what answers in the browser. */
-  answering: 132_000,
+  answering: 134_300,
   /** Until a conversation of an edge shows. */
   edge: 44_500,
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { termsOf } from '../../src/features/recall/message-terms.ts'
 import { type RankOptions, rank } from '../../src/features/recall/rank.ts'
 import { RecallIndex } from '../../src/features/recall/recall-index.ts'
-import { termsOf } from '../../src/features/recall/terms.ts'
 import { englishStemmer } from '../../src/stemmer.ts'
 import { addTo, conversations, idsFor, indexOf, NOON, type Said } from './support/recall.ts'
 import { runs } from './support/runs.ts'
@@ -260,7 +260,7 @@ describe('hostile input', () => {
     },
   )
 
-  it('has few terms, however long the text is', () => {
+  it('has no more terms than 256 Ki units hold, however long the text is', () => {
     const texts = [
       'a'.repeat(65_536),
       'ab '.repeat(22_000),
@@ -269,10 +269,10 @@ describe('hostile input', () => {
       '\u0301'.repeat(65_536),
     ]
     for (const text of texts)
-      expect(termsOf({ id: 'm', text, role: 'tool', createdAt: 0 }, undefined).length).toBeLessThan(200)
-    const different = Array.from({ length: 20_000 }, (_, number) => `w${number}`).join(' ')
+      expect(termsOf({ id: 'm', text, role: 'tool', createdAt: 0 }, undefined).length).toBeLessThan(270_000)
+    const different = Array.from({ length: 200_000 }, (_, number) => `w${number}`).join(' ')
     expect(termsOf({ id: 'm', text: different, role: 'tool', createdAt: 0 }, undefined).length).toBeLessThan(
-      10_400,
+      270_000,
     )
   })
 

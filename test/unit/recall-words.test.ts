@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type RecallDocument, termsIn, termsOf } from '../../src/features/recall/terms.ts'
+import { termsOf } from '../../src/features/recall/message-terms.ts'
+import { type RecallDocument, termsIn } from '../../src/features/recall/terms.ts'
 import { wordsOf } from '../../src/features/recall/words.ts'
 import { englishStemmer } from '../../src/stemmer.ts'
 
@@ -44,20 +45,14 @@ describe('the terms of a document', () => {
     expect(termsIn('walking to the dogs', undefined)).toEqual(['walking', 'dogs'])
   })
 
-  it('stand after its length, day, whether it asks, and who speaks', () => {
-    expect(termsOf(document('Rain, rain, snow?'), undefined)).toBe(
-      `[3,${Date.UTC(2026, 4, 8) / 86_400_000},1,"user ada lovelace"]\nrain rain snow`,
+  it('stand after its day and who speaks, each passage with its length and whether it asks', () => {
+    const traits = `[${Date.UTC(2026, 4, 8) / 86_400_000},"user ada lovelace"]`
+    expect(termsOf(document('Rain, rain, snow?'), undefined)).toBe(`${traits}\f3?\nrain rain snow`)
+    expect(termsOf(document(''), undefined)).toBe(`${traits}\f0\n`)
+    const [rain, hail] = ['rain '.repeat(60), 'hail '.repeat(30)]
+    expect(termsOf(document(`${rain}\n\n${hail}`), undefined)).toBe(
+      `${traits}\f60\n${rain.trim()}\f30\n${hail.trim()}`,
     )
-    expect(termsOf(document(''), undefined)).toMatch(/^\[0,.*\]\n$/)
-  })
-
-  it('are counted where they are many', () => {
-    const [, once, twice, ...more] = termsOf(
-      document(`${'rain '.repeat(98)}snow hail snow`),
-      undefined,
-    ).split('\n')
-    expect([once, twice]).toEqual(['hail', 'snow'])
-    expect(more).toEqual([...Array(12).fill(''), 'rain'])
   })
 
   it('are the beginnings of runs of data', () => {

@@ -6,8 +6,8 @@ import type { Fact } from '../../ports/fact.ts'
 import type { Recalled, RecallOptions, UserRecallOptions } from '../../ports/recall.ts'
 import { PLACES } from '../places.ts'
 import { readSessions } from '../read-sessions.ts'
-import { Findable, Searchable, UserFactLists } from '../slots.ts'
-import { find, type RecallSources } from './find.ts'
+import { Findable, type Finder, Searchable, UserFactLists } from '../slots.ts'
+import { type Finding, find, firstOf, type RecallSources, search } from './find.ts'
 import { type LexicalRecallOptions, lexicalRecall, type Recall } from './lexical-recall.ts'
 import { type RecallPage, recallPage } from './recall-page.ts'
 import { recallSection } from './recall-section.ts'
@@ -65,8 +65,8 @@ export interface RecallShape {
   readonly needs: 'facts'
 }
 
-/** Results that a context tries to show. */
-const RECALLED_AT_ONCE = 24
+/** Results of which passages are shown, as far as they have room: none has room for more. */
+const MOST_SHOWN = 200
 /** Sessions that one call looks through. */
 const MOST_SESSIONS = 256
 const MOST_MESSAGES = 100_000
@@ -111,45 +111,48 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
         unindexed = 0
         session.run(() => opened().keep()).catch(() => {})
       }
-      const search = async (
-        query: string,
-        asked: RecallOptions,
-        facts: () => Promise<readonly Fact[]>,
-        skipping: Pick<RecallSources, 'skip' | 'onSkipped'> = {},
-      ): Promise<readonly Recalled[]> => {
-        const sessions = async () => [{ sessionId, store, index: opened() }]
-        const found = await find({ recall: lexical, sessions, facts, ...skipping }, query, asked)
+      const sources = (facts: RecallSources['facts']): RecallSources => ({
+        recall: lexical,
+        sessions: async () => [{ sessionId, store, index: opened() }],
+        facts,
+      })
+      /** What was found, and then what blocks lack. */
+      const kept = async <Found>(found: Promise<Found>): Promise<Found> => {
+        const result = await found
         // Blocks are gone after a delete, of no use to another stemmer, and missing where there was
         // no recall before.
         if (index?.waits) keepIndex()
-        return found
+        return result
       }
-      const facts = async (): Promise<readonly Fact[]> =>
+      const own = async (): Promise<readonly Fact[]> =>
         (await Promise.all(session.all(Searchable).map((one) => one.read()))).flat()
+      const findHere: Finder['find'] = (query, asked, facts) => kept(find(sources(facts), query, asked))
       const beside = (
         query: string | true,
         first: number,
         { asked, ids }: Showing,
         onSkipped?: RecallSources['onSkipped'],
-      ): Promise<readonly Recalled[]> =>
-        search(query === true ? (asked ? textOf(asked) : '') : query, { first }, facts, {
-          skip: ids,
-          ...(onSkipped && { onSkipped }),
-        })
+      ): Promise<Finding> =>
+        kept(
+          search(
+            { ...sources(own), skip: ids, ...(onSkipped && { onSkipped }) },
+            query === true ? (asked ? textOf(asked) : '') : query,
+            first,
+          ),
+        )
       return {
         api: {
-          find: (query, asked = {}) => session.run(() => search(query, asked, facts)),
+          find: (query, asked = {}) => session.run(() => findHere(query, asked, own)),
           page: (query, asked = {}) =>
             session.run(async () => {
-              checkOptions('recall', 'options', asked, ['first'])
-              const { first = RECALLED_AT_ONCE } = asked
+              const first = firstOf(asked, MOST_SHOWN)
               const showing = await session.lane.showing()
               const skipped: Fact[] = []
-              const items = await beside(query, first, showing, (fact) => skipped.push(fact))
-              return recallPage(items, skipped, policy)
+              const found = await beside(query, first, showing, (fact) => skipped.push(fact))
+              return recallPage({ ...found, ranked: found.ranked.slice(0, first) }, skipped, policy)
             }),
         },
-        provides: [provide(Findable, { find: search })],
+        provides: [provide(Findable, { find: findHere })],
         write: {
           after: ({ messages }) => {
             unindexed += messages.length
@@ -162,9 +165,9 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
           },
           tail: async ({ given: query, count, showing }) => {
             if (query === undefined) return undefined
-            const items = await beside(query, RECALLED_AT_ONCE, showing())
-            if (items.length === 0) return undefined
-            const { text, trust, use } = recallSection(items, size, count)
+            const found = await beside(query, MOST_SHOWN, showing())
+            if (found.ranked.length === 0) return undefined
+            const { text, trust, use } = await recallSection(found, size, count)
             return {
               sections: [{ in: 'tail', at: PLACES.recall, name: 'recall', text, trust, use }],
             }

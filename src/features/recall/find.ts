@@ -20,7 +20,9 @@ const VECTOR_WEIGHT = 0.3
 const EMBEDDED_TEXT = 2_000
 
 /** Sessions that are read at once. */
-const AT_ONCE = 8
+const SESSIONS_AT_ONCE = 8
+/** Results that are read at once. */
+export const AT_ONCE = 16
 
 const NONE: ReadonlySet<string> = new Set()
 
@@ -44,61 +46,100 @@ export interface RecallSources {
   readonly messages?: number
 }
 
+/** Something that was found, as it is read. */
+export interface Found extends Recalled {
+  /** Of a message's text or a fact's, what each passage scores, in their order. */
+  readonly passages: readonly number[]
+}
+
+/** What a query finds, before any of it is read. */
+export interface Finding {
+  /** Best first. */
+  readonly ranked: readonly Ranked[]
+  /** Reads some of these; undefined, where one is gone. */
+  read(some: readonly Ranked[]): Promise<readonly (Found | undefined)[]>
+}
+
 /**
- * What a query finds, best first: messages, each judged alone and among its neighbours, and facts,
- * which speak for the messages that they were taken from.
+ * What a query finds, best first, as {@link search} ranks it.
  *
  * @throws ERR_INVALID_ARGUMENT: the query is no text
  */
 export async function find(
-  { recall, sessions, facts, skip = NONE, onSkipped, messages = Number.POSITIVE_INFINITY }: RecallSources,
+  sources: RecallSources,
   query: string,
   options: RecallOptions,
 ): Promise<readonly Recalled[]> {
+  const first = firstOf(options)
+  const { ranked, read } = await search(sources, query, 2 * first)
+  const items: Recalled[] = []
+  for (let at = 0; at < ranked.length && items.length < first; at += AT_ONCE)
+    for (const found of await read(ranked.slice(at, at + AT_ONCE)))
+      if (found && items.length < first) {
+        const { passages, ...item } = found
+        items.push(item)
+      }
+  return items
+}
+
+/** How many results are asked for. @throws ERR_INVALID_ARGUMENT */
+export function firstOf(options: RecallOptions, byDefault = FIRST): number {
   checkOptions('recall', 'options', options, ['first'])
-  const { first = FIRST } = options
-  checkText('recall', 'query', query)
+  const { first = byDefault } = options
   if (checkCount('recall', 'first', first) < 1 || first > MOST)
     throw invalid('recall', 'first', `must be 1 to ${MOST}`)
+  return first
+}
+
+/**
+ * Ranks messages, by their passages alone and among their neighbours, and facts, which speak for
+ * the messages that they were taken from.
+ *
+ * @param most results, beside those that are skipped
+ * @throws ERR_INVALID_ARGUMENT: the query is no text
+ */
+export async function search(
+  { recall, sessions, facts, skip = NONE, onSkipped, messages = Number.POSITIVE_INFINITY }: RecallSources,
+  query: string,
+  most: number,
+): Promise<Finding> {
+  checkText('recall', 'query', query)
   const [opened, known] = await Promise.all([sessions(), facts()])
   const searched: Awaited<ReturnType<SessionIndex['read']>>[] = []
   let size = 0
   // At the edge each of them is another object, and all of them are in the memory of one.
-  for (let at = 0; at < opened.length && size < messages; at += AT_ONCE) {
-    const some = opened.slice(at, at + AT_ONCE).map(({ index }) => index.read())
+  for (let at = 0; at < opened.length && size < messages; at += SESSIONS_AT_ONCE) {
+    const some = opened.slice(at, at + SESSIONS_AT_ONCE).map(({ index }) => index.read())
     for (const one of await Promise.all(some)) {
       searched.push(one)
       size += one.index.size
     }
   }
-  const most = (recall.embed ? Math.max(first, EMBEDDED) : first * 2) + skip.size
-  const found = recall.search(searched, known, query, most)
   const byId = new Map(known.map((fact) => [fact.id, fact]))
-  const items: Recalled[] = []
-  for (const one of found) {
-    if (skip.has(one.id)) {
-      const fact = byId.get(one.id)
-      if (fact) onSkipped?.(fact)
-      continue
-    }
-    if (items.length === (recall.embed ? EMBEDDED : first)) break
-    const item = one.index < 0 ? fromFact(one, byId) : await fromMessage(one, opened[one.index])
-    if (item) items.push(item)
+  const found = recall.search(searched, known, query, (recall.embed ? EMBEDDED : most) + skip.size)
+  for (const { id } of found) {
+    const fact = skip.has(id) && byId.get(id)
+    if (fact) onSkipped?.(fact)
   }
-  return (recall.embed ? await ordered(items, query, recall.embed) : items).slice(0, first)
+  const ranked = found.filter(({ id }) => !skip.has(id))
+  const read: Finding['read'] = (some) =>
+    Promise.all(
+      some.map((one) => (one.index < 0 ? fromFact(one, byId) : fromMessage(one, opened[one.index]))),
+    )
+  return { ranked: recall.embed ? await ordered(ranked, read, query, recall.embed) : ranked, read }
 }
 
-function fromFact({ id, score }: Ranked, facts: ReadonlyMap<string, Fact>): Recalled | undefined {
+function fromFact({ id, score, passages }: Ranked, facts: ReadonlyMap<string, Fact>): Found | undefined {
   const fact = facts.get(id)
   if (!fact) return undefined
   const { kind, text, trust, createdAt } = fact
-  return { id, type: 'fact', kind, text, trust, createdAt, score }
+  return { id, type: 'fact', kind, text, trust, createdAt, score, passages }
 }
 
 async function fromMessage(
-  { id, score }: Ranked,
+  { id, score, passages }: Ranked,
   session: RecallSession | undefined,
-): Promise<Recalled | undefined> {
+): Promise<Found | undefined> {
   if (!session) return undefined
   const row = await readEntry(session.store, id)
   const message: Message | undefined = row && messageIn(row)
@@ -115,25 +156,28 @@ async function fromMessage(
     sessionId: session.sessionId,
     ordinal: row.ordinal,
     score,
+    passages,
   }
 }
 
-/** Orders results again, by words and vectors together. */
+/** Orders the best results again, by words and vectors together. */
 async function ordered(
-  items: readonly Recalled[],
+  ranked: readonly Ranked[],
+  read: Finding['read'],
   query: string,
   embed: NonNullable<Recall['embed']>,
-): Promise<readonly Recalled[]> {
-  const best = items[0]?.score ?? 0
-  if (best <= 0) return items
-  const [asked = [], ...vectors] = await embed([
-    query,
-    ...items.map(({ text }) => headOf(text, EMBEDDED_TEXT)),
-  ])
-  const score = (item: Recalled, index: number): number =>
-    (1 - VECTOR_WEIGHT) * (item.score / best) + VECTOR_WEIGHT * cosine(asked, vectors[index] ?? [])
-  return items
-    .map((item, index) => ({ ...item, score: score(item, index) }))
+): Promise<readonly Ranked[]> {
+  const some = ranked.slice(0, EMBEDDED)
+  const best = some[0]?.score ?? 0
+  if (best <= 0) return some
+  const texts = (await read(some)).map((found) => headOf(found?.text ?? '', EMBEDDED_TEXT))
+  const [asked = [], ...vectors] = await embed([query, ...texts])
+  return some
+    .map((one, index): Ranked => {
+      const near = cosine(asked, vectors[index] ?? [])
+      const score = (1 - VECTOR_WEIGHT) * (one.score / best) + VECTOR_WEIGHT * near
+      return { ...one, score, passages: one.passages.map((part) => (part * score) / one.score) }
+    })
     .sort((one, other) => other.score - one.score)
 }
 

@@ -3,16 +3,13 @@ import type { Message } from '../../ports/message.ts'
 import type { Stemmer } from '../../ports/stemmer.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { leaves } from '../text/leaves.ts'
+import { termsOf } from './message-terms.ts'
 import { FARTHEST, type Ranked, type RecallFact, rank } from './rank.ts'
 import { RecallIndex } from './recall-index.ts'
 import { SessionIndex } from './session-index.ts'
-import { termsOf } from './terms.ts'
-import { tableOf } from './word-table.ts'
 
 /** Version of how a message becomes terms. */
-const VERSION = 2
-/** UTF-16 units of a text that is surely read as a whole. */
-const WHOLE = 8_192
+const VERSION = 3
 /**
  * What the output of a tool begins with that gives back what was remembered: it is not indexed or
  * extracted again.
@@ -57,7 +54,7 @@ export interface Recall {
   termsOf(message: Message): string
   /** The words of one session's log. Reads nothing yet. */
   open(store: ScopeStore): SessionIndex
-  /** The best messages and facts, best first. Facts are those of index -1. */
+  /** The best messages and facts with their passages, best first. Facts are those of index -1. */
   search(
     sessions: readonly Searched[],
     facts: readonly SearchedFact[],
@@ -68,7 +65,7 @@ export interface Recall {
 }
 
 /**
- * Recall by words: BM25 over each message alone and within its neighbours, the same ranking on
+ * Recall by words: BM25 over each passage alone and within its neighbours, the same ranking on
  * every store.
  */
 export function lexicalRecall({ stemmer, embed }: LexicalRecallOptions = {}): Recall {
@@ -76,9 +73,7 @@ export function lexicalRecall({ stemmer, embed }: LexicalRecallOptions = {}): Re
   const terms = (message: Message): string => {
     const { id, role, name, createdAt } = message
     const text = recallText(message)
-    // A longer text is not read as a whole.
-    const terms = text.length > WHOLE ? undefined : tableOf(stemmer).termsIn(text.toLowerCase())
-    return termsOf({ id, text, role, createdAt, ...(name !== undefined && { name }) }, stemmer, terms)
+    return termsOf({ id, text, role, createdAt, ...(name !== undefined && { name }) }, stemmer)
   }
   return {
     id,

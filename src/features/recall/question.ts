@@ -24,6 +24,7 @@ const MONTHS = 'january february March april May june july august september octo
   ' ',
 )
 
+const SELF = /\b(i|me|my|mine|myself|we|us|our|ours)\b/i
 /** Of a longer question, only so many different terms are looked for. */
 const MOST_TERMS = 64
 
@@ -71,6 +72,11 @@ export function dateOf(day: number): readonly number[] {
     month,
     Math.floor((months % 153) / 5) + 1,
   ]
+}
+
+/** Whether who asks speaks of themselves. */
+export function ofSelfIn(query: string): boolean {
+  return SELF.test(query)
 }
 
 /** Whether a query is a question: it has the mark of one, or begins with a word that asks. */

@@ -1,6 +1,6 @@
 import type { Stemmer } from '../../ports/stemmer.ts'
-import { asksIn, dateIn, dateOf, weightedTerms } from './question.ts'
-import { countOf, placeOf, type RecallIndex } from './recall-index.ts'
+import { asksIn, dateIn, dateOf, ofSelfIn, weightedTerms } from './question.ts'
+import { countOf, placeOf, type RecallEntry, type RecallIndex } from './recall-index.ts'
 import { termsIn } from './terms.ts'
 import { wordsOf } from './words.ts'
 
@@ -34,25 +34,28 @@ export interface Ranked {
   /** Which of the indexes it is in. */
   readonly index: number
   readonly id: string
-  /** Higher is better. Only scores of one call compare. */
+  /** That of its best passage. Higher is better. Only scores of one call compare. */
   readonly score: number
+  /** What each of its passages scores, in their order; 0: nothing was found in it. */
+  readonly passages: readonly number[]
 }
 
 /**
- * How many neighbours on each side a message is scored with: for a question, and for a query that
+ * How many neighbours on each side a passage is scored with: for a question, and for a query that
  * is none.
  */
 const REACHES = [
   [0, 2, 4],
   [0, 2],
 ]
-/** How much a message alone counts beside it with its neighbours. */
+/** How much a passage alone counts beside it with its neighbours. */
 const ALONE = 1.5
-/** How much neighbours count where the query is no question. */
+/** How much neighbours count where the query is no question, and how much the whole message. */
 const NEIGHBOURS = 0.1
-/** They do not count at all for a term that more messages of an index hold. */
-const MOST_NEAR = 64
-/** Documents that are farther apart than this are no neighbours. */
+const MESSAGE = 2
+/** They do not count at all for a term that more passages of an index hold. */
+const MOST_NEAR = 16
+/** Passages that are farther apart than this are no neighbours. */
 export const FARTHEST = Math.max(...REACHES.flat())
 /**
  * BM25: how soon a term that occurs again says nothing new, and how much of a text's length counts
@@ -67,30 +70,33 @@ const LENGTH_SHARE = 0.9
 const LEAST_RARITY = 2
 
 /*
- * What else counts, in bits as well. Fitted on two-person chats, and rounded. Each of these moves
- * what was found up or down; none hides anything.
+ * What else counts, in bits as well. Fitted over chats of people and of assistants together, and
+ * rounded. Each of these moves what was found up or down; none hides anything.
  */
 /** The question names who speaks. */
 const NAMED = 12
 /** It names the role of who speaks, which may mean something else. */
 const ROLE = 2
+/** Who asks speaks of themselves, and it is the user who speaks, without a name. */
+const SELF = 8
 /** The year, the month, the day of the month is the one of the question. */
 const DATE = [8, 16, 8]
-/** Times what a message scores alone, if it holds all terms; soon less, if it lacks some. */
+/** Times what a passage scores alone, if it holds all terms; soon less, if it lacks some. */
 const WHOLE = 16
 /** For a vector that says the same as the query's. */
 const VECTOR = 10
 
 /**
- * One ranking over the messages of several sessions, best first; of two with the same score, the
- * one whose index comes first, then the older one. Pure, and the same on every engine: it computes
- * with +, -, × and ÷ alone.
+ * One ranking over the messages of several sessions, best first, each by its best passage; of two
+ * with the same score, the one whose index comes first, then the older one. Pure, and the same on
+ * every engine: it computes with +, -, × and ÷ alone.
  *
- * A message is scored by BM25 alone, and again with its neighbours: two, and four, on each side. To
- * that come whether it holds all terms, who speaks, its day, facts that were taken from it, and its
- * vector; for a question, whether it answers one like it, or says when. A query that is no question
- * looks for a message by its own words, and its neighbours count little. How rare a term is, is
- * computed over all indexes together. A message is found by a term in it or near it, its speaker,
+ * A passage is scored by BM25 alone, and again with its neighbours: two, and four, on each side. To
+ * that come whether it holds all terms, who speaks, its day, facts that were taken from its
+ * message, and the message's vector; for a question, whether it answers one like it by somebody
+ * else, or says when. A query that is no question looks for a message by its own words, which count
+ * in the passage and in all of the message; neighbours count little. How rare a term is, is
+ * computed over all indexes together. A passage is found by a term in it or near it, its speaker,
  * its date, a fact or its vector; a query that has none of these finds nothing.
  */
 export function rank(
@@ -100,97 +106,132 @@ export function rank(
 ): readonly Ranked[] {
   const isQuestion = asksIn(query)
   const terms = weightedTerms(query, stemmer, isQuestion)
-  const words = wordsOf(query)
-  const speakers = new Map<string, number>()
-  for (const speaker of indexes.flatMap((index) => [...index.speakers])) {
-    const [role = '', ...name] = speaker.split(' ')
-    speakers.set(speaker, name.some((word) => words.includes(word)) ? NAMED : words.includes(role) ? ROLE : 0)
-    // A name says who speaks; as a word it would find those who speak to them.
-    for (const term of termsIn(name.join(' '), stemmer)) terms.delete(term)
-  }
-  const mean = weigh(indexes, terms)
+  const isOfSelf = ofSelfIn(query)
+  const speakers = weightedSpeakers(indexes, query)
+  // A name says who speaks; as a word it would find those who speak to them.
+  for (const speaker of speakers.keys())
+    for (const term of termsIn(nameOf(speaker), stemmer)) terms.delete(term)
+  const [mean, messages] = weigh(indexes, terms)
   let whole = 0
   for (const rarity of terms.values()) whole += rarity
-  for (const { scores, size } of indexes) scores.begin(size)
+  for (const { scores, places } of indexes) scores.begin(places)
   for (const { text, sources } of facts) {
     const held = new Set(termsIn(text, stemmer))
     let score = 0
     for (const [term, rarity] of terms) if (held.has(term)) score += rarity
     for (const source of sources)
       for (const index of indexes) {
-        const place = index.placeOf(source)
-        if (place !== undefined) index.scores.add(place, 0, score)
+        const number = index.numberOf(source)
+        if (number === undefined) continue
+        for (let place = index.startOf(number); place < index.startOf(number + 1); place++)
+          index.scores.add(place, 0, score)
       }
   }
   const asked = dateIn(query)
   const anywhere =
     vectors || asked.some((part) => part !== undefined) || [...speakers.values()].some((score) => score > 0)
   const best: Ranked[] = []
-  indexes.forEach((index, number) => {
+  indexes.forEach((index, which) => {
     const { scores } = index
     for (const [term, rarity] of terms)
       for (const reach of REACHES[isQuestion ? 0 : 1] as readonly number[])
         score(index, term, reach, rarity * (reach === 0 ? ALONE : isQuestion ? 1 : NEIGHBOURS), rarity, mean)
+    if (!isQuestion) for (const [term, rarity] of terms) scoreMessages(index, term, rarity, messages)
+    /** By the number of a message, what its best passage scores. */
+    const found = new Map<number, number>()
     const judge = (place: number): void => {
       const entry = index.at(place)
       if (!entry) return
+      const [id, day, speaker] = entry
       const alone = scores.of(place, 1)
       let score = scores.of(place, 0)
       if (anywhere) {
-        score += speakers.get(entry[4]) as number
-        dateOf(entry[2]).forEach((part, which) => {
+        score += speakers.get(speaker) as number
+        dateOf(day).forEach((part, which) => {
           if (part === asked[which]) score += DATE[which] as number
         })
-        score += VECTOR * Math.max(0, vectors?.(entry[0], number) ?? 0)
+        score += VECTOR * Math.max(0, vectors?.(id, which) ?? 0)
       }
       if (score <= 0) return
-      if (isQuestion) {
-        const before = place > 0 && index.at(place - 1)
-        if (before && before[4] !== entry[4]) score += before[3] * scores.of(place - 1, 1)
+      if (isOfSelf && speaker === 'user') score += SELF
+      if (isQuestion && place > 0) {
+        const before = index.at(place - 1)
+        // An assistant answers whatever is asked.
+        if (before && before[2] !== speaker && roleOf(before[2]) === roleOf(speaker))
+          score += index.asksAt(place - 1) * scores.of(place - 1, 1)
       }
+      const number = index.numberAt(place)
+      const first = index.startOf(number)
       if (alone > 0) {
-        let part = scores.of(place, 2) / whole
+        score += MESSAGE * scores.of(first, 5)
+        let part = (isQuestion ? scores.of(place, 2) : scores.of(first, 4)) / whole
         part *= part
         part *= part
         score += WHOLE * alone * part * part
       }
-      let rank = best.length
-      for (; rank > 0; rank--) {
-        const other = best[rank - 1] as Ranked
-        if (other.score > score) break
-        if (other.score === score && (other.index < number || (index.placeOf(other.id) as number) < place))
-          break
-      }
-      if (rank < limit) {
-        best.splice(rank, 0, { index: number, id: entry[0], score })
-        if (best.length > limit) best.pop()
-      }
+      scores.add(place, 3, score)
+      if (score > (found.get(number) ?? 0)) found.set(number, score)
     }
-    if (anywhere) for (let place = 0; place < index.size; place++) judge(place)
+    if (anywhere) for (let place = 0; place < index.places; place++) judge(place)
     else scores.touched.forEach(judge)
+    for (const [number, score] of found) {
+      const isBefore = (other: Ranked): boolean =>
+        other.score > score ||
+        (other.score === score && (other.index < which || (index.numberOf(other.id) as number) < number))
+      let [rank, high] = [0, best.length]
+      while (rank < high) {
+        const middle = (rank + high) >> 1
+        if (isBefore(best[middle] as Ranked)) rank = middle + 1
+        else high = middle
+      }
+      if (rank >= limit) continue
+      const first = index.startOf(number)
+      const passages: number[] = []
+      for (let place = first; place < index.startOf(number + 1); place++) passages.push(scores.of(place, 3))
+      best.splice(rank, 0, { index: which, id: (index.at(first) as RecallEntry)[0], score, passages })
+      if (best.length > limit) best.pop()
+    }
   })
   return best
 }
 
+const roleOf = (speaker: string): string => speaker.slice(0, `${speaker} `.indexOf(' '))
+const nameOf = (speaker: string): string => speaker.slice(roleOf(speaker).length)
+
+/** How much each who spoke counts, by name or by role. */
+function weightedSpeakers(indexes: readonly RecallIndex[], query: string): Map<string, number> {
+  const words = wordsOf(query)
+  const weights = new Map<string, number>()
+  for (const speaker of indexes.flatMap((index) => [...index.speakers])) {
+    const [role, name] = [roleOf(speaker), wordsOf(nameOf(speaker))]
+    const isNamed = name.some((word) => words.includes(word))
+    weights.set(speaker, isNamed ? NAMED : words.includes(role) ? ROLE : 0)
+  }
+  return weights
+}
+
 /**
- * Turns the share of each term into its rarity times that share. Gives the mean length of the
- * documents.
+ * Turns the share of each term into its rarity times that share. Gives the mean lengths of a
+ * passage and of a message.
  */
-function weigh(indexes: readonly RecallIndex[], terms: Map<string, number>): number {
-  let documents = 0
-  let length = 0
+function weigh(
+  indexes: readonly RecallIndex[],
+  terms: Map<string, number>,
+): readonly [passage: number, message: number] {
+  let [passages, messages, length] = [0, 0, 0]
   for (const index of indexes) {
-    documents += index.documents
-    length += index.lengthOf(0, index.size)
+    passages += index.passages
+    messages += index.documents
+    length += index.lengthOf(0, index.places)
   }
   for (const [term, share] of terms) {
     const holding = indexes.reduce((sum, index) => sum + index.postings(term).length, 0)
-    terms.set(term, share * (LEAST_RARITY + logarithm((documents + 1) / (holding + 0.5))))
+    terms.set(term, share * (LEAST_RARITY + logarithm((passages + 1) / (holding + 0.5))))
   }
-  return length / documents
+  return [length / passages, length / messages]
 }
 
-/** BM25 of one term in one reach. Touches only messages that hold it, and their neighbours. */
+/** BM25 of one term in one reach. Touches only passages that hold it, and their neighbours. */
 function score(
   index: RecallIndex,
   term: string,
@@ -199,7 +240,7 @@ function score(
   rarity: number,
   mean: number,
 ): void {
-  const { scores, size } = index
+  const { scores, places } = index
   const postings = index.postings(term)
   if (weight < rarity && postings.length > MOST_NEAR) return
   const share = LENGTH_SHARE / (mean * (2 * reach + 1))
@@ -210,7 +251,7 @@ function score(
       if (end === postings.length) return
       place = Math.max(place, placeOf(postings[end] as number) - reach)
     }
-    if (place >= size) return
+    if (place >= places) return
     for (; end < postings.length && placeOf(postings[end] as number) <= place + reach; end++)
       count += countOf(postings[end] as number)
     for (; first < end && placeOf(postings[first] as number) < place - reach; first++)
@@ -223,6 +264,25 @@ function score(
       scores.add(place, 1, score)
       scores.add(place, 2, rarity)
     }
+  }
+}
+
+/**
+ * The same of whole messages, kept with the first passage of each: who looks for a message by its
+ * words takes them from all over it.
+ */
+function scoreMessages(index: RecallIndex, term: string, rarity: number, mean: number): void {
+  const { scores } = index
+  const postings = index.postings(term)
+  for (let at = 0; at < postings.length; ) {
+    const number = index.numberAt(placeOf(postings[at] as number))
+    const [first, end] = [index.startOf(number), index.startOf(number + 1)]
+    let count = 0
+    for (; at < postings.length && placeOf(postings[at] as number) < end; at++)
+      count += countOf(postings[at] as number)
+    const share = (LENGTH_SHARE * index.lengthOf(first, end)) / mean
+    scores.add(first, 4, rarity)
+    scores.add(first, 5, (rarity * count) / (count + SATURATION * (1 - LENGTH_SHARE + share)))
   }
 }
 

@@ -1,9 +1,9 @@
 import type { Stemmer } from '../../ports/stemmer.ts'
+import { PASSAGE, type Traits } from './message-terms.ts'
 import { Scores } from './scores.ts'
-import { MOST_COUNT, type Traits } from './terms.ts'
-import { toVarints, varintsIn } from './varints.ts'
+import { toVarints, Varints } from './varints.ts'
 
-/** A document, beside its terms. */
+/** A message, beside its terms. */
 export type RecallEntry = readonly [id: string, ...Traits]
 
 /**
@@ -11,6 +11,9 @@ export type RecallEntry = readonly [id: string, ...Traits]
  * bits, so that engines keep it small.
  */
 export type Posting = number
+
+/** A count beyond this is no stronger sign. */
+const MOST_COUNT = 15
 
 export function placeOf(posting: Posting): number {
   return posting >> 4
@@ -21,179 +24,253 @@ export function countOf(posting: Posting): number {
 }
 
 /**
- * The documents of one session in the order of its log, found by their terms. A document's place is
- * how many were added before it, and stays its place when others are removed. At most 2^26
- * documents.
+ * The messages of one session in the order of its log, each with its passages, found by their
+ * terms. A message's number is how many were added before it, a passage's place how many passages
+ * were; both stay when others are removed. At most 2^26 passages.
  */
 export class RecallIndex {
   /** Role and words of the name, of all who spoke. */
   readonly speakers = new Set<string>()
-  /** What its documents score in the query that is asked. */
+  /** What its passages score in the query that is asked. */
   readonly scores = new Scores()
   readonly #format: string
-  /** By place; none, where a document was removed. */
+  /** By number; none, where a message was removed. */
   readonly #entries: (RecallEntry | null)[] = []
-  readonly #places = new Map<string, number>()
-  /** By term, oldest first. */
-  readonly #postings = new Map<string, Posting[]>()
+  readonly #numbers = new Map<string, number>()
+  /** By number, the place of its first passage; then that of the next message. */
+  readonly #starts = [0]
+  /** By place, the number of the message. */
+  readonly #messages: number[] = []
+  /** By place: whether it asks something (1, or 0). */
+  readonly #asks: (0 | 1)[] = []
   /** By place, the length of all before it; then that of all. */
   readonly #lengths = [0]
+  /** Places of removed messages. */
+  #empty = 0
+  /** By term, oldest first. */
+  readonly #postings = new Map<string, Posting[]>()
 
   /**
    * @param stemmer what the terms were made with: it goes into blocks, and a block of another is
    * refused
    */
   constructor(stemmer?: Stemmer) {
-    this.#format = `2 ${stemmer?.id ?? ''}`
+    this.#format = `3 ${stemmer?.id ?? ''}`
   }
 
-  /** How many documents were added, removed ones included: places are below it. */
+  /** How many messages were added, removed ones included: numbers are below it. */
   get size(): number {
     return this.#entries.length
   }
 
-  /** How many are in it. */
+  /** How many messages are in it. */
   get documents(): number {
-    return this.#places.size
+    return this.#numbers.size
   }
 
-  /** Terms of the documents at places from `from` up to and without `to`, which may lie outside. */
+  /** How many passages are in it. */
+  get passages(): number {
+    return this.places - this.#empty
+  }
+
+  /** How many passages were added: places are below it. */
+  get places(): number {
+    return this.#messages.length
+  }
+
+  /** Terms of the passages at places from `from` up to and without `to`, which may lie outside. */
   lengthOf(from: number, to: number): number {
-    const { size } = this
-    return (this.#lengths[Math.min(to, size)] as number) - (this.#lengths[Math.max(from, 0)] as number)
+    const lengths = this.#lengths
+    return (lengths[Math.min(to, this.places)] as number) - (lengths[Math.max(from, 0)] as number)
   }
 
   /**
-   * Appends a document; one that is there already stays as it is.
+   * Appends a message; one that is there already stays as it is.
    *
-   * @param terms from `termsOf`; none where the document cannot be read: only its place is kept
-   * then
+   * @param terms from `termsOf`; none where the message cannot be read: only a place is kept then
    */
   add(id: string, terms: string): void {
     if (this.has(id)) return
-    const place = this.size
-    const [head = '', ...lines] = terms.split('\n')
-    this.#push(head === '' ? null : [id, ...(JSON.parse(head) as Traits)])
-    for (let line = 0; line < lines.length; line++)
-      if (lines[line] !== '')
-        for (const term of (lines[line] as string).split(' ')) this.#post(term, place, line + 1)
+    const [traits = '', ...passages] = terms.split(PASSAGE)
+    if (traits === '') {
+      this.leave(1)
+      return
+    }
+    for (const passage of passages) {
+      const border = passage.indexOf('\n')
+      const asks = passage.charCodeAt(border - 1) === ASKS
+      const place = this.#place(Number(passage.slice(0, asks ? border - 1 : border)), asks ? 1 : 0)
+      if (border + 1 === passage.length) continue
+      for (const term of passage.slice(border + 1).split(' ')) this.#post(term, place, 1)
+    }
+    this.#push([id, ...(JSON.parse(traits) as Traits)])
   }
 
   has(id: string): boolean {
-    return this.#places.has(id)
+    return this.#numbers.has(id)
   }
 
   /**
-   * Removes a document, if it is there: it is not found again, and its words are in no window and
-   * in no later block. Linear in the index.
+   * Removes a message, if it is there: it is not found again, and its words are in no window and in
+   * no later block. Linear in the index.
    */
   remove(id: string): void {
-    const place = this.#places.get(id)
-    if (place === undefined) return
-    this.#places.delete(id)
-    this.#entries[place] = null
+    const number = this.#numbers.get(id)
+    if (number === undefined) return
+    this.#numbers.delete(id)
+    this.#entries[number] = null
     this.speakers.clear()
-    this.#lengths.length = 1
-    for (const entry of this.#entries.splice(0)) this.#push(entry)
+    for (const entry of this.#entries) if (entry) this.speakers.add(entry[2])
+    const [first, end] = [this.startOf(number), this.startOf(number + 1)]
+    this.#empty += end - first
+    const lost = this.lengthOf(first, end)
+    for (let place = first; place < this.places; place++)
+      this.#lengths[place + 1] =
+        place < end ? (this.#lengths[first] as number) : (this.#lengths[place + 1] as number) - lost
   }
 
   /**
-   * Leaves that many places empty, as if documents there had been removed: what is on either side
-   * of them is not side by side.
+   * Leaves that many places empty, as if messages of one passage had been removed there: what is on
+   * either side of them is not side by side.
    */
   leave(places: number): void {
-    for (let left = places; left > 0; left--) this.#push(null)
+    for (let left = places; left > 0; left--) {
+      this.#place(0, 0)
+      this.#push(null)
+    }
   }
 
   /**
-   * The documents at places from `from` up to and without `to`, for {@link load}: as varints a text
-   * with documents and terms, then for each term how many postings it has, and how far each is from
-   * the one before. Of a removed document only its place is kept.
+   * The messages with numbers from `from` up to and without `to`, for {@link load}: as varints a
+   * text with messages and terms, then for each message its passages and their lengths, then for
+   * each term how many postings it has, and how far each is from the one before. Of a removed
+   * message only its places are kept.
    */
   encode(from: number, to: number): Uint8Array {
     const terms: string[] = []
+    const lengths: number[] = []
     const numbers: number[] = []
+    for (let number = from; number < to; number++) {
+      const [first, end] = [this.startOf(number), this.startOf(number + 1)]
+      lengths.push(end - first)
+      for (let place = first; place < end; place++)
+        lengths.push(2 * this.lengthOf(place, place + 1) + this.asksAt(place))
+    }
+    const [start, end] = [this.startOf(from), this.startOf(to)]
     for (const [term, postings] of this.#postings) {
-      const first = firstFrom(postings, from * 16)
+      const first = firstFrom(postings, start * 16)
       const within = postings
-        .slice(first, firstFrom(postings, to * 16, first))
-        .filter((posting) => this.#entries[placeOf(posting)])
+        .slice(first, firstFrom(postings, end * 16, first))
+        .filter((posting) => this.at(placeOf(posting)))
       if (within.length === 0) continue
       terms.push(term)
       numbers.push(within.length)
       within.forEach((posting, index) => {
-        numbers.push(posting - (within[index - 1] ?? from * 16))
+        numbers.push(posting - (within[index - 1] ?? start * 16))
       })
     }
     const text = JSON.stringify([this.#format, this.#entries.slice(from, to), terms])
     const units = Array.from({ length: text.length }, (_, index) => text.charCodeAt(index))
-    return toVarints([text.length, ...units, ...numbers])
+    return toVarints([text.length, ...units, ...lengths, ...numbers])
   }
 
   /**
-   * Appends the documents of a block, without reading their texts: the index is then as if they had
+   * Appends the messages of a block, without reading their texts: the index is then as if they had
    * been added.
    *
    * @returns false, with nothing appended, where the block is of another format or stemmer: it has
    * to be rebuilt
    */
   load(block: Uint8Array): boolean {
-    const numbers = varintsIn(block)
-    let at = 0
-    const next = (): number => numbers[at++] ?? 0
-    let text = ''
-    for (let left = next(); left > 0; left--) text += String.fromCharCode(next())
-    const [format, entries, terms] = JSON.parse(text) as [string, (RecallEntry | null)[], string[]]
+    const numbers = new Varints(block)
+    const [format, entries, terms] = JSON.parse(numbers.text()) as [string, (RecallEntry | null)[], string[]]
     if (format !== this.#format) return false
-    const start = this.size * 16
-    for (const entry of entries) this.#push(entry)
+    const start = this.places * 16
+    for (const entry of entries) {
+      for (let left = numbers.next(); left > 0; left--) {
+        const passage = numbers.next()
+        this.#place(passage >> 1, (passage & 1) as 0 | 1)
+      }
+      this.#push(entry)
+    }
     for (const term of terms) {
+      const postings = this.#postingsOf(term)
       let posting = start
-      for (let left = next(); left > 0; left--) {
-        posting += next()
-        this.#post(term, placeOf(posting), countOf(posting))
+      for (let left = numbers.next(); left > 0; left--) {
+        posting += numbers.next()
+        postings.push(posting)
       }
     }
     return true
   }
 
-  /** The document at a place below the size; `null`, where it was removed. */
+  /** The message at a place below {@link places}; `null`, where it was removed. */
   at(place: number): RecallEntry | null {
-    return this.#entries[place] as RecallEntry | null
+    return this.#entries[this.numberAt(place)] as RecallEntry | null
   }
 
-  placeOf(id: string): number | undefined {
-    return this.#places.get(id)
+  /** The number of the message at a place. */
+  numberAt(place: number): number {
+    return this.#messages[place] as number
+  }
+
+  /** Whether the passage at a place asks something: 1, or 0. */
+  asksAt(place: number): 0 | 1 {
+    return this.#asks[place] as 0 | 1
+  }
+
+  numberOf(id: string): number | undefined {
+    return this.#numbers.get(id)
+  }
+
+  /** The first place of a message; of the number after the last, {@link places}. */
+  startOf(number: number): number {
+    return this.#starts[number] as number
   }
 
   /** Where a term occurs, oldest first. */
   postings(term: string): readonly Posting[] {
     const all = this.#postings.get(term) ?? []
-    return this.documents === this.size ? all : all.filter((posting) => this.#entries[placeOf(posting)])
+    return this.documents === this.size ? all : all.filter((posting) => this.at(placeOf(posting)))
   }
 
+  /** Adds a place of the message that is pushed next. */
+  #place(length: number, asks: 0 | 1): number {
+    this.#messages.push(this.size)
+    this.#asks.push(asks)
+    return this.#lengths.push((this.#lengths.at(-1) as number) + length) - 2
+  }
+
+  /** Adds a message, whose places were added. */
   #push(entry: RecallEntry | null): void {
     if (entry) {
-      const [id, , , , speaker] = entry
-      this.#places.set(id, this.size)
+      const [id, , speaker] = entry
+      this.#numbers.set(id, this.size)
       this.speakers.add(speaker)
-    }
+    } else this.#empty += this.places - (this.#starts.at(-1) as number)
     this.#entries.push(entry)
-    this.#lengths.push((this.#lengths.at(-1) as number) + (entry?.[1] ?? 0))
+    this.#starts.push(this.places)
   }
 
   #post(term: string, place: number, count: number): void {
-    const postings = this.#postings.get(term)
-    if (!postings) {
-      this.#postings.set(term, [place * 16 + count])
-      return
-    }
+    const postings = this.#postingsOf(term)
     const end = postings.length - 1
-    const last = postings[end] as number
+    const last = end < 0 ? -1 : (postings[end] as number)
     if (placeOf(last) < place) postings.push(place * 16 + count)
     else postings[end] = place * 16 + Math.min(MOST_COUNT, countOf(last) + count)
   }
+
+  #postingsOf(term: string): Posting[] {
+    let postings = this.#postings.get(term)
+    if (!postings) {
+      postings = []
+      this.#postings.set(term, postings)
+    }
+    return postings
+  }
 }
+
+const ASKS = '?'.charCodeAt(0)
 
 /** Index of the first posting that is not below a bound, from an index on. They are in order. */
 function firstFrom(postings: readonly Posting[], bound: number, from = 0): number {

@@ -1,34 +1,39 @@
 /** Numbers that a place has. */
-const WIDTH = 3
+const WIDTH = 7
 
 /**
- * What the messages of an index score in a query, by place. Kept from query to query, so that none
+ * What the passages of an index score in a query, by place. Kept from query to query, so that none
  * takes memory that grows with the index.
  */
 export class Scores {
-  /** Places that have a score. */
+  /** Places that have a number. */
   touched: number[] = []
   #numbers = new Float64Array(0)
 
   /** Forgets the query before. */
   begin(size: number): void {
-    for (const place of this.touched)
-      for (let which = 0; which < WIDTH; which++) this.#numbers[place * WIDTH + which] = 0
+    for (const place of this.touched) this.#numbers.fill(0, place * WIDTH, (place + 1) * WIDTH)
     this.touched = []
     if (this.#numbers.length < size * WIDTH) this.#numbers = new Float64Array(2 * size * WIDTH)
   }
 
   /**
-   * @param which 0: in all reaches; 1: by the message itself; 2: the rarities of the terms that it
-   * holds itself
+   * @param which 0: in all reaches; 1: by the passage itself; 2: the rarities of the terms that it
+   * holds itself; 3: in all; 4, of a message's first passage: the rarities of the terms that the
+   * message holds; 5: what it scores as a whole
    */
   of(place: number, which: number): number {
     return this.#numbers[place * WIDTH + which] as number
   }
 
   add(place: number, which: number, value: number): void {
-    const before = this.of(place, which)
-    if (which === 0 && before === 0 && value > 0) this.touched.push(place)
-    this.#numbers[place * WIDTH + which] = before + value
+    const at = place * WIDTH
+    if (this.#numbers[at + TOUCHED] === 0) {
+      this.#numbers[at + TOUCHED] = 1
+      this.touched.push(place)
+    }
+    ;(this.#numbers[at + which] as number) += value
   }
 }
+
+const TOUCHED = WIDTH - 1

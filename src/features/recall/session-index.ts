@@ -6,8 +6,9 @@ import type { Message } from '../../ports/message.ts'
 import { idIn, type Name } from '../../ports/op.ts'
 import type { Stemmer } from '../../ports/stemmer.ts'
 import type { DerivedRow, LogRow, ScopeStore } from '../../ports/store.ts'
+import { PASSAGE } from './message-terms.ts'
 import { RecallIndex } from './recall-index.ts'
-import { toVarints, varintsIn } from './varints.ts'
+import { toVarints, Varints } from './varints.ts'
 
 /**
  * Messages that one block holds, and as many more as belong to the op that the last of them came
@@ -16,17 +17,12 @@ import { toVarints, varintsIn } from './varints.ts'
 export const BLOCK = 256
 /** What keys of blocks begin with. The place of its first message follows. */
 const PREFIX = 'recall/'
-/**
- * Bytes in which the header of a block is found: an id of 256 bytes, three for each of its units at
- * most, and two numbers.
- */
-const LONGEST_HEADER = 1_024
 /** Digits of a place in a block's key, so that keys sort as numbers. */
 const DIGITS = 15
 /** Messages from the end of a log within which its last block is looked for. */
 const FAR_BACK = 4 * BLOCK
 /** What a message is found by that was forgotten: nothing. */
-const NO_TERMS = '[0,0,0,""]'
+const NO_TERMS = `[0,""]${PASSAGE}0\n`
 
 export interface SessionIndexParts {
   readonly store: ScopeStore
@@ -252,6 +248,6 @@ function headerOf(id: string, seq: number): Uint8Array {
 }
 
 function headerIn(bytes: Uint8Array): { readonly kind: string; readonly seq: number } {
-  const [length = 0, ...numbers] = varintsIn(bytes.subarray(0, LONGEST_HEADER))
-  return { kind: String.fromCharCode(...numbers.slice(0, length)), seq: numbers[length] ?? 0 }
+  const numbers = new Varints(bytes)
+  return { kind: numbers.text(), seq: numbers.next() }
 }

@@ -8,18 +8,35 @@ export function toVarints(numbers: readonly number[]): Uint8Array {
   return Uint8Array.from(bytes)
 }
 
-/** The numbers of {@link toVarints}. */
-export function varintsIn(bytes: Uint8Array): readonly number[] {
-  const numbers: number[] = []
-  let value = 0
-  let scale = 1
-  for (const byte of bytes) {
-    value += (byte & 127) * scale
-    scale *= 128
-    if (byte > 127) continue
-    numbers.push(value)
-    value = 0
-    scale = 1
+/** Units of a text that are put together at once: engines take few arguments more. */
+const AT_ONCE = 4_096
+
+/** Reads the numbers of {@link toVarints}, one after the other. */
+export class Varints {
+  readonly #bytes: Uint8Array
+  #at = 0
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes
   }
-  return numbers
+
+  /** The next number; 0, where none is left. */
+  next(): number {
+    let byte = this.#bytes[this.#at++] ?? 0
+    if (byte < 128) return byte
+    let value = byte & 127
+    for (let scale = 128; byte > 127; scale *= 128) {
+      byte = this.#bytes[this.#at++] ?? 0
+      value += (byte & 127) * scale
+    }
+    return value
+  }
+
+  /** A text: its length, then its UTF-16 units. */
+  text(): string {
+    const parts: string[] = []
+    for (let left = this.next(); left > 0; left -= AT_ONCE)
+      parts.push(String.fromCharCode(...Array.from({ length: Math.min(left, AT_ONCE) }, () => this.next())))
+    return parts.join('')
+  }
 }

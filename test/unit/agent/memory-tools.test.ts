@@ -567,7 +567,7 @@ describe('memory_forget', () => {
 })
 
 describe('memory_recall', () => {
-  it('gives one line a result, best first, with what it is called, whose it is, its trust and day', async () => {
+  it('gives one line a result under its day, the newest first, with what it is called, whose and its trust', async () => {
     const { session } = home()
     await session.append([
       { role: 'user', content: 'My locker\nhas the number 4711.', createdAt: Date.UTC(2024, 1, 29) },
@@ -581,10 +581,15 @@ describe('memory_recall', () => {
       trust: 'web',
     })
     const told = await ask(session, 'memory_recall', { query: 'locker' })
-    const [head, ...lines] = told.split('\n')
-    expect(head).toBe(`[from memory: ${lines.length} results, best first]`)
-    expect(lines).toContain('- #1 user [user] 2024-02-29: My locker has the number 4711.')
-    expect(lines).toContain(`- [${referenceOf('f1')}] finding [web] 2026-11-22: The locker is in the cellar.`)
+    expect(told.split('\n')).toEqual([
+      '[from memory: 3 results, newest first]',
+      '2026-11-22',
+      '- #2 assistant [assistant]: Noted.',
+      `- [${referenceOf('f1')}] finding [web]: The locker is in the cellar.`,
+      '2024-02-29',
+      '- #1 user [user]: My locker',
+      '  has the number 4711.',
+    ])
     expect(await ask(session, 'memory_recall', { query: 'zeppelin' })).toBe(
       '[from memory: nothing was found that does not show already]',
     )
@@ -610,7 +615,7 @@ describe('memory_recall', () => {
     const result = model.requests[1]?.blocks.find(({ from, role }) => role === 'tool' && from.length > 0)
     expect(result).toMatchObject({ rule: 'verbatim', trust: 'web' })
     expect(JSON.stringify(result?.parts)).toMatch(
-      /\[from memory: \d+ results?, best first; \d+ more did not fit\]/,
+      /\[from memory: \d+ results?, newest first; \d+ more did not fit\]/,
     )
     expect(result?.tokens).toBeLessThanOrEqual(4_000 / 16)
   })

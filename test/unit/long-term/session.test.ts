@@ -393,7 +393,7 @@ describe('recall', () => {
     expect(tail).toContain('- user [web]: The zebra is at the quay.')
     expect(tail).not.toContain('[system]')
     const { text } = await session.recall.page('zebra')
-    expect(text).toContain('user [web] 1970-01-01: The zebra is at the quay.')
+    expect(text).toContain('1970-01-01\n- #1 user [web]: The zebra is at the quay.')
     expect(text).not.toContain('[system]')
   })
 

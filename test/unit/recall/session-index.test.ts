@@ -98,7 +98,7 @@ describe('blocks of words', () => {
     expect(await wordsFound(index, all)).toEqual(all)
     const { index: read } = await index.read()
     expect(read.size).toBe(310)
-    expect(all.map((number) => read.placeOf(`m${number}`))).toEqual(all)
+    expect(all.map((number) => read.numberOf(`m${number}`))).toEqual(all)
   })
 
   it('of two writers at a time are the same, each kept once', async () => {
@@ -366,8 +366,8 @@ describe('an index', () => {
     await store.open(SCOPE).commit([deleting('m5')], decide)
     const { index } = await indexOf(store.open(SCOPE)).read()
     expect(index.size).toBe(10)
-    expect(index.placeOf('m4')).toBe(4)
+    expect(index.numberOf('m4')).toBe(4)
     expect(index.has('m5')).toBe(false)
-    expect(index.placeOf('m6')).toBe(6)
+    expect(index.numberOf('m6')).toBe(6)
   })
 })

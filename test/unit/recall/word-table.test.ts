@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
-import { termsOf } from '../../../src/features/recall/terms.ts'
+import { termsOf } from '../../../src/features/recall/message-terms.ts'
 import { WordTable } from '../../../src/features/recall/word-table.ts'
 import { wordsOf } from '../../../src/features/recall/words.ts'
 import type { Message } from '../../../src/ports/message.ts'

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
+import { termsOf } from '../../../src/features/recall/message-terms.ts'
 import { type RankOptions, rank } from '../../../src/features/recall/rank.ts'
 import { RecallIndex } from '../../../src/features/recall/recall-index.ts'
-import { type RecallDocument, termsOf } from '../../../src/features/recall/terms.ts'
+import type { RecallDocument } from '../../../src/features/recall/terms.ts'
 
 /** A message, in which what does not matter has a default. */
 export type Said = Partial<RecallDocument> & Pick<RecallDocument, 'id' | 'text'>

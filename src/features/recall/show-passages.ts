@@ -1,0 +1,203 @@
+import { lowerTrust } from '../../kernel/log/message.ts'
+import { headOf } from '../../kernel/text/text.ts'
+import type { Trust } from '../../ports/message.ts'
+import { labelOf } from '../reference.ts'
+import { longestHead } from '../text/longest-head.ts'
+import { visible } from '../text/visible.ts'
+import { AT_ONCE, type Finding, type Found } from './find.ts'
+import { type Passage, passagesOf } from './passages.ts'
+import { dateOf } from './question.ts'
+import { speakerOf } from './speaker.ts'
+import { wordsOf } from './words.ts'
+
+const MS_PER_DAY = 86_400_000
+/** After so many passages in a row that have no room, no further one is looked for. */
+const MOST_MISSES = 32
+/** What stands for what is left out between passages of a message. */
+const GAP = ' … '
+
+/** What shows of what was found. */
+export interface Shown {
+  /** Empty: nothing has room. */
+  readonly text: string
+  readonly tokens: number
+  /** How many results show, whole or in part. */
+  readonly items: number
+  /** Ids of the others, best first, and the tokens of those of their passages that were read. */
+  readonly left: readonly string[]
+  readonly leftTokens: number
+  /** The lowest of what shows; of nothing, `user`. */
+  readonly trust: Trust
+}
+
+/** What was found, read and parted. */
+interface Item {
+  readonly found: Found
+  readonly parts: readonly Passage[]
+}
+
+/** A passage that is to show. */
+interface Chosen {
+  readonly item: Item
+  readonly part: number
+}
+
+export interface ShowOptions {
+  /** Tokens, at most. */
+  readonly size: number
+  readonly count: (text: string) => number
+  /** Whether each message shows its number in the log, and not only those that are cut. */
+  readonly isNumbered?: boolean
+}
+
+/**
+ * As many passages as have room, best first, in lines that say who spoke, with what trust and on
+ * which UTC day, the newest first. Passages that stand side by side are joined, and so are messages
+ * that follow each other, in their order. A message that is cut shows its number in the log, by
+ * which the rest can be read. What is said again in the same words shows once.
+ */
+export async function showPassages({ ranked, read }: Finding, options: ShowOptions): Promise<Shown> {
+  const { size, count } = options
+  const candidates = ranked
+    .flatMap(({ passages }, rank) => passages.map((score, part) => ({ rank, part, score })))
+    .filter(({ score }) => score > 0)
+    .sort((one, other) => other.score - one.score || one.rank - other.rank || one.part - other.part)
+  const items: (Item | undefined)[] = []
+  const chosen: Chosen[] = []
+  const shown = new Map<string, Set<number>>()
+  const days = new Set<string>()
+  const said = new Set<string>()
+  const missed: { readonly id: string; readonly cost: number }[] = []
+  let [room, misses] = [size, 0]
+  let first: Chosen | undefined
+  /** Put together, passages mostly take less than one by one. */
+  let isEstimated = false
+  for (const { rank, part } of candidates) {
+    if (misses > MOST_MISSES) break
+    while (items.length <= rank)
+      for (const found of await read(ranked.slice(items.length, items.length + AT_ONCE)))
+        items.push(found && { found, parts: passagesOf(found.text) })
+    const item = items[rank]
+    if (!item) continue
+    const { found } = item
+    const text = bodyOf(item, [part])
+    const words = wordsOf(text).join(' ')
+    if (said.has(words)) continue
+    const parts = shown.get(found.id) ?? new Set()
+    const day = dayOf(found)
+    const cost =
+      count(`${text}\n`) +
+      (parts.size > 0 ? 0 : count(headOfLine(found, true))) +
+      (days.has(day) ? 0 : count(`${day}\n`)) +
+      (item.parts.length > 1 && !parts.has(part - 1) && !parts.has(part + 1) ? count(GAP) : 0)
+    first ??= { item, part }
+    if (cost > room && isEstimated) {
+      room = size - count(linesOf(chosen, options))
+      isEstimated = false
+    }
+    if (cost > room) {
+      missed.push({ id: found.id, cost })
+      misses++
+      continue
+    }
+    misses = 0
+    room -= cost
+    days.add(day)
+    said.add(words)
+    shown.set(found.id, parts.add(part))
+    chosen.push({ item, part })
+    isEstimated = true
+  }
+  // Put together, some counters find more tokens than in the parts.
+  let lines = linesOf(chosen, options)
+  for (; chosen.length > 0 && count(lines) > size; lines = linesOf(chosen, options)) chosen.pop()
+  if (chosen.length === 0 && first) lines = beginningOf(first, options)
+  const all = new Map(
+    (chosen.length > 0 || lines === '' ? chosen : [first as Chosen]).map(({ item: { found } }) => [
+      found.id,
+      found,
+    ]),
+  )
+  return {
+    text: lines,
+    tokens: lines === '' ? 0 : count(lines),
+    items: all.size,
+    left: ranked.flatMap(({ id }) => (all.has(id) ? [] : id)),
+    leftTokens: missed.reduce((sum, { id, cost }) => sum + (all.has(id) ? 0 : cost), 0),
+    trust: [...all.values()].reduce<Trust>((low, { trust }) => lowerTrust(low, trust), 'user'),
+  }
+}
+
+/**
+ * Passages in lines, each day under its date: the newest first, what follows each other together.
+ */
+function linesOf(chosen: readonly Chosen[], { isNumbered = false }: ShowOptions): string {
+  const shown = new Map<Item, number[]>()
+  for (const { item, part } of chosen) shown.set(item, [...(shown.get(item) ?? []), part])
+  const runs: Item[][] = []
+  for (const item of [...shown.keys()].sort((one, other) => older(one.found, other.found))) {
+    const before = runs.at(-1)?.at(-1)
+    if (before && follows(item.found, before.found)) runs.at(-1)?.push(item)
+    else runs.push([item])
+  }
+  let day = ''
+  const lines: string[] = []
+  for (const item of runs.reverse().flat()) {
+    if (dayOf(item.found) !== day) {
+      day = dayOf(item.found)
+      lines.push(day)
+    }
+    const parts = (shown.get(item) as number[]).sort((one, other) => one - other)
+    lines.push(headOfLine(item.found, isNumbered || parts.length < item.parts.length) + bodyOf(item, parts))
+  }
+  return lines.join('\n')
+}
+
+function older(one: Found, other: Found): number {
+  return one.createdAt - other.createdAt || (one.ordinal ?? 0) - (other.ordinal ?? 0)
+}
+
+function follows(found: Found, before: Found): boolean {
+  return found.ordinal !== undefined && found.ordinal - 1 === before.ordinal && dayOf(found) === dayOf(before)
+}
+
+/** The beginning of a passage, as much of it as fits; empty, where none of it does. */
+function beginningOf({ item, part }: Chosen, { size, count }: ShowOptions): string {
+  const before = `${dayOf(item.found)}\n${headOfLine(item.found, true)}`
+  const text = bodyOf(item, [part])
+  const length = longestHead(text, (head) => count(`${before}${head} …`) <= size)
+  return length === 0 ? '' : `${before}${headOf(text, length)} …`
+}
+
+/** Whose a line is, and of a message, by which number the rest of it can be read. */
+function headOfLine(found: Found, isNumbered: boolean): string {
+  const { type, ordinal, trust } = found
+  const name =
+    type === 'fact' ? `${labelOf(found)} ` : isNumbered && ordinal !== undefined ? `#${ordinal} ` : ''
+  return `- ${name}${speakerOf(found)} [${trust}]: `
+}
+
+/**
+ * Passages of a text, in their order: further lines are indented, so that none looks like a head.
+ */
+function bodyOf({ found: { text }, parts: all }: Item, parts: readonly number[]): string {
+  const runs: { from: number; to: number; next: number }[] = []
+  for (const part of parts) {
+    const [from, to] = all[part] ?? [0, 0]
+    const run = runs.at(-1)
+    if (run?.next === part) Object.assign(run, { to, next: part + 1 })
+    else runs.push({ from, to, next: part + 1 })
+  }
+  const body = runs.map(({ from, to }) => visible(text.slice(from, to)).trim()).join(GAP)
+  const isBegun = (parts[0] as number) === 0
+  const isEnded = (parts.at(-1) as number) === all.length - 1
+  return `${isBegun ? '' : '… '}${body}${isEnded ? '' : ' …'}`.replace(/\s*[\n\u2028\u2029]\s*\n?/g, '\n  ')
+}
+
+/** As `2026-11-22`. */
+function dayOf({ createdAt }: Found): string {
+  const [year = 0, month = 0, day = 0] = dateOf(Math.floor(createdAt / MS_PER_DAY))
+  return [String(year).padStart(4, '0'), ...[month + 1, day].map((one) => String(one).padStart(2, '0'))].join(
+    '-',
+  )
+}

@@ -1,0 +1,186 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Finding, Found } from '../../../src/features/recall/find.ts'
+import { passagesOf } from '../../../src/features/recall/passages.ts'
+import { showPassages } from '../../../src/features/recall/show-passages.ts'
+import { createMemory, facts, mapStore, readSource, recall } from '../../../src/index.ts'
+import { runs } from '../support/runs.ts'
+
+const LONGEST = 320
+const textsOf = (text: string): string[] => passagesOf(text).map(([from, to]) => text.slice(from, to).trim())
+const sentence = (word: string, count = 12): string => `${`${word} `.repeat(count).trim()}.`
+
+const isWhole = (text: string): boolean => new TextDecoder().decode(new TextEncoder().encode(text)) === text
+
+/** Lines of all kinds that passages are made by. */
+const texts = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom('', '# Plan', '- one item', '2. second', '| a | b |', '```', 'plain words', '…'),
+      fc.nat(60).map((count) => sentence('rain', count)),
+      fc.nat(900).map((length) => 'x'.repeat(length)),
+      fc.string({ unit: 'binary', maxLength: 400 }),
+    ),
+    { maxLength: 30 },
+  )
+  .map((lines) => lines.join('\n'))
+
+describe('passages', () => {
+  it('hold all of a text but blanks, once, in its order, none too long, and part no character', () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        let end = 0
+        let left = ''
+        for (const [from, to] of passagesOf(text)) {
+          expect(from).toBeGreaterThanOrEqual(end)
+          expect(to - from).toBeGreaterThan(0)
+          expect(to - from).toBeLessThanOrEqual(LONGEST)
+          // Half of a character is encoded as another one.
+          if (isWhole(text)) expect(isWhole(text.slice(from, to))).toBe(true)
+          left += text.slice(end, from)
+          end = to
+        }
+        expect((left + text.slice(end)).trim()).toBe('')
+      }),
+      runs(300),
+    )
+  })
+
+  it('are paragraphs, list items and blocks of code, a heading with what it is about', () => {
+    const [one, two] = [sentence('rain', 40), sentence('snow', 40)]
+    expect(textsOf(`${one}\n\n${two}`)).toEqual([one, two])
+    const items = ['wind', 'hail', 'fog'].map((word) => `- ${sentence(word, 30)}`)
+    expect(textsOf(items.join('\n'))).toEqual(items)
+    const code = `\`\`\`ts\nconst first = 1\n\n- ${'second '.repeat(20)}\n\`\`\``
+    expect(textsOf(`${one}\n${code}\n${two}`)).toEqual([one, code, two])
+    expect(textsOf(`${one}\n\n## Snow\n\n${two}`)).toEqual([one, `## Snow\n\n${two}`])
+  })
+
+  it('are parted at the end of a line, else of a sentence, else of a word', () => {
+    const line = 'a line of code without an end '.repeat(7).trim()
+    expect(textsOf([line, line, line].join('\n'))).toEqual([line, line, line])
+    const long = `${sentence('rain', 50)} ${sentence('snow', 50)}`
+    expect(textsOf(long)).toEqual([sentence('rain', 50), sentence('snow', 50)])
+    expect(textsOf('word '.repeat(100)).every((text) => /^(word ?)+$/.test(text))).toBe(true)
+  })
+
+  it('are the beginning and the end of a text beyond 256 Ki units', () => {
+    const found = textsOf(`first ${'amid '.repeat(60_000)} last`)
+    expect(found.at(0)).toMatch(/^first/)
+    expect(found.at(-1)).toMatch(/last$/)
+    expect(found.join('').length).toBeLessThanOrEqual(256 * 1024)
+  })
+})
+
+const foundOf = (text: string, ordinal: number, more: Partial<Found> = {}): Found => ({
+  id: `m${ordinal}`,
+  type: 'message',
+  role: 'user',
+  text,
+  trust: 'user',
+  createdAt: Date.UTC(2026, 4, ordinal),
+  ordinal,
+  score: 1,
+  passages: passagesOf(text).map(() => 1),
+  ...more,
+})
+
+const findingOf = (all: readonly Found[]): Finding => ({
+  ranked: all.map(({ id, score, passages }) => ({ index: 0, id, score, passages })),
+  read: async (some) => some.map(({ id }) => all.find((one) => one.id === id)),
+})
+
+const count = (text: string): number => text.length
+const shown = async (all: readonly Found[], size = 10_000): Promise<string> =>
+  (await showPassages(findingOf(all), { size, count })).text
+
+describe('what shows of passages', () => {
+  it('never takes more than its room, by any counter, and counts what it leaves out', async () => {
+    const one = fc.record({
+      text: texts,
+      scores: fc.array(fc.nat(9), { minLength: 1, maxLength: 40 }),
+      trust: fc.constantFrom('user' as const, 'tool' as const, 'web' as const),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(one, { maxLength: 8 }), fc.nat(900), fc.nat(4), async (list, size, odd) => {
+        const all = list.map(({ text, scores, trust }, at) =>
+          foundOf(text, at + 1, {
+            trust,
+            passages: passagesOf(text).map((_, part) => scores[part % scores.length] as number),
+          }),
+        )
+        const counter = (text: string) => (text === '' ? 0 : text.length + odd)
+        const { text, tokens, items, left, leftTokens, trust } = await showPassages(findingOf(all), {
+          size,
+          count: counter,
+        })
+        expect(tokens).toBe(counter(text))
+        expect(tokens).toBeLessThanOrEqual(size)
+        expect(items + left.length).toBe(all.length)
+        expect(left.length > 0 || leftTokens === 0).toBe(true)
+        const showing = all.filter(({ id }) => !left.includes(id))
+        expect(trust === 'user').toBe(showing.every((found) => found.trust === 'user'))
+        // A head stands at the beginning of a line, which no text does.
+        for (const line of text.split(/[\n\u2028\u2029]/))
+          expect(line).toMatch(/^(?: {2}|\d{4}-\d\d-\d\d$|- (?:#\d+ )?user \[(?:user|tool|web)\]: |$)/)
+      }),
+      runs(200),
+    )
+  })
+
+  it('joins what stands side by side, and marks gaps and what is left out', async () => {
+    const parts = ['rain', 'snow', 'hail', 'wind', 'fog'].map((word) => sentence(word, 50))
+    const text = parts.join('\n\n')
+    expect(await shown([foundOf(text, 3, { passages: [0, 1, 1, 0, 1] })])).toBe(
+      `2026-05-03\n- #3 user [user]: … ${parts[1]}\n  ${parts[2]} … ${parts[4]}`,
+    )
+  })
+
+  it('shows what contradicts each other, the newest first, and what is said again once', async () => {
+    const all = [
+      foundOf('The gate is A4.', 1),
+      foundOf('The gate is B7.', 9),
+      foundOf('the gate is b7', 5),
+      foundOf('Who says so?', 2),
+    ]
+    expect(await shown(all)).toBe(
+      '2026-05-09\n- user [user]: The gate is B7.\n2026-05-02\n- user [user]: Who says so?\n2026-05-01\n- user [user]: The gate is A4.',
+    )
+  })
+
+  it('keeps what was said one after the other in its order', async () => {
+    const createdAt = Date.UTC(2026, 4, 1)
+    const all = ['first', 'second', 'third'].map((text, at) =>
+      foundOf(text, [1, 2, 7][at] as number, { createdAt }),
+    )
+    expect(await shown([...all].reverse())).toBe(
+      '2026-05-01\n- user [user]: third\n- user [user]: first\n- user [user]: second',
+    )
+  })
+
+  it('is the beginning of the best where no passage has room', async () => {
+    const text = sentence('rain', 60)
+    expect(await shown([foundOf(text, 1)], 60)).toMatch(/^2026-05-01\n- #1 user \[user\]: rain rain.* …$/)
+  })
+
+  it('finds a passage in the middle of a long message, and its number reads the rest', async () => {
+    const memory = createMemory({
+      store: mapStore(),
+      budget: 8_000,
+      window: { max: { messages: 2 } },
+      use: [facts(), recall({ tokens: 200 })],
+    })
+    const session = memory.session({ userId: 'ada', sessionId: 'trip' })
+    const filler = Array.from({ length: 400 }, (_, at) => sentence(`talk${at}`, 30))
+    const text = [...filler.slice(0, 200), 'The locker opens with 4711.', ...filler.slice(200)].join('\n\n')
+    await session.append([
+      { role: 'user', content: 'Tell me all.' },
+      { role: 'assistant', content: text },
+    ])
+    for (let at = 0; at < 4; at++) await session.append({ role: 'user', content: `And ${at}?` })
+    const { blocks } = await session.context({ recall: 'the code of the locker' })
+    const tail = JSON.stringify(blocks.at(-1))
+    expect(tail).toMatch(/- #2 assistant \[assistant\]: … .*The locker opens with 4711\./)
+    expect((await readSource(session, '#2', { length: 200_000 })).text).toContain(filler.at(-1))
+  })
+})
