@@ -50,6 +50,8 @@ const GONE = 4404
 const BASE_MS = 300
 /** No wait is longer; a connection that lasted longer is followed by a short one. */
 const CAP_MS = 30_000
+/** What was erased takes no socket until another device writes to it again, which is rare. */
+const GONE_CAP_MS = 900_000
 
 /** The sockets of the edge: one of each session, and one of what they share. */
 export function edgeSocket({ sessionId }: SyncScope): string {
@@ -140,13 +142,14 @@ function connected(
   if (!WebSocket) throw new PlimsollError('ERR_NOT_CONFIGURED', 'httpTransport: no WebSocket')
   let isEnded = false
   let attempt = 0
+  let capMs = CAP_MS
   /** Whether the one before was. */
   let wasOpen = false
   let end = (): void => {}
   const again = (since: number): void => {
     if (isEnded) return
     if (host.now() - since > CAP_MS) attempt = 0
-    const wait = host.timeout(random() * Math.min(CAP_MS, BASE_MS * 2 ** attempt++))
+    const wait = host.timeout(random() * Math.min(capMs, BASE_MS * 2 ** attempt++))
     wait.signal.addEventListener('abort', () => void open())
     end = wait.clear
   }
@@ -162,6 +165,7 @@ function connected(
     socket.addEventListener('open', () => {
       isOpen = true
       wasOpen = true
+      capMs = CAP_MS
       if (!isEnded) tell(true)
     })
     socket.addEventListener('message', () => {
@@ -171,6 +175,7 @@ function connected(
       // What was erased sends nothing more, and takes no socket: where it was while this one was
       // closed, the home says so.
       if (!isEnded && (code === GONE || (wasOpen && !isOpen))) tell(false)
+      if (code === GONE) capMs = GONE_CAP_MS
       wasOpen = isOpen
       if (!isClosed) again(since)
       isClosed = true

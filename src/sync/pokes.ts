@@ -16,17 +16,11 @@ export class Pokes {
   }
 
   listen(followed: readonly ScopeSync[]): void {
-    const scopes = followed.flatMap((one) => (isErased(one) ? [] : named(one.scope)))
+    const scopes = followed.flatMap(({ scope }) => named(scope))
     const poked = JSON.stringify(scopes)
     if (poked === this.#poked) return
     this.#poked = poked
     this.#unpoke?.()
     this.#unpoke = scopes.length === 0 ? undefined : this.#transport.pokes?.(scopes, this.#listener)
   }
-}
-
-/** Whether a session was erased and nothing is in it: its home has no socket for it. */
-function isErased({ scope, replica: { seen } }: ScopeSync): boolean {
-  const { generation, seq } = seen?.state ?? {}
-  return scope.sessionId !== undefined && generation !== undefined && seq === 0 && seen?.waiting.length === 0
 }

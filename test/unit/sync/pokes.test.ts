@@ -26,25 +26,71 @@ test('a change that is told while an older answer is under way is fetched', asyn
   await store.close()
 })
 
-test('a session that was erased elsewhere is listened to again once something is in it', async () => {
+test('a session that was erased elsewhere is listened to, since another device may fill it again', async () => {
   const home = new TestHome()
-  const { link, store } = device(home)
-  const listened: (readonly (string | undefined)[])[] = []
-  link.pokes = (scopes) => {
-    listened.push(scopes.map(({ sessionId }) => sessionId))
-    return () => listened.push([])
-  }
-  store.follow(ADA)
+  const { base, store } = device(home)
   store.follow(TRIP)
   await home.open().commit([append('a', ['m1'])], decide)
+  home.poke()
   await store.settled()
-  await vi.waitFor(() => expect(listened.at(-1)).toEqual([undefined, 'trip']))
   await home.open().commit([erase('e')], decide)
-  store.resume()
-  await vi.waitFor(() => expect(listened.at(-1)).toEqual([undefined]))
-  await write(store, [append('b', ['m2'])])
-  await vi.waitFor(() => expect(listened.at(-1)).toEqual([undefined, 'trip']))
+  home.poke()
+  await store.settled()
+  await vi.waitFor(async () => expect(await idsOf(base)).toEqual([]))
+  await home.open().commit([append('b', ['m2'])], decide)
+  home.poke()
+  await vi.waitFor(async () => expect(await idsOf(base)).toEqual(['m2']))
   await store.close()
+})
+
+test('a socket of what was erased is opened again ever later, up to a quarter of an hour', async () => {
+  const sockets: FakeSocket[] = []
+  class FakeSocket extends EventTarget {
+    constructor() {
+      super()
+      sockets.push(this)
+    }
+    close(): void {}
+    say(type: string, code = 1006): void {
+      this.dispatchEvent(Object.assign(new Event(type), { code }))
+    }
+  }
+  const waits: number[] = []
+  const transport = httpTransport({
+    url: 'https://memory.test',
+    token: 'token',
+    socket: edgeSocket,
+    WebSocket: FakeSocket as never,
+    random: () => 1,
+    host: {
+      now: () => 0,
+      controller: () => new AbortController(),
+      timeout(ms) {
+        waits.push(ms)
+        const controller = new AbortController()
+        queueMicrotask(() => controller.abort())
+        return { signal: controller.signal, clear: () => {} }
+      },
+    },
+  })
+  const end = transport.pokes?.([{ sessionId: 'trip' }], () => {})
+  const closeAll = async (code: number | undefined, count: number): Promise<void> => {
+    for (let each = 0; each < count; each++) {
+      const { length } = sockets
+      sockets.at(-1)?.say('close', code)
+      await vi.waitFor(() => expect(sockets).toHaveLength(length + 1))
+    }
+  }
+  await vi.waitFor(() => expect(sockets).toHaveLength(1))
+  await closeAll(1006, 9)
+  expect(waits.at(-1)).toBe(30_000)
+  await closeAll(4404, 6)
+  expect(waits.slice(-3)).toEqual([900_000, 900_000, 900_000])
+  // It is there again.
+  sockets.at(-1)?.say('open')
+  await closeAll(1006, 1)
+  expect(waits.at(-1)).toBe(30_000)
+  end?.()
 })
 
 test('a socket that cannot be opened again has the home asked once', async () => {
