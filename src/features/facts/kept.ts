@@ -117,16 +117,24 @@ export async function noteAll(parts: NotedIn): Promise<void> {
   for (const [scope, prefix] of [
     [store, FACT],
     [user, notesOf(sessionId)],
-  ] as const)
-    for (let after: string | undefined; ; ) {
-      const page = await scope.registers(prefix, after)
-      await note(
-        parts,
-        page.map(({ key }) => FACT + key.slice(prefix.length)),
-      )
-      after = page.at(-1)?.key
-      if (after === undefined) break
-    }
+  ] as const) {
+    const rows = await allOf(scope, prefix)
+    await note(
+      parts,
+      rows.map(({ key }) => FACT + key.slice(prefix.length)),
+    )
+  }
+}
+
+/** Registers in the order in which they were written: that of their keys is one of hashes of texts. */
+async function allOf(scope: ScopeStore, prefix: string): Promise<readonly RegisterRow[]> {
+  const rows: RegisterRow[] = []
+  for (let after: string | undefined; ; ) {
+    const page = await scope.registers(prefix, after)
+    rows.push(...page)
+    after = page.at(-1)?.key
+    if (after === undefined) return rows.sort((one, other) => one.seq - other.seq)
+  }
 }
 
 /** As {@link tell}, whether or not they are marked: facts by their keys. */
@@ -197,13 +205,9 @@ export async function dropAllNotes(
   host: Pick<Host, 'newId'>,
   sessionId: string,
 ): Promise<void> {
-  for (let after: string | undefined; ; ) {
-    const page = await user.registers(notesOf(sessionId), after)
-    const keys = page.flatMap((row) => (valueIn(row) === null ? [] : row.key))
-    await dropNotes(user, host, keys)
-    after = page.at(-1)?.key
-    if (after === undefined) return
-  }
+  const rows = await allOf(user, notesOf(sessionId))
+  const keys = rows.flatMap((row) => (valueIn(row) === null ? [] : row.key))
+  await dropNotes(user, host, keys)
 }
 
 /**
