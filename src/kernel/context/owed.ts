@@ -1,5 +1,5 @@
 import type { Host } from '../../ports/host.ts'
-import type { Name, Op, OpResult, SealedOp } from '../../ports/op.ts'
+import { idIn, type Name, type Op, type OpResult, type SealedOp } from '../../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
 import { checkReadable, valueIn } from '../log/bodies.ts'
 import { decide, nothingWritten } from '../log/decide.ts'
@@ -98,8 +98,12 @@ export async function emptiedBy(
   if (names.length === 0) return found
   await store.commit(deletesOf(host, names), (ops, rows) => {
     const { emptied, results } = decide(ops, rows)
+    // Registers in the order of their writing: that of their keys is one of hashes of texts.
+    const seqOf = (name: Name): number => rows.registers.get(idIn('register', name) ?? '')?.seq ?? 0
     // Of what is gone already only marks still name their sources.
-    found = emptied.filter((name) => !rows.deleted.has(name))
+    found = emptied
+      .filter((name) => !rows.deleted.has(name))
+      .sort((one, other) => seqOf(one) - seqOf(other))
     return nothingWritten(results)
   })
   return found

@@ -289,8 +289,11 @@ export class HttpWorld {
       case 'checkpoint':
         return this.#send('PUT', `${at}/checkpoint`, { value: { step: step.value } }, step.key)
       case 'profile':
+        if (step.value % 4 === 3) return this.#send('DELETE', '/v1/me/profile/SOUL.md', undefined, step.key)
         return this.#send('PUT', '/v1/me/profile/SOUL.md', { text: `Speak in way ${step.value}.` }, step.key)
       case 'skill': {
+        if (step.value % 4 === 3)
+          return this.#send('DELETE', `/v1/me/skills/skill-${step.value - 1}`, undefined, step.key)
         const body = { description: `Skill ${step.value}.`, text: `Do ${step.value}.` }
         return this.#send('PUT', `/v1/me/skills/skill-${step.value}`, body, step.key)
       }
