@@ -126,7 +126,7 @@ export async function noteAll(parts: NotedIn): Promise<void> {
   }
 }
 
-/** Registers in the order in which they were written: that of their keys is one of hashes of texts. */
+/** Registers in the order of their writing: that of their keys is one of hashes of texts. */
 async function allOf(scope: ScopeStore, prefix: string): Promise<readonly RegisterRow[]> {
   const rows: RegisterRow[] = []
   for (let after: string | undefined; ; ) {

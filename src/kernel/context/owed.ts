@@ -101,9 +101,7 @@ export async function emptiedBy(
     // Registers in the order of their writing: that of their keys is one of hashes of texts.
     const seqOf = (name: Name): number => rows.registers.get(idIn('register', name) ?? '')?.seq ?? 0
     // Of what is gone already only marks still name their sources.
-    found = emptied
-      .filter((name) => !rows.deleted.has(name))
-      .sort((one, other) => seqOf(one) - seqOf(other))
+    found = emptied.filter((name) => !rows.deleted.has(name)).sort((one, other) => seqOf(one) - seqOf(other))
     return nothingWritten(results)
   })
   return found

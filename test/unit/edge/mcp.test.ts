@@ -95,7 +95,9 @@ describe('an MCP client of a session', () => {
     await done('memory_correction', { text: 'The 9:50 to Turin is full.', supersedes: idIn(finding) })
     await done('memory_preference', { text: 'Ada likes window seats.' })
     const constraint = await done('memory_constraint', { text: 'Ada never flies.' })
-    expect(await done('memory_recall', { query: 'depot code' })).toMatch(/^\[from memory.*\n\d{4}-\d\d-\d\d\n- #1 .*4711/)
+    expect(await done('memory_recall', { query: 'depot code' })).toMatch(
+      /^\[from memory.*\n\d{4}-\d\d-\d\d\n- #1 .*4711/,
+    )
     expect(await done('memory_read_source', { reference: '#1' })).toMatch(/^\[from memory.*\n.*4711/)
     expect(await done('skill_load', { name: 'booking' })).toMatch(/Ask for the date first\.$/)
     expect(await session.skills.loaded()).toEqual(['booking'])

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { edgeSocket, httpTransport } from '../../../src/sync/http.ts'
 import { append, erase } from '../../contract/samples.ts'
-import { ADA, device, idsOf, TestHome, TRIP, write } from '../support/synced.ts'
+import { device, idsOf, TestHome, TRIP } from '../support/synced.ts'
 
 test('a change that is told while an older answer is under way is fetched', async () => {
   const home = new TestHome()
