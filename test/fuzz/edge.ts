@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Attempt, EdgeBodies, FAILED, isAfterWriting } from '../everywhere/edge-bodies.ts'
 import type { Target } from '../everywhere/edge-samples.ts'
-import { BareWorkerd, edgeWorker, SESSIONS, USERS } from '../kill/bare-workerd.ts'
+import { BareWorkerd, edgeWorker } from '../kill/bare-workerd.ts'
 import { ObjectRows } from './object-rows.ts'
 
 const BODIES = Number(process.argv[2] ?? 20_000)
@@ -18,6 +18,8 @@ const LANES = 8
 const A_SESSION = 250
 /** Bodies between two looks at what is stored. */
 const A_LOOK = 5
+/** The session of calls that name none. */
+const UNNAMED = 'default'
 /** Bodies to one workerd, so that its folder stays small. */
 const A_WORKERD = 20_000
 const SLOW_MS = 1_000
@@ -55,7 +57,7 @@ class Lane {
   constructor(url: string, folder: string, seed: number) {
     this.#url = url
     this.#bodies = new EdgeBodies(seed)
-    this.#rows = new ObjectRows(join(folder, 'objects'), SESSIONS.uniqueKey, USERS.uniqueKey)
+    this.#rows = new ObjectRows(join(folder, 'objects'))
   }
 
   async run(bodies: number): Promise<void> {
@@ -74,7 +76,7 @@ class Lane {
     await this.#post('/v1/sessions', { session_id: session })
     const finding = { kind: 'finding', text: 'The 9:40 to Turin is full.' }
     const { fact } = await this.#post(`/v1/sessions/${session}/facts`, finding)
-    this.#rows.open([null, guest.user_id as string, session])
+    this.#rows.open({ userId: guest.user_id as string, sessionId: session }, [UNNAMED])
     return { session, fact: (fact as { id: string }).id }
   }
 
@@ -93,11 +95,11 @@ class Lane {
   async #look(attempts: readonly Attempt[]): Promise<void> {
     let rest = attempts
     for (let times = 0; rest.length > 0 && times < 8 && goesOn(); times++) {
-      const before = this.#rows.read()
+      const before = await this.#rows.read()
       const refused: Attempt[] = []
       for (const attempt of rest) if (await this.#send(attempt)) refused.push(attempt)
       if (refused.length === rest.length) {
-        const changed = this.#rows.changedSince(before)
+        const changed = await this.#rows.changedSince(before)
         if (changed.length > 0) problem(`${changed.join()} changed by one of`, ...rest)
         return
       }

@@ -1,6 +1,12 @@
-import { readdirSync } from 'node:fs'
+import { createHash, createHmac } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as pause } from 'node:timers/promises'
+import { objectName } from '../../src/edge/objects/object-name.ts'
+import type { Scope } from '../../src/ports/op.ts'
+import { scopeName } from '../../src/ports/scope-name.ts'
+import { SESSIONS, USERS } from '../kill/bare-workerd.ts'
 
 /** Rows of tables, as text. */
 export interface Rows {
@@ -14,32 +20,40 @@ const BOOKKEEPING: ReadonlySet<string> = new Set([
   'plimsoll_edge_work',
 ])
 
-type ScopeName = readonly [tenant: string | null, user: string, session: string]
-
 interface Opened {
   readonly database: DatabaseSync
   /** Name of the scope of which this is the home. */
   readonly scope: string
 }
 
+const NOTES_MS = 20_000
+
 /** What workerd's files hold of one session and its user, read beside the running process. */
 export class ObjectRows {
-  readonly #folders: readonly [sessions: string, users: string]
-  /** Files that hold something else. */
-  readonly #others = new Set<string>()
+  readonly #folder: string
   #opened: readonly Opened[] = []
+  /** Sessions of which notes are waited for. */
+  #noting: readonly Scope[] = []
 
-  constructor(objects: string, sessions: string, users: string) {
-    this.#folders = [join(objects, sessions), join(objects, users)]
+  /** @param folder of all objects */
+  constructor(folder: string) {
+    this.#folder = folder
   }
 
-  /** Opens the files of a session and of its user, which have been written to. */
-  open([tenant, user, session]: ScopeName): void {
-    const [sessions, users] = this.#folders
-    this.#opened = [
-      this.#find(sessions, JSON.stringify([tenant, user, session])),
-      this.#find(users, JSON.stringify([tenant, user, null])),
-    ]
+  /**
+   * Opens the files of a session and of its user, which have been written to.
+   *
+   * @param others more of the user's sessions that may keep facts
+   */
+  open(session: Required<Pick<Scope, 'userId' | 'sessionId'>>, others: readonly string[]): void {
+    const { userId } = session
+    this.#opened = [session, { userId }].map((home) => {
+      const [database, scope] = [opened(this.#file(home)), scopeName(home)]
+      if (!database.prepare('SELECT 1 FROM plimsoll_scope WHERE name = ?').get(scope))
+        throw new Error(`nothing was written of ${scope}`)
+      return { database, scope }
+    })
+    this.#noting = [session, ...others.map((sessionId) => ({ userId, sessionId }))]
   }
 
   close(): void {
@@ -47,38 +61,58 @@ export class ObjectRows {
     this.#opened = []
   }
 
-  /** All rows, without a session's copy of what is its user's. */
-  read(): Rows {
+  /**
+   * All rows, without a session's copy of what is its user's, once the notes of the sessions' facts
+   * are written: this is done behind the answers, and for pushes by an alarm.
+   */
+  async read(): Promise<Rows> {
+    for (const scope of this.#noting) await this.#noted(scope)
     return Object.assign({}, ...this.#opened.map(rowsIn))
   }
 
   /** Tables whose rows differ. */
-  changedSince(before: Rows): readonly string[] {
-    const now = this.read()
+  async changedSince(before: Rows): Promise<readonly string[]> {
+    const now = await this.read()
     return [...new Set([...Object.keys(before), ...Object.keys(now)])].filter(
       (table) => (before[table] ?? '') !== (now[table] ?? ''),
     )
   }
 
-  #find(folder: string, scope: string): Opened {
-    for (const name of readdirSync(folder)) {
-      const file = join(folder, name)
-      if (!/^[0-9a-f]+\.sqlite$/.test(name) || this.#others.has(file)) continue
-      const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
-      if (has(database, scope)) return { database, scope }
+  async #noted(scope: Scope): Promise<void> {
+    const file = this.#file(scope)
+    if (!existsSync(file)) return
+    const database = opened(file)
+    try {
+      for (const end = Date.now() + NOTES_MS; owesNotes(database); await pause(5))
+        if (Date.now() > end) throw new Error(`${scopeName(scope)} owes its user notes of facts`)
+    } finally {
       database.close()
-      this.#others.add(file)
     }
-    throw new Error(`no file in ${folder} is the home of ${scope}`)
+  }
+
+  #file(scope: Scope): string {
+    const { uniqueKey } = scope.sessionId === undefined ? USERS : SESSIONS
+    return join(this.#folder, uniqueKey, `${objectId(uniqueKey, objectName(scope))}.sqlite`)
   }
 }
 
-function has(database: DatabaseSync, scope: string): boolean {
-  const made = database.prepare(`SELECT 1 FROM sqlite_master WHERE name = 'plimsoll_scope'`).get()
-  return (
-    made !== undefined &&
-    database.prepare('SELECT 1 FROM plimsoll_scope WHERE name = ?').get(scope) !== undefined
-  )
+/** The id that workerd gives the object of a name. */
+function objectId(uniqueKey: string, name: string): string {
+  const key = createHash('sha256').update(uniqueKey).digest()
+  const signed = (data: string | Buffer): Buffer =>
+    createHmac('sha256', key).update(data).digest().subarray(0, 16)
+  const first = signed(name)
+  return Buffer.concat([first, signed(first)]).toString('hex')
+}
+
+function opened(file: string): DatabaseSync {
+  return new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
+}
+
+function owesNotes(database: DatabaseSync): boolean {
+  const made = database.prepare(`SELECT 1 FROM sqlite_master WHERE name = 'plimsoll_edge_work'`).get()
+  const query = `SELECT 1 FROM plimsoll_edge_work WHERE kind = 'notes'`
+  return made !== undefined && database.prepare(query).get() !== undefined
 }
 
 function rowsIn({ database, scope }: Opened): Rows {

@@ -6,7 +6,7 @@ import { Caller } from './caller.ts'
 import { useDemoModel } from './changed-settings.ts'
 import { encryption } from './opened.ts'
 import { document, nameOf } from './routes.ts'
-import { changedIn, stateOf } from './rows.ts'
+import { changedIn, notesWritten, type Rows, stateOf } from './rows.ts'
 
 /**
  * With those that are sent again. `npm run test:fuzz` sends as many as one likes. With encryption
@@ -19,6 +19,8 @@ const LANES = 4
 const A_SESSION = 200
 /** Attempts between two looks at what is stored. */
 const A_LOOK = 5
+/** The session of calls that name none. */
+const UNNAMED = 'default'
 
 /** Of a lane: its own user, and a session after the other. */
 class Lane {
@@ -53,17 +55,23 @@ class Lane {
   async #look(caller: Caller, session: string, attempts: readonly Attempt[]): Promise<void> {
     let rest = attempts
     for (let times = 0; rest.length > 0 && times < 8; times++) {
-      const before = await stateOf(caller.user, session)
+      const before = await this.#stored(caller, session)
       const refused: Attempt[] = []
       for (const attempt of rest) if (await this.#send(caller, attempt)) refused.push(attempt)
       if (refused.length === rest.length) {
-        const changed = changedIn(before, await stateOf(caller.user, session))
+        const changed = changedIn(before, await this.#stored(caller, session))
         if (changed.length > 0)
           this.problems.push(`${changed.join()} changed by one of: ${rest.map(shown).join('\n')}`)
         return
       }
       rest = refused
     }
+  }
+
+  /** What was accepted before is written whole then. */
+  async #stored({ user }: Caller, session: string): Promise<Rows> {
+    await notesWritten(user, UNNAMED)
+    return stateOf(user, session)
   }
 
   /** @returns whether it was refused, and so must have changed nothing */

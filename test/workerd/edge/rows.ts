@@ -1,4 +1,5 @@
 import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test'
+import { vi } from 'vitest'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
 import type { User } from './caller.ts'
 
@@ -22,6 +23,24 @@ export function sessionObject(user: User, sessionId: string): DurableObjectStub 
   return env.SESSIONS.getByName(objectName({ ...user, sessionId }))
 }
 
+/**
+ * Waits until a session owes its user no notes of facts: they are written behind the answers, those
+ * of pushes by an alarm.
+ */
+export async function notesWritten(user: User, session: string): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      const owed = await runInDurableObject(sessionObject(user, session), (_, { storage: { sql } }) => {
+        const made = sql.exec(`SELECT 1 FROM sqlite_master WHERE name = 'plimsoll_edge_work'`).toArray()
+        const query = `SELECT 1 FROM plimsoll_edge_work WHERE kind = 'notes'`
+        return made.length > 0 && sql.exec(query).toArray().length > 0
+      })
+      if (owed) throw new Error(`${session} owes its user notes of facts`)
+    },
+    { timeout: 20_000, interval: 5 },
+  )
+}
+
 /** All that an object holds. */
 export function rowsOf(stub: DurableObjectStub): Promise<Rows> {
   return runInDurableObject(stub, async (_, { storage }) => {
@@ -35,10 +54,11 @@ export function rowsOf(stub: DurableObjectStub): Promise<Rows> {
 }
 
 /**
- * What is stored of a user, and of one of the user's sessions by itself: without its copy of what
- * is the user's.
+ * What is stored of a user, and of one of the user's sessions by itself, once its notes are
+ * written: without its copy of what is the user's.
  */
 export async function stateOf(user: User, session: string): Promise<Rows> {
+  await notesWritten(user, session)
   const [ofUser, ofSession] = await Promise.all([
     stateIn(userObject(user), [user.tenant ?? null, user.userId, null]),
     stateIn(sessionObject(user, session), [user.tenant ?? null, user.userId, session]),
