@@ -313,7 +313,7 @@ describe('two browsers and an edge', () => {
     },
   )
 
-  it.each([
+  it.each<readonly [how: string, script: string]>([
     ['where the one that sends is closed', ''],
     ...(isWhole ? [['without locks, so that both send', 'delete Navigator.prototype.locks'] as const] : []),
   ])('send what two tabs of a profile wrote once, %s (T27)', async (_, script) => {
