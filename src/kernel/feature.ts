@@ -21,8 +21,12 @@ export interface Feature<Name extends string = string, S extends Shape = Shape> 
   readonly name: Name
   readonly shape?: S
   readonly needs?: readonly string[]
-  /** Settings that change bytes: they enter the lane's hash, as does that there is an `open`. */
-  lane?(policy: Pick<Policy, 'cap'>): Json
+  /**
+   * Settings that change bytes: they enter the lane's hash, as does that there is an `open`. False:
+   * memories with and without it have the same epochs. Contract: then its sessions have no `show`
+   * and no `cover`; nothing checks that.
+   */
+  readonly lane?: ((policy: Pick<Policy, 'cap'>) => Json) | false
   /** A field of each message's derived column. Contract: pure, also run over rows without one. */
   derive?(message: Message): readonly [field: string, value: Json]
   /** Registers that it owns: what export, import, forgetting, retention and replicas know of it. */

@@ -59,8 +59,8 @@ export function createKernel<F extends object>(options: KernelOptions): Memory<F
   const use = checkUse(given)
   const lanes = (cap: number) => {
     // Whatever has a part in a session may show something; so that it is there is a setting too.
-    const shown = use.filter(({ open, lane }) => open ?? lane)
-    return Object.fromEntries(shown.map(({ name, lane }) => [name, lane?.({ cap }) ?? null]))
+    const shown = use.filter(({ open, lane }) => lane ?? open)
+    return Object.fromEntries(shown.map(({ name, lane }) => [name, lane ? lane({ cap }) : null]))
   }
   const limited = (other: Limits): Policy => createPolicy({ ...limits, ...other }, counter, lanes, 'context')
   const provided = use.flatMap(({ provides = [] }) => provides)

@@ -800,6 +800,42 @@ export function describeEncrypted(name: string, open: () => Store): void {
       }
     })
 
+    it('reads on where others made keys and wrote, after an erase, while it looked for keys', async () => {
+      const store = await filled()
+      await encrypt(store)
+        .open(SCOPE)
+        .commit([erase('op-4')], decide)
+      let looks = 0
+      const registering = async (): Promise<void> => {
+        if (looks++ > 0) return
+        await encrypt(store)
+          .open(SCOPE)
+          .commit([append('op-5', ['m3'])], decide)
+      }
+      expect(await read(store, { registering })).toMatchObject({ told: [], bodies: [bodyOf('m3')] })
+      expect(looks).toBe(2)
+    })
+
+    it('rejects where its keys are missing, also while others write', async () => {
+      const store = await filled()
+      let writes = 0
+      const keyless = changedStore(store, (inner) => ({
+        register: async () => {
+          if (writes++ === 0) await inner.commit([remove('op-4', 'register:nothing')], decide)
+          return undefined
+        },
+      }))
+      const scope = encrypt(keyless).open(SCOPE)
+      const canary = append('op-5', ['m9'], { bodies: ['CANARY'] })
+      expect(await codeOf(scope.entries())).toBe('ERR_DECRYPT')
+      expect(await codeOf(scope.commit([canary], decide))).toBe('ERR_DECRYPT')
+      expect(await textOf(store, [SCOPE])).not.toContain('CANARY')
+      await encrypt(store)
+        .open(SCOPE)
+        .commit([append('op-6', ['m3'])], decide)
+      expect((await read(store)).bodies).toEqual(['m1', 'm2', 'e1', 'm3'].map(bodyOf))
+    })
+
     it('lists what first calls wrote at the same time', async () => {
       const store = open()
       const { profile } = memoryOver(encrypt(store)).user(USER)

@@ -4,12 +4,14 @@ import {
   compaction,
   createMemory,
   eraseUser,
+  extraction,
   type Feature,
   forget,
   listSessions,
   mapStore,
   rewind,
   type ShowPart,
+  standard,
 } from '../../src/index.ts'
 
 const counter = charsPerToken(4)
@@ -87,6 +89,23 @@ describe('the line', () => {
     const session = open({ use: [lying] })
     await expect(session.append(talk)).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
     expect(await session.history()).toEqual([])
+  })
+})
+
+describe('what shows nothing', () => {
+  it('is in the lane of those who do not use it: an epoch that one began, the other goes on with', async () => {
+    const store = mapStore()
+    const sharing = { store, budget: 4_000 }
+    const home = open({ ...sharing, use: [...standard(), extraction()] })
+    const device = open({ ...sharing, use: standard() })
+    await device.append({ role: 'user', content: 'I prefer window seats.' })
+    const first = await device.context()
+    expect(await home.context()).toEqual(first)
+    await home.append({ role: 'assistant', content: 'Noted.' })
+    await device.append({ role: 'user', content: 'And now?' })
+    const second = await home.context()
+    expect(second.epoch).toBe(first.epoch)
+    expect(await device.context()).toEqual(second)
   })
 })
 

@@ -309,10 +309,27 @@ export class ChatConversation implements Conversation {
     open.ends.push(home.onStorage(() => this.#become({ storage: home.storage() })))
     if (outbox) open.ends.push(outbox.subscribe(() => this.#show()))
     this.#become({ storage: home.storage(), model: home.model(), takesUploads: home.takesUploads })
-    const watch = (): void =>
-      void open.ends.push(open.session.watch(() => void this.#follow(open).catch(() => {})))
-    if (isFresh && outbox) open.ends.push(onceSent(outbox, sessionId, watch))
-    else watch()
+    let isWatched = false
+    // Before something was sent, an edge may have nothing to tell of.
+    let isSent = false
+    const watch = (): void => {
+      if (isWatched) return
+      isWatched = true
+      isSent = false
+      const follow = (): void => void this.#follow(open).catch(() => {})
+      open.ends.push(
+        open.session.watch(follow, () => {
+          isWatched = false
+          if (isSent) watch()
+        }),
+      )
+    }
+    const sent = (): void => {
+      isSent = true
+      watch()
+    }
+    if (outbox) open.ends.push(onSent(outbox, sessionId, sent))
+    if (!isFresh || !outbox) watch()
     if (isFresh) this.#become({ loaded: true })
     return open
   }
@@ -660,19 +677,12 @@ function firstOfReply(messages: readonly Message[], place: number): number {
   return messages.findLastIndex(({ role }, index) => role === 'user' && index < place) + 1
 }
 
-/**
- * Calls back once a message of a session has left the outbox, whichever tab sent it: before, an
- * edge has nothing to tell of.
- */
-function onceSent(outbox: Outbox, sessionId: string, sent: () => void): () => void {
-  let waited = false
-  const end = outbox.subscribe(() => {
+/** Calls back whenever all messages of a session have left the outbox, whichever tab sent them. */
+function onSent(outbox: Outbox, sessionId: string, sent: () => void): () => void {
+  let waited = outbox.of(sessionId).length > 0
+  return outbox.subscribe(() => {
     const waits = outbox.of(sessionId).length > 0
-    if (waited && !waits) {
-      end()
-      sent()
-    }
-    waited ||= waits
+    if (waited && !waits) sent()
+    waited = waits
   })
-  return end
 }

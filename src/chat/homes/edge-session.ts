@@ -37,7 +37,7 @@ export function edgeSession(client: Client, sessionId: string): HomeSession {
     },
     reply: (options) => reply(session, options),
     join: (options) => join(session, options),
-    watch: (listener) => watch(session, listener),
+    watch: (listener, ended) => watch(session, listener, ended),
     inspected: async () => ({ home: 'edge', session }),
     prepare: async () => {},
     close: async () => {},
@@ -54,10 +54,11 @@ async function orEmpty<Item>(asked: Promise<readonly Item[]>): Promise<readonly 
   }
 }
 
-function watch(session: SessionClient, listener: () => void): () => void {
+function watch(session: SessionClient, listener: () => void, ended: () => void): () => void {
   try {
     return session.live(({ type }) => {
       if (type === 'open' || type === 'change') listener()
+      else if (type === 'refused') ended()
     })
   } catch {
     // Without sockets, what others write shows with the next thing that is said here.

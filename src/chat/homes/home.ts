@@ -81,8 +81,11 @@ export interface HomeSession {
   reply(options: ReplyOptions): Promise<void>
   /** Follows a reply that goes on already. @returns whether there was one */
   join(options: ReplyOptions): Promise<boolean>
-  /** Calls the listener when something may have changed. */
-  watch(listener: () => void): () => void
+  /**
+   * Calls the listener when something may have changed, and `ended` where it will tell no more,
+   * since there is no such session yet.
+   */
+  watch(listener: () => void, ended: () => void): () => void
   inspected(): Promise<InspectedSession>
   close(): Promise<void>
 }

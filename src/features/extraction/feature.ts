@@ -47,6 +47,8 @@ export function extraction(options: ExtractionOptions = {}): Feature<'extraction
   return {
     name: 'extraction',
     needs: ['facts'],
+    // What it keeps shows as facts do, whoever has it in use: a device need not extract.
+    lane: false,
     open: (session) => ({
       cut: {
         name: 'extract',

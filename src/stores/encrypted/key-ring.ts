@@ -298,8 +298,20 @@ export class KeyRing {
 
   async #read(): Promise<KeyState> {
     const { store } = this.#parts
-    // In this order: who writes in between makes the head another one than is known here.
-    const { seq } = await store.head()
+    for (;;) {
+      // First: who writes in between makes the head another one than is known here.
+      const { seq } = await store.head()
+      const state = await this.#readAt(seq)
+      if (state !== 'missing') return state
+      // After an erase others may have made keys, and written, between two of these reads.
+      if ((await store.head()).seq === seq)
+        throw new PlimsollError('ERR_DECRYPT', 'encryptedStore: the data keys are missing')
+    }
+  }
+
+  /** @returns `missing`: no keys were found, and then something that is encrypted */
+  async #readAt(seq: number): Promise<KeyState | 'missing'> {
+    const { store } = this.#parts
     const row = await store.register(KEY_REGISTER)
     const body = row?.body ?? null
     const own = body === null ? [] : storedIn(body)
@@ -307,12 +319,14 @@ export class KeyRing {
     const shared = store.isReplica || (!row && seq > 0) ? await this.#readShared(own) : []
     const rows = [...(row ? [row] : []), ...(store.isReplica ? shared : [])]
     const stored = [...own, ...shared.flatMap((one) => storedIn(one.body ?? '[]'))]
-    const isPlain = stored.length === 0 && body === null && seq > 0 && (await holdsPlain(store))
+    const isKeyless = stored.length === 0 && body === null && seq > 0
+    const found = isKeyless ? await firstBody(store) : null
+    if (found !== null && keyOf(found) !== undefined) return 'missing'
     return {
       version: rows.length === 0 ? null : rows.map(({ version }) => version).join(),
       seq,
       stored: [...new Map(stored.map((key) => [key.id, key])).values()],
-      isPlain,
+      isPlain: found !== null,
     }
   }
 
@@ -361,27 +375,20 @@ export class KeyRing {
   }
 }
 
-/**
- * Whether a scope without keys holds something in the clear.
- *
- * @throws ERR_DECRYPT: it holds something that is encrypted, so that its keys are missing
- */
-async function holdsPlain(store: ScopeStore): Promise<boolean> {
-  const isPlain = ({ body }: { readonly body: string | null }): boolean => {
-    if (body !== null && keyOf(body) !== undefined)
-      throw new PlimsollError('ERR_DECRYPT', 'encryptedStore: the data keys are missing')
-    return body !== null
-  }
+/** Some body of a scope, of a register or else an entry; `null`: it has none. */
+async function firstBody(store: ScopeStore): Promise<string | null> {
   const registers = await store.registers('')
-  if (registers.some((row) => !isKeyRegister(row.key) && isPlain(row))) return true
+  const register = registers.find(({ key, body }) => !isKeyRegister(key) && body !== null)
+  if (register) return register.body
   for (let after: string | undefined; ; ) {
     const { rows, more } = await store.entries({
       first: Number.MAX_SAFE_INTEGER,
       ...(after !== undefined && { after }),
     })
-    if (rows.some(isPlain)) return true
+    const entry = rows.find(({ body }) => body !== null)
+    if (entry) return entry.body
     after = rows.at(-1)?.id
-    if (!more || after === undefined) return false
+    if (!more || after === undefined) return null
   }
 }
 
