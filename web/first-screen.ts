@@ -1,6 +1,5 @@
+import { mark } from '../src/chat/launcher/parts.ts'
 import type { Words } from './words.ts'
-
-const SVG = 'http://www.w3.org/2000/svg'
 
 export interface FirstScreenActions {
   /** Contract: says a text in the conversation. */
@@ -35,14 +34,4 @@ function starter(label: string, click: () => void): HTMLElement {
   button.addEventListener('click', click)
   item.append(button)
   return item
-}
-
-function mark(): SVGElement {
-  const picture = document.createElementNS(SVG, 'svg')
-  picture.setAttribute('viewBox', '0 0 24 24')
-  picture.setAttribute('aria-hidden', 'true')
-  const path = document.createElementNS(SVG, 'path')
-  path.setAttribute('d', 'M12 5a7 7 0 1 0 0 14 7 7 0 1 0 0-14M2 12h20')
-  picture.append(path)
-  return picture
 }

@@ -5,7 +5,7 @@ import type { SnapshotSource } from '../ports/snapshot.ts'
 /** Messages that are read at once. */
 const PAGE = 50
 
-/** A conversation as people read it, whatever of it a model sees. */
+/** A conversation as people read it, no matter how much of it a model sees. */
 export interface Conversation {
   /** Whether it was read yet. */
   readonly loaded: boolean

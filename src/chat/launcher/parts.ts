@@ -1,7 +1,7 @@
 const SVG = 'http://www.w3.org/2000/svg'
 
 /** The mark of the load line, drawn without a parser: the launcher comes before any library. */
-function mark(): SVGElement {
+export function mark(): SVGElement {
   const picture = document.createElementNS(SVG, 'svg')
   picture.setAttribute('viewBox', '0 0 24 24')
   picture.setAttribute('aria-hidden', 'true')

@@ -44,17 +44,7 @@ test('a session that was erased elsewhere is listened to, since another device m
 })
 
 test('a socket of what was erased is opened again ever later, up to a quarter of an hour', async () => {
-  const sockets: FakeSocket[] = []
-  class FakeSocket extends EventTarget {
-    constructor() {
-      super()
-      sockets.push(this)
-    }
-    close(): void {}
-    say(type: string, code = 1006): void {
-      this.dispatchEvent(Object.assign(new Event(type), { code }))
-    }
-  }
+  const { sockets, FakeSocket } = fakeSockets()
   const waits: number[] = []
   const transport = httpTransport({
     url: 'https://memory.test',
@@ -94,17 +84,7 @@ test('a socket of what was erased is opened again ever later, up to a quarter of
 })
 
 test('a socket that cannot be opened again has the home asked once', async () => {
-  const sockets: FakeSocket[] = []
-  class FakeSocket extends EventTarget {
-    constructor() {
-      super()
-      sockets.push(this)
-    }
-    close(): void {}
-    say(type: string): void {
-      this.dispatchEvent(Object.assign(new Event(type), { code: 1006 }))
-    }
-  }
+  const { sockets, FakeSocket } = fakeSockets()
   const transport = httpTransport({
     url: 'https://memory.test',
     token: 'token',
@@ -129,14 +109,7 @@ for (const [code, times] of [
   [1006, 0],
 ] as const)
   test(`a socket that closes with ${code} tells of ${times} changes`, async () => {
-    const sockets: FakeSocket[] = []
-    class FakeSocket extends EventTarget {
-      constructor() {
-        super()
-        sockets.push(this)
-      }
-      close(): void {}
-    }
+    const { sockets, FakeSocket } = fakeSockets()
     const transport = httpTransport({
       url: 'https://memory.test',
       token: 'token',
@@ -146,7 +119,28 @@ for (const [code, times] of [
     const told = vi.fn()
     const end = transport.pokes?.([{ sessionId: 'trip' }], told)
     await vi.waitFor(() => expect(sockets).toHaveLength(1))
-    sockets[0]?.dispatchEvent(Object.assign(new Event('close'), { code }))
+    sockets[0]?.say('close', code)
     expect(told.mock.calls).toEqual(Array(times).fill([{ scope: { sessionId: 'trip' } }]))
     end?.()
   })
+
+interface Sayable {
+  /** @param code of a close */
+  say(type: string, code?: number): void
+}
+
+/** A class of sockets that do what a test says, and those that were made of it. */
+function fakeSockets() {
+  const sockets: Sayable[] = []
+  class FakeSocket extends EventTarget implements Sayable {
+    constructor() {
+      super()
+      sockets.push(this)
+    }
+    close(): void {}
+    say(type: string, code = 1006): void {
+      this.dispatchEvent(Object.assign(new Event(type), { code }))
+    }
+  }
+  return { sockets, FakeSocket }
+}
