@@ -1,8 +1,8 @@
 /**
  * Makes what is published of `dist/` smaller. Scripts lose their comments, which the declarations
- * beside them have too; annotations that bundlers read stay. `.npmignore` in its folders names the files that
- * no entry of the package reaches: declarations of its insides, and scripts of types alone. Doing
- * it twice changes nothing.
+ * beside them have too; annotations that bundlers read stay. `.npmignore` in its folders names the
+ * files that no entry of the package reaches: declarations of its insides, and scripts of types
+ * alone. Doing it twice changes nothing.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
