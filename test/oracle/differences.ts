@@ -34,6 +34,13 @@ export const wanted: readonly WantedDifference[] = [
     holds: ({ command, path }) => isRecall(command) || path.some(isKept),
   },
   {
+    changelog: 'A window with `keep: { tokens }` and no `max.tokens` is cut when that pays',
+    isLasting: true,
+    holds: ({ is }, { first }) =>
+      first.configurations.some(({ window }) => window?.keep?.tokens && !window.max?.tokens) &&
+      JSON.stringify(is).includes('"cause":"window"'),
+  },
+  {
     changelog: 'What is noted of a fact with the user names the fact as a source',
     holds: ({ path, is }) => {
       const row = at(is, path.slice(0, path.lastIndexOf('sources')))
