@@ -55,6 +55,13 @@ export const BUDGETS: readonly Budget[] = [
     mostKiB: 16.6,
     goalKiB: 8,
   },
+  {
+    name: 'plimsoll/openai-agents, for a program that has createMemory and mapStore',
+    code: `export { PlimsollSession } from '../../src/bridges/openai-agents/index.ts'`,
+    from: import.meta.dirname,
+    beside: `export { createMemory, mapStore } from 'plimsoll'`,
+    mostKiB: 8.5,
+  },
   { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'`, mostKiB: 6.5 },
 ]
 
