@@ -123,6 +123,13 @@ const arrowSeeds: readonly (readonly Seed[])[] = [
   ],
   [
     {
+      file: 'src/bridges/langchain/seed.ts',
+      code: `export * from '../../agent/run.ts'`,
+      reports: 'bridges/langchain may',
+    },
+  ],
+  [
+    {
       file: 'src/bridges/openai-agents/seed.ts',
       code: `export * from '../../agent/run.ts'`,
       reports: 'bridges/openai-agents may',
@@ -250,6 +257,7 @@ const lintSeeds: readonly Seed[] = [
     'bridges/ai-sdk',
     'bridges/mcp',
     'bridges/langgraph',
+    'bridges/langchain',
     'bridges/openai-agents',
     'replay',
     'inspector/view',

@@ -7,6 +7,7 @@ import {
   type ModelRequest,
   OpenAIResponsesCompactionSession,
   Runner,
+  type StreamEvent,
   setTracingDisabled,
   tool,
   Usage,
@@ -53,7 +54,7 @@ function scripted(...replies: readonly (readonly AgentOutputItem[])[]) {
       yield {
         type: 'response_done',
         response: { id: 'r', output, usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } },
-      }
+      } as StreamEvent
     },
   }
   return { model, requests }
