@@ -12,6 +12,7 @@ import type { Json, JsonObject, Message, MessageInput, Part, Role } from '../../
 import { callName } from '../../render/parts.ts'
 import {
   emptied,
+  isBlankContent,
   isRecord,
   keepShape,
   refilled,
@@ -107,9 +108,12 @@ export function shownMessages(role: Role, parts: readonly Part[], names: Map<str
         ...(isError && { status: 'error' }),
       })
     })
-  const stored = fromParts(role, parts)
-  for (const call of callsIn(stored.data)) names.set(String(call.id), String(call.name))
-  return langChainMessages([stored])
+  const { type, data } = fromParts(role, parts)
+  const calls = callsIn(data)
+  for (const { id, name } of calls) names.set(String(id), String(name))
+  // Not every provider takes a blank text beside calls.
+  const isBlank = calls.length > 0 && isBlankContent(data.content)
+  return langChainMessages([{ type, data: isBlank ? { ...data, content: '' } : data }])
 }
 
 function fromParts(role: Role, parts: readonly Part[], kept?: Stored): Stored {

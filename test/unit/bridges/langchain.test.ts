@@ -106,7 +106,7 @@ it('trims the messages of a conversation, and keeps what it is given', async () 
   for (let turn = 0; turn < 20; turn++) {
     messages.push(new HumanMessage(`Question ${turn}?`))
     messages.push(
-      new AIMessage({ content: '', tool_calls: [{ id: 'same', name: 'a.b', args: { turn } }] }),
+      new AIMessage({ content: '\n', tool_calls: [{ id: 'same', name: 'a.b', args: { turn } }] }),
       new ToolMessage({ tool_call_id: 'same', content: `${turn} `.repeat(200) }),
     )
     const shown = await trimmer.invoke(messages)
@@ -117,6 +117,7 @@ it('trims the messages of a conversation, and keeps what it is given', async () 
       { type: 'tool_call', id: result.tool_call_id, name: 'a_b', args: { turn } },
     ])
     expect(result.name).toBe('a_b')
+    expect(call.content).toBe('')
     messages.push(new AIMessage(`Answer ${turn}.`))
   }
   expect(said(await history.getMessages()).length).toBe(messages.length - 2)
