@@ -63,7 +63,7 @@ export const BUDGETS: readonly Budget[] = [
       (name) => `@langchain/core/${name}`,
     ),
     beside: `export { createMemory, mapStore } from 'plimsoll'`,
-    mostKiB: 6.4,
+    mostKiB: 6.5,
   },
   {
     name: 'plimsoll/openai-agents, for a program that has createMemory and mapStore',
