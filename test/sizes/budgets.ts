@@ -55,6 +55,23 @@ export const BUDGETS: readonly Budget[] = [
     mostKiB: 17.9,
     goalKiB: 8,
   },
+  {
+    name: 'plimsoll/langchain, for a program that has createMemory and mapStore',
+    code: `export { PlimsollChatHistory } from '../../src/bridges/langchain/index.ts'`,
+    from: import.meta.dirname,
+    external: ['chat_history', 'messages', 'runnables', 'utils/function_calling'].map(
+      (name) => `@langchain/core/${name}`,
+    ),
+    beside: `export { createMemory, mapStore } from 'plimsoll'`,
+    mostKiB: 6.5,
+  },
+  {
+    name: 'plimsoll/openai-agents, for a program that has createMemory and mapStore',
+    code: `export { PlimsollSession } from '../../src/bridges/openai-agents/index.ts'`,
+    from: import.meta.dirname,
+    beside: `export { createMemory, mapStore } from 'plimsoll'`,
+    mostKiB: 8.5,
+  },
   { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'`, mostKiB: 6.5 },
 ]
 
