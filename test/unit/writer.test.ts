@@ -182,6 +182,25 @@ test('a message that is written alone is one thing with its op, and with no othe
   expect(rows.map(({ opId }) => opId)).toEqual(['entry:a'])
 })
 
+test('messages of which only the first has an id are known by that, whatever the others say', async () => {
+  const store = mapStore()
+  const session = createMemory({ store, budget: 1_000 }).session({ userId: 'ada', sessionId: 'trip' })
+  const said = [
+    { id: 'a', role: 'user', content: 'a' },
+    { role: 'assistant', content: 'b' },
+    { role: 'user', content: 'c' },
+  ] as const
+  const { messages } = await session.append(said)
+  const again = await session.append(said)
+  expect(again).toMatchObject({ messages, repeated: true, mismatch: false })
+  const others = [said, [said[0]], [said[0], { role: 'assistant', content: 'other' }]] as const
+  for (const [index, other] of others.entries())
+    expect(await session.append(other)).toMatchObject({ messages, repeated: true, mismatch: index > 0 })
+  const { rows } = await store.open({ userId: 'ada', sessionId: 'trip' }).entries()
+  expect(rows.map(({ opId }) => opId).slice(0, 2)).toEqual(['entry:a', 'entry:a'])
+  expect(rows).toHaveLength(3)
+})
+
 test('features hear what is durable, each with what came of its own part, and may throw', async () => {
   const heard: unknown[] = []
   const hearing = (name: string, fails: boolean): Feature => ({

@@ -78,8 +78,8 @@ export function askUser<Name extends UserCallName>(
 
 /**
  * A call that may be sent again: an object may have done what it was asked for, and its answer be
- * lost. So it names its op; but one message without an id is given one, which does that, and is
- * stored as one thing with its op. A fact is known by what it says.
+ * lost. So it names its op; but the first of messages without ids is given one, which does that,
+ * and is stored as one thing with the op. A fact is known by what it says.
  */
 function repeatable<Input>(
   name: SessionCallName | UserCallName,
@@ -89,7 +89,7 @@ function repeatable<Input>(
   if (meta.keyed || name === 'remember') return [input, meta]
   const { messages } = (input ?? {}) as { readonly messages?: unknown }
   const [first, ...others] = Array.isArray(messages) ? (messages as { readonly id?: string }[]) : []
-  if (!first || first.id !== undefined || others.length > 0)
+  if (!first || [first, ...others].some(({ id }) => id !== undefined))
     return [input, { ...meta, opId: webHost.newId() }]
-  return [{ ...input, messages: [{ ...first, id: webHost.newId() }] }, meta]
+  return [{ ...input, messages: [{ ...first, id: webHost.newId() }, ...others] }, meta]
 }

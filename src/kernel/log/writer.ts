@@ -130,9 +130,11 @@ export class Writer {
     const twice = ids.find((id, index) => ids.indexOf(id) < index)
     if (twice !== undefined) throw duplicate(operation, twice)
     const { opId, round } = checkFields<AppendOptions>(operation, '', options, OPTIONS)
+    const given = inputs.findLastIndex(({ id }) => id !== undefined) + 1
     const isNamed = inputs.length > 0 && inputs.every(({ id }) => id !== undefined)
+    // Of several, the first may have a name that stands for all.
     const made = () =>
-      isAlone && ids.length === 1
+      isAlone && (ids.length === 1 || given === 1)
         ? `entry:${ids[0]}`
         : isNamed
           ? `${operation}/${hashText(JSON.stringify(ids))}`
