@@ -938,7 +938,7 @@ class SqlScope implements ScopeStore {
       row.place,
       row.kind,
       row.id,
-      row.opId === `entry:${row.id}` && row.place === 0 ? null : row.opId,
+      opIn(row),
       row.ordinal,
       row.round ?? null,
       row.lane ?? null,
@@ -1111,7 +1111,7 @@ function follow(
   const { seq, ordinal } = last ?? head
   return {
     newest: last
-      ? { n: n + log.length, op: idIn('entry', last.opId as Name) ?? last.opId, seq, ordinal, stamp }
+      ? { n: n + log.length, op: opIn(last) ?? last.id, seq, ordinal, stamp }
       : known.newest && { ...known.newest, stamp },
     head: {
       ...(first?.ordinal === 1 ? { ...head, first: first.id } : head),
@@ -1129,6 +1129,11 @@ function follow(
     stamp,
     state: replica ? { replica: replica.state } : known.state,
   }
+}
+
+/** What the column of a row holds that names its op: nothing, where the row is one thing with it. */
+function opIn({ opId, id, place }: LogRow): string | null {
+  return opId === `entry:${id}` && place === 0 ? null : opId
 }
 
 /** Whether a scope that ended with one row and ends with the other has not changed in between. */
