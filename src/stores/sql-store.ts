@@ -795,11 +795,13 @@ class SqlScope implements ScopeStore {
   #write(decision: Decision, ops: readonly SealedOp[], { registers: before }: Rows): void {
     const { erase, emptied, unrecorded, log, registers, marks, refused, used, replica } = decision
     if (log.length + registers.length + refused.length === 0 && !replica) return
+    // Of a scope that begins with this, nothing is there to be removed.
+    const isNew = this.#find() === NO_SCOPE
     const scope = this.#make()
     const known = this.#known
     const rebase = replica?.rebase
     const last = rebase ? this.#takeBack(scope, rebase) : known?.newest?.n
-    if (erase) this.#erase(scope)
+    if (erase && !isNew) this.#erase(scope)
     for (const name of emptied) this.#empty(scope, name)
     if (unrecorded !== undefined) this.#unrecord(scope, unrecorded)
     const n = (erase ? undefined : last) ?? firstOf(scope) - 1
@@ -829,7 +831,7 @@ class SqlScope implements ScopeStore {
       )
     for (const id of used) database.run('DELETE FROM plimsoll_unused WHERE scope = ? AND id = ?', scope, id)
     if (erase || emptied.length > 0 || rebase) {
-      removeDerived(database, scope)
+      if (!isNew) removeDerived(database, scope)
       const seq = log.at(-1)?.seq ?? rebase?.to.seq ?? known?.head.seq ?? 0
       database.run('UPDATE plimsoll_scope SET emptied = ? WHERE scope = ?', seq, scope)
     }
@@ -895,8 +897,12 @@ class SqlScope implements ScopeStore {
   #make(): number {
     const found = this.#find()
     if (found !== NO_SCOPE) return found
-    this.#database.run('INSERT INTO plimsoll_scope (name) VALUES (?)', this.#name)
-    return this.#find()
+    const [row] = this.#database.all(
+      'INSERT INTO plimsoll_scope (name) VALUES (?) RETURNING scope',
+      this.#name,
+    )
+    this.#number = row?.scope as number
+    return this.#number
   }
 
   /**
