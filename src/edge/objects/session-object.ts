@@ -159,7 +159,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     clearRuns: () => this.#turns.clear(),
     rewrite: () => rewrite(this.ctx.storage),
     forgot: () => this.#answers.forget(),
-    wrote: (keys, by) => (by === 'calls' ? this.#notes.wrote(keys) : this.#notes.leave()),
+    wrote: (facts, by) => (by === 'calls' ? this.#notes.wrote(facts) : this.#notes.leave()),
     noter: { settle: () => this.#notes.settle() },
   })
   readonly #work = new WorkQueue({
@@ -198,8 +198,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     onFailure: this.#failures.ofWork,
   })
   readonly #notes = new FactNotes({
-    note: async (keys) => {
-      await this.#life.living?.noteFacts(keys)
+    note: async (facts) => {
+      await this.#life.living?.noteFacts(facts)
     },
     // It is written with the commit; the alarm is only set sooner by this.
     owe: () => void this.#work.schedule(NOTES, webHost.now() + NOTES_MS, { payload: true }).catch(() => {}),
