@@ -46,13 +46,13 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll/sync, httpTransport',
     code: `export { httpTransport, sync } from 'plimsoll/sync'`,
-    mostKiB: 19.9,
+    mostKiB: 21.1,
   },
   {
     name: 'plimsoll/sync, httpTransport, for a page that has createMemory and plimsoll/dexie',
     code: `export { httpTransport, sync } from 'plimsoll/sync'`,
     beside: `export { createMemory } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
-    mostKiB: 16.6,
+    mostKiB: 17.9,
     goalKiB: 8,
   },
   {
