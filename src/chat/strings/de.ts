@@ -32,6 +32,9 @@ export const de: Strings = {
   emptyTitle: 'Was kann ich für Sie tun?',
   emptyText:
     'Wichtiges wird gemerkt und bleibt in Ihrer Hand: Sie können es jederzeit ansehen, ändern oder löschen.',
+  missingTitle: 'Hier ist kein Gespräch',
+  missingText:
+    'Das Gespräch, das dieser Link nennt, wurde gelöscht oder gehört nicht Ihnen. Was Sie jetzt schreiben, beginnt ein neues.',
   loadingOlder: 'Ältere Nachrichten werden gelesen',
   beginning: 'Hier beginnt die Unterhaltung.',
   toEnd: 'Zur neuesten Nachricht',

@@ -32,6 +32,9 @@ export const es: Strings = {
   emptyTitle: '¿En qué puedo ayudarle?',
   emptyText:
     'Lo importante se recuerda y queda en sus manos: consúltelo, cámbielo o elimínelo cuando quiera.',
+  missingTitle: 'Aquí no hay ninguna conversación',
+  missingText:
+    'La que nombra este enlace se eliminó o no es suya. Lo que escriba ahora empieza una nueva.',
   loadingOlder: 'Leyendo mensajes anteriores',
   beginning: 'La conversación empieza aquí.',
   toEnd: 'Al mensaje más reciente',

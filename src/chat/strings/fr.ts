@@ -32,6 +32,9 @@ export const fr: Strings = {
   emptyTitle: 'Que puis-je faire pour vous ?',
   emptyText:
     'L’essentiel est retenu et reste entre vos mains : consultez-le, modifiez-le ou supprimez-le quand vous voulez.',
+  missingTitle: 'Il n’y a pas de conversation ici',
+  missingText:
+    'Celle que désigne ce lien a été supprimée, ou n’est pas à vous. Ce que vous écrivez maintenant en commence une nouvelle.',
   loadingOlder: 'Lecture des messages précédents',
   beginning: 'La conversation commence ici.',
   toEnd: 'Au message le plus récent',

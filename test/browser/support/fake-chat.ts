@@ -24,6 +24,8 @@ export class FakeChat {
   readonly calls: (readonly [name: string, ...values: readonly unknown[]])[] = []
   /** What `send` and `edit` resolve. */
   keeps = true
+  /** Whether what is opened has an id that no conversation has. */
+  isMissing = false
   /** The code with which the memory fails. */
   fails: ErrorCode | undefined
   log: ShownMessage[] = []
@@ -54,6 +56,7 @@ export class FakeChat {
     this.#state = {
       session: undefined,
       loaded: false,
+      isMissing: false,
       messages: [],
       hasOlder: false,
       reply: undefined,
@@ -112,6 +115,7 @@ export class FakeChat {
           createdAt: AT,
         },
         loaded: true,
+        isMissing: this.isMissing,
         messages: this.log.slice(-PAGE),
         hasOlder: this.log.length > PAGE,
       })
