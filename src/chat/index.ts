@@ -100,7 +100,7 @@ const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
  */
 export class PlimsollChat extends Base {
   static readonly observedAttributes = [
-    ...['src', 'session', 'lang', 'placement', 'heading', 'placeholder', 'open', 'developer', 'linked'],
+    ...['src', 'session', 'linked', 'lang', 'placement', 'heading', 'placeholder', 'open', 'developer'],
   ]
 
   /**

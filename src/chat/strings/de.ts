@@ -151,6 +151,9 @@ export const de: Strings = {
   factText: 'Text des Fakts',
   profileText: 'Text von {name}',
 
+  seen: 'Was das Modell sehen wird',
+  sent: 'Was für diese Antwort gesendet wurde',
+  seenNothing: 'Noch wurde nichts gesagt, also gibt es keine Anfrage.',
   contextUse: 'Kontext: {used} von {cap} Tokens',
   exportTitle: 'Export',
   exportText: 'Alles, was von Ihnen gespeichert ist, als Datei aus JSON-Zeilen.',

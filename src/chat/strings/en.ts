@@ -146,6 +146,9 @@ export const en = {
   factText: 'Text of the fact',
   profileText: 'Text of {name}',
 
+  seen: 'What the model will see',
+  sent: 'What was sent for this reply',
+  seenNothing: 'Nothing was said yet, so there is no request.',
   contextUse: 'Context: {used} of {cap} tokens',
   exportTitle: 'Export',
   exportText: 'Everything that is kept of you, as a file of JSON lines.',

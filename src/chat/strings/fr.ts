@@ -151,6 +151,9 @@ export const fr: Strings = {
   factText: 'Texte du fait',
   profileText: 'Texte de {name}',
 
+  seen: 'Ce que le modèle verra',
+  sent: 'Ce qui a été envoyé pour cette réponse',
+  seenNothing: 'Rien n’a encore été dit : il n’y a pas de requête.',
   contextUse: 'Contexte : {used} jetons sur {cap}',
   exportTitle: 'Exporter',
   exportText: 'Tout ce qui est conservé de vous, dans un fichier de lignes JSON.',

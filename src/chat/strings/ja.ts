@@ -147,6 +147,9 @@ export const ja: Strings = {
   factText: '事実の本文',
   profileText: '{name}の本文',
 
+  seen: 'モデルが見る内容',
+  sent: 'この返信のために送られた内容',
+  seenNothing: 'まだ何も話していないので、リクエストはありません。',
   contextUse: 'コンテキスト：{cap}トークン中{used}',
   exportTitle: '書き出し',
   exportText: 'あなたについて保存されているすべてを、JSON行のファイルにします。',

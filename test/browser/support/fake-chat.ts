@@ -6,6 +6,7 @@ import type { Chat } from '../../../src/chat/open-chat.ts'
 import type {
   ConversationState,
   HomeKind,
+  Inspected,
   MemoryFact,
   RunningReply,
   SessionEntry,
@@ -26,6 +27,8 @@ export class FakeChat {
   keeps = true
   /** Whether what is opened has an id that no conversation has. */
   isMissing = false
+  /** What the conversation is for an inspector. */
+  inspected: () => Promise<Inspected | undefined> = async () => undefined
   /** The code with which the memory fails. */
   fails: ErrorCode | undefined
   log: ShownMessage[] = []
@@ -163,7 +166,7 @@ export class FakeChat {
           note('releaseOlder', messages)
           this.become({ messages: this.#state.messages.slice(-messages), hasOlder: true })
         },
-        inspected: async () => undefined,
+        inspected: () => this.inspected(),
         close: async () => {},
       },
       sessions: {
