@@ -31,7 +31,7 @@ const benches: Readonly<Record<string, { about: string; load: () => Promise<{ be
     load: () => import('./langgraph.ts'),
   },
   picture: {
-    about: "README's picture and table: the race over the longest recorded session of a coding agent",
+    about: 'the picture and table of the race over the longest recorded session of a coding agent',
     load: () => import('./picture.ts'),
   },
   recall: {
