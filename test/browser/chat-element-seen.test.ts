@@ -50,11 +50,11 @@ describe('what the model will see', () => {
     await expect.poll(() => summaries(shown).length).toBeGreaterThan(2)
     const { receipt } = await session.context({ preview: true })
     expect(text()).toContain(`${receipt.used} of 1,000 tokens`)
-    expect(summaries(shown).map((one) => one.split(' ')[0])).toEqual(['System', 'Memory', 'Window', 'Format'])
+    expect(summaries(shown).map((one) => one.split(' ')[0])).toEqual(['System', 'Window', 'Tail', 'Format'])
     const parts = summaries(shown).map((one) => Number(/(\d+) tokens/.exec(one)?.[1]))
     expect(parts.reduce((sum, part) => sum + part, 0)).toBe(receipt.used)
     expect(find('.terms').textContent).toContain('A stretch of calls')
-    const window = [...shown.root.querySelectorAll<HTMLDetailsElement>('.seen .card')].at(-2)
+    const window = [...shown.root.querySelectorAll<HTMLDetailsElement>('.seen .card')][1]
     window?.querySelector('summary')?.click()
     const stretch = window?.querySelectorAll('details')[2]
     stretch?.querySelector('summary')?.click()
@@ -102,6 +102,8 @@ describe('what the model will see', () => {
     await expect.poll(() => summaries(shown).length).toBeGreaterThan(2)
     for (const details of shown.root.querySelectorAll<HTMLDetailsElement>('.seen details'))
       details.open = true
+    // It fades in.
+    await Promise.all(shown.root.getAnimations().map(({ finished }) => finished))
     const { violations } = await axe.run(shown.element, {
       rules: {
         region: { enabled: false },
