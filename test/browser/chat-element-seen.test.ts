@@ -76,6 +76,10 @@ describe('what the model will see', () => {
     expect(find('.seen h2').textContent).toBe('What was sent for this reply')
     expect(find('.seen').textContent).toContain('The 9:40 to Turin')
     expect(find('.seen').textContent).not.toContain('And back')
+    find('.to-seen').click()
+    await expect.poll(() => find('.seen').textContent).toContain('And back')
+    expect(find('.seen h2').textContent).toBe('What the model will see')
+    expect(text()).not.toContain('Rebuilt from the log')
   })
 
   it('says that there is none before anything was said, and why one cannot be shown', async () => {

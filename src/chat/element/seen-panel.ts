@@ -33,6 +33,7 @@ interface Seen {
 /** @param draw draws the view again */
 export function seenPanel(chat: Chat, draw: () => void): (scene: Scene) => TemplateResult {
   let asked = ''
+  let about = ''
   let seen: Seen | undefined
   let problem: Problem | undefined
   const read = async (key: string, { words, ui }: Scene): Promise<void> => {
@@ -55,15 +56,16 @@ export function seenPanel(chat: Chat, draw: () => void): (scene: Scene) => Templ
   }
   return (scene) => {
     const { words, ui, state, act } = scene
-    const key = [
-      state.session?.sessionId,
-      ui.sentFor,
-      words.language,
-      // The next request is another one with each message; one that was made stays what it was.
-      ...(ui.sentFor === undefined ? [state.messages.length, state.messages.at(-1)?.message.id] : []),
-    ].join('/')
+    const subject = JSON.stringify([state.session?.sessionId, ui.sentFor])
+    // The next request is another one with each message; one that was made stays what it was.
+    const newest = ui.sentFor === undefined ? state.messages.at(-1)?.message.id : undefined
+    const key = JSON.stringify([subject, words.language, newest])
     if (ui.side === 'seen' && state.loaded && key !== asked) {
-      if (!key.startsWith(`${asked.split('/', 1)[0]}/`)) seen = undefined
+      if (subject !== about) {
+        seen = undefined
+        problem = undefined
+      }
+      about = subject
       asked = key
       void read(key, scene)
     }
