@@ -96,7 +96,6 @@ export class PlimsollSession
   getItems(limit = Number.POSITIVE_INFINITY): Promise<AgentInputItem[]> {
     this.#isRead = true
     return this.#kernel.run(async () => {
-      if (limit <= 0) return []
       const entries = this.#confirmed(await this.#read())
       return entries.slice(Math.max(0, entries.length - limit)).map(({ item }) => agentItem(item))
     })
@@ -172,7 +171,7 @@ export class PlimsollSession
       if (transaction.type === 'append_items') return this.#confirm(operation, transaction.items, beside)
       const entries = await this.#settled()
       const count = entries.length - transaction.expectedSuffix.length
-      if (count < 0 || !isSameItems(entries.slice(count), transaction))
+      if (!isSameItems(entries.slice(count), transaction))
         throw misfit('Session history suffix no longer matches the transaction precondition.')
       await this.#write({ operation, keep: { entries, count }, add: transaction.replacement, beside })
     })
