@@ -26,9 +26,9 @@ const mastra = policyOf(({ floor = 0 }) => {
 /** What `agents/sessions` 0.32 keeps in front of a compaction, whatever it takes. */
 const OPENING = 3
 /**
- * `agents/sessions` 0.32 `createCompactFunction({ keepRecentTokens })` with `compactAfter`: over the
- * line, what stands between the first three messages and the newest tokens leaves. Its summary, and
- * what that costs, is left out.
+ * `agents/sessions` 0.32 `createCompactFunction({ keepRecentTokens })` with `compactAfter`: over
+ * the line, what stands between the first three messages and the newest tokens leaves. Its summary,
+ * and what that costs, is left out.
  */
 const sessions = policyOf(({ floor = 0 }) => {
   let from = OPENING

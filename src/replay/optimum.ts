@@ -58,7 +58,7 @@ export class Line {
 
   /** Cost of all calls together. */
   cost(calls: readonly LineCall[]): number {
-    // A window that does not begin as late as one of its calls allows costs more than one that does.
+    // A window that begins before what its calls allow costs more than one that begins there.
     const latest = calls.map((call) => this.#sum(call.end) - this.#least(call))
     const beginnings = [...new Set(latest)].sort((one, other) => one - other)
     /** Least cost so far, by where the newest window begins, in their order. */
