@@ -13,7 +13,7 @@ import { type Suite, withRun } from './picture/page.ts'
 const PAGE = new URL('../docs/benchmarks.md', import.meta.url)
 const PLOTS = new URL('../docs/plots/', import.meta.url)
 /** A suite is given up after this long. */
-const LIMITS_MS = { quick: 150_000, full: 1_800_000 }
+const LIMITS_MS = { quick: 240_000, full: 1_800_000 }
 /** Those that read LoCoMo in `--data`; all others read recordings: `--transcripts`, else `--data`. */
 const LOCOMO = ['recall', 'shown']
 /** Draws one picture from recordings, to a file that is named. */

@@ -1,3 +1,4 @@
+import { shortenName } from '../../src/cli/draw.ts'
 import { element, type Point, pathData, round, short } from './chart.ts'
 import { colour, framed, line, words } from './frame.ts'
 
@@ -10,6 +11,8 @@ export interface Lines {
 }
 
 const HEIGHT = 420
+/** Letters of a name. */
+const NAME = 28
 const [LEFT, RIGHT, TOP, BOTTOM] = [90, 600, 60, 370]
 
 /** The powers of ten around these numbers. */
@@ -42,7 +45,11 @@ export function drawLines({ title, xUnit, yUnit, series }: Lines): string {
     const y = TOP + 14 + index * 22
     const path = element('path', { d: pathData([one.points.map(place)]) })
     const sample = line([RIGHT + 24, y - 4], [RIGHT + 48, y - 4], '')
-    return element('g', { class: colour(index) }, `${path}${sample}${words(RIGHT + 56, y, one.name)}`)
+    return element(
+      'g',
+      { class: colour(index) },
+      `${path}${sample}${words(RIGHT + 56, y, shortenName(one.name, NAME))}`,
+    )
   })
   const axes = [words(20, TOP - 10, yUnit, 'muted'), words(RIGHT, BOTTOM + 42, xUnit, 'muted end')]
   return framed(title, HEIGHT, [...grid, ...feet, ...axes, ...drawn])

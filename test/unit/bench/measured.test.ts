@@ -40,7 +40,7 @@ describe('bars', () => {
 
   test('are as long as what they stand for, with names that stay text', () => {
     const svg = drawBars({ title: 'Sizes', unit: 'KiB', bars })
-    const [ours = 0, theirs = 0] = [...svg.matchAll(/class="s\d" x="360" y="\d+" width="([\d.]+)"/g)].map(
+    const [ours = 0, theirs = 0] = [...svg.matchAll(/class="s\d" x="380" y="\d+" width="([\d.]+)"/g)].map(
       ([, width]) => Number(width),
     )
     expect(theirs / ours).toBeCloseTo(4, 1)
