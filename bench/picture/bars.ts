@@ -1,4 +1,4 @@
-import { shortenName } from '../../src/cli/draw.ts'
+import { shorten } from '../../src/replay/words.ts'
 import { element, round, short } from './chart.ts'
 import { colour, framed, WIDTH, words } from './frame.ts'
 
@@ -22,7 +22,7 @@ export function drawBars({ title, unit, bars }: Bars): string {
     const width = round((value / most) * (WIDTH - LEFT - 90))
     const bar = element('rect', { class: colour(isOurs ? 0 : 1), x: LEFT, y, width, height: ROW - 8 })
     const figure = words(LEFT + width + 8, y + 13, `${short(value)} ${unit}`)
-    return `${words(LEFT - 10, y + 13, shortenName(name, NAME), 'end')}${bar}${figure}`
+    return `${words(LEFT - 10, y + 13, shorten(name, NAME), 'end')}${bar}${figure}`
   })
   return framed(title, 62 + bars.length * ROW, rows)
 }

@@ -1,4 +1,4 @@
-import { shortenName } from '../../src/cli/draw.ts'
+import { shorten } from '../../src/replay/words.ts'
 import { element, type Point, pathData, round, short } from './chart.ts'
 import { colour, framed, line, words } from './frame.ts'
 
@@ -48,7 +48,7 @@ export function drawLines({ title, xUnit, yUnit, series }: Lines): string {
     return element(
       'g',
       { class: colour(index) },
-      `${path}${sample}${words(RIGHT + 56, y, shortenName(one.name, NAME))}`,
+      `${path}${sample}${words(RIGHT + 56, y, shorten(one.name, NAME))}`,
     )
   })
   const axes = [words(20, TOP - 10, yUnit, 'muted'), words(RIGHT, BOTTOM + 42, xUnit, 'muted end')]
