@@ -1137,7 +1137,7 @@ function follow(
   }
 }
 
-/** What the column of a row holds that names its op: nothing, where the row is one thing with it. */
+/** What the column that names a row’s op holds: nothing, where the row is one thing with it. */
 function opIn({ opId, id, place }: LogRow): string | null {
   return opId === `entry:${id}` && place === 0 ? null : opId
 }

@@ -258,7 +258,7 @@ function json(text: string): Response {
 /** @throws ERR_ENTRY_TOO_LARGE, ERR_INVALID_ARGUMENT (it broke off) */
 async function readBody(request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> {
   const reader = request.body?.getReader()
-  const parts: Uint8Array[] = []
+  const parts: Uint8Array<ArrayBuffer>[] = []
   let size = 0
   try {
     for (;;) {
@@ -278,13 +278,7 @@ async function readBody(request: Request, limit: number): Promise<Uint8Array<Arr
     const reason = `more than ${limit} bytes`
     throw new PlimsollError('ERR_ENTRY_TOO_LARGE', `the body: ${reason}`, { size, limit })
   }
-  const bytes = new Uint8Array(size)
-  let at = 0
-  for (const part of parts) {
-    bytes.set(part, at)
-    at += part.length
-  }
-  return bytes
+  return new Uint8Array(await new Blob(parts).arrayBuffer())
 }
 
 /** @throws ERR_INVALID_ARGUMENT: not UTF-8 */

@@ -43,6 +43,10 @@ const arrows: { readonly [folder: string]: readonly string[] } = {
   'inspector/model': [...below, 'render', 'replay', 'counters', 'inspector/strings'],
   chat: [
     ...below,
+    // What its panel of requests shows.
+    'inspector/model',
+    'inspector/strings',
+    'replay/words.ts',
     'agent',
     'client',
     'render',

@@ -188,7 +188,7 @@ const erase = (opId: string): Op => ({ kind: 'erase', opId })
 const ids = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}${at}`)
 
 /**
- * What the home of a memory's replicas must do, by its two calls alone, as tests for Vitest. All
+ * What the home of a memory's replicas must do, by its calls alone, as tests for Vitest. All
  * that is pushed is as this library writes it, so that a home passes which checks that.
  *
  * @param openHome gives a home; it need not be an empty one

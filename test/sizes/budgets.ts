@@ -78,9 +78,9 @@ export const BUDGETS: readonly Budget[] = [
 /** The widget by one tag, in bytes, gzip -9. */
 export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. */
-  firstLook: 49_500,
+  firstLook: 50_000,
   /** With the memory, and what answers in the browser. */
-  answering: 134_300,
+  answering: 135_800,
   /** Until a conversation of an edge shows. */
-  edge: 44_500,
+  edge: 45_000,
 }

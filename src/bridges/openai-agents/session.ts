@@ -96,7 +96,6 @@ export class PlimsollSession
   getItems(limit = Number.POSITIVE_INFINITY): Promise<AgentInputItem[]> {
     this.#isRead = true
     return this.#kernel.run(async () => {
-      if (limit <= 0) return []
       const entries = this.#confirmed(await this.#read())
       return entries.slice(Math.max(0, entries.length - limit)).map(({ item }) => agentItem(item))
     })
@@ -150,7 +149,6 @@ export class PlimsollSession
         items = items.flatMap((item, at) => (isCall(item) ? (at === first ? replacement : []) : [item]))
       }
       const count = sharedBy(entries, items)
-      if (count === entries.length && count === items.length) return
       const keep = { entries, count }
       await this.#write({ operation: 'applyHistoryMutations', keep, add: items.slice(count) })
     })
@@ -172,7 +170,7 @@ export class PlimsollSession
       if (transaction.type === 'append_items') return this.#confirm(operation, transaction.items, beside)
       const entries = await this.#settled()
       const count = entries.length - transaction.expectedSuffix.length
-      if (count < 0 || !isSameItems(entries.slice(count), transaction))
+      if (!isSameItems(entries.slice(count), transaction))
         throw misfit('Session history suffix no longer matches the transaction precondition.')
       await this.#write({ operation, keep: { entries, count }, add: transaction.replacement, beside })
     })
