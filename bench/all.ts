@@ -1,7 +1,7 @@
 /**
  * Every suite, one after the other, each in a process of its own; what they measured goes into
- * docs/benchmarks.md, and their pictures beside it. One that fails or takes too long is named there,
- * with the reason.
+ * docs/benchmarks.md, and their pictures beside it. One that fails or takes too long is named
+ * there, with the reason.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { availableParallelism, loadavg } from 'node:os'
@@ -14,7 +14,7 @@ const PAGE = new URL('../docs/benchmarks.md', import.meta.url)
 const PLOTS = new URL('../docs/plots/', import.meta.url)
 /** A suite is given up after this long. */
 const LIMITS_MS = { quick: 240_000, full: 1_800_000 }
-/** Those that read LoCoMo in `--data`; all others read recordings: `--transcripts`, else `--data`. */
+/** They read LoCoMo in `--data`; all others read recordings: `--transcripts`, else `--data`. */
 const LOCOMO = ['recall', 'shown']
 /** Draws one picture from recordings, to a file that is named. */
 const APART = ['picture']

@@ -1,4 +1,4 @@
-/** `llms.txt`: the pages with their first sentence, for programs that read (https://llmstxt.org). */
+/** `llms.txt`: the pages with their first sentence, for programs (https://llmstxt.org). */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -1,4 +1,4 @@
-/** The part of docs/benchmarks.md that `npm run bench -- all` writes; the rest is written by hand. */
+/** The part of docs/benchmarks.md that `npm run bench -- all` writes; the rest is by hand. */
 
 export interface Suite {
   readonly name: string
