@@ -1,6 +1,7 @@
 /**
  * The race of the inspector's page over the longest session in
- * `<data>/transcripts/coding-openai.jsonl`: README's picture, written to `--out`, and its table.
+ * `<data>/transcripts/coding-openai.jsonl`: a picture, written to `--out`, and its table, for
+ * docs/benchmarks.md.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

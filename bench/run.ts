@@ -30,8 +30,12 @@ const benches: Readonly<Record<string, { about: string; load: () => Promise<{ be
     about: 'bytes, rows and time of a turn in a long thread of LangGraph, beside its own savers',
     load: () => import('./langgraph.ts'),
   },
+  loops: {
+    about: 'the loops of other libraries over recordings: cap, rules and cost, beside their own trimming',
+    load: () => import('./loops.ts'),
+  },
   picture: {
-    about: "README's picture and table: the race over the longest recorded session of a coding agent",
+    about: 'the picture and table of the race over the longest recorded session of a coding agent',
     load: () => import('./picture.ts'),
   },
   recall: {

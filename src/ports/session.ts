@@ -3,8 +3,10 @@ import type { Message, SessionMessage, ToolSpec } from './message.ts'
 /** How messages are written. */
 export interface AppendOptions {
   /**
-   * Names the op; repeating an op is a no-op that gives the first result. Default: made from the
-   * messages' ids where all of them were given, else fresh.
+   * Names the op; repeating an op is a no-op that gives the first result. It may begin with
+   * `entry:` in `append` alone, before the id that the first message was given: the op is one thing
+   * with that message then. Default: made from the messages' ids where all of them were given, else
+   * fresh.
    */
   readonly opId?: string
   /**

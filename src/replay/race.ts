@@ -47,7 +47,7 @@ export interface Lane {
 
 /**
  * Every policy plays every conversation of a log: the race of the inspector's page, and what the
- * bench draws and tells of it in README.
+ * bench draws and tells of it in the benchmarks.
  */
 export class Race {
   /** By the conversation's place in the log. */

@@ -50,6 +50,7 @@ const CASES: readonly Case[] = [
   { beside: ['dexie@3'], apps: ['dexie'] },
   { beside: [...hono.slice(0, -1), 'jose@5'], apps: ['jose'] },
   { beside: ['react@17', 'react-dom@17'], apps: ['react'] },
+  { beside: ['react@18', 'react-dom@18'], apps: ['react'] },
   { beside: ['vue@2'], apps: ['vue'] },
   { beside: ['vue@3.3'], apps: ['vue'] },
   { beside: ['stemmer@1'], apps: ['stemmer'] },

@@ -1,7 +1,7 @@
 /**
- * `npm run test:runtimes`: packs the library, and uses its SQLite store in each runtime that has
- * one, the oldest Node among them, and in one that has none. Needs a registry, from which it loads
- * some 300 MB; about a minute.
+ * `npm run test:runtimes`: packs the library, and uses its core in each runtime, and its SQLite
+ * store in those that have SQLite, the oldest Node among them, and in one that has none. Needs a
+ * registry, from which it loads some 300 MB; about a minute.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cp } from 'node:fs/promises'
@@ -10,11 +10,11 @@ import { join } from 'node:path'
 import { packed, project, run } from './library.ts'
 
 const RUNTIMES: Readonly<Record<string, readonly string[]>> = {
-  'node@20': ['node', 'sqlite.mjs', 'none'],
-  'node@22.13.0': ['node', 'sqlite.mjs'],
-  'node@24': ['node', 'sqlite.mjs'],
-  'deno@2': ['deno', 'run', '--allow-all', 'sqlite.mjs'],
-  'bun@1': ['bun', 'sqlite.mjs'],
+  'node@20': ['node'],
+  'node@22.13.0': ['node'],
+  'node@24': ['node'],
+  'deno@2': ['deno', 'run', '--allow-all'],
+  'bun@1': ['bun'],
 }
 
 const workplace = mkdtempSync(join(tmpdir(), 'plimsoll-runtimes-'))
@@ -24,8 +24,11 @@ try {
   for (const [index, [runtime, [command = '', ...rest]]] of Object.entries(RUNTIMES).entries()) {
     try {
       const folder = project(join(workplace, `runtime-${index}`), tarball, [runtime])
-      await cp(join(import.meta.dirname, 'apps/sqlite.mjs'), join(folder, 'sqlite.mjs'))
-      run(folder, join(folder, 'node_modules/.bin', command), ...rest)
+      for (const app of ['core.mjs', 'sqlite.mjs'])
+        await cp(join(import.meta.dirname, 'apps', app), join(folder, app))
+      const program = join(folder, 'node_modules/.bin', command)
+      run(folder, program, ...rest, 'core.mjs')
+      run(folder, program, ...rest, 'sqlite.mjs', ...(runtime === 'node@20' ? ['none'] : []))
       console.log(`ok      ${runtime}`)
     } catch (error) {
       failures++

@@ -256,3 +256,11 @@ const WORLD: ReadonlySet<string> = new Set<WorldCommand['kind']>([
 export function isWorldCommand(command: Command): command is WorldCommand {
   return WORLD.has(command.kind)
 }
+
+/** Whether a command is answered by what recall finds, or by tokens of what it shows. */
+export function isRecall(command: Command): boolean {
+  return (
+    ['recall', 'recallPage', 'userRecall', 'start'].includes(command.kind) ||
+    (command.kind === 'context' && command.recall !== undefined)
+  )
+}

@@ -2,8 +2,9 @@
  * Wanted differences between the frozen build and the working sources. Each has a line in
  * CHANGELOG.md.
  */
-import type { Command } from './commands.ts'
+import { isRecall } from './commands.ts'
 import { at, type Difference } from './compare.ts'
+import { field, type Json, listIn, textIn } from './json.ts'
 import type { Result } from './play.ts'
 
 /** What both builds made of the history. */
@@ -34,6 +35,12 @@ export const wanted: readonly WantedDifference[] = [
     holds: ({ command, path }) => isRecall(command) || path.some(isKept),
   },
   {
+    // What it shows takes other room: then an epoch may begin, cut or sum up in another place.
+    changelog: 'Recall finds and shows passages of messages',
+    holds: ({ command, was, is }) => isRecall(command) && outsideTail(was) !== outsideTail(is),
+    isLasting: true,
+  },
+  {
     changelog: 'What is noted of a fact with the user names the fact as a source',
     holds: ({ path, is }) => {
       const row = at(is, path.slice(0, path.lastIndexOf('sources')))
@@ -42,12 +49,12 @@ export const wanted: readonly WantedDifference[] = [
   },
 ]
 
-/** Whether a command is answered by what recall finds, or by tokens of what it shows. */
-function isRecall(command: Command): boolean {
-  return (
-    ['recall', 'recallPage', 'userRecall', 'start'].includes(command.kind) ||
-    (command.kind === 'context' && command.recall !== undefined)
-  )
+/** What a context shows and says of all but its tail, where what recall finds stands. */
+function outsideTail(came: Json): string {
+  const context = at(came, ['outcome', 'ok'])
+  const blocks = listIn(context, 'blocks').filter((block) => textIn(block, 'section') !== 'tail')
+  const said = ['epoch', 'summary', 'omitted'].map((name) => at(context, ['receipt', name]) ?? null)
+  return JSON.stringify([blocks, said, field(came, 'events') ?? null])
 }
 
 /** Whether a key names what messages are found by, in their rows or in blocks. */

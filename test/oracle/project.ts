@@ -7,6 +7,7 @@
  * - `names`: all of it, heads too, each made name in the order of its first appearance: so whether
  *   two of them are one.
  */
+import { isRecall } from './commands.ts'
 import { field, isObject, type Json, type JsonObject, listIn, textIn } from './json.ts'
 import { Names, type Treatment } from './names.ts'
 import type { Outcome, Result, Step } from './play.ts'
@@ -25,6 +26,8 @@ export function project(result: Result, projection: Projection, isSameLane: bool
   const of = ({ command, outcome, events, raced }: Step): Json => {
     const isStored = command.kind === 'rows' || (command.kind === 'export' && command.format !== 'markdown')
     if (projection === 'rows' && !isStored) return null
+    // It finds other passages, as is wanted: their names would shift all that follow.
+    if (projection === 'names' && isRecall(command)) return null
     if (projection === 'behaviour' && isStored) return countsOf(outcome)
     const given = command.kind === 'export' ? joined(outcome) : outcome
     return walk(

@@ -155,7 +155,7 @@ describe('the picture', () => {
     expect(drawPlot(plot)).toBe(drawPlot(plot))
   })
 
-  test('of README has the style that is drawn now, and its line', () => {
+  test('of the benchmarks has the style that is drawn now, and its line', () => {
     const styleOf = ({ elements }: ReturnType<typeof read>) =>
       elements.flatMap((element) => (element.name === 'style' ? [textOf(element)] : []))
     const shown = read(checkout('docs/coding-session.svg'))

@@ -77,7 +77,7 @@ sum            37  100.0%    26
 
   test('prints what docs/cli.md shows', async () => {
     const files = { 'examples/trip.jsonl': trip['trip.jsonl'] }
-    const command = 'npx plimsoll diff examples/trip.jsonl --budget 3000 --call 14,15'
+    const command = 'node dist/src/cli/main.js diff examples/trip.jsonl --budget 3000 --call 14,15'
     expect((await plimsoll(command.split(' ').slice(2), files)).out).toBe(documented(command))
   })
 
@@ -218,7 +218,7 @@ describe('diff of two requests', () => {
   })
 
   test('prints what docs/cli.md shows', async () => {
-    const command = 'npx plimsoll diff requests.jsonl --call 14,15'
+    const command = 'node dist/src/cli/main.js diff requests.jsonl --call 14,15'
     const { out } = await plimsoll(command.split(' ').slice(2), { 'requests.jsonl': await written() })
     expect(out).toBe(documented(command))
   })

@@ -41,7 +41,7 @@ characters  tokens  section  rule      record         trust      text
   })
 
   test('names the epoch, what is omitted and what is shown short', async () => {
-    const command = 'npx plimsoll explain trip.jsonl --budget 3000 --call 15'
+    const command = 'node dist/src/cli/main.js explain trip.jsonl --budget 3000 --call 15'
     const { out } = await plimsoll(command.split(' ').slice(2), trip)
     expect(out).toContain('epoch 2 (epoch/c162bd7b), window: the window passed its room')
     expect(out).toContain('omitted: 19 messages (window 19); shown short: 4 outputs, 905 tokens')
@@ -49,7 +49,7 @@ characters  tokens  section  rule      record         trust      text
   })
 
   test('prints what docs/cli.md shows', async () => {
-    const command = 'npx plimsoll explain examples/trip.jsonl --budget 3000 --call 15'
+    const command = 'node dist/src/cli/main.js explain examples/trip.jsonl --budget 3000 --call 15'
     const { out } = await plimsoll(command.split(' ').slice(2), {
       'examples/trip.jsonl': trip['trip.jsonl'],
     })

@@ -49,7 +49,7 @@ describe('lint --twice', () => {
   })
 
   test('prints what docs/cli.md shows', async () => {
-    const command = 'npx plimsoll lint --twice examples/trip.jsonl --budget 3000'
+    const command = 'node dist/src/cli/main.js lint --twice examples/trip.jsonl --budget 3000'
     const { out } = await plimsoll(command.split(' ').slice(2), {
       'examples/trip.jsonl': trip['trip.jsonl'],
     })
