@@ -149,7 +149,6 @@ export class PlimsollSession
         items = items.flatMap((item, at) => (isCall(item) ? (at === first ? replacement : []) : [item]))
       }
       const count = sharedBy(entries, items)
-      if (count === entries.length && count === items.length) return
       const keep = { entries, count }
       await this.#write({ operation: 'applyHistoryMutations', keep, add: items.slice(count) })
     })

@@ -256,6 +256,41 @@ it('refuses a model whose conversation is elsewhere, and one without the session
   expect(await session.getItems()).toEqual([{ role: 'user', content: 'Goodbye.' }])
 })
 
+it('keeps what was written ahead where another writer went on from it', async () => {
+  const plain = memorySession()
+  const session = new PlimsollSession(plain)
+  await session.getItems()
+  const answer = async () => ({ output: [], usage: {} as never })
+  await session.model({ getResponse: answer } as unknown as Model).getResponse(request('Hello.'))
+  await plain.append({ role: 'user', content: 'From elsewhere.' })
+  expect(await session.getItems()).toEqual([
+    { role: 'user', content: 'Hello.' },
+    { type: 'message', role: 'user', content: 'From elsewhere.' },
+  ])
+  await session.addItems([{ role: 'user', content: 'Next.' }])
+  expect(await session.getItems()).toHaveLength(3)
+})
+
+it('hides what was written ahead where another input comes, and before an item is popped', async () => {
+  const plain = memorySession()
+  const session = new PlimsollSession(plain)
+  const said: AgentInputItem = { role: 'user', content: 'Said.' }
+  await session.addItems([said])
+  await session.getItems()
+  const asked: ModelRequest[] = []
+  const answer = async (one: ModelRequest) => {
+    asked.push(one)
+    return { output: [], usage: {} as never }
+  }
+  const model = session.model({ getResponse: answer } as unknown as Model)
+  for (const content of ['Given up.', 'Asked.'])
+    await model.getResponse(request([said, { role: 'user', content }]))
+  expect(asked[1]?.input).toEqual([said, { role: 'user', content: 'Asked.' }])
+  expect(await session.popItem()).toEqual(said)
+  expect(await session.getItems()).toEqual([])
+  expect(await plain.history()).toEqual([])
+})
+
 it('counts tools, handoffs and the schema of the output', async () => {
   const asked: ModelRequest[] = []
   const answer = async (one: ModelRequest) => {
