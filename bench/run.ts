@@ -34,6 +34,10 @@ const benches: Readonly<Record<string, { about: string; load: () => Promise<{ be
     about: 'the loops of other libraries over recordings: cap, rules and cost, beside their own trimming',
     load: () => import('./loops.ts'),
   },
+  optimum: {
+    about: 'cost of windows beside the least that one could have cost: ours and the peers’, at three floors',
+    load: () => import('./optimum.ts'),
+  },
   picture: {
     about: 'the picture and table of the race over the longest recorded session of a coding agent',
     load: () => import('./picture.ts'),

@@ -75,7 +75,11 @@ export type WindowOptions = WindowBand | WindowSize
 export interface WindowBand {
   /** The window grows until one of these, or the room in the budget, is exceeded … */
   readonly max?: WindowLimits
-  /** … and is then cut back to these in one step. Default: half of `max`, and half of the room. */
+  /**
+   * … and is then cut back to these in one step. Default: half of `max`, and half of the room.
+   * With `tokens` here and none in `max` it is cut earlier: once the tokens above have cost as
+   * much, over the calls that repeated them, as the cut costs.
+   */
   readonly keep?: WindowLimits
 }
 
