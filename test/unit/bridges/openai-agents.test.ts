@@ -172,7 +172,9 @@ it('keeps nothing of what has no JSON, and says so before anything is written', 
     })
   await expect(session.addItems('a' as never)).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
   await expect(
-    session.applyHistoryMutations({ mutations: [{ type: 'other' } as never] }),
+    session.applyHistoryMutations({
+      mutations: [{ type: 'other', callId: 'a', replacement: { type: 'message' } } as never],
+    }),
   ).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
   expect(await session.getItems()).toEqual([])
 })
