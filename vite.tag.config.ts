@@ -6,7 +6,7 @@ import { bundledLicenses } from './vite.licenses.ts'
 const denseStyles: Plugin = {
   name: 'dense-styles',
   transform(code, id) {
-    if (!/chat\/(?:element|launcher|markdown)\/(?:panel-)?style\.ts$/.test(id)) return null
+    if (!/chat\/(?:element|launcher|markdown)\/(?:panel-|seen-)?style\.ts$/.test(id)) return null
     return {
       code: code
         .replace(/\s*\n\s*/g, ' ')

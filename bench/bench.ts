@@ -21,6 +21,8 @@ export interface BenchReport {
   readonly json: object
   /** The same, to read. */
   readonly text: string
+  /** Pictures for docs/benchmarks.md. */
+  readonly plots?: readonly { readonly file: string; readonly title: string; readonly svg: string }[]
 }
 
 export type Bench = (options: BenchOptions) => Promise<BenchReport>

@@ -10,6 +10,7 @@ import { CELL_LIMIT_MS, CUT_OFF } from './cells.ts'
 import { contextText, type Growth, type Ratio } from './context-text.ts'
 import { machine } from './machine.ts'
 import { countPairs, type PairCount } from './pairs/count.ts'
+import { drawLines } from './picture/lines.ts'
 import { countReads, type Reads } from './reads.ts'
 import { growth, round } from './stats.ts'
 import { BUDGET } from './subject.ts'
@@ -54,7 +55,7 @@ export async function bench({ quick, progress }: BenchOptions): Promise<BenchRep
     pairs,
     goals: goals(rows, reads, pairs),
   }
-  return { json: report, text: contextText(report) }
+  return { json: report, text: contextText(report), plots: [plotOf(rows)] }
 }
 
 /** Ours over the limit, with and without rendering, and each peer over ours. */
@@ -132,4 +133,18 @@ function goals(rows: readonly Row[], reads: readonly Reads[], pairs: readonly Pa
       holds: ours.length > 0 && broken === 0,
     },
   ]
+}
+
+function plotOf(rows: readonly Row[]): NonNullable<BenchReport['plots']>[number] {
+  const names = [...new Set(rows.map(({ what }) => what))]
+  const ours = names.filter((name) => name.startsWith(OURS))
+  const series = [...ours.slice(0, 1), ...names.filter((name) => !ours.includes(name))].map((name) => ({
+    name,
+    points: rows.flatMap(({ what, size, p50 }) =>
+      what === name && p50 !== undefined ? [{ x: size, y: p50 }] : [],
+    ),
+  }))
+  const title = 'One context against the length of the history, median'
+  const svg = drawLines({ title, xUnit: 'messages in the log', yUnit: 'microseconds', series })
+  return { file: 'context.svg', title, svg }
 }

@@ -88,7 +88,7 @@ async function measureEdge(plan: TurnPlan, progress: (line: string) => void): Pr
     uniqueKey: name,
     variables: { BUDGET: `${BUDGET}`, ...variables },
   })
-  const secret = { MEMORY_KEY: 'a secret of the bench, of 32 bytes or more' }
+  const secret = { MEMORY_KEY: 'a-secret-of-the-bench-of-32-bytes-or-more' }
   const workerd = new BareWorkerd(folder, [
     worker('plain', plainPort),
     worker('encrypted', encryptedPort, secret),

@@ -3,73 +3,14 @@
  * [--against DIR]`
  */
 import { parseArgs } from 'node:util'
-import type { Bench } from './bench.ts'
-
-const benches: Readonly<Record<string, { about: string; load: () => Promise<{ bench: Bench }> }>> = {
-  'ai-sdk': {
-    about: 'the tool loop of the AI SDK over recordings: cap, rules and cost, beside its pruneMessages',
-    load: () => import('./ai-sdk.ts'),
-  },
-  context: {
-    about: 'time of a context, 100 to 1 000 000 messages, and broken pairs, beside the peers',
-    load: () => import('./context.ts'),
-  },
-  edge: {
-    about: 'calls through the whole edge in workerd, beside a raw worker; its chats, counts and size',
-    load: () => import('./edge.ts'),
-  },
-  encrypted: {
-    about: 'calls over the store that encrypts, in workerd and in Chromium, beside the same in the clear',
-    load: () => import('./encrypted.ts'),
-  },
-  held: {
-    about: 'what a message holds in the map store, and what a session that idled reads and holds',
-    load: () => import('./held.ts'),
-  },
-  langgraph: {
-    about: 'bytes, rows and time of a turn in a long thread of LangGraph, beside its own savers',
-    load: () => import('./langgraph.ts'),
-  },
-  picture: {
-    about: 'the picture and table of the race over the longest recorded session of a coding agent',
-    load: () => import('./picture.ts'),
-  },
-  recall: {
-    about: 'what recall finds of LoCoMo and of recordings, speed, memory and size, beside MiniSearch',
-    load: () => import('./recall.ts'),
-  },
-  shown: {
-    about: 'what recall shows a model of chats with questions, beside BM25 over whole messages',
-    load: () => import('./shown.ts'),
-  },
-  size: {
-    about: 'what a browser downloads, beside the peers',
-    load: () => import('./size.ts'),
-  },
-  stores: {
-    about: 'calls of the stores on disk, in workerd and in Chromium, beside the peers',
-    load: () => import('./stores.ts'),
-  },
-  sync: {
-    about:
-      'offline exchanges sent and fetched by a second device, and a change on two screens, beside the peers',
-    load: () => import('./sync.ts'),
-  },
-  tokens: {
-    about: 'speed, exactness, growth, accuracy, memory and size of the token counters, beside the peers',
-    load: () => import('./tokens.ts'),
-  },
-  widgets: {
-    about: 'chat widgets with 10 000 messages: what they load, time to open, memory, beside the peers',
-    load: () => import('./widgets.ts'),
-  },
-}
+import { runAll } from './all.ts'
+import { benches } from './benches.ts'
 
 const usage = `Usage: npm run bench -- <name> [--json] [--quick] [--data DIR] [--transcripts DIR] [--out FILE] [--against DIR]
 
 ${Object.entries(benches)
   .map(([name, { about }]) => `  ${name.padEnd(8)} ${about}\n`)
-  .join('')}
+  .join('')}  all      every suite, into docs/benchmarks.md and docs/plots/
   --json         one JSON object instead of tables
   --quick        smaller sizes and samples
   --data         folder with recordings, for benches that replay them; with LoCoMo, for recall and shown
@@ -94,19 +35,27 @@ async function main(): Promise<number> {
     process.stdout.write(usage)
     return 0
   }
-  if (!Object.hasOwn(benches, name) || more.length > 0) {
+  if ((name !== 'all' && !Object.hasOwn(benches, name)) || more.length > 0) {
     process.stderr.write(`Unknown bench: ${positionals.join(' ')}\n\n${usage}`)
     return 2
   }
-  const { bench } = await (benches[name] as (typeof benches)[string]).load()
-  const report = await bench({
+  const options = {
     quick: values.quick,
     ...(values.data !== undefined && { data: values.data }),
     ...(values.transcripts !== undefined && { transcripts: values.transcripts }),
     ...(values.out !== undefined && { out: values.out }),
     ...(values.against !== undefined && { against: values.against }),
-    progress: (line) => process.stderr.write(`${line}\n`),
-  })
+    progress: (line: string) => void process.stderr.write(`${line}\n`),
+  }
+  if (name === 'all') {
+    if (values.json || values.out !== undefined || values.against !== undefined) {
+      process.stderr.write('all takes --quick, --data and --transcripts\n')
+      return 2
+    }
+    return (await runAll(options)) ? 0 : 1
+  }
+  const { bench } = await (benches[name] as (typeof benches)[string]).load()
+  const report = await bench(options)
   process.stdout.write(values.json ? `${JSON.stringify(report.json, null, 2)}\n` : report.text)
   return 0
 }

@@ -7,6 +7,7 @@ import { BUDGETS } from '../test/sizes/budgets.ts'
 import type { BenchOptions, BenchReport } from './bench.ts'
 import { type Bundle, bundle, type Program } from './bundle.ts'
 import { type Machine, machine, machineLine } from './machine.ts'
+import { drawBars } from './picture/bars.ts'
 import { type Goal, goalTable, table } from './table.ts'
 
 interface Entry extends Program {
@@ -93,7 +94,17 @@ export async function bench({ progress }: BenchOptions): Promise<BenchReport> {
     return [{ goal: `${name} <= ${goalKiB} KiB`, measured, holds: gzipKiB <= goalKiB }]
   })
   const report = { bench: 'size', machine: machine(PACKAGES), unit: 'KiB, gzip -9', sizes, goals }
-  return { json: report, text: text(report) }
+  return { json: report, text: text(report), plots: [plotOf(sizes)] }
+}
+
+function plotOf(sizes: readonly Size[]): NonNullable<BenchReport['plots']>[number] {
+  const title = 'What a browser downloads at first, minified and gzip'
+  const bars = sizes.map(({ name, gzipKiB }) => ({
+    name,
+    value: gzipKiB,
+    isOurs: name.startsWith('plimsoll'),
+  }))
+  return { file: 'size.svg', title, svg: drawBars({ title, unit: 'KiB', bars }) }
 }
 
 async function measure({ mostKiB, goalKiB, ...program }: Entry): Promise<Size> {

@@ -10,6 +10,8 @@ const sources: Readonly<Record<string, string>> = {
   'plimsoll/durable-object': 'durable-object.ts',
   'plimsoll/hono': 'edge/hono.ts',
   'plimsoll/langgraph': 'bridges/langgraph/index.ts',
+  'plimsoll/openai-agents': 'bridges/openai-agents/index.ts',
+  'plimsoll/langchain': 'bridges/langchain/index.ts',
   'plimsoll/models': 'edge/models/index.ts',
   'plimsoll/react': 'bridges/react.ts',
   'plimsoll/sqlite': 'stores/sqlite.ts',

@@ -27,6 +27,7 @@ const button = (id: string, text: string): HTMLButtonElement => {
 const chat = document.createElement('plimsoll-chat') as PlimsollChat
 chat.placement = 'page'
 chat.session = linkedSession()
+chat.linked = true
 // A static build has no edge behind it.
 if (import.meta.env.MODE !== 'static') chat.src = ''
 chat.append(find<HTMLTemplateElement>('#tools').content)

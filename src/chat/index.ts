@@ -49,6 +49,8 @@ const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
  * stays in this browser
  * @attr {string} session - Id of the conversation to show; it follows what is shown. Without it:
  * the newest, or an empty one
+ * @attr {boolean} linked - Whether `session` comes from a link: where no conversation has that id,
+ * the chat says so, instead of beginning one
  * @attr {string} lang - Language, as a BCP 47 tag. Default: that of the document
  * @attr {'bottom-right'|'bottom-left'|'inline'|'page'} placement - Where it is. Default
  * `bottom-right`
@@ -98,7 +100,7 @@ const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
  */
 export class PlimsollChat extends Base {
   static readonly observedAttributes = [
-    ...['src', 'session', 'lang', 'placement', 'heading', 'placeholder', 'open', 'developer'],
+    ...['src', 'session', 'linked', 'lang', 'placement', 'heading', 'placeholder', 'open', 'developer'],
   ]
 
   /**
@@ -180,6 +182,13 @@ export class PlimsollChat extends Base {
   }
   set developer(value: boolean) {
     this.toggleAttribute('developer', value)
+  }
+
+  get linked(): boolean {
+    return this.hasAttribute('linked')
+  }
+  set linked(value: boolean) {
+    this.toggleAttribute('linked', value)
   }
 
   connectedCallback(): void {
@@ -392,6 +401,7 @@ export class PlimsollChat extends Base {
       isFloating: this.#isFloating,
       isDeveloper: this.developer,
       hasEdge: this.src !== undefined,
+      isLinked: this.linked,
     }),
     isModal: () => this.#isModal,
     hide: () => this.hide(),

@@ -62,6 +62,8 @@ class OpenedChat implements Chat {
   readonly sessions: ChatSessionList
   readonly models: Models
   readonly drafts: Drafts
+  /** Names the conversations that were begun here, as drafts are kept. */
+  readonly #begun: Drafts
   readonly #settings: ChatSettings
   readonly #platform: ChatPlatform
   readonly #name: string
@@ -78,6 +80,7 @@ class OpenedChat implements Chat {
     this.#name = name
     this.#identity = new Identity(this.#platform, name)
     this.drafts = storedDrafts(this.#platform.storage, `${name}/drafts`)
+    this.#begun = storedDrafts(this.#platform.storage, `${name}/begun`)
     this.models = new Models({ given: () => settings.model, platform: this.#platform })
     const homes = {
       home: (kind: HomeKind) => this.#home(kind),
@@ -89,12 +92,16 @@ class OpenedChat implements Chat {
       outbox: async () => (await this.#openEdge()).outbox,
       platform: this.#platform,
       emit: (event) => this.#emit(event),
+      begun: {
+        has: (sessionId) => this.#begun.read(sessionId) !== '',
+        add: (sessionId) => this.#begun.write(sessionId, 'begun'),
+      },
       onListed: () => void this.sessions.refresh(),
     })
     this.sessions = new ChatSessionList({
       ...homes,
       onDelete: async (sessionId) => {
-        this.drafts.write(sessionId, '')
+        for (const kept of [this.drafts, this.#begun]) kept.write(sessionId, '')
         if (this.conversation.getSnapshot().session?.sessionId === sessionId) await this.conversation.create()
       },
     })
@@ -114,7 +121,7 @@ class OpenedChat implements Chat {
       import: (chunks, home) => panel.import(chunks, home).finally(() => this.sessions.refresh()),
       eraseAll: async () => {
         const certificate = await panel.eraseAll()
-        this.drafts.clear()
+        for (const kept of [this.drafts, this.#begun]) kept.clear()
         await this.conversation.create()
         await this.sessions.refresh()
         return certificate
@@ -159,7 +166,7 @@ class OpenedChat implements Chat {
     }
     await this.#closeHomes()
     this.#token = undefined
-    this.drafts.clear()
+    for (const kept of [this.drafts, this.#begun]) kept.clear()
     this.#identity.forget()
     this.#platform.storage.removeItem(this.#localKey)
     await this.sessions.reset()

@@ -82,6 +82,11 @@ export interface ConversationState {
   /** Whether the newest messages were read. */
   readonly loaded: boolean
   /**
+   * Whether it was asked for by an id that no conversation has: one that was deleted, or is not
+   * this person's. False for one that was begun in this browser.
+   */
+  readonly isMissing: boolean
+  /**
    * A run of messages without gaps, newest last: the end of the conversation, and as much before it
    * as was asked for.
    */

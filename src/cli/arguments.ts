@@ -20,6 +20,8 @@ export interface BuildOptions {
   readonly rounds?: number
   /** Rounds that are left when Plimsoll's window is cut back. */
   readonly keep?: number
+  /** Tokens that are left then, and that the optimum of `replay` holds at least. */
+  readonly floor?: number
   /** Absent: `o200k` where its tokenizer is installed, else `default`. */
   readonly counter?: CounterName
   /** Absent: the format of each conversation. */
@@ -205,6 +207,8 @@ replay, explain, diff, lint --twice: one conversation a line:
   --provider <name>    openai or anthropic (default: the conversation's own format)
   --rounds <n>         plimsoll: also at most n rounds in the window
   --keep <n>           plimsoll: also at most n rounds after the window was cut
+  --floor <tokens>     plimsoll: cut the window back to so many tokens, whenever that pays; replay: the least that the
+                       optimum holds (default: half of the line)
   --tail <tokens>      end each context with that much text that changes at every call (default 0)
   --compact            plimsoll: summarise what leaves the window, with a stand-in for a model that picks sentences
 
@@ -266,6 +270,7 @@ const BUILD = {
   budget: whole(1),
   rounds: whole(1),
   keep: whole(1),
+  floor: whole(1),
   counter: oneOf(COUNTERS),
   provider: oneOf(PROVIDERS),
   tail: whole(0),
@@ -458,10 +463,12 @@ function parseImport(argv: readonly string[]): ImportCommandOptions {
 }
 
 function build<Options extends Values<typeof BUILD>>(values: Options): Options & BuildOptions {
-  const { rounds, keep } = values
+  const { rounds, keep, floor } = values
   if (rounds !== undefined && keep !== undefined && keep > rounds) {
     throw new UsageError(`--keep ${keep} is more than --rounds ${rounds}`)
   }
+  if (floor !== undefined && floor > (values.budget ?? BUILD_DEFAULTS.budget))
+    throw new UsageError(`--floor ${floor} is more than the line`)
   return { ...BUILD_DEFAULTS, ...values }
 }
 

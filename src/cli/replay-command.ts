@@ -1,4 +1,5 @@
 import { isPlimsollError } from '../ports/errors.ts'
+import { Line } from '../replay/optimum.ts'
 import { POLICIES, type PolicyName } from '../replay/policy.ts'
 import { newTallies, type ReplayedCall, type ReplaySettings, replay } from '../replay/replay.ts'
 import { type ReplayOptions, UsageError } from './arguments.ts'
@@ -18,7 +19,11 @@ export async function replayCommand(options: ReplayOptions, version: string, io:
   const total = await readable(options.files, io)
   const counter = await loadCounter(options.counter, (message) => io.err(`plimsoll: ${message}\n`))
   const requests = options.requests === undefined ? undefined : await create(options.requests, io)
-  const settings: ReplaySettings = { ...options, counter }
+  const settings: ReplaySettings = {
+    ...options,
+    counter,
+    line: (conversation) => new Line(conversation, { ...options, counter }),
+  }
   const progress = startProgress(io, total)
   const tallies = newTallies(POLICIES)
   const conversations: Replayed[] = []

@@ -41,8 +41,8 @@ export function reportJson({ conversations, options, ...report }: Report): strin
 
 /** What was replayed with, in one line. */
 function settingsText({ options, counter }: Pick<Report, 'options' | 'counter'>): string {
-  const { budget, policy, tail, rounds, keep, compact } = options
-  const more = Object.entries({ tail, rounds, keep }).map(([name, value]) =>
+  const { budget, policy, tail, rounds, keep, floor, compact } = options
+  const more = Object.entries({ tail, rounds, keep, floor }).map(([name, value]) =>
     value ? `, ${name} ${value}` : '',
   )
   return `${policy}, line at ${grouped(budget)} tokens, counted by ${counter}${more.join('')}${compact ? ', compact' : ''}`

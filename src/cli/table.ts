@@ -16,6 +16,7 @@ const ROWS: readonly (readonly [string, (figures: Figures) => string])[] = [
   ['lint errors', ({ lintErrors }) => grouped(lintErrors)],
   ['prefix share', ({ prefixShare }) => optional(prefixShare)],
   ['cost a call', ({ costPerCall }) => grouped(costPerCall)],
+  ['cost / optimum', ({ optimum }) => optimum?.ratio.toFixed(3) ?? '-'],
   ['with summaries', ({ costPerCall, summaries }) => grouped(summaries?.costPerCall ?? costPerCall)],
   ['omitted a call', (figures) => each(figures.omitted, figures)],
   ['covered a call', (figures) => each(figures.covered, figures)],

@@ -1,5 +1,6 @@
 import { MAX_ENTRY_BYTES } from '../kernel/log/message.ts'
-import { checkCount, checkId, checkOptions, checkText, invalid } from '../kernel/text/json.ts'
+import { checkCount, checkId, checkOptions, invalid } from '../kernel/text/json.ts'
+import { checkMediaType, sameAttachment } from '../ports/attachment.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
 import type { SessionBase } from '../ports/memory.ts'
@@ -34,11 +35,11 @@ export interface AttachmentInput {
 export async function attach(session: SessionBase, input: AttachmentInput): Promise<MediaPart> {
   const { store, memory } = kernelOf('attach', session)
   const { attachment, part } = checkAttachment(input, memory.host)
-  const { id, mediaType } = attachment
+  const { id } = attachment
   const outcome = await store.attach(attachment, memory.host.now())
   if (outcome === 'deleted') throw new PlimsollError('ERR_NOT_FOUND', `attach: ${id} was deleted`, { id })
   const there = outcome === 'kept' ? await store.attachment(id) : undefined
-  if (there && (there.mediaType !== mediaType || !sameBytes(there.bytes, attachment.bytes)))
+  if (there && !sameAttachment(there, attachment))
     throw new PlimsollError('ERR_DUPLICATE_ID', `attach: id ${id} names another attachment already`, { id })
   return part
 }
@@ -87,19 +88,4 @@ function checkAttachment(
       ...(tokens !== undefined && { tokens: checkCount('attach', 'tokens', tokens) }),
     },
   }
-}
-
-/** @throws ERR_INVALID_ARGUMENT */
-export function checkMediaType(operation: string, value: unknown): string {
-  const mediaType = checkText(operation, 'mediaType', value)
-  if (!MEDIA_TYPE.test(mediaType)) throw invalid(operation, 'mediaType', 'must be like image/png')
-  return mediaType
-}
-
-/** RFC 6838, section 4.2, with parameters. */
-const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(;[ -~]{0,256})?$/
-
-/** Whether two hold the same. */
-export function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
-  return one.length === other.length && one.every((byte, index) => byte === other[index])
 }

@@ -1,6 +1,8 @@
-import { markIn } from '../kernel/log/bodies.ts'
+import { markIn, messageIn } from '../kernel/log/bodies.ts'
+import { readAll } from '../kernel/log/entries.ts'
 import { readRewinds } from '../kernel/log/history.ts'
 import type { Branch } from '../ports/branch.ts'
+import type { Message } from '../ports/message.ts'
 import type { HidingMark, RewindMark } from '../ports/op.ts'
 import type { ScopeStore } from '../ports/store.ts'
 
@@ -29,6 +31,13 @@ export function standing(marks: readonly RewindMark[]): readonly HidingMark[] {
 /** All rewinds of a session. */
 export async function readMarks(store: ScopeStore): Promise<readonly RewindMark[]> {
   return (await readRewinds(store)).flatMap((row) => (markIn(row) as RewindMark | undefined) ?? [])
+}
+
+/** All messages that hold, those that no context shows too, in the order of the log. */
+export async function readMessages(store: ScopeStore): Promise<readonly Message[]> {
+  const [rows, marks] = await Promise.all([readAll(store, { kinds: ['message'] }), readMarks(store)])
+  const hidden = new Set(standing(marks).flatMap(({ hides }) => hides))
+  return rows.flatMap((row) => (hidden.has(row.id) ? [] : (messageIn(row) ?? [])))
 }
 
 function isHiding(mark: RewindMark): mark is HidingMark {

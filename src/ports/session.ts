@@ -3,8 +3,10 @@ import type { Message, SessionMessage, ToolSpec } from './message.ts'
 /** How messages are written. */
 export interface AppendOptions {
   /**
-   * Names the op; repeating an op is a no-op that gives the first result. Default: made from the
-   * messages' ids where all of them were given, else fresh.
+   * Names the op; repeating an op is a no-op that gives the first result. It may begin with
+   * `entry:` in `append` alone, before the id that the first message was given: the op is one thing
+   * with that message then. Default: made from the messages' ids where all of them were given, else
+   * fresh.
    */
   readonly opId?: string
   /**
@@ -73,7 +75,11 @@ export type WindowOptions = WindowBand | WindowSize
 export interface WindowBand {
   /** The window grows until one of these, or the room in the budget, is exceeded … */
   readonly max?: WindowLimits
-  /** … and is then cut back to these in one step. Default: half of `max`, and half of the room. */
+  /**
+   * … and is then cut back to these in one step. Default: half of `max`, and half of the room.
+   * With `tokens` here and none in `max` it is cut earlier: once the tokens above have cost as
+   * much, over the calls that repeated them, as the cut costs.
+   */
   readonly keep?: WindowLimits
 }
 

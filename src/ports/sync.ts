@@ -1,5 +1,6 @@
 import type { AbortSignalLike } from './host.ts'
 import type { OpResult, SealedOp } from './op.ts'
+import type { Attachment } from './store.ts'
 
 /**
  * What a replica of a scope and its home say to each other. A home gives each op that it accepts
@@ -35,6 +36,8 @@ export interface PushRequest {
    */
   readonly generation: string
   readonly ops: readonly SyncOp[]
+  /** Attachments that no op waits for: the replica does not have them, or they were deleted. */
+  readonly without?: readonly string[]
 }
 
 /** What became of one op. Sending it again gives the same answer. */
@@ -53,7 +56,16 @@ export type PushRejection =
 
 export type PushAnswer =
   /** No results: the log is another one, of which nothing was written. The replica asks for it. */
-  | { readonly generation: string; readonly results: readonly PushResult[]; readonly head: number }
+  | {
+      readonly generation: string
+      readonly results: readonly PushResult[]
+      readonly head: number
+      /**
+       * Attachments that are not here, and that the next op names: it, and those after it, were not
+       * written, and have no result. The replica sends these first.
+       */
+      readonly lacks?: readonly string[]
+    }
   /** The log of that generation was erased, and nothing was written. */
   | { readonly erased: true; readonly generation: string }
 
@@ -107,11 +119,32 @@ export interface SyncScope {
   readonly sessionId?: string
 }
 
+/** An attachment of a scope. */
+export interface AttachmentRequest extends SyncScope {
+  /** Of the log whose ops name it. */
+  readonly generation: string
+  readonly id: string
+}
+
 /** One request may be about several scopes: an answer for each, in their order. */
 export interface Transport {
   /** @throws ERR_UNAUTHENTICATED, ERR_UPGRADE_REQUIRED, ERR_OFFLINE and other PlimsollErrors */
   push(requests: readonly (PushRequest & SyncScope)[], signal: AbortSignalLike): Promise<Answers<PushAnswer>>
   pull(requests: readonly (PullRequest & SyncScope)[], signal: AbortSignalLike): Promise<Answers<PullAnswer>>
+  /**
+   * Brings an attachment home, before the op that names it. Idempotent. `deleted`: nothing was
+   * kept, since its id was deleted, or the log erased.
+   *
+   * @throws ERR_ENTRY_TOO_LARGE, ERR_DUPLICATE_ID (other bytes under that id): the op that names it
+   * is refused then; and as `push`
+   */
+  attach(
+    request: AttachmentRequest,
+    attachment: Attachment,
+    signal: AbortSignalLike,
+  ): Promise<'stored' | 'kept' | 'deleted'>
+  /** Fetches one; nothing, where the home does not have it. @throws as `push` */
+  attachment(request: AttachmentRequest, signal: AbortSignalLike): Promise<Attachment | undefined>
   /**
    * Optional: calls the listener when something may have changed at home, and with `undefined` each
    * time that the connection came back, since hints were lost meanwhile.

@@ -3,7 +3,7 @@ import { countMessage, countTools, perRequest } from '../kernel/count.ts'
 import type { Block } from '../ports/context.ts'
 import type { Counter } from '../ports/counter.ts'
 import type { MessageInput, Part, Trust } from '../ports/message.ts'
-import type { Policy } from './policy.ts'
+import type { Policy, Settings } from './policy.ts'
 
 export const ROUNDS = 20
 export const MESSAGES = 40
@@ -16,7 +16,7 @@ interface History {
 }
 
 /** Contract: which blocks to show, in order, within `room` tokens if the policy cares. */
-type Select = (history: History, room: number) => readonly Block[]
+export type Select = (history: History, room: number) => readonly Block[]
 
 /** Everything. */
 export const full = whole(({ blocks }) => blocks)
@@ -47,7 +47,17 @@ export const lastTokens = whole(({ blocks, rounds }, room) => {
 
 /** A policy that shows messages whole, as they came. */
 function whole(select: Select): Policy {
-  return ({ system, tools }, { budget, counter }) => {
+  return policyOf(() => select)
+}
+
+/**
+ * A policy by what it selects. Contract: `start` is called once a conversation, and what it gives
+ * for its calls, in order.
+ */
+export function policyOf(start: (settings: Settings) => Select): Policy {
+  return ({ system, tools }, settings) => {
+    const { budget, counter } = settings
+    const select = start(settings)
     const blocks: Block[] = []
     const rounds: number[] = []
     const opening = system === undefined ? [] : [wholeBlock('system', 'system', system, counter)]

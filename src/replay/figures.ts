@@ -1,7 +1,8 @@
-import type { Context, SectionName } from '../ports/context.ts'
+import type { Block, Context, SectionName } from '../ports/context.ts'
 import type { EpochCause } from '../ports/op.ts'
 import type { RequestCause } from './causes.ts'
 import { costOf } from './cost.ts'
+import type { Line, LineCall } from './optimum.ts'
 import type { Choice } from './policy.ts'
 import { lint, type Piece, piecesOf, type Request, sharedBytes } from './request.ts'
 import { diffRequests } from './request-diff.ts'
@@ -31,6 +32,20 @@ export interface Figures {
   /** Items that were shown capped, summed over the calls. */
   readonly capped: number
   readonly epochs: { readonly [cause: string]: number }
+  /** Only where it was asked for, and a call was built. */
+  readonly optimum?: {
+    /** Tokens of window that it holds at each call, or as many as the policy showed if fewer. */
+    readonly floor: number
+    /** Least mean cost a call of a window that knows the recording to its end. */
+    readonly costPerCall: number
+    /**
+     * Cost of the policy over that of the optimum. Both count tokens of whole blocks, while the
+     * other costs take the share of bytes that repeats.
+     */
+    readonly ratio: number
+    /** Calls at which the policy showed fewer tokens than the floor though there were more. */
+    readonly below: number
+  }
   /**
    * Of the identifiers that the reply uses and the conversation held before: the share that the
    * request holds.
@@ -95,6 +110,15 @@ export class Tally {
   #retained = 0
   readonly #rules: Counts = {}
   readonly #epochs: Counts = {}
+  /** Cost of the optimum of the conversations before this one. */
+  #least = 0
+  /** Cost so far by whole blocks, as the optimum counts. */
+  #cost = 0
+  #blocks: readonly Block[] = []
+  #below = 0
+  #line: Line | undefined
+  #calls: LineCall[] = []
+  #floor = 0
   #previous: readonly Piece[] = []
   #request: Request | undefined
   #conversation = ''
@@ -104,9 +128,17 @@ export class Tally {
 
   /**
    * A new conversation has no previous request. `summaries` tells what its summaries took, whenever
-   * it is asked.
+   * it is asked; `line` is what its calls are compared with.
    */
-  startConversation(id: string, summaries: () => SummaryFigures | undefined = () => undefined): void {
+  startConversation(
+    id: string,
+    summaries: () => SummaryFigures | undefined = () => undefined,
+    line?: Line,
+  ): void {
+    this.#least += this.#leastNow()
+    this.#line = line
+    this.#calls = []
+    this.#blocks = []
     this.#summaries.push(summaries)
     this.#conversation = id
     this.#call = 0
@@ -148,9 +180,38 @@ export class Tally {
     this.#capped += capped
     this.#wanted += wanted.length
     this.#retained += wanted.filter((word) => pieces.some(({ text }) => text.includes(word))).length
+    this.#measure(context, tokens)
     for (const { rule } of lint(request, provider)) count(this.#rules, rule)
     if (cause) count(this.#epochs, cause)
     return { tokens, sections: sectionsOf(context, tokens), hit, ...(cause && { cause }) }
+  }
+
+  #leastNow(): number {
+    return this.#line && this.#calls.length > 0 ? this.#line.cost(this.#calls) : 0
+  }
+
+  #measure({ blocks }: Context, tokens: number): void {
+    if (!this.#line) return
+    const before = this.#blocks
+    const changed = blocks.findIndex((block, index) => !isSame(block, before[index]))
+    const rest = blocks.slice(changed < 0 ? blocks.length : changed)
+    const hit = before.length === 0 ? 0 : tokens - rest.reduce((sum, block) => sum + block.tokens, 0)
+    this.#cost += costOf(tokens, hit)
+    this.#blocks = blocks
+    const tokensOf = (name: SectionName): number =>
+      blocks.reduce((sum, { section, tokens }) => (section === name ? sum + tokens : sum), 0)
+    const shown = tokensOf('window')
+    this.#floor = this.#line.floor
+    this.#below += shown < this.#line.leastOf(this.#floor) ? 1 : 0
+    this.#calls.push({ end: this.#line.length, shown, tail: tokensOf('tail') })
+  }
+
+  #optimum(): Pick<Figures, 'optimum'> {
+    const least = this.#least + this.#leastNow()
+    if (least === 0) return {}
+    const ratio = Math.round((this.#cost / least) * 1_000) / 1_000
+    const costPerCall = mean(least, this.#built)
+    return { optimum: { floor: this.#floor, costPerCall, ratio, below: this.#below } }
   }
 
   #break(request: Request, epoch: EpochCause | undefined): void {
@@ -187,12 +248,18 @@ export class Tally {
       covered: this.#covered,
       capped: this.#capped,
       epochs: this.#epochs,
+      ...this.#optimum(),
       retainedShare: share(this.#retained, this.#wanted),
       ...(taken.length > 0 && {
         summaries: { ...summaries, costPerCall: mean(cost + costOf(summaries.inputTokens, 0), this.#built) },
       }),
     }
   }
+}
+
+function isSame(one: Block, other: Block | undefined): boolean {
+  if (one === other) return true
+  return one.role === other?.role && JSON.stringify(one.parts) === JSON.stringify(other.parts)
 }
 
 type Counts = { [name: string]: number }

@@ -34,7 +34,7 @@ export const SCOPE = { userId: 'replay', sessionId: 'conversation' } as const
 /** What a memory of that conversation is created with, beside store and host. */
 export function memoryOptions(
   { system }: Conversation,
-  { budget, rounds, keep, counter }: Settings,
+  { budget, rounds, keep, floor, counter }: Settings,
   summaries: CompactionOptions | undefined,
 ): PolicyOptions & {
   readonly system?: string
@@ -46,8 +46,13 @@ export function memoryOptions(
     counter,
     ...(system !== undefined && { system }),
     use: summaries ? [compaction(summaries)] : [],
-    ...((rounds || keep) && {
-      window: { ...(rounds && { max: { rounds } }), ...(keep && { keep: { rounds: keep } }) },
+    ...((rounds || keep || floor) && {
+      window: {
+        ...(rounds && { max: { rounds } }),
+        ...((keep || floor) && {
+          keep: { ...(keep && { rounds: keep }), ...(floor && { tokens: floor }) },
+        }),
+      },
     }),
   }
 }

@@ -49,6 +49,11 @@ export interface Settings {
   readonly budget: number
   /** Most rounds in Plimsoll's window. */
   readonly rounds?: number
+  /**
+   * Tokens to which Plimsoll's window is cut back, and that the optimum holds at least. Default:
+   * half of the budget for the optimum, and what the library takes for Plimsoll.
+   */
+  readonly floor?: number
   /** Rounds that are left when Plimsoll's window is cut back. */
   readonly keep?: number
   readonly counter: Counter

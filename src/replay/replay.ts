@@ -4,6 +4,7 @@ import type { Context } from '../ports/context.ts'
 import type { MessageInput } from '../ports/message.ts'
 import { full, lastMessages, lastRounds, lastTokens } from './baselines.ts'
 import { type CallFigures, Tally } from './figures.ts'
+import type { Line } from './optimum.ts'
 import { plimsoll } from './plimsoll.ts'
 import { type Epoch, isRefusal, type Policy, type PolicyName, type Refusal, type Settings } from './policy.ts'
 import { type Request, render } from './request.ts'
@@ -23,11 +24,13 @@ const POLICY: { readonly [Name in PolicyName]: Policy } = {
 /** Shorter identifiers are found anywhere by chance. */
 const SHORTEST = 5
 
-export interface ReplaySettings<Name extends PolicyName = PolicyName> extends Settings {
+export interface ReplaySettings<Name extends string = PolicyName> extends Settings {
   readonly provider?: Provider
   /** The policy whose requests are wanted. */
   readonly policy: Name
   readonly tail: number
+  /** Makes what the calls of a conversation are compared with. Default: they are not. */
+  readonly line?: (conversation: Conversation) => Line
   /**
    * Contract: awaited between any two steps of the work; may wait, so that others get their turn,
    * and may reject, which ends the replay.
@@ -37,10 +40,10 @@ export interface ReplaySettings<Name extends PolicyName = PolicyName> extends Se
 
 /** What became of one call under one policy. */
 export type Outcome = Refusal | CallFigures
-export type Outcomes<Name extends PolicyName = PolicyName> = { readonly [Each in Name]: Outcome }
+export type Outcomes<Name extends string = PolicyName> = { readonly [Each in Name]: Outcome }
 
 /** One model call of a recording under every policy. */
-export interface ReplayedCall<Name extends PolicyName = PolicyName> {
+export interface ReplayedCall<Name extends string = PolicyName> {
   readonly conversation: string
   /** Number of the call in its conversation, from 0. */
   readonly call: number
@@ -55,27 +58,30 @@ export interface ReplayedCall<Name extends PolicyName = PolicyName> {
   readonly epoch?: Epoch
 }
 
-export type Tallies<Name extends PolicyName = PolicyName> = { readonly [Each in Name]: Tally }
+export type Tallies<Name extends string = PolicyName> = { readonly [Each in Name]: Tally }
 
-export function newTallies<Name extends PolicyName>(names: readonly Name[]): Tallies<Name> {
+export function newTallies<Name extends string>(names: readonly Name[]): Tallies<Name> {
   return Object.fromEntries(names.map((name) => [name, new Tally()])) as unknown as Tallies<Name>
 }
 
 /**
  * Goes through a recorded conversation as an agent did. Every policy that has a tally builds the
- * context of every model call, and `tallies` adds up their figures.
+ * context of every model call, and `tallies` adds up their figures. `policies` are others than the
+ * library's own.
  */
-export async function* replay<Name extends PolicyName>(
+export async function* replay<Name extends string>(
   conversation: Conversation,
   settings: ReplaySettings<Name>,
   tallies: Tallies<Name>,
+  policies: { readonly [Each in Name]: Policy } = POLICY as { readonly [Each in Name]: Policy },
 ): AsyncGenerator<ReplayedCall<Name>> {
   const { pause = async () => {} } = settings
   const provider = settings.provider ?? conversation.format
+  const line = settings.line?.(conversation)
   const names = Object.keys(tallies) as Name[]
-  const choosers = names.map((name) => ({ name, chooser: POLICY[name](conversation, settings) }))
+  const choosers = names.map((name) => ({ name, chooser: policies[name](conversation, settings) }))
   for (const { name, chooser } of choosers)
-    tallies[name].startConversation(conversation.id, () => chooser.summaries?.())
+    tallies[name].startConversation(conversation.id, () => chooser.summaries?.(), line)
   const seen = new Set(identifiers(conversation.system ?? ''))
   for (const { message, index, call } of turnsOf(conversation)) {
     const quoted = identifiers(quotable(message))
@@ -104,6 +110,7 @@ export async function* replay<Name extends PolicyName>(
       yield { conversation: id, call, provider, answers, outcomes, ...chosen }
     }
     for (const word of quoted) seen.add(word)
+    line?.append(message)
     for (const { chooser } of choosers) await chooser.append(message)
   }
 }

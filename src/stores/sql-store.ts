@@ -55,8 +55,8 @@ const BATCH = 90
 const LAST_PLANE = 0x10_0000
 /** Rows of the log that one statement inserts. */
 const ROWS_AT_ONCE = 5
-/** Sources of a row that one statement inserts. */
-const SOURCES_AT_ONCE = 20
+/** Rows of the smaller tables that one statement inserts. */
+const SMALL_ROWS_AT_ONCE = 20
 
 const IS_ENTRY = `kind NOT IN ('put', 'delete', 'erase')`
 const IS_MARK = `kind NOT IN ('message', 'put', 'delete', 'erase')`
@@ -277,8 +277,9 @@ class SqlScope implements ScopeStore {
     const results =
       this.#appendNew(ops, decide) ??
       this.#transaction(() => {
-        const decision = synchronous(decide(ops, this.#read(ops)))
-        this.#write(decision)
+        const rows = this.#read(ops)
+        const decision = synchronous(decide(ops, rows))
+        this.#write(decision, ops, rows)
         removes = decision.erase || decision.emptied.length > 0 || decision.replica?.rebase !== undefined
         return decision.results
       })
@@ -790,14 +791,17 @@ class SqlScope implements ScopeStore {
     return dependents
   }
 
-  #write(decision: Decision): void {
+  /** @param ops and what was read for them: what the decision was made by */
+  #write(decision: Decision, ops: readonly SealedOp[], { registers: before }: Rows): void {
     const { erase, emptied, unrecorded, log, registers, marks, refused, used, replica } = decision
     if (log.length + registers.length + refused.length === 0 && !replica) return
+    // Of a scope that begins with this, nothing is there to be removed.
+    const isNew = this.#find() === NO_SCOPE
     const scope = this.#make()
     const known = this.#known
     const rebase = replica?.rebase
     const last = rebase ? this.#takeBack(scope, rebase) : known?.newest?.n
-    if (erase) this.#erase(scope)
+    if (erase && !isNew) this.#erase(scope)
     for (const name of emptied) this.#empty(scope, name)
     if (unrecorded !== undefined) this.#unrecord(scope, unrecorded)
     const n = (erase ? undefined : last) ?? firstOf(scope) - 1
@@ -805,7 +809,13 @@ class SqlScope implements ScopeStore {
     const isAside = erase || rebase || (log.length === 0 && (replica || !known?.refusals))
     const stamp = isAside ? (known?.stamp ?? 0) + 1 : (known?.stamp ?? null)
     this.#insert(scope, n + 1, log, stamp)
-    for (const row of registers) this.#put(scope, row)
+    // What ops name was looked for.
+    const sought = new Set(ops.flatMap(({ envelope }) => envelope.key ?? []))
+    for (const row of registers) {
+      const { key } = row
+      const isKnown = before.has(key) || sought.has(key)
+      this.#put(scope, row, isKnown ? before.get(key) : this.#registersOf(scope, [key]).get(key))
+    }
     this.#reindex(scope, decision)
     const database = this.#database
     if (decision.listed.length + decision.sums.size > 0 && (erase || !known?.head.indexed))
@@ -821,7 +831,7 @@ class SqlScope implements ScopeStore {
       )
     for (const id of used) database.run('DELETE FROM plimsoll_unused WHERE scope = ? AND id = ?', scope, id)
     if (erase || emptied.length > 0 || rebase) {
-      removeDerived(database, scope)
+      if (!isNew) removeDerived(database, scope)
       const seq = log.at(-1)?.seq ?? rebase?.to.seq ?? known?.head.seq ?? 0
       database.run('UPDATE plimsoll_scope SET emptied = ? WHERE scope = ?', seq, scope)
     }
@@ -859,7 +869,7 @@ class SqlScope implements ScopeStore {
       last = from - 1
     }
     for (const key of registers) {
-      this.#clear(scope, key)
+      this.#clear(scope, key, this.#registersOf(scope, [key]).get(key))
       database.run('DELETE FROM plimsoll_register WHERE scope = ? AND sort = ?', scope, sortable(key))
     }
     for (const slot of slots)
@@ -887,8 +897,12 @@ class SqlScope implements ScopeStore {
   #make(): number {
     const found = this.#find()
     if (found !== NO_SCOPE) return found
-    this.#database.run('INSERT INTO plimsoll_scope (name) VALUES (?)', this.#name)
-    return this.#find()
+    const [row] = this.#database.all(
+      'INSERT INTO plimsoll_scope (name) VALUES (?) RETURNING scope',
+      this.#name,
+    )
+    this.#number = row?.scope as number
+    return this.#number
   }
 
   /**
@@ -930,7 +944,7 @@ class SqlScope implements ScopeStore {
       row.place,
       row.kind,
       row.id,
-      row.opId === `entry:${row.id}` && row.place === 0 ? null : row.opId,
+      opIn(row),
       row.ordinal,
       row.round ?? null,
       row.lane ?? null,
@@ -957,35 +971,37 @@ class SqlScope implements ScopeStore {
         sortable(order),
         sortable(key),
       )
-    for (const { group, order, key } of listed)
-      database.run(
-        'INSERT INTO plimsoll_index VALUES (?, ?, ?, ?)',
-        scope,
-        sortable(group),
-        sortable(order),
-        sortable(key),
-      )
-    for (const [group, { count, weight }] of sums) {
-      database.run(
-        `INSERT INTO plimsoll_sum VALUES (?, ?, ?, ?)
-          ON CONFLICT DO UPDATE SET count = count + excluded.count, weight = weight + excluded.weight`,
-        scope,
-        sortable(group),
-        count,
-        weight,
-      )
+    this.#insertAll(
+      'plimsoll_index',
+      listed.map(({ group, order, key }) => [scope, sortable(group), sortable(order), sortable(key)]),
+    )
+    this.#insertAll(
+      'plimsoll_sum',
+      Array.from(sums, ([group, { count, weight }]) => [scope, sortable(group), count, weight]),
+      'ON CONFLICT DO UPDATE SET count = count + excluded.count, weight = weight + excluded.weight',
+    )
+    for (const [group, { count }] of sums)
       if (count < 0)
         database.run(
           'DELETE FROM plimsoll_sum WHERE scope = ? AND grp = ? AND count = 0',
           scope,
           sortable(group),
         )
+  }
+
+  /** Inserts rows of at most four columns into one of the smaller tables. */
+  #insertAll(table: string, rows: readonly (readonly SqlValue[])[], conflict = ''): void {
+    for (let at = 0; at < rows.length; at += SMALL_ROWS_AT_ONCE) {
+      const batch = rows.slice(at, at + SMALL_ROWS_AT_ONCE)
+      const values = batch.map((row) => `(${row.map(() => '?').join()})`).join()
+      this.#database.run(`INSERT INTO ${table} VALUES ${values} ${conflict}`, ...batch.flat())
     }
   }
 
-  #put(scope: number, { key, version, seq, sources, index, body: text }: RegisterRow): void {
+  #put(scope: number, row: RegisterRow, before: RegisterRow | undefined): void {
+    const { key, version, seq, sources, index, body: text } = row
     const database = this.#database
-    this.#clear(scope, key)
+    this.#clear(scope, key, before)
     const { body, parts } = this.#store(text, registerOwner(scope, key))
     database.run(
       `INSERT OR REPLACE INTO plimsoll_register (scope, sort, version, seq, sources, places, parts, body)
@@ -1003,9 +1019,10 @@ class SqlScope implements ScopeStore {
   }
 
   /** Removes what a register has beside its row. */
-  #clear(scope: number, key: string): void {
-    this.#unlink(scope, `register:${key}`, this.#registersOf(scope, [key]).get(key)?.sources)
-    this.#database.run('DELETE FROM plimsoll_part WHERE owner = ?', registerOwner(scope, key))
+  #clear(scope: number, key: string, row: RegisterRow | undefined): void {
+    this.#unlink(scope, `register:${key}`, row?.sources)
+    if (row?.body && row.body.length > PART_UNITS)
+      this.#database.run('DELETE FROM plimsoll_part WHERE owner = ?', registerOwner(scope, key))
   }
 
   #unlink(scope: number, name: Name, sources: readonly Name[] = []): void {
@@ -1020,12 +1037,10 @@ class SqlScope implements ScopeStore {
 
   /** Notes what a row derives from. */
   #link(scope: number, name: Name, sources: readonly Name[] | undefined): void {
-    const rows = [...new Set(sources)].map((source): SqlValue[] => [scope, source, name])
-    for (let at = 0; at < rows.length; at += SOURCES_AT_ONCE) {
-      const batch = rows.slice(at, at + SOURCES_AT_ONCE)
-      const values = batch.map(() => '(?, ?, ?)').join()
-      this.#database.run(`INSERT INTO plimsoll_source VALUES ${values}`, ...batch.flat())
-    }
+    this.#insertAll(
+      'plimsoll_source',
+      Array.from(new Set(sources), (source) => [scope, source, name]),
+    )
   }
 
   /** A body as its row holds it: whole, or as a number of parts, which are written. */
@@ -1102,7 +1117,7 @@ function follow(
   const { seq, ordinal } = last ?? head
   return {
     newest: last
-      ? { n: n + log.length, op: idIn('entry', last.opId as Name) ?? last.opId, seq, ordinal, stamp }
+      ? { n: n + log.length, op: opIn(last) ?? last.id, seq, ordinal, stamp }
       : known.newest && { ...known.newest, stamp },
     head: {
       ...(first?.ordinal === 1 ? { ...head, first: first.id } : head),
@@ -1120,6 +1135,11 @@ function follow(
     stamp,
     state: replica ? { replica: replica.state } : known.state,
   }
+}
+
+/** What the column that names a row’s op holds: nothing, where the row is one thing with it. */
+function opIn({ opId, id, place }: LogRow): string | null {
+  return opId === `entry:${id}` && place === 0 ? null : opId
 }
 
 /** Whether a scope that ended with one row and ends with the other has not changed in between. */

@@ -1,9 +1,9 @@
 import { SECRET } from '../kernel/context/secret.ts'
-import { PlimsollError } from '../ports/errors.ts'
 import { hasBody, isEntry, type LogRow, type RegisterRow, type ScopeStore } from '../ports/store.ts'
 import type { PullAnswer, PulledOp, PullRequest } from '../ports/sync.ts'
 import { utf8Length } from '../ports/utf8-length.ts'
-import { begin, type HomeParts, type HomeState, homeStateIn, restless, STATE_ROW } from './home.ts'
+import { begin, type HomeParts, restless } from './home.ts'
+import { type HomeState, readState } from './home-state.ts'
 import { opsIn, pulledOp } from './pulled.ts'
 import { NO_GENERATION } from './state.ts'
 import { tokOf } from './tok.ts'
@@ -140,11 +140,4 @@ function isForgotten(rows: readonly LogRow[], register: RegisterRow | undefined)
   return register
     ? register.version === opId && !hasBody(register)
     : rows.some((row) => isEntry(row) && !hasBody(row))
-}
-
-/** Reads state without a transaction, which would tell others of a change. */
-async function readState(scope: ScopeStore): Promise<HomeState | undefined> {
-  if (!scope.outbox) throw new PlimsollError('ERR_NOT_CONFIGURED', 'sync: the store cannot be a home')
-  const rows = await scope.outbox(0)
-  return homeStateIn(rows.find(({ order }) => order === STATE_ROW)?.value)
 }

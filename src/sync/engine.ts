@@ -201,6 +201,7 @@ export class Engine {
       sync.pace.until = 0
       sync.isPullDue = true
       sync.isPushDue = true
+      sync.fetchAgain()
     }
     this.#wake(0)
     this.tell()
@@ -295,6 +296,7 @@ export class Engine {
     if (!this.#isWorker)
       for (const sync of this.followed.due) {
         const { state, waiting } = await sync.replica.view()
+        sync.mayFetch = false
         // The other tab has done it.
         if (waiting.length > 0 || state.generation === undefined) continue
         sync.isPushDue = false

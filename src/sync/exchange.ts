@@ -38,6 +38,7 @@ type Call<Request, Answer> = (
 
 /** Errors that say that a push is not to be sent again as it is. */
 const REJECTIONS: { readonly [code: string]: PushRejection } = {
+  ERR_DUPLICATE_ID: 'duplicate-id',
   ERR_ENTRY_TOO_LARGE: 'too-large',
   ERR_INVALID_ARGUMENT: 'forbidden',
 }
@@ -72,6 +73,7 @@ export class Exchange {
       failure = error
     }
     if (await this.#pull(due)) hasMoved = true
+    if (await this.#fetch(due)) hasMoved = true
     if (failure) throw failure
     return hasMoved
   }
@@ -92,11 +94,53 @@ export class Exchange {
     return hasMoved
   }
 
+  /** Sends what homes asked for. @throws what says that no scope can be reached now */
+  async #supply(due: readonly ScopeSync[]): Promise<void> {
+    const { transport, onFailure } = this.#parts
+    for (const sync of due)
+      for (const id of sync.lacks) {
+        const request = { ...named(sync.scope), generation: sync.generation, id }
+        const found = await sync.replica.store.attachment(id)
+        try {
+          const outcome = found && (await this.#call((signal) => transport.attach(request, found, signal)))
+          sync.supplied(id, outcome !== undefined && outcome !== 'deleted')
+        } catch (error) {
+          if (!isPlimsollError(error) || STATES[error.code]) throw error
+          const rejected = REJECTIONS[error.code]
+          if (rejected) sync.unsuppliable(id, rejected)
+          else onFailure(sync, error)
+        }
+      }
+  }
+
+  /** Fetches one attachment of each scope: what is written meanwhile is sent before another one. */
+  async #fetch(due: readonly ScopeSync[]): Promise<boolean> {
+    const { transport, host } = this.#parts
+    let hasMoved = false
+    for (const sync of due) {
+      const { wanted, replica } = sync
+      if (!wanted) continue
+      const request = { ...named(sync.scope), generation: sync.generation, id: wanted.wants }
+      try {
+        const known = await replica.store.attachment(wanted.wants)
+        const found = known ?? (await this.#call((signal) => transport.attachment(request, signal)))
+        await replica.fetched(wanted, found, host.now())
+        hasMoved = true
+      } catch (error) {
+        if (!isPlimsollError(error) || STATES[error.code]) throw error
+        sync.unfetchable(wanted)
+      }
+    }
+    return hasMoved
+  }
+
   async #push(due: readonly ScopeSync[]): Promise<boolean> {
     const { transport, onFailure } = this.#parts
+    await this.#supply(due)
+    const now = this.#parts.host.now()
     const room: Room = { ops: PUSH_OPS, units: PUSH_UNITS }
     const asked = await requestsOf(due, (sync) =>
-      sync.isPushDue && room.ops > 0 ? sync.pushRequest(room) : undefined,
+      sync.isPushDue && room.ops > 0 && sync.pace.until <= now ? sync.pushRequest(room) : undefined,
     )
     let answers: Awaited<ReturnType<Transport['push']>>
     try {
@@ -140,7 +184,7 @@ export class Exchange {
     return taken.hasMoved
   }
 
-  /** @throws ERR_OFFLINE in place of what is no error of ours */
+  /** @throws as {@link #call} */
   async #ask<Request, Answer>(
     call: Call<Request, Answer>,
     asked: readonly Asked<Request>[],
@@ -148,19 +192,22 @@ export class Exchange {
     if (asked.length === 0) return []
     const { host, onTime } = this.#parts
     const sentAt = host.now()
-    const controller = host.controller()
+    const requests = asked.map(({ sync, request }) => ({ ...request, ...named(sync.scope) }))
+    const answers = await this.#call((signal) => call(requests, signal))
+    if (answers.time !== undefined) onTime(answers.time, sentAt)
+    return answers
+  }
+
+  /** @throws ERR_OFFLINE in place of what is no error of ours */
+  async #call<Answer>(call: (signal: AbortSignalLike) => Promise<Answer>): Promise<Answer> {
+    const controller = this.#parts.host.controller()
     this.#request = controller
     const { signal } = controller
     try {
-      const answers = await new Promise<Answers<Answer>>((resolve, reject) => {
+      return await new Promise<Answer>((resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason))
-        call(
-          asked.map(({ sync, request }) => ({ ...request, ...named(sync.scope) })),
-          signal,
-        ).then(resolve, reject)
+        call(signal).then(resolve, reject)
       })
-      if (answers.time !== undefined) onTime(answers.time, sentAt)
-      return answers
     } catch (cause) {
       throw plimsollError(cause, 'ERR_OFFLINE', 'sync: no answer')
     } finally {

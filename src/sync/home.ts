@@ -5,20 +5,12 @@ import type { Envelope, OpResult, RejectReason, SealedOp } from '../ports/op.ts'
 import type { Decision, LogRow, ReplicaChange, Rows, ScopeStore, Store } from '../ports/store.ts'
 import type { PushAnswer, PushRejection, PushRequest, PushResult, SyncOp } from '../ports/sync.ts'
 import { deciding } from './deciding.ts'
+import { lacking } from './home-attachments.ts'
+import { type HomeState, homeStateIn, STATE_ROW } from './home-state.ts'
 import { pushedOps, secretBeside } from './pushed.ts'
 import { NO_GENERATION } from './state.ts'
 import { newTok, tokWith } from './tok.ts'
 import { withOlder, withRows } from './write.ts'
-
-/** What a home knows of itself. */
-export interface HomeState {
-  /** Of the log as it is: another one after each erase. */
-  readonly generation: string
-  /** Seq of the erase with which it began; 0: none. Replicas count from there. */
-  readonly since: number
-  /** Generations that were erased. */
-  readonly erased: readonly string[]
-}
 
 export interface HomeParts {
   /**
@@ -26,14 +18,6 @@ export interface HomeParts {
    * bits in hex.
    */
   readonly newTok: () => string
-}
-
-/** Number of the row of the outbox that holds the state too: a home sends nothing itself. */
-export const STATE_ROW = 1
-
-/** The state of a home. @returns nothing, where it has none yet */
-export function homeStateIn(text: string | undefined): HomeState | undefined {
-  return text === undefined ? undefined : (JSON.parse(text) as HomeState)
 }
 
 function written(state: HomeState): ReplicaChange {
@@ -72,10 +56,12 @@ export function accepted(
   const decision = withRows(ops, rows, decided)
   if (decision.log.length === 0) return decision
   const before = homeStateIn(rows.replica)
-  const sources = new Map(ops.map(({ envelope }) => [envelope.opId, envelope.sources]))
-  const log = decision.log.map((row) =>
-    row.place === 0 ? { tok: tokWith(newTok(), row.kind === 'put' && sources.get(row.opId)), ...row } : row,
-  )
+  const envelopes = new Map(ops.map(({ envelope }) => [envelope.opId, envelope]))
+  const log = decision.log.map((row) => {
+    if (row.place > 0) return row
+    const { kind, sources, attachments } = envelopes.get(row.opId) ?? {}
+    return { tok: tokWith(newTok(), kind === 'put' ? sources : attachments), ...row }
+  })
   // Of a log from before it was a home, nobody knows here where it begins: `begin` finds out.
   const hasBegun = before ? !decision.erase : rows.head.seq > 0 && !decision.erase
   if (hasBegun || decision.replica) return { ...decision, log }
@@ -115,10 +101,26 @@ export interface PushOptions extends HomeParts {
 }
 
 /**
- * Writes what a replica pushes, in one commit, and answers it. Idempotent: an op that was answered
- * before is answered the same.
+ * Writes what a replica pushes, in one commit, and answers it: up to the first op that names an
+ * attachment that is not here. Idempotent: an op that was answered before is answered the same.
  */
 export async function answerPush(
+  scope: ScopeStore,
+  request: PushRequest,
+  options: PushOptions,
+): Promise<PushAnswer> {
+  const { ops } = request
+  const lacks = await lacking(scope, request)
+  const waits = ops.findIndex(
+    (op, index) =>
+      op.envelope.attachments?.some((id) => lacks.has(id)) && options.refuse?.(op, index) === undefined,
+  )
+  if (waits < 0) return pushed(scope, request, options)
+  const answer = await pushed(scope, { ...request, ops: ops.slice(0, waits) }, options)
+  return 'erased' in answer ? answer : { ...answer, lacks: [...lacks] }
+}
+
+async function pushed(
   scope: ScopeStore,
   request: PushRequest,
   { newTok, refuse, onWrite }: PushOptions,

@@ -1,8 +1,9 @@
+import { MAX_ENTRY_BYTES } from '../kernel/log/message.ts'
 import { webHost } from '../platform/web.ts'
 import { type ErrorCode, isPlimsollError, PlimsollError } from '../ports/errors.ts'
 import { type AbortSignalLike, type Host, MOST_MS } from '../ports/host.ts'
 import { checkOptions, invalid, isPlainObject } from '../ports/options.ts'
-import type { SyncScope, Transport } from '../ports/sync.ts'
+import type { AttachmentRequest, SyncScope, Transport } from '../ports/sync.ts'
 import { decodePullAnswers, decodePushAnswers, encodePull, encodePush } from './wire.ts'
 
 /** As much of the Web's `WebSocket` as is used here. */
@@ -25,7 +26,7 @@ export interface HttpTransportOptions {
   readonly token: string | ((refused?: string) => string | Promise<string>)
   /** Default: the platform's, looked up at each call. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
-  /** Milliseconds for one call. Default 30 000. */
+  /** Milliseconds for one call; for an attachment up to 17 times as many. Default 30 000. */
   readonly timeoutMs?: number
   /**
    * Contract: the path of the socket that tells of changes of a scope, or `undefined` where there
@@ -43,6 +44,8 @@ export interface HttpTransportOptions {
 }
 
 const TIMEOUT_MS = 30_000
+/** So many bytes of an attachment may take as long as another call. */
+const SLOW_BYTES = 2 ** 19
 const PROTOCOL = 'plimsoll.v1'
 /** Code with which a home closes the sockets of a scope that was erased. */
 const GONE = 4404
@@ -77,45 +80,81 @@ export function httpTransport(options: HttpTransportOptions): Transport {
   const tokenFor = async (refused?: string): Promise<string> =>
     typeof options.token === 'string' ? options.token : options.token(refused)
 
-  const send = (path: string, body: string, token: string, signal: AbortSignalLike): Promise<Response> =>
+  const send = (path: string, { headers, ...init }: Call, token: string, signal: AbortSignalLike) =>
     (options.fetch ?? fetch)(to(path), {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
-      body,
+      ...init,
+      headers: { ...headers, Authorization: `Bearer ${token}` },
       signal: signal as AbortSignal,
     })
-  const post = async (path: string, body: string, signal: AbortSignalLike): Promise<string> => {
+  const call = async <Answer>(
+    path: string,
+    init: Call,
+    signal: AbortSignalLike,
+    read: (response: Response) => Promise<Answer>,
+    limitMs = timeoutMs,
+  ): Promise<Answer> => {
+    const [name = path] = path.split('?')
     const limit = host.controller()
-    const timeout = host.timeout(Math.min(timeoutMs, MOST_MS))
+    const timeout = host.timeout(Math.min(limitMs, MOST_MS))
     const end = (): void => limit.abort(signal.reason)
     timeout.signal.addEventListener('abort', () =>
-      limit.abort(new PlimsollError('ERR_TIMEOUT', `${path}: no answer`, { limit: timeoutMs })),
+      limit.abort(new PlimsollError('ERR_TIMEOUT', `${name}: no answer`, { limit: limitMs })),
     )
     signal.addEventListener('abort', end)
     try {
       const token = await tokenFor()
-      let response = await send(path, body, token, limit.signal)
+      let response = await send(path, init, token, limit.signal)
       if (response.status === 401) {
         await response.body?.cancel()
-        response = await send(path, body, await tokenFor(token), limit.signal)
+        response = await send(path, init, await tokenFor(token), limit.signal)
       }
-      const text = await response.text()
-      if (response.ok) return text
-      throw refusalIn(path, response, text)
+      if (response.ok) return await read(response)
+      throw refusalIn(name, response, await response.text())
     } catch (cause) {
       if (isPlimsollError(cause)) throw cause
       if (limit.signal.aborted) throw limit.signal.reason
-      throw new PlimsollError('ERR_OFFLINE', `${path}: no answer`, { cause })
+      throw new PlimsollError('ERR_OFFLINE', `${name}: no answer`, { cause })
     } finally {
       timeout.clear()
       signal.removeEventListener('abort', end)
     }
   }
+  const post = (path: string, body: string, signal: AbortSignalLike): Promise<string> =>
+    call(
+      path,
+      { method: 'POST', headers: { 'Content-Type': 'application/json' }, body },
+      signal,
+      (response) => response.text(),
+    )
+  // A slow line takes longer for more.
+  const longMs = timeoutMs * (1 + MAX_ENTRY_BYTES / SLOW_BYTES)
   return {
     push: async (requests, signal) =>
       answersIn(decodePushAnswers, await post('/v1/sync/push', encodePush(requests), signal)),
     pull: async (requests, signal) =>
       answersIn(decodePullAnswers, await post('/v1/sync/pull', encodePull(requests), signal)),
+    attach: (request, { mediaType, bytes }, signal) => {
+      const init = { method: 'PUT', headers: { 'Content-Type': mediaType }, body: bytes }
+      return call(attachmentPath(request), init, signal, outcomeIn, longMs)
+    },
+    attachment: async (request, signal) => {
+      try {
+        return await call(
+          attachmentPath(request),
+          { method: 'GET' },
+          signal,
+          async (response) => ({
+            id: request.id,
+            mediaType: response.headers.get('Content-Type') ?? '',
+            bytes: new Uint8Array(await response.arrayBuffer()),
+          }),
+          longMs,
+        )
+      } catch (error) {
+        if (isPlimsollError(error, 'ERR_NOT_FOUND')) return undefined
+        throw error
+      }
+    },
     ...(socket && {
       pokes: (scopes, listener) => {
         const ends = scopes.map((scope) => {
@@ -130,6 +169,18 @@ export function httpTransport(options: HttpTransportOptions): Transport {
       },
     }),
   }
+}
+
+type Call = Pick<RequestInit, 'method' | 'headers' | 'body'>
+
+function attachmentPath({ sessionId, generation, id }: AttachmentRequest): string {
+  const session = sessionId === undefined ? [] : [['session', sessionId]]
+  return `/v1/sync/attachment?${new URLSearchParams([...session, ['generation', generation], ['id', id]])}`
+}
+
+async function outcomeIn(response: Response): ReturnType<Transport['attach']> {
+  const { attached } = await response.json()
+  return attached
 }
 
 /** Keeps a socket open until it is ended. What it says is a hint; nothing is ever sent over it. */

@@ -2,9 +2,9 @@ import { checkReadable, messageIn } from '../kernel/log/bodies.ts'
 import { attachmentsIn } from '../kernel/log/seal.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Envelope, MarkKind, Name } from '../ports/op.ts'
-import type { LogRow, RegisterRow } from '../ports/store.ts'
+import { hasBody, type LogRow, type RegisterRow } from '../ports/store.ts'
 import type { SyncOp } from '../ports/sync.ts'
-import { sourcesIn } from './tok.ts'
+import { namesIn } from './tok.ts'
 
 /** The rows of each op. */
 export function opsIn(rows: readonly LogRow[]): readonly (readonly LogRow[])[] {
@@ -44,7 +44,7 @@ export function pulledOp(
     const put = { opId, kind: 'put', ids: [id], key: id } as const
     const isCurrent = register?.version === opId && register.body !== null
     const { index, body } = isCurrent ? register : { body: null }
-    const sources = isCurrent ? register.sources : sourcesIn(row)
+    const sources = isCurrent ? register.sources : (namesIn(row) as readonly Name[] | undefined)
     return op({ ...put, ...(sources && { sources }), ...(index && { index }) }, [body])
   }
   return op(entryEnvelope(rows, since), rows.map(readable))
@@ -65,7 +65,8 @@ export function entryEnvelope(rows: readonly LogRow[], since: number): Envelope 
     return { opId, kind: 'mark', ids, mark: kind as MarkKind, base, ...listed }
   }
   const { round, contexts = [], seq } = row
-  const attachments = rows.flatMap(attachmentsOf)
+  // Of what was forgotten nothing is to be fetched.
+  const attachments = rows.some(hasBody) ? (namesIn(row) ?? rows.flatMap(attachmentsOf)) : []
   return {
     opId,
     kind: 'append',

@@ -147,11 +147,12 @@ export function decideAgain(
   const gone = new Set([...rows.deleted, ...again.decision.emptied])
   const names = before.flatMap(({ envelope, emptied = [] }) =>
     emptied.flatMap((target, index) =>
-      gone.has(target) || !deleted.has(target) ? [] : { target, opId: `${envelope.opId}/${index}` },
+      gone.has(target) || !deleted.has(target) ? [] : { target, opId: `gone/${envelope.opId}/${index}` },
     ),
   )
   if (names.length === 0) return again
-  // What went with a delete here stays deleted, and goes elsewhere too: by a delete of its own.
+  // What went with a delete here stays deleted, and goes elsewhere too: by a delete of its own. Its
+  // name begins as none of an entry's op does, which a home would refuse.
   const deletes = names.map(({ target, opId }, index): Held => {
     const envelope = { opId, kind: 'delete', ids: [], target } as const
     return { waiting: { order: state.last + 1 + index, envelope }, op: { envelope, bodies: [] } }

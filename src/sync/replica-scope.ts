@@ -2,6 +2,7 @@ import { nothingWritten } from '../kernel/log/decide.ts'
 import type { HomeClock } from '../ports/lease.ts'
 import type { Decision, Head, ScopeStore } from '../ports/store.ts'
 import type { Replica, ReplicaStore } from './replica.ts'
+import { withoutWanted } from './view.ts'
 import { writeLocally } from './write.ts'
 
 export interface ReplicaScopeParts {
@@ -32,10 +33,11 @@ export function replicaScope({ scope, replica, clock, onWritten, onClosed }: Rep
         let written: Decision | undefined
         const results = await scope.commit(ops, (given, rows) => {
           before = rows.replica
-          const waiting = known && known.text === before ? known.outbox : undefined
+          const seen = known && known.text === before ? known : undefined
           // What was written while it was no replica comes first.
           const isOwn = before !== undefined || rows.head.seq === 0
-          written = isOwn ? writeLocally(given, rows, decide, waiting) : undefined
+          const decision = isOwn ? writeLocally(given, rows, decide, seen?.outbox) : undefined
+          written = decision && seen ? withoutWanted(decision, seen) : decision
           return written ?? nothingWritten([])
         })
         if (!written) continue

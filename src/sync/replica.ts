@@ -1,7 +1,7 @@
 import { SECRET } from '../kernel/context/secret.ts'
 import { nothingWritten } from '../kernel/log/decide.ts'
 import type { Name, SealedOp } from '../ports/op.ts'
-import type { Decision, Head, LogRow, Rows, ScopeStore } from '../ports/store.ts'
+import type { Attachment, Decision, Head, LogRow, Rows, ScopeStore } from '../ports/store.ts'
 import type { PullAnswer, PullRequest, SyncOp } from '../ports/sync.ts'
 import { applyPage, type Page, sameOps } from './page.ts'
 import { readRows } from './read.ts'
@@ -14,11 +14,13 @@ import {
   outboxRow,
   type Refusal,
   type ReplicaState,
+  stateIn,
   type Waiting,
+  type Wanted,
   type WholeOp,
   waitingIn,
 } from './state.ts'
-import { changed, type View, viewOf } from './view.ts'
+import { changed, type View, viewOf, withoutWanted } from './view.ts'
 import { scrubbed, writtenBy } from './write.ts'
 
 /** A scope of a store that can be the replica of a home. */
@@ -205,13 +207,48 @@ export class Replica {
     }
   }
 
+  /** Messages name these attachments, whose bytes came later. */
+  async use(used: readonly string[]): Promise<void> {
+    for (;;) {
+      const view = await this.view()
+      const replica = { state: JSON.stringify(view.state) }
+      if (await this.write(view, [], () => ({ ...nothingWritten([]), used, replica }))) return
+    }
+  }
+
+  /**
+   * Keeps an attachment that was wanted, or nothing where the home has none.
+   *
+   * @param now Unix milliseconds
+   */
+  async fetched(
+    { order, wants: id }: Wanted,
+    attachment: Attachment | undefined,
+    now: number,
+  ): Promise<void> {
+    const outcome = attachment && (await this.store.attach(attachment, now))
+    for (;;) {
+      const view = await this.view()
+      const isWanted = view.wanted.some((one) => one.order === order)
+      // Erased while it was fetched: it was written behind that.
+      const isLeft = !isWanted && outcome === 'stored'
+      if (!isWanted && !isLeft) return
+      const isWritten = await this.write(view, [], () => ({
+        ...nothingWritten([]),
+        ...(isLeft ? { emptied: [`attachment:${id}`] } : { used: [id] }),
+        replica: { state: JSON.stringify(view.state), ...(isWanted && { sent: [order] }) },
+      }))
+      if (isWritten) return
+    }
+  }
+
   /** @returns whether it was written: not where the scope has moved on since it was seen */
   async write(view: View, ops: readonly SealedOp[], decide: (rows: Rows) => Decision): Promise<boolean> {
     let written: Decision | undefined
     await this.store.commit(ops, (_, rows) => {
       const isSame =
         rows.replica === view.text && (view.text !== undefined || rows.head.seq === view.head.seq)
-      written = isSame ? told(decide(rows), view) : undefined
+      written = isSame ? told(withoutWanted(decide(rows), view), view) : undefined
       return written ?? nothingWritten([])
     })
     if (written) this.wrote(view.text, written)
@@ -222,9 +259,9 @@ export class Replica {
   wrote(before: string | undefined, { replica, log }: Decision): void {
     const known = this.#view
     if (!replica || !known || known.text !== before) return
-    const outbox = changed(known.outbox, (replica.outbox ?? []).map(waitingIn), replica.sent)
+    const rows = changed(known.rows, (replica.outbox ?? []).map(waitingIn), replica.sent)
     const head = { ...known.head, seq: log.at(-1)?.seq ?? known.head.seq }
-    this.#view = viewOf(replica.state, head, outbox)
+    this.#view = viewOf(replica.state, head, rows)
   }
 
   /** @returns what is refused now; nothing, where the scope has moved on */
@@ -252,6 +289,7 @@ export class Replica {
     const isPlain = waiting.length === 0 && ops.every(isPlainAppend)
     const asked = isSame ? [] : isPlain ? names : [...names, ...[...keys, SECRET].map(asking)]
     const dropped = now.filter((one) => isBookkeeping(one, waiting)).map(({ order }) => order)
+    const wants = wantedBy(page.ops, view)
     const isWritten = await this.write(view, asked, (rows) => {
       const decision = applyPage({ ...page, ops }, held, rows, now)
       const { replica } = decision
@@ -262,13 +300,17 @@ export class Replica {
         dead.filter(({ order }) => !known.includes(order)),
         decision.emptied,
       )
+      const { last } = stateIn(replica.state)
+      const wanted = wants.map((id, index) => outboxRow({ order: last + 1 + index, wants: id }))
       return {
         ...decision,
         replica: {
           ...replica,
+          ...(wanted.length > 0 && { state: numbered(replica.state, last + wanted.length) }),
           outbox: [
             ...(replica.outbox ?? []).filter(({ order }) => !dropped.includes(order)),
             ...left.map(outboxRow),
+            ...wanted,
           ],
           sent: [...(replica.sent ?? []), ...known, ...dropped],
         },
@@ -277,8 +319,8 @@ export class Replica {
     return isWritten ? now.filter(({ order }) => !dropped.includes(order)) : undefined
   }
 
-  async #outbox(): Promise<readonly Waiting[]> {
-    const all: Waiting[] = []
+  async #outbox(): Promise<View['rows']> {
+    const all: (Waiting | Wanted)[] = []
     for (;;) {
       const page = await this.store.outbox(all.at(-1)?.order ?? 0)
       if (page.length === 0) return all
@@ -296,6 +338,19 @@ export class Replica {
     })
     return { text, head: head as Head }
   }
+}
+
+/** Attachments of ops that others wrote. */
+function wantedBy(ops: readonly (WholeOp | Waiting)[], { outbox, wanted }: View): readonly string[] {
+  const own = new Set(outbox.map(({ envelope }) => envelope.opId))
+  const known = new Set(wanted.map(({ wants }) => wants))
+  const theirs = ops.filter(({ envelope }) => envelope.attachments && !own.has(envelope.opId))
+  const ids = theirs.flatMap(({ envelope: { attachments = [] } }) => attachments)
+  return [...new Set(ids)].filter((id) => !known.has(id))
+}
+
+function numbered(text: string, last: number): string {
+  return JSON.stringify({ ...stateIn(text), last } satisfies ReplicaState)
 }
 
 function isPlainAppend({ envelope: { kind }, beside }: WholeOp): boolean {
@@ -327,5 +382,8 @@ function refusedOf({ order, envelope }: Waiting, op: WholeOp | undefined, refusa
 function told(decision: Decision, { text, state }: View): Decision {
   const { replica } = decision
   if (!replica || replica.state !== text) return decision
-  return { ...decision, replica: { ...replica, state: JSON.stringify({ ...state, last: state.last + 1 }) } }
+  return {
+    ...decision,
+    replica: { ...replica, state: numbered(text ?? JSON.stringify(state), state.last + 1) },
+  }
 }

@@ -11,7 +11,7 @@ import {
 } from '../ports/sync.ts'
 import { newPace } from './pace.ts'
 import type { Replica } from './replica.ts'
-import { mayDiffer, NO_GENERATION, type Refusal, type Waiting } from './state.ts'
+import { mayDiffer, NO_GENERATION, type Refusal, type Waiting, type Wanted } from './state.ts'
 import { newTok } from './tok.ts'
 import type { View } from './view.ts'
 
@@ -72,6 +72,14 @@ export class ScopeSync {
   /** Ops that a push was chosen from; and of these, once it is taken, those that were not in it. */
   #open = 0
   #unsent = 0
+  /** Attachments that the home asked for; what it was sent of them; and what no op waits for. */
+  #lacks: readonly string[] = []
+  readonly #sent = new Set<string>()
+  readonly #without = new Set<string>()
+  /** Attachments that the home did not give, for whatever reason. */
+  readonly #failed = new Set<string>()
+  /** Whether this is to fetch attachments at all. */
+  mayFetch = true
   /** Most ops of a push: one that cannot be sent is not to block others. */
   #most = PUSH_OPS
 
@@ -81,7 +89,7 @@ export class ScopeSync {
   }
 
   get isDue(): boolean {
-    return this.isPullDue || this.isPushDue
+    return this.isPullDue || this.isPushDue || this.wanted !== undefined
   }
 
   /** Whether more is to be sent first, since one answer may tell of it all. */
@@ -97,6 +105,46 @@ export class ScopeSync {
   set isPushDue(isDue: boolean) {
     if (isDue) this.#pushes++
     else this.#pushed = this.#pushes
+  }
+
+  /** An attachment that is to be fetched next. */
+  get wanted(): Wanted | undefined {
+    return this.mayFetch ? this.replica.seen?.wanted.find(({ wants }) => !this.#failed.has(wants)) : undefined
+  }
+
+  /** All that is wanted may be fetched, though it failed before. */
+  fetchAgain(): void {
+    this.mayFetch = true
+    this.#failed.clear()
+  }
+
+  /** It is left for later, so that nothing else waits for it. */
+  unfetchable({ wants }: Wanted): void {
+    this.#failed.add(wants)
+  }
+
+  /** What is to be sent before the next push. */
+  get lacks(): readonly string[] {
+    return this.#lacks
+  }
+
+  get generation(): string {
+    return this.replica.seen?.state.generation ?? NO_GENERATION
+  }
+
+  /** @param isThere not where it is not here, or the home has deleted it: no op waits for it */
+  supplied(id: string, isThere: boolean): void {
+    this.#lacks = this.#lacks.filter((one) => one !== id)
+    this.#sent.add(id)
+    if (!isThere) this.#without.add(id)
+  }
+
+  /** The home never takes an attachment: nor what names it. */
+  unsuppliable(id: string, rejected: PushRejection): void {
+    this.#lacks = this.#lacks.filter((one) => one !== id)
+    for (const { envelope } of this.replica.seen?.waiting ?? [])
+      if (envelope.attachments?.includes(id)) this.#refusals.set(envelope.opId, { rejected })
+    this.isPullDue = true
   }
 
   /** Something may have changed at home. */
@@ -143,7 +191,9 @@ export class ScopeSync {
       ops.push({ envelope, bodies, ...(beside && { beside }) })
     }
     this.#open = open.length
-    return ops.length > 0 ? { generation, ops } : undefined
+    const named = new Set(ops.flatMap(({ envelope }) => envelope.attachments ?? []))
+    const without = [...named].filter((id) => this.#without.has(id))
+    return ops.length > 0 ? { generation, ops, ...(without.length > 0 && { without }) } : undefined
   }
 
   async pushed({ generation, ops }: PushRequest, answer: PushAnswer): Promise<Step> {
@@ -164,7 +214,9 @@ export class ScopeSync {
       else this.#refusals.set(opId, result)
     })
     if (answer.results.length === ops.length) this.#unsent = this.#open - ops.length
-    return { hasMoved: answer.results.length > 0, refused: [] }
+    this.#lacks = answer.lacks ?? []
+    const isAsked = this.#lacks.some((id) => !this.#sent.has(id))
+    return { hasMoved: answer.results.length > 0 || isAsked, refused: [] }
   }
 
   /** The home does not take a push as it is. Ops go alone then, until the one is found. */
@@ -220,7 +272,14 @@ export class ScopeSync {
   async #look(): Promise<View> {
     const view = await this.replica.refreshed()
     const { state, waiting } = view
-    if (state.generation !== this.#generation) this.#clear(() => false)
+    if (state.generation !== this.#generation) {
+      this.#clear(() => false)
+      // What one log would not keep, another one may ask for.
+      this.#lacks = []
+      this.#sent.clear()
+      this.#without.clear()
+      this.#failed.clear()
+    }
     this.#generation = state.generation
     const ids = new Set(waiting.map(({ envelope }) => envelope.opId))
     this.#clear((opId) => ids.has(opId))

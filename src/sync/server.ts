@@ -1,15 +1,30 @@
 import { webHost } from '../platform/web.ts'
+import { checkMediaType } from '../ports/attachment.ts'
 import { type ErrorCode, isPlimsollError, PlimsollError } from '../ports/errors.ts'
 import type { Scope } from '../ports/op.ts'
 import { checkOptions, invalid } from '../ports/options.ts'
 import type { Store } from '../ports/store.ts'
-import type { PullAnswer, PushAnswer, SyncFailure, SyncOp, SyncScope } from '../ports/sync.ts'
+import type {
+  AttachmentRequest,
+  PullAnswer,
+  PushAnswer,
+  SyncFailure,
+  SyncOp,
+  SyncScope,
+} from '../ports/sync.ts'
 import { utf8Length } from '../ports/utf8-length.ts'
 import { PROBLEM_TYPE, type Problem } from '../ports/wire.ts'
 import { answerPull, PULL_BYTES } from './answer-pull.ts'
 import { answerPush, type PushOptions } from './home.ts'
+import { giveAttachment, headersOf, MOST_ATTACHED, takeAttachment } from './home-attachments.ts'
 import { newTok } from './tok.ts'
-import { decodePull, decodePush, encodePullAnswers, encodePushAnswers } from './wire-requests.ts'
+import {
+  attachmentIn,
+  decodePull,
+  decodePush,
+  encodePullAnswers,
+  encodePushAnswers,
+} from './wire-requests.ts'
 
 export interface SyncServerOptions {
   /** Where the homes are. What else writes to it does so through `homeStore(store)`. */
@@ -31,7 +46,8 @@ export interface SyncServerOptions {
   readonly onError?: (error: unknown) => void
   /**
    * Largest body of a request, in bytes. Default 4 MiB: a push has at most half a million UTF-16
-   * units of bodies, of which each can take 6 bytes, unless its first op alone has more.
+   * units of bodies, of which each can take 6 bytes, unless its first op alone has more. Of an
+   * attachment by default 8 MiB, and 4 KiB for what encrypts it.
    */
   readonly maxBytes?: number
   /** Default: 96 random bits. */
@@ -42,10 +58,15 @@ export interface SyncServerOptions {
 
 const MAX_BYTES = 4 * 2 ** 20
 const JSON_TYPE = 'application/json'
+const METHODS: { readonly [call: string]: readonly string[] } = {
+  push: ['POST'],
+  pull: ['POST'],
+  attachment: ['PUT', 'GET'],
+}
 
 /**
  * The home of any number of users' replicas, over any store: answers `POST …/v1/sync/push` and
- * `POST …/v1/sync/pull`. Each caller reaches its own scopes and no others.
+ * `…/pull`, `PUT` and `GET …/v1/sync/attachment`. Each caller reaches its own scopes and no others.
  *
  * @example
  * ```ts
@@ -83,24 +104,43 @@ class SyncServer {
 
   async answer(request: Request): Promise<Response> {
     try {
-      const answer = await this.#answer(request)
-      return new Response(answer, { headers: { 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store' } })
+      return await this.#answer(request)
     } catch (error) {
       return problem(this.#known(error))
     }
   }
 
-  async #answer(request: Request): Promise<string> {
-    const [, call] = /\/v1\/sync\/(push|pull)$/.exec(new URL(request.url).pathname) ?? []
-    if (call === undefined) throw new PlimsollError('ERR_NOT_FOUND', 'the request: there is no such route')
-    if (request.method !== 'POST')
-      throw new PlimsollError('ERR_METHOD_NOT_ALLOWED', 'the request: must be a POST')
+  async #answer(request: Request): Promise<Response> {
+    const url = new URL(request.url)
+    const [, call = ''] = /\/v1\/sync\/(push|pull|attachment)$/.exec(url.pathname) ?? []
+    const methods = METHODS[call]
+    if (!methods) throw new PlimsollError('ERR_NOT_FOUND', 'the request: there is no such route')
+    if (!methods.includes(request.method)) {
+      const reason = `must be a ${methods.join(' or ')}`
+      return problem(new PlimsollError('ERR_METHOD_NOT_ALLOWED', `the request: ${reason}`), methods)
+    }
     const principal = await this.#options.authenticate(request)
     if (!principal) throw new PlimsollError('ERR_UNAUTHENTICATED', 'the request: proves nobody')
     const { tenant, userId } = principal
     const user: Scope = { ...(tenant !== undefined && { tenant }), userId }
-    const text = await readBody(request, this.#options.maxBytes ?? MAX_BYTES)
-    return call === 'push' ? this.#push(user, text) : this.#pull(user, text)
+    if (call === 'attachment') return this.#attachment(user, attachmentIn(url.searchParams), request)
+    checkJson(request)
+    const text = decoded(await readBody(request, this.#options.maxBytes ?? MAX_BYTES))
+    return json(await (call === 'push' ? this.#push(user, text) : this.#pull(user, text)))
+  }
+
+  async #attachment(user: Scope, asked: AttachmentRequest, request: Request): Promise<Response> {
+    const { sessionId, id } = asked
+    const scope = this.#options.store.open({ ...user, ...(sessionId !== undefined && { sessionId }) })
+    if (request.method === 'GET') {
+      const found = await giveAttachment(scope, asked)
+      if (found) return new Response(found.bytes, { headers: headersOf(found) })
+      throw new PlimsollError('ERR_NOT_FOUND', `attachment: nothing is attached under ${id}`, { id })
+    }
+    const mediaType = checkMediaType('attach', request.headers.get('Content-Type'))
+    const bytes = await readBody(request, this.#options.maxBytes ?? MOST_ATTACHED)
+    const attached = await takeAttachment(scope, asked, { id, mediaType, bytes }, this.#now())
+    return json(JSON.stringify({ attached }))
   }
 
   async #push(user: Scope, text: string): Promise<string> {
@@ -160,6 +200,8 @@ class SyncServer {
 
 /** How errors are answered; all others are faults of the server's own. */
 const PROBLEMS: { readonly [code in ErrorCode]?: readonly [status: number, title: string] } = {
+  ERR_CONFLICT: [409, 'Not as the request says'],
+  ERR_DUPLICATE_ID: [409, 'The id names something else'],
   ERR_ENTRY_TOO_LARGE: [413, 'Too large'],
   ERR_FORBIDDEN: [403, 'Forbidden'],
   ERR_INVALID_ARGUMENT: [400, 'The request is not valid'],
@@ -177,7 +219,8 @@ function statusOf(code: ErrorCode): number {
 }
 
 /** An error as RFC 9457 problem details. */
-function problem({ code, message, argument, size, limit, retryAfter }: PlimsollError): Response {
+function problem(error: PlimsollError, methods?: readonly string[]): Response {
+  const { code, message, argument, size, limit, retryAfter } = error
   const [status, title] = PROBLEMS[code] ?? [500, 'The server failed']
   const details = {
     type: `urn:plimsoll:error:${code}`,
@@ -195,35 +238,54 @@ function problem({ code, message, argument, size, limit, retryAfter }: PlimsollE
     headers: {
       'Content-Type': PROBLEM_TYPE,
       ...(status === 401 && { 'WWW-Authenticate': 'Bearer' }),
-      ...(status === 405 && { Allow: 'POST' }),
+      ...(methods && { Allow: methods.join(', ') }),
       ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
     },
   })
 }
 
-/** @throws ERR_ENTRY_TOO_LARGE, ERR_UNSUPPORTED_MEDIA_TYPE, ERR_INVALID_ARGUMENT (not UTF-8) */
-async function readBody(request: Request, limit: number): Promise<string> {
-  const type = request.headers.get('Content-Type')?.split(';', 1)[0]?.trim().toLowerCase()
-  if (type !== JSON_TYPE || (request.headers.get('Content-Encoding') ?? 'identity') !== 'identity')
+/** @throws ERR_UNSUPPORTED_MEDIA_TYPE */
+function checkJson({ headers }: Request): void {
+  const type = headers.get('Content-Type')?.split(';', 1)[0]?.trim().toLowerCase()
+  if (type !== JSON_TYPE || (headers.get('Content-Encoding') ?? 'identity') !== 'identity')
     throw new PlimsollError('ERR_UNSUPPORTED_MEDIA_TYPE', `the body: must be ${JSON_TYPE}`)
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+}
+
+function json(text: string): Response {
+  return new Response(text, { headers: { 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store' } })
+}
+
+/** @throws ERR_ENTRY_TOO_LARGE, ERR_INVALID_ARGUMENT (it broke off) */
+async function readBody(request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> {
   const reader = request.body?.getReader()
-  let text = ''
+  const parts: Uint8Array<ArrayBuffer>[] = []
   let size = 0
   try {
     for (;;) {
       const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
-      if (done) return text + decoder.decode()
+      if (done) break
       // Counted as it comes: what a header says of its length is only a claim.
       size += value.length
       if (size > limit) break
-      text += decoder.decode(value, { stream: true })
+      parts.push(value)
     }
   } catch {
-    throw invalid('the request', 'body', 'must be whole, and UTF-8')
+    throw invalid('the request', 'body', 'must be whole')
   } finally {
     await reader?.cancel().catch(() => {})
   }
-  const reason = `more than ${limit} bytes`
-  throw new PlimsollError('ERR_ENTRY_TOO_LARGE', `the body: ${reason}`, { size, limit })
+  if (size > limit) {
+    const reason = `more than ${limit} bytes`
+    throw new PlimsollError('ERR_ENTRY_TOO_LARGE', `the body: ${reason}`, { size, limit })
+  }
+  return new Uint8Array(await new Blob(parts).arrayBuffer())
+}
+
+/** @throws ERR_INVALID_ARGUMENT: not UTF-8 */
+function decoded(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes)
+  } catch {
+    throw invalid('the request', 'body', 'must be UTF-8')
+  }
 }

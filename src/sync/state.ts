@@ -75,11 +75,17 @@ export interface Before {
 
 export type Refusal = Exclude<PushResult, { readonly seq: number }>
 
-export function waitingIn({ order, value }: OutboxRow): Waiting {
+/** An attachment whose bytes are still to be fetched: a row of the outbox too. */
+export interface Wanted {
+  readonly order: number
+  readonly wants: string
+}
+
+export function waitingIn({ order, value }: OutboxRow): Waiting | Wanted {
   return { ...(JSON.parse(value) as Omit<Waiting, 'order'>), order }
 }
 
-export function outboxRow({ order, ...waiting }: Waiting): OutboxRow {
+export function outboxRow({ order, ...waiting }: Waiting | Wanted): OutboxRow {
   return { order, value: JSON.stringify(waiting) }
 }
 

@@ -1,5 +1,4 @@
 import { newSecret } from '../platform/secret.ts'
-import type { Name } from '../ports/op.ts'
 import type { LogRow } from '../ports/store.ts'
 
 /** A random value: 96 bits in hex. */
@@ -8,11 +7,12 @@ export function newTok(): string {
 }
 
 /**
- * What a home keeps with an op: its `tok`, and of a put the sources. Its register loses these when
- * it is written over or emptied, and others need them to empty the same.
+ * What a home keeps with an op: its `tok`, and names that nothing else tells later. The sources of
+ * a put: its register loses these when it is written over or emptied, and others need them to empty
+ * the same. The attachments of an append, whose messages a home may be unable to read.
  */
-export function tokWith(tok: string, sources: readonly Name[] | false | undefined): string {
-  return sources && sources.length > 0 ? `${tok} ${JSON.stringify(sources)}` : tok
+export function tokWith(tok: string, names: readonly string[] = []): string {
+  return names.length > 0 ? `${tok} ${JSON.stringify(names)}` : tok
 }
 
 /**
@@ -23,8 +23,8 @@ export function tokOf({ tok, opId }: LogRow): string {
   return tok === undefined ? `op:${opId}` : (tok.split(' ', 1)[0] as string)
 }
 
-/** The sources of a put, as its home keeps them. */
-export function sourcesIn({ tok = '' }: Pick<LogRow, 'tok'>): readonly Name[] | undefined {
+/** The names that a home keeps with an op. */
+export function namesIn({ tok = '' }: Pick<LogRow, 'tok'>): readonly string[] | undefined {
   const at = tok.indexOf(' ')
-  return at < 0 ? undefined : (JSON.parse(tok.slice(at)) as readonly Name[])
+  return at < 0 ? undefined : (JSON.parse(tok.slice(at)) as readonly string[])
 }

@@ -4,6 +4,7 @@ import type { Name } from '../ports/op.ts'
 import { PAGE_ROWS } from '../ports/store.ts'
 import {
   type Answers,
+  type AttachmentRequest,
   PUSH_OPS,
   type PullAnswer,
   type PullRequest,
@@ -33,9 +34,12 @@ const TAKEN: ReadonlySet<string> = new Set([...KINDS, 'message'])
 
 /** @throws ERR_INVALID_ARGUMENT, ERR_UPGRADE_REQUIRED (messages of another version) */
 export function decodePush(text: string): Scoped<PushRequest> {
-  const requests = decodeRequests('push', text, (read, { generation, ops }) => ({
+  const requests = decodeRequests('push', text, (read, { generation, ops, without }) => ({
     generation: read.generation('generation', generation),
     ops: read.ops(ops),
+    ...(without !== undefined && {
+      without: read.each('without', without, Number.POSITIVE_INFINITY, (one) => one.id('', one.value)),
+    }),
   }))
   const count = requests.reduce((sum, { ops }) => sum + ops.length, 0)
   if (count > PUSH_OPS) throw invalid('push', 'scopes', `have ${count} ops, more than ${PUSH_OPS}`)
@@ -56,6 +60,17 @@ export function decodePull(text: string): Scoped<PullRequest> {
       }),
     }),
   }))
+}
+
+/** Which attachment a query names. @throws ERR_INVALID_ARGUMENT */
+export function attachmentIn(query: URLSearchParams): AttachmentRequest {
+  const read = new Reader('attachment', '', undefined)
+  const session = query.get('session')
+  return {
+    ...(session !== null && { sessionId: read.id('session', session) }),
+    generation: read.generation('generation', query.get('generation') ?? undefined),
+    id: read.id('id', query.get('id') ?? undefined),
+  }
 }
 
 /** @param time the home's, Unix milliseconds */

@@ -28,7 +28,11 @@ export type Fields = Record<string, unknown>
 export type Scoped<Request> = readonly (Request & SyncScope)[]
 
 export function encodePush(requests: Scoped<PushRequest>): string {
-  return encodeRequests(requests, ({ generation, ops }) => ({ generation, ops: opsToWire(ops) }))
+  return encodeRequests(requests, ({ generation, ops, without }) => ({
+    generation,
+    ops: opsToWire(ops),
+    without,
+  }))
 }
 
 export function encodePull(requests: Scoped<PullRequest>): string {
@@ -43,7 +47,7 @@ export function encodePull(requests: Scoped<PullRequest>): string {
 
 /** @throws ERR_INVALID_ARGUMENT: it is no answer of a home */
 export function decodePushAnswers(text: string): Answers<PushAnswer> {
-  return decodeAnswers(text, ({ generation, erased, results, head }) =>
+  return decodeAnswers(text, ({ generation, erased, results, head, lacks }) =>
     erased === true
       ? { erased, generation: string(generation) }
       : {
@@ -56,6 +60,7 @@ export function decodePushAnswers(text: string): Answers<PushAnswer> {
                 : { conflict: (one as { conflict: string | null }).conflict },
           ),
           head: number(head),
+          ...(lacks !== undefined && { lacks: list(lacks).map(string) }),
         },
   )
 }

@@ -36,11 +36,17 @@ const arrows: { readonly [folder: string]: readonly string[] } = {
     'agent/agent-session.ts',
   ],
   'bridges/langgraph': [...below, 'platform'],
+  'bridges/langchain': [...below, 'render', 'bridges/shapes.ts'],
+  'bridges/openai-agents': [...below, 'render', 'bridges/shapes.ts'],
   replay: [...below, 'render', 'platform', 'stores/map.ts', 'create-memory.ts'],
   inspector: [...below, 'render', 'replay', 'counters', 'client'],
   'inspector/model': [...below, 'render', 'replay', 'counters', 'inspector/strings'],
   chat: [
     ...below,
+    // What its panel of requests shows.
+    'inspector/model',
+    'inspector/strings',
+    'replay/words.ts',
     'agent',
     'client',
     'render',

@@ -121,6 +121,20 @@ const arrowSeeds: readonly (readonly Seed[])[] = [
       reports: 'bridges/langgraph may',
     },
   ],
+  [
+    {
+      file: 'src/bridges/langchain/seed.ts',
+      code: `export * from '../../agent/run.ts'`,
+      reports: 'bridges/langchain may',
+    },
+  ],
+  [
+    {
+      file: 'src/bridges/openai-agents/seed.ts',
+      code: `export * from '../../agent/run.ts'`,
+      reports: 'bridges/openai-agents may',
+    },
+  ],
   [{ file: 'src/replay/seed.ts', code: `export * from '../cli/io.ts'`, reports: 'replay may import' }],
   [{ file: 'src/inspector/seed.ts', code: `export * from '../cli/io.ts'`, reports: 'inspector may import' }],
   [
@@ -243,6 +257,8 @@ const lintSeeds: readonly Seed[] = [
     'bridges/ai-sdk',
     'bridges/mcp',
     'bridges/langgraph',
+    'bridges/langchain',
+    'bridges/openai-agents',
     'replay',
     'inspector/view',
     'chat',

@@ -9,7 +9,18 @@ import { context, past } from './requests.ts'
 import { checkLog, checkStore } from './rows.ts'
 import { Broken, Stage, type StoreChange } from './stage.ts'
 import { diskOf } from './stores.ts'
-import { checkFiles, checkHistory, edit, file, race, repeat, rewindTo, undoRewind, write } from './talk.ts'
+import {
+  checkFiles,
+  checkHistory,
+  edit,
+  file,
+  race,
+  repeat,
+  rewindTo,
+  switchVersion,
+  undoRewind,
+  write,
+} from './talk.ts'
 import { copyAll, exportAll } from './transfer.ts'
 
 export interface Played {
@@ -76,6 +87,8 @@ async function does(stage: Stage, command: Command, change: (built: Context) => 
       return rewindTo(stage, command)
     case 'undo':
       return undoRewind(stage, command)
+    case 'switch':
+      return switchVersion(stage, command)
     case 'edit':
       return edit(stage, command)
     case 'context':

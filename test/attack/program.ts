@@ -31,6 +31,8 @@ export type Command = At &
     | { readonly do: 'past'; readonly which: number }
     | { readonly do: 'rewind'; readonly which: number }
     | { readonly do: 'undo' }
+    /** Shows another version of what was edited or taken back. */
+    | { readonly do: 'switch'; readonly which: number }
     | { readonly do: 'forget'; readonly of: 'message' | 'fact'; readonly which: number }
     /** A fact that was taken from a message, or from another fact. */
     | {
@@ -60,7 +62,7 @@ export type Command = At &
     /** Ends the tab's process, and begins another one. */
     | { readonly do: 'reopen' }
     /**
-     * The next commit but `after` fails, before or after it reached the store. `dies`: the process
+     * The next write but `after` fails, before or after it reached the store. `dies`: the process
      * ends with it, and its successor sends the same again.
      */
     | { readonly do: 'crash'; readonly reached: boolean; readonly dies: boolean; readonly after: number }
@@ -137,7 +139,8 @@ export function generate(seed: number): Program {
   const change = (): Command => {
     const drawn = random()
     if (drawn < 0.16) return { do: 'rewind', ...at(), which: below(20) }
-    if (drawn < 0.27) return { do: 'undo', ...at() }
+    if (drawn < 0.23) return { do: 'undo', ...at() }
+    if (drawn < 0.27) return { do: 'switch', ...at(), which: below(20) }
     if (drawn < 0.34) return { do: 'edit', ...at(), which: below(20), text: text(30) }
     if (drawn < 0.46)
       return { do: 'forget', ...at(), of: one('message', 'message', 'fact'), which: below(20) }

@@ -49,30 +49,30 @@ export function diskOf(kind: Program['store']): Disk {
   return { open, bytes, close: async () => {} }
 }
 
-/** What a commit that a crash ended rejects with. */
+/** What a write that a crash ended rejects with. */
 export class Crash extends Error {}
 
 /** When the next crash comes. */
 export interface Fuse {
-  /** Commits until then; undefined: none comes. */
+  /** Commits and attachments until then; undefined: none comes. */
   left?: number | undefined
   reached: boolean
 }
 
-/** A store whose commits fail when the fuse says so, before or after they reached it. */
+/** A store whose writes fail when the fuse says so, before or after they reached it. */
 export function crashing(store: Store, fuse: Fuse): Store {
-  return over(store, (scope) => {
-    const { commit } = scope
-    const crashes: ScopeStore['commit'] = async (...given) => {
-      const isNow = fuse.left !== undefined && fuse.left-- === 0
-      if (!isNow) return commit.apply(scope, given)
-      fuse.left = undefined
-      if (!fuse.reached) throw new Crash('before the commit')
-      await commit.apply(scope, given)
-      throw new Crash('after the commit')
-    }
-    return { commit: crashes }
-  })
+  const crashing = async <Result>(what: string, write: () => Promise<Result>): Promise<Result> => {
+    const isNow = fuse.left !== undefined && fuse.left-- === 0
+    if (!isNow) return write()
+    fuse.left = undefined
+    if (!fuse.reached) throw new Crash(`before the ${what}`)
+    await write()
+    throw new Crash(`after the ${what}`)
+  }
+  return over(store, (scope) => ({
+    commit: (...given) => crashing('commit', () => scope.commit(...given)),
+    attach: (...given) => crashing('attachment', () => scope.attach(...given)),
+  }))
 }
 
 /** A store with some other methods. */

@@ -7,7 +7,9 @@ import {
   type MessageInput,
   type Part,
   readAttachment,
+  readBranches,
   rewind,
+  switchTo,
   undo,
 } from '../../src/index.ts'
 import type { At, Command } from './program.ts'
@@ -169,6 +171,43 @@ export async function edit(stage: Stage, command: Of<'edit'>): Promise<void> {
   await append(stage, command, message, { opId, mark }, call)
   stage.world(command).rewinds.push(history.slice(history.indexOf(target)).map(({ id }) => id))
   await checkHistory(stage, command)
+}
+
+/**
+ * A version shows in the place of all that followed the same message, and what hid it is undone;
+ * what follows a message that does not show cannot.
+ */
+export async function switchVersion(stage: Stage, command: Of<'switch'>): Promise<void> {
+  const world = stage.world(command)
+  const history = await checkHistory(stage, command)
+  const branches = await readBranches(stage.session(command))
+  // A result without a call shows nowhere, whatever begins with it.
+  const isShown = (id: string): boolean =>
+    !world.forgotten.has(id) && world.entries.some((one) => one.id === id && one.message.role !== 'tool')
+  const places = branches.flatMap(({ after, versions }) =>
+    versions.filter(isShown).map((id) => ({ after, id })),
+  )
+  const place = chosen(places, command.which)
+  if (!place) return
+  const { after, id } = place
+  const opId = stage.opId()
+  const call = () => switchTo(stage.session(command), id, { opId })
+  const shown = history.map((message) => message.id)
+  if (!shown.includes(id)) {
+    if (after !== null && !shown.includes(after)) {
+      await stage.surely(command, () =>
+        call().then(
+          () => Promise.reject(new Broken(`${id} shows after ${after}, which is hidden`)),
+          (error: unknown) => (isPlimsollError(error, 'ERR_NOT_FOUND') ? undefined : Promise.reject(error)),
+        ),
+      )
+      return
+    }
+    await stage.surely(command, call)
+    world.switched(id, shown.slice(after === null ? 0 : shown.indexOf(after) + 1))
+  } else await stage.surely(command, call)
+  const now = await checkHistory(stage, command)
+  if (!now.some((message) => message.id === id)) throw new Broken(`${id} does not show after switchTo`)
 }
 
 export async function checkHistory(stage: Stage, at: At) {

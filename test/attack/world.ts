@@ -126,6 +126,14 @@ export class World {
     this.#undone = true
   }
 
+  /** A version shows again in the place of others. */
+  switched(id: string, hides: readonly string[]): void {
+    const standing = this.rewinds.filter((hidden) => !hidden.includes(id))
+    this.rewinds.splice(0, this.rewinds.length, ...standing)
+    if (hides.length > 0) this.rewinds.push(hides)
+    this.#undone = true
+  }
+
   forgot(id: string): void {
     if (this.forgotten.has(id)) return
     this.forgotten.add(id)

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { page, userEvent } from 'vitest/browser'
 import { clear, frame, press, show, until } from './support/element.ts'
-import { FakePlimsollChat, said, session } from './support/fake-chat.ts'
+import { type FakeChat, FakePlimsollChat, said, session } from './support/fake-chat.ts'
 
 afterEach(clear)
 
@@ -66,6 +66,28 @@ describe('opening', () => {
     const empty = await show()
     expect(empty.fake.calls).toEqual([['create']])
     expect(empty.text()).toContain('What can I do for you?')
+  })
+
+  it('says of a link that no conversation has its id, and offers the list', async () => {
+    const prepare = (fake: FakeChat): void => {
+      fake.setSessions([session('Turin')])
+      fake.isMissing = true
+    }
+    const unlinked = await show({ attributes: { session: 'gone' }, prepare })
+    expect(unlinked.text()).toContain('What can I do for you?')
+    const { element, fake, find, text } = await show({
+      attributes: { session: 'gone', linked: '' },
+      prepare,
+    })
+    expect(text()).toContain('There is no conversation here')
+    expect(find('.empty').role).toBe('status')
+    element.lang = 'de'
+    await expect.poll(text).toContain('wurde gelöscht oder gehört nicht Ihnen')
+    find<HTMLElement>('.empty .primary').click()
+    await expect.poll(() => find('.sessions').classList.contains('shown')).toBe(true)
+    fake.isMissing = false
+    find<HTMLElement>('.empty .outlined').click()
+    await expect.poll(text).toContain('Was kann ich für Sie tun?')
   })
 
   it('says that it could not be opened, and tries again', async () => {

@@ -84,7 +84,7 @@ export function describeNames(open: Open): void {
     })
   })
 
-  describe('an op that is one with its entry', () => {
+  describe('an op that is one with its first entry', () => {
     it('has the id by which it is read, and repeated gives its first result', async () => {
       const scope = await openScope(open)
       const ops = [append('entry:m1', ['m1']), mark('entry:e1', 'epoch', 'e1')]
@@ -100,6 +100,21 @@ export function describeNames(open: Open): void {
       expect(await readAll(scope)).toEqual(before)
     })
 
+    it('is known by it alone, whatever it holds beside', async () => {
+      const scope = await openScope(open)
+      await scope.commit([append('entry:m1', ['m1', 'm2'])], decide)
+      await scope.commit([append('op-2', ['m3'])], decide)
+      const before = await readAll(scope)
+      const log = await readLog(scope)
+      expect(log.map(({ opId }) => opId)).toEqual(['entry:m1', 'entry:m1', 'op-2'])
+      for (const ids of [['m1', 'm2'], ['m1'], ['m1', 'm4']])
+        expect(await scope.commit([append('entry:m1', ids)], decide)).toEqual([
+          { ...accepted(1), repeated: true },
+        ])
+      expect(await scope.commit([append('entry:m2', ['m2'])], decide)).toEqual([duplicate])
+      expect(await readAll(scope)).toEqual(before)
+    })
+
     it('is not taken for an op of another name, nor another op for it', async () => {
       const scope = await openScope(open)
       await scope.commit([append('m1', ['m2']), append('entry:m1', ['m1'])], decide)
@@ -112,11 +127,11 @@ export function describeNames(open: Open): void {
       expect(await scope.commit([append('m1', ['m2'])], decide)).toEqual([{ ...accepted(1), repeated: true }])
     })
 
-    it('is refused where it is not all of it', async () => {
+    it('is refused where it begins with something else', async () => {
       const scope = await openScope(open)
       await scope.commit([append('op-1', ['m1'])], decide)
       const ops = [
-        append('entry:m2', ['m2', 'm3']),
+        append('entry:m2', ['m3', 'm2']),
         append('entry:m4', ['m5']),
         put('entry:key', 'key', null),
         remove('entry:m6', 'entry:m1'),

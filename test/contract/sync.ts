@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { sealOp } from '../../src/kernel/log/seal.ts'
 import type { Message } from '../../src/ports/message.ts'
 import type { Envelope, Name, Op } from '../../src/ports/op.ts'
-import { PAGE_ROWS } from '../../src/ports/store.ts'
+import { type Attachment, PAGE_ROWS } from '../../src/ports/store.ts'
 import {
   PUSH_OPS,
   type PullAnswer,
@@ -19,7 +19,10 @@ import { isFailure } from '../../src/sync/wire-requests.ts'
 
 /** A home as replicas see it. */
 export interface SyncHome {
-  /** Contract: answers `POST /v1/sync/push` and `…/pull`, whatever host the URL names. */
+  /**
+   * Contract: answers `POST /v1/sync/push` and `…/pull`, `PUT` and `GET /v1/sync/attachment`,
+   * whatever host the URL names.
+   */
   readonly fetch: (request: Request) => Promise<Response>
   /** Contract: gives the headers by which a user of that name is known. */
   readonly authorize: (user: string) => Readonly<Record<string, string>>
@@ -65,6 +68,17 @@ class Caller {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', ...headers },
       body,
+    })
+    return this.#home.fetch(request)
+  }
+
+  /** @param given what is sent; without it, it is asked for */
+  attachment(id: string, generation: string, given?: Attachment): Promise<Response> {
+    const query = new URLSearchParams({ session: this.scope.sessionId ?? '', generation, id })
+    const request = new Request(`https://home.example/v1/sync/attachment?${query}`, {
+      method: given ? 'PUT' : 'GET',
+      headers: { ...(given && { 'Content-Type': given.mediaType }), ...this.#home.authorize(this.user) },
+      ...(given && { body: given.bytes }),
     })
     return this.#home.fetch(request)
   }
@@ -147,6 +161,17 @@ function say(id: string, { text = `Text of ${id}`, opId = `entry:${id}`, round =
   return { kind: 'append', opId, round, messages: [message] }
 }
 
+/** A message that names an attachment. */
+function show(id: string, ref: string): Op {
+  const content = [{ type: 'media', mediaType: 'image/png', ref }] as const
+  const message: Message = { id, role: 'user', content, createdAt: 1_790_000_000_000, trust: 'user' }
+  return { kind: 'append', opId: `entry:${id}`, round: id, messages: [message] }
+}
+
+function picture(id: string, length = 4_000): Attachment {
+  return { id, mediaType: 'image/png', bytes: Uint8Array.from({ length }, (_, at) => at % 251) }
+}
+
 function put(opId: string, base: string | null, value: string, key = 'app/note'): Op {
   return { kind: 'put', opId, key, base, value: { text: value } }
 }
@@ -163,7 +188,7 @@ const erase = (opId: string): Op => ({ kind: 'erase', opId })
 const ids = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}${at}`)
 
 /**
- * What the home of a memory's replicas must do, by its two calls alone, as tests for Vitest. All
+ * What the home of a memory's replicas must do, by its calls alone, as tests for Vitest. All
  * that is pushed is as this library writes it, so that a home passes which checks that.
  *
  * @param openHome gives a home; it need not be an empty one
@@ -531,6 +556,79 @@ export function describeSync(name: string, openHome: () => SyncHome | Promise<Sy
         const pages = decodePullAnswers(text) as readonly Page[]
         expect(pages.map(({ head }) => head)).toEqual([3, 3, 3, 3])
         for (const scope of scopes) expect(await home.in(scope).all()).toHaveLength(3)
+      })
+    })
+
+    describe('an attachment', () => {
+      const sent = async (response: Response): Promise<unknown> => {
+        expect(response.status).toBe(200)
+        return ((await response.json()) as { readonly attached: unknown }).attached
+      }
+
+      it('comes before the op that names it, which waits until then with all after it', async () => {
+        const home = await open()
+        const [first, ...others] = [say('m1'), show('m2', 'p'), say('m3')] as const
+        const waits = await home.write('', first, ...others)
+        expect(waits).toMatchObject({ results: [{ seq: 1 }], head: 1, lacks: ['p'] })
+        const { generation } = waits
+        expect((await home.attachment('p', generation)).status).toBe(404)
+        expect(await sent(await home.attachment('p', generation, picture('p')))).toBe('stored')
+        expect(await sent(await home.attachment('p', generation, picture('p')))).toBe('kept')
+        const answer = await home.write(generation, ...others)
+        expect(answer).toMatchObject({ results: [{ seq: 2 }, { seq: 3 }], head: 3 })
+        expect(answer.lacks).toBeUndefined()
+        const given = await home.attachment('p', generation)
+        expect(given.headers.get('Content-Type')).toBe('image/png')
+        expect(given.headers.get('X-Content-Type-Options')).toBe('nosniff')
+        expect(new Uint8Array(await given.arrayBuffer())).toEqual(picture('p').bytes)
+      })
+
+      it('that nobody has any more holds up no op', async () => {
+        const home = await open()
+        const { generation } = await home.write('', say('m1'))
+        const request = { ...home.scope, generation, ops: [sealOp(show('m2', 'p'))], without: ['p'] }
+        const [answer] = decodePushAnswers(await textOf(await home.send('push', encodePush([request]))))
+        expect(answer).toMatchObject({ results: [{ seq: 2 }] })
+      })
+
+      it('is of one scope, one user and one log', async () => {
+        const home = await open()
+        const { generation } = await home.write('', say('m1'))
+        expect(await sent(await home.attachment('p', generation, picture('p')))).toBe('stored')
+        const other = home.in({ sessionId: `${home.scope.sessionId}-other` })
+        for (const one of [other, home.as(`${home.user}-bob`)]) {
+          const known = await one.write('', say('m1'))
+          expect((await one.attachment('p', known.generation)).status).toBe(404)
+        }
+        expect((await home.attachment('p', `${generation}-other`)).status).toBe(409)
+        expect(await sent(await home.attachment('q', `${generation}-other`, picture('q')))).toBe('deleted')
+        expect((await home.attachment('q', generation)).status).toBe(404)
+      })
+
+      it('is gone once it is deleted, or the log erased, and comes back by no repeated call', async () => {
+        const home = await open()
+        const { generation } = await home.write('', say('m1'))
+        for (const id of ['p', 'q']) await sent(await home.attachment(id, generation, picture(id)))
+        await home.write(generation, show('m2', 'p'), show('m3', 'q'), remove('d1', 'attachment:p'))
+        expect((await home.attachment('p', generation)).status).toBe(404)
+        expect(await sent(await home.attachment('p', generation, picture('p')))).toBe('deleted')
+        const erased = await home.push(generation, erase('e1'))
+        for (const known of [generation, erased.generation])
+          expect((await home.attachment('q', known)).status).toBe(404)
+        expect(await sent(await home.attachment('q', generation, picture('q')))).toBe('deleted')
+      })
+
+      it('is refused with other bytes under its id, without a type, and where it is too large', async () => {
+        const home = await open()
+        const { generation } = await home.write('', say('m1'))
+        await sent(await home.attachment('p', generation, picture('p')))
+        const other = await home.attachment('p', generation, picture('p', 3))
+        expect([other.status, await problemIn(other)]).toEqual([409, 'ERR_DUPLICATE_ID'])
+        const bad = await home.attachment('q', generation, { ...picture('q'), mediaType: 'picture' })
+        expect([bad.status, await problemIn(bad)]).toEqual([400, 'ERR_INVALID_ARGUMENT'])
+        const large = await home.attachment('q', generation, picture('q', 8 * 2 ** 20 + 4_097))
+        expect([large.status, await problemIn(large)]).toEqual([413, 'ERR_ENTRY_TOO_LARGE'])
+        expect((await home.attachment('q', generation)).status).toBe(404)
       })
     })
 

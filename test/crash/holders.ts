@@ -19,6 +19,7 @@ import type { Transport } from '../../src/ports/sync.ts'
 import { mapStore } from '../../src/stores/map.ts'
 import { answerPull } from '../../src/sync/answer-pull.ts'
 import { answerPush, homeStore } from '../../src/sync/home.ts'
+import { giveAttachment, takeAttachment } from '../../src/sync/home-attachments.ts'
 import { sync } from '../../src/sync/sync.ts'
 import { fullMemory } from '../contract/full-memory.ts'
 import { Random } from '../oracle/generate/random.ts'
@@ -346,6 +347,9 @@ function linkOf({ time, random, settings }: World, base: Store, newTok: () => st
       between(() =>
         timed(requests.map(({ sessionId, ...one }) => answerPull(scopeOf(sessionId), one, { newTok }))),
       ),
+    attach: (one, attachment) =>
+      between(() => takeAttachment(scopeOf(one.sessionId), one, attachment, time.now)),
+    attachment: (one) => between(() => giveAttachment(scopeOf(one.sessionId), one)),
   }
 }
 

@@ -1,16 +1,12 @@
 /** Devices of one user in a real Chromium, and their home in a real `wrangler dev`. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { build } from 'esbuild'
-import { type Browser, chromium, type Route } from 'playwright'
+import type { Route } from 'playwright'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Client, createClient, type SessionClient } from '../../src/client/index.ts'
-import { findChromium, flags } from '../chromium.ts'
 import { size } from '../everywhere/runs.ts'
-import { Device } from './support/device.ts'
-import { EdgeProcess } from './support/edge-process.ts'
-import { type ModelServer, modelServer } from './support/model-server.ts'
+import type { Device } from './support/device.ts'
+import type { EdgeProcess } from './support/edge-process.ts'
+import { Lab } from './support/lab.ts'
+import type { ModelServer } from './support/model-server.ts'
 import { TENANT, tokenOf } from './support/token.ts'
 
 // An edge that is started again, and browsers, share the machine.
@@ -27,40 +23,18 @@ const KILLS = 20
 /** What many messages may take on a busy machine. */
 const SLOW = { timeout: 40_000 }
 
-let folder: string
-let browser: Browser
+let lab: Lab
 let edge: EdgeProcess
 let model: ModelServer
-const devices: Device[] = []
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'plimsoll-devices-'))
-  const executablePath = findChromium()
-  ;[browser, model] = await Promise.all([
-    chromium.launch({ args: flags, ...(executablePath && { executablePath }) }),
-    modelServer(),
-    build({
-      entryPoints: [join(import.meta.dirname, 'pages/device.ts')],
-      outfile: join(folder, 'device.js'),
-      bundle: true,
-      format: 'esm',
-      logLevel: 'error',
-    }),
-  ])
-  writeFileSync(join(folder, 'index.html'), '<!doctype html><script type="module" src="/device.js"></script>')
-  const variables = { MODEL_BASE_URL: model.url, MODEL_ID: 'tests', RECALL: 'off' }
-  edge = await EdgeProcess.start(variables, folder)
+  lab = await Lab.start()
+  ;({ edge, model } = lab)
 }, 120_000)
 
-afterAll(async () => {
-  await browser?.close()
-  await Promise.all([edge?.stop(), model?.close()])
-  rmSync(folder, { recursive: true, force: true })
-})
+afterAll(() => lab?.stop())
 
-afterEach(async () => {
-  await Promise.all(devices.splice(0).map(({ context }) => context.close()))
-})
+afterEach(() => lab.closeDevices())
 
 interface Everybody {
   /** Of the same user. */
@@ -78,13 +52,7 @@ async function meet(): Promise<Everybody> {
   const client = createClient({ baseUrl: edge.url, token })
   await client.sessions.create({ sessionId: SESSION })
   const order = { url: edge.url, token, scope: { tenant: TENANT, userId, sessionId: SESSION } }
-  const device = async (): Promise<Device> => {
-    const made = new Device(await browser.newContext(), order)
-    devices.push(made)
-    await made.open()
-    return made
-  }
-  const pair = await Promise.all([device(), device()])
+  const pair = await Promise.all([lab.open(order), lab.open(order)])
   for (const one of pair) {
     await expect.poll(() => one.call('isTold')).toBe(true)
     await one.call('settled')

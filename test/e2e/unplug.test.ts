@@ -3,20 +3,14 @@
  * lease is killed in the middle, at a random moment, and the other one goes on. `npm run test:lease
  * -- --real 20` does so twenty times.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { build } from 'esbuild'
-import { type Browser, chromium } from 'playwright'
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { createClient, type SessionClient } from '../../src/client/index.ts'
 import { LEASE, type LeaseMark } from '../../src/ports/lease.ts'
 import type { LogRow } from '../../src/ports/store.ts'
-import { findChromium, flags } from '../chromium.ts'
 import { size } from '../everywhere/runs.ts'
-import { Device } from './support/device.ts'
-import { EdgeProcess } from './support/edge-process.ts'
-import { type ModelServer, modelServer } from './support/model-server.ts'
+import type { Device } from './support/device.ts'
+import type { EdgeProcess } from './support/edge-process.ts'
+import { Lab } from './support/lab.ts'
 import { CALLS, REPLY_MS, stepAfter } from './support/steps.ts'
 import { TENANT, tokenOf } from './support/token.ts'
 
@@ -32,43 +26,23 @@ const RUN_MS = (CALLS + 1) * (REPLY_MS + 250)
 /** The message, each step and its result, and the answer. */
 const MESSAGES = 2 + CALLS * 2
 
-let folder: string
-let browser: Browser
+let lab: Lab
 let edge: EdgeProcess
-let model: ModelServer
-const devices: Device[] = []
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'plimsoll-unplug-'))
-  const executablePath = findChromium()
-  ;[browser, model] = await Promise.all([
-    chromium.launch({ args: flags, ...(executablePath && { executablePath }) }),
-    modelServer(async (request) => {
+  lab = await Lab.start({
+    reply: async (request) => {
       await new Promise((resolve) => setTimeout(resolve, REPLY_MS))
       return stepAfter(request)
-    }),
-    build({
-      entryPoints: [join(import.meta.dirname, 'pages/device.ts')],
-      outfile: join(folder, 'device.js'),
-      bundle: true,
-      format: 'esm',
-      logLevel: 'error',
-    }),
-  ])
-  writeFileSync(join(folder, 'index.html'), '<!doctype html><script type="module" src="/device.js"></script>')
-  const variables = { MODEL_BASE_URL: model.url, MODEL_ID: 'tests', RECALL: 'off', LEASE: 'on' }
-  edge = await EdgeProcess.start(variables, folder)
+    },
+    variables: { LEASE: 'on' },
+  })
+  ;({ edge } = lab)
 }, 120_000)
 
-afterAll(async () => {
-  await browser?.close()
-  await Promise.all([edge?.stop(), model?.close()])
-  rmSync(folder, { recursive: true, force: true })
-})
+afterAll(() => lab?.stop())
 
-afterEach(async () => {
-  await Promise.all(devices.splice(0).map(({ context }) => context.close()))
-})
+afterEach(() => lab.closeDevices())
 
 interface Sides {
   readonly home: SessionClient
@@ -85,12 +59,7 @@ async function meet(): Promise<Sides> {
   const client = createClient({ baseUrl: edge.url, token })
   await client.sessions.create({ sessionId: 'trip' })
   const order = { url: edge.url, token, scope: { tenant: TENANT, userId, sessionId: 'trip' } }
-  const another = async (): Promise<Device> => {
-    const made = new Device(await browser.newContext(), order)
-    devices.push(made)
-    await made.open()
-    return made
-  }
+  const another = (): Promise<Device> => lab.open(order)
   return { home: client.session('trip'), device: await another(), another }
 }
 
@@ -131,7 +100,7 @@ async function expectWhole({ home, device, another }: Sides) {
     const before = marks[index - 1]
     if (before && before.holder !== mark.holder) gap = Math.max(gap, mark.at - before.until)
   }
-  for (const one of devices.splice(0)) await one.context.close()
+  await lab.closeDevices()
   return { holders: [...new Set(marks.map(({ holder }) => holder))], gap }
 }
 

@@ -132,6 +132,7 @@ export const SAMPLES: { readonly [route: string]: Sample } = {
       ...pick(next, [[], [{ generation: '', ops: [syncOp(next)] }]]),
     ],
   }),
+  'PUT /v1/sync/attachment': () => 'bytes',
   'POST /v1/sync/pull': (next, { session }) => ({
     proto: 1,
     scopes: [

@@ -15,9 +15,9 @@ import { people, type Random, randomFrom, sentenceFrom, things } from './recall-
  * recall finds, so only on purpose.
  */
 const GOLDEN = [
-  '1875e5e2dba4587ca9f225ba8633071cc9d33dafad4e8a12a3141a8923e46e21',
-  '237507dfe65d77b587e54d7eaeeb07a7ff1122436bc753bd5e23c5f009f8bc7f',
-  'c99a1a3f3b6dc2252e68f8bc44c880b93ca6c984f230d57233299f6d6d3a3b0e',
+  '9e37845f3ebddf2492671195ab6f3ecd74fe4df7129ec65af732d137856dfa3d',
+  '89246871749d39e80aed1a47eac7311390c2164297714ab5dacf315e6c8a35f5',
+  '1a79288cc5eb9098d2f126476840198736193a9e2ca3e16bd508a9f639f4c398',
 ]
 
 const MESSAGES = 1_200

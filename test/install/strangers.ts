@@ -13,6 +13,8 @@ import { packed, project, run } from './library.ts'
 
 /** What is installed beside the library, by program. */
 const BESIDE: Readonly<Record<string, readonly string[]>> = {
+  langchain: ['@langchain/core@1.4.0'],
+  'openai-agents': ['@openai/agents@0.20.0', 'zod@^4.6.6'],
   langgraph: ['@langchain/langgraph@1.7.3', '@langchain/core@1.4.0'],
 }
 const MOST_STATEMENTS = 15

@@ -35,12 +35,12 @@ describeSync('of the example, over HTTP', async () => {
   origin ??= listen()
   const home = await origin
   return {
-    fetch: async (request) =>
-      fetch(home + new URL(request.url).pathname, {
-        method: request.method,
-        headers: request.headers,
-        body: await request.text(),
-      }),
+    fetch: async (request) => {
+      const { pathname, search } = new URL(request.url)
+      const { method, headers } = request
+      const body = method === 'GET' ? undefined : await request.arrayBuffer()
+      return fetch(home + pathname + search, { method, headers, ...(body && { body }) })
+    },
     authorize,
   }
 })

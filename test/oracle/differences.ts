@@ -35,6 +35,13 @@ export const wanted: readonly WantedDifference[] = [
     holds: ({ command, path }) => isRecall(command) || path.some(isKept),
   },
   {
+    changelog: 'A window with `keep: { tokens }` and no `max.tokens` is cut when that pays',
+    isLasting: true,
+    holds: ({ is }, { first }) =>
+      first.configurations.some(({ window }) => window?.keep?.tokens && !window.max?.tokens) &&
+      JSON.stringify(is).includes('"cause":"window"'),
+  },
+  {
     // What it shows takes other room: then an epoch may begin, cut or sum up in another place.
     changelog: 'Recall finds and shows passages of messages',
     holds: ({ command, was, is }) => isRecall(command) && outsideTail(was) !== outsideTail(is),

@@ -7,11 +7,13 @@
 import { spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { missingFiles } from './files.ts'
+import { FILES, missingFiles } from './files.ts'
 
 const { values } = parseArgs({ options: { peers: { type: 'string' } } })
 const folder = values.peers === undefined ? undefined : resolve(values.peers)
 for (const { name } of missingFiles(folder)) console.log(`skipped  ${name}: it is not in --peers DIR`)
+for (const { name, skips = [] } of FILES)
+  for (const skip of skips) console.log(`skipped  ${name}: “${skip} …”, see docs/bridges.md`)
 const { status } = spawnSync(
   process.execPath,
   ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/peers/vite.config.ts'],

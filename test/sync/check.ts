@@ -4,7 +4,7 @@ import type { LogRow, RegisterRow, ScopeStore } from '../../src/ports/store.ts'
 import { tokOf } from '../../src/sync/tok.ts'
 import { readLog } from '../contract/samples.ts'
 import type { Tab } from './client.ts'
-import { textOf, type World } from './world.ts'
+import { attachmentsOf, bytesOf, textOf, type World } from './world.ts'
 
 export class Broken extends Error {}
 
@@ -30,8 +30,8 @@ export async function settle(world: World): Promise<void> {
 }
 
 async function isSettled({ home }: World, tab: Tab): Promise<boolean> {
-  const { state, waiting } = await tab.replica.view()
-  if (waiting.length > 0) return false
+  const { state, waiting, wanted } = await tab.replica.view()
+  if (waiting.length + wanted.length > 0) return false
   const { generation, since } = await home.state()
   const { seq } = await home.scope.head()
   const isSame = generation === '' || state.generation === generation
@@ -114,6 +114,27 @@ export async function check(world: World): Promise<void> {
   checkOrder(world, log)
   checkUpdates(world, log)
   await checkForgotten(world, log)
+  await checkAttachments(world, log)
+}
+
+/**
+ * What a message names is where the message is. After a restore, or where a device lost its store,
+ * the bytes may be on some of the devices alone.
+ */
+async function checkAttachments(world: World, log: readonly LogRow[]): Promise<void> {
+  const scopes = [world.home.scope, ...devicesOf(world).map(({ scope }) => scope)]
+  const deleted = new Set(log.flatMap(({ kind, id }) => (kind === 'delete' ? id : [])))
+  const live = new Set(log.flatMap(attachmentsOf))
+  for (const [opId, { op }] of world.written)
+    for (const id of op.envelope.attachments ?? []) {
+      const all = await Promise.all(scopes.map((scope) => scope.attachment(id)))
+      const there = all.filter((one) => one !== undefined)
+      for (const { bytes } of there) same(`I15: the bytes of ${opId}`, [...bytes], [...bytesOf(id)])
+      if (deleted.has(`attachment:${id}`) && there.length > 0) throw new Broken(`I8: the bytes of ${opId}`)
+      const isWhole = world.restores + world.wipes > 0 || there.length === all.length
+      const isNamed = live.has(id) && !deleted.has(`attachment:${id}`)
+      if (isNamed && !isWhole) throw new Broken(`I15: bytes of ${opId} are missing`)
+    }
 }
 
 function checkLog(log: readonly LogRow[]): void {

@@ -1,12 +1,15 @@
 /** A tab of a device: what the engine does of it, one message at a time. */
+import { isPlimsollError } from '../../src/ports/errors.ts'
 import type { OpResult, SealedOp } from '../../src/ports/op.ts'
 import type { Decide, ScopeStore } from '../../src/ports/store.ts'
 import type { PushAnswer, PushRequest } from '../../src/ports/sync.ts'
 import { PUSH_UNITS, type PullAnswer, type PullRequest } from '../../src/ports/sync.ts'
+import { giveAttachment, takeAttachment } from '../../src/sync/home-attachments.ts'
 import { Replica, type ReplicaStore } from '../../src/sync/replica.ts'
 import { replicaScope } from '../../src/sync/replica-scope.ts'
 import { ScopeSync } from '../../src/sync/scope-sync.ts'
 import type { ReplicaState, Waiting } from '../../src/sync/state.ts'
+import type { Home } from './home.ts'
 
 export class Tab {
   readonly device: number
@@ -46,6 +49,30 @@ export class Tab {
 
   async pushed(request: PushRequest, answer: PushAnswer): Promise<void> {
     await this.#sync.pushed(request, answer)
+  }
+
+  /** Sends what the home asked for, but for what is lost on the way. */
+  async supply(home: Home): Promise<void> {
+    const { store } = this.replica
+    for (const id of this.#sync.lacks) {
+      const found = await store.attachment(id)
+      const request = { generation: this.#sync.generation, id }
+      const outcome = found && (await takeAttachment(home.scope, request, found, 1))
+      this.#sync.supplied(id, outcome !== undefined && outcome !== 'deleted')
+    }
+  }
+
+  /** Fetches one attachment, if any is wanted. */
+  async fetch(home: Home): Promise<void> {
+    await this.replica.view()
+    const { wanted } = this.#sync
+    if (!wanted) return
+    const request = { generation: this.#sync.generation, id: wanted.wants }
+    try {
+      await this.replica.fetched(wanted, await giveAttachment(home.scope, request), 1)
+    } catch (error) {
+      if (!isPlimsollError(error, 'ERR_CONFLICT')) throw error
+    }
   }
 
   async pull(limit: number): Promise<PullRequest | undefined> {

@@ -3,7 +3,8 @@ import type { OpResult, SealedOp } from '../../src/ports/op.ts'
 import type { Decide, ScopeStore } from '../../src/ports/store.ts'
 import type { PullAnswer, PullRequest, PushAnswer, PushRequest, SyncOp } from '../../src/ports/sync.ts'
 import { answerPull } from '../../src/sync/answer-pull.ts'
-import { answerPush, type HomeState, homeScope, homeStateIn } from '../../src/sync/home.ts'
+import { answerPush, homeScope } from '../../src/sync/home.ts'
+import { type HomeState, homeStateIn } from '../../src/sync/home-state.ts'
 import { NO_GENERATION } from '../../src/sync/state.ts'
 
 /** The home of all devices, over a store. */

@@ -133,6 +133,13 @@ export const MUTANTS: Readonly<Record<string, Sabotage>> = {
       return { ...message, answer: { ...message.answer, ops } }
     },
   },
+  'a home that waits for no bytes': {
+    received: (message) => {
+      if (message.kind !== 'push') return message
+      const without = message.request.ops.flatMap(({ envelope }) => envelope.attachments ?? [])
+      return { ...message, request: { ...message.request, without } }
+    },
+  },
   'a delete that leaves the secret': {
     received: (message) => withOps(message, (op) => (op.envelope.kind === 'delete' ? withoutBeside(op) : op)),
   },
@@ -226,7 +233,7 @@ function withCommit(scope: ScopeStore, commit: ScopeStore['commit']): ScopeStore
 /** A delete of what waits removes that from the outbox, in place of waiting behind it. */
 function editing(scope: ScopeStore): ScopeStore {
   return withCommit(scope, async (ops, decide) => {
-    const waiting = ((await scope.outbox?.(0)) ?? []).map(waitingIn)
+    const waiting = ((await scope.outbox?.(0)) ?? []).map((row) => waitingIn(row) as Waiting)
     return scope.commit(ops, (given, rows) => {
       const decision = decide(given, rows)
       const { replica } = decision
@@ -247,7 +254,7 @@ function changedOutbox(decision: Decision, change: (one: Waiting) => Waiting): D
   const { replica } = decision
   if (!replica?.outbox) return decision
   const outbox = replica.outbox.map((row): OutboxRow => {
-    const { order, ...rest } = change(waitingIn(row))
+    const { order, ...rest } = change(waitingIn(row) as Waiting)
     return { order, value: JSON.stringify(rest) }
   })
   return { ...decision, replica: { ...replica, outbox } }
@@ -258,7 +265,7 @@ function withOutbox(decision: Decision, isKept: (one: Waiting) => boolean): Deci
   if (!replica?.outbox) return decision
   return {
     ...decision,
-    replica: { ...replica, outbox: replica.outbox.filter((row) => isKept(waitingIn(row))) },
+    replica: { ...replica, outbox: replica.outbox.filter((row) => isKept(waitingIn(row) as Waiting)) },
   }
 }
 

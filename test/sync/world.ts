@@ -2,6 +2,7 @@
 import { commitDeletes, SECRET } from '../../src/kernel/context/secret.ts'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { sealMessage } from '../../src/kernel/log/message.ts'
+import { attachmentsIn } from '../../src/kernel/log/seal.ts'
 import type { Part } from '../../src/ports/message.ts'
 import type { Envelope, Name, OpResult, SealedOp } from '../../src/ports/op.ts'
 import type { Decide, LogRow, RegisterRow, ScopeStore } from '../../src/ports/store.ts'
@@ -186,9 +187,11 @@ export class World {
     const tab = this.tabs[index] as Tab
     let message: Message | undefined
     if (what === 'push') {
+      await tab.supply(this.home)
       const request = await tab.push(limit)
       if (request) message = { kind: 'push', tab: index, request }
     } else {
+      await tab.fetch(this.home)
       const request = await tab.pull(limit)
       if (request) message = { kind: 'pull', tab: index, request }
     }
@@ -303,7 +306,7 @@ export class World {
               ['user', textOf(id(0))],
               ['assistant', textOf(id(1))],
             ]
-          : [['user', textOf(id(0))]]
+          : [['user', shape === 2 ? pictureOf(id(0)) : textOf(id(0))]]
         : shape < 5
           ? [['assistant', textOf(id(0))]]
           : [
@@ -319,11 +322,15 @@ export class World {
     const bodies = messages.map(([role, content], place) =>
       sealMessage({ id: id(place), role, content, createdAt: 1_000_000 - at * 7, trust: role }),
     )
+    const isPicture = isNew && shape === 2
+    const attachment = { id: `a${id(0)}`, mediaType: 'image/png', bytes: bytesOf(`a${id(0)}`) }
+    if (isPicture) await scope.attach(attachment, 1)
     const envelope: Envelope = {
       opId: messages.length === 1 ? `entry:${id(0)}` : opId,
       kind: 'append',
       round,
       ids: messages.map((_, place) => id(place)),
+      ...(isPicture && { attachments: [attachment.id] }),
     }
     await this.write(tab, [{ envelope, bodies }])
   }
@@ -398,6 +405,8 @@ export class World {
     const entries = (await readLog(scope)).filter(({ body }) => body !== null)
     const names: Name[] = [
       ...entries.map(({ id }): Name => `entry:${id}`),
+      // Fewer of these: a delete of one has no effect on the log.
+      ...(target >= 97 ? entries.flatMap(attachmentNames) : []),
       ...(await scope.registers('fact/')).map(({ key }): Name => `register:${key}`),
     ]
     const name = names[target % Math.max(1, names.length)]
@@ -478,6 +487,25 @@ function puts(rows: readonly LogRow[], key: string | undefined): number {
 /** A text that nothing else has in it. */
 export function textOf(name: string): string {
   return `<text of ${name}>`
+}
+
+/** Attachments that a message names. */
+export function attachmentsOf({ kind, body }: LogRow): readonly string[] {
+  return kind === 'message' && body !== null ? attachmentsIn(JSON.parse(body)) : []
+}
+
+function attachmentNames(row: LogRow): readonly Name[] {
+  return attachmentsOf(row).map((id): Name => `attachment:${id}`)
+}
+
+function pictureOf(id: string): Part[] {
+  const media = { type: 'media', mediaType: 'image/png', ref: `a${id}` } as const
+  return [{ type: 'text', text: textOf(id) }, media]
+}
+
+/** Bytes that nothing else has. */
+export function bytesOf(id: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(id, (unit) => unit.charCodeAt(0))
 }
 
 function secretOf(opId: string): SealedOp {

@@ -6,6 +6,7 @@ import type { SyncScope, Transport } from '../../src/ports/sync.ts'
 import { mapStore } from '../../src/stores/map.ts'
 import { answerPull } from '../../src/sync/answer-pull.ts'
 import { answerPush } from '../../src/sync/home.ts'
+import { giveAttachment, takeAttachment } from '../../src/sync/home-attachments.ts'
 import { readScopes } from '../../src/sync/read.ts'
 import { type SyncedStore, sync } from '../../src/sync/sync.ts'
 import type { Devices } from './world.ts'
@@ -29,6 +30,8 @@ export class TwoDevices implements Devices {
     const transport: Transport = {
       push: (all) => Promise.all(all.map((one) => answerPush(of(one), one, { newTok }))),
       pull: (all) => Promise.all(all.map((one) => answerPull(of(one), one, { newTok }))),
+      attach: (one, attachment) => takeAttachment(of(one), one, attachment, 1),
+      attachment: (one) => giveAttachment(of(one), one),
     }
     const host = {
       ...webHost,

@@ -110,6 +110,32 @@ describe('a ranking', () => {
     expect(idsFor(index, 'What did Ada say?')).toEqual(['ada'])
   })
 
+  it('counts the small words of a question a little, and names of who speaks as such words too', () => {
+    const index = indexOf([
+      { id: 'from', text: 'a gift from my aunt' },
+      ...filler(9),
+      { id: 'gift', text: 'a gift, said some aunt' },
+      ...filler(9, 9),
+      { id: 'to', text: 'Ada, here', name: 'Bob' },
+      ...filler(9, 18),
+      { id: 'ada', text: 'thanks', name: 'Ada' },
+    ])
+    expect(idsFor(index, 'What gift from my aunt?').slice(0, 2)).toEqual(['from', 'gift'])
+    expect(idsFor(index, 'Where is Ada?').filter((id) => !id.startsWith('f'))).toEqual(['ada', 'to'])
+  })
+
+  it('prefers what holds a question word for word to what says some of it often', () => {
+    const index = indexOf([
+      { id: 'often', text: 'the locker key, the locker key, the locker key of the cellar' },
+      ...filler(9),
+      {
+        id: 'whole',
+        text: 'so I ask myself again: is the locker key of the cellar with the porter at night',
+      },
+    ])
+    expect(idsFor(index, 'Is the locker key of the cellar with the porter?')[0]).toBe('whole')
+  })
+
   it('prefers a role that is named, by less', () => {
     const index = indexOf([
       ...filler(9),

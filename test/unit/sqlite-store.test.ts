@@ -450,9 +450,11 @@ describe('a plain append', () => {
       'DELETE FROM plimsoll_outbox',
       'INSERT INTO plimsoll_outbox',
     ])
-    said.length = 0
-    await scope.commit([append('op-3', ['m3'])], decide)
-    expect(said).toEqual(['INSERT INTO plimsoll_log'])
+    for (const op of [append('op-3', ['m3']), append('entry:m4', ['m4', 'm5']), append('entry:m6', ['m6'])]) {
+      said.length = 0
+      await scope.commit([op], decide)
+      expect(said).toEqual(['INSERT INTO plimsoll_log'])
+    }
   })
 })
 

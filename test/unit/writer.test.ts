@@ -182,6 +182,35 @@ test('a message that is written alone is one thing with its op, and with no othe
   expect(rows.map(({ opId }) => opId)).toEqual(['entry:a'])
 })
 
+test('an op may have the name of the first message, if messages are all that it writes', async () => {
+  const store = mapStore()
+  const session = createMemory({ store, budget: 1_000 }).session({ userId: 'ada', sessionId: 'trip' })
+  const said = [
+    { id: 'a', role: 'user', content: 'a' },
+    { role: 'assistant', content: 'b' },
+    { role: 'user', content: 'c' },
+  ] as const
+  const named = { opId: 'entry:a' }
+  const { messages } = await session.append(said, named)
+  const others = [said, [said[0]], [said[0], { role: 'assistant', content: 'other' }]] as const
+  for (const [index, other] of others.entries())
+    expect(await session.append(other, named)).toMatchObject({
+      messages,
+      repeated: true,
+      mismatch: index > 0,
+    })
+  const { rows } = await store.open({ userId: 'ada', sessionId: 'trip' }).entries()
+  expect(rows.map(({ opId }) => opId).slice(0, 2)).toEqual(['entry:a', 'entry:a'])
+  expect(rows).toHaveLength(3)
+  for (const refused of [
+    session.append(said.slice(1), named),
+    session.append({ ...said[0], id: 'd' }, named),
+    session.commit({ messages: said }, named),
+    editMessage(session, 'a', [...said], named),
+  ])
+    await expect(refused).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT', argument: 'opId' })
+})
+
 test('features hear what is durable, each with what came of its own part, and may throw', async () => {
   const heard: unknown[] = []
   const hearing = (name: string, fails: boolean): Feature => ({

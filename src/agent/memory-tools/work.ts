@@ -14,9 +14,6 @@ import { originOf } from './origin.ts'
 import { SKILL } from './skill-text.ts'
 import { telling } from './telling.ts'
 
-/** Results that are looked for by default. */
-const RESULTS = 8
-
 interface FactArguments {
   readonly text: string
   readonly confidence?: number
@@ -56,8 +53,8 @@ const WORK = {
   },
   [RECALL_TOOL]: async (
     session: ToolSession,
-    { query, first = RESULTS }: { readonly query: string; readonly first?: number },
-  ): Promise<string> => (await telling(session.recall.page(query, { first }))).text,
+    { query, ...asked }: { readonly query: string; readonly first?: number },
+  ): Promise<string> => (await telling(session.recall.page(query, asked))).text,
   async memory_read_source(
     session: ToolSession,
     { reference, offset = 0 }: { readonly reference: string; readonly offset?: number },

@@ -32,6 +32,8 @@ export interface ConversationParts {
   readonly outbox: () => Promise<Outbox>
   readonly platform: Pick<ChatPlatform, 'newId' | 'now' | 'network' | 'sleep'>
   readonly emit: (event: ChatEvent) => void
+  /** Sessions that were begun in this browser and may hold nothing yet. */
+  readonly begun: { has(sessionId: string): boolean; add(sessionId: string): void }
   /** Contract: told that a session was made or named. */
   readonly onListed: () => void
 }
@@ -121,6 +123,7 @@ export class ChatConversation implements Conversation {
     this.#leave()
     const opened = ++this.#opened
     const sessionId = this.#parts.platform.newId()
+    this.#parts.begun.add(sessionId)
     await this.#try(() => this.#enter(sessionId, kind, opened, true))
     return sessionId
   }
@@ -340,7 +343,9 @@ export class ChatConversation implements Conversation {
     if (this.#open !== open) return
     if (info) this.#become({ session: { ...info, home: open.home.kind } })
     await this.#readAll(open)
-    this.#become({ loaded: true })
+    if (this.#open !== open) return
+    const isMissing = !info && this.#state.messages.length === 0 && !this.#parts.begun.has(sessionId)
+    this.#become({ loaded: true, isMissing })
     const [first] = this.#run.messages
     // Its maker's process ended before it had a name.
     if (info?.title === '' && first?.role === 'user' && !this.#run.hasOlder)
@@ -661,6 +666,7 @@ export class ChatConversation implements Conversation {
 const CLOSED: ConversationState = {
   session: undefined,
   loaded: false,
+  isMissing: false,
   messages: [],
   hasOlder: false,
   reply: undefined,

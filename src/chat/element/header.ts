@@ -38,11 +38,16 @@ function modelBadge(scene: Scene): TemplateResult | typeof nothing {
   >${state.model.isDemo ? words.text('demo') : state.model.id}</button>`
 }
 
-/** The mark, with water as high as the context is full. */
-function loadMark({ words, state: { receipt } }: Scene): TemplateResult {
-  if (!receipt?.cap) return mark()
-  const label = words.text('contextUse', { used: words.number(receipt.used), cap: words.number(receipt.cap) })
-  return html`<span class="load" role="img" aria-label=${label} title=${label}>${mark(receipt.used / receipt.cap)}</span>`
+/** The mark, with water as high as the newest request was full; a click shows the next one. */
+function loadMark({ words, state: { receipt, messages }, ui, act }: Scene): TemplateResult {
+  const use = receipt?.cap
+    ? words.text('contextUse', { used: words.number(receipt.used), cap: words.number(receipt.cap) })
+    : ''
+  const picture = mark(receipt?.cap ? receipt.used / receipt.cap : messages.length > 0 ? 0.5 : 0)
+  const isOpen = ui.side === 'seen' && ui.sentFor === undefined
+  const label = [words.text('seen'), use].filter(Boolean).join('. ')
+  return html`<button class="load to-seen" type="button" aria-label=${label} title=${label} aria-expanded=${isOpen ? 'true' : 'false'}
+    @click=${() => (isOpen ? act.show(undefined) : act.showSeen(undefined))}>${picture}</button>`
 }
 
 function opener(scene: Scene, side: Side, name: Parameters<typeof icon>[0], label: string): TemplateResult {

@@ -70,13 +70,27 @@ function toEnd({ words, ui, act }: Scene): TemplateResult {
 }
 
 function emptyView(scene: Scene): TemplateResult {
-  const { words, settings } = scene
+  const { words, settings, state } = scene
+  if (settings.isLinked && state.isMissing) return missingView(scene)
   return html`<slot name="empty"><div class="empty">
     ${mark()}
     <h3>${words.text('emptyTitle')}</h3>
     <p>${words.text('emptyText')}</p>
   </div></slot>
   ${settings.hasEdge ? homeChoice(scene) : nothing}`
+}
+
+/** What a link to nothing shows: why, and where the other conversations are. */
+function missingView({ words, act }: Scene): TemplateResult {
+  return html`<div class="empty" role="status">
+    ${mark(0)}
+    <h3>${words.text('missingTitle')}</h3>
+    <p>${words.text('missingText')}</p>
+    <div class="row">
+      <button class="primary" type="button" @click=${() => act.show('sessions')}>${words.text('manage')}</button>
+      <button class="outlined" type="button" @click=${() => act.newSession()}>${words.text('newSession')}</button>
+    </div>
+  </div>`
 }
 
 /** The home of a conversation, which is fixed with its first message. */

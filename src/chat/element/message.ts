@@ -149,6 +149,8 @@ function foot(scene: Scene, { shown, text }: Row, isUser: boolean, isLast: boole
   const { message, version } = shown
   const isCopied = ui.copied === message.id
   const isBusy = state.reply !== undefined
+  // What the model was asked with, the message before being the newest.
+  const asked = isUser ? undefined : state.messages[state.messages.indexOf(shown) - 1]
   return html`<div class="foot ${version || isCopied ? 'kept' : ''}">
     ${version ? versions(scene, message.id, version) : nothing}
     ${text ? iconButton(words.text(isCopied ? 'copied' : 'copy'), isCopied ? 'check' : 'copy', () => act.copy(text, message.id)) : nothing}
@@ -163,6 +165,7 @@ function foot(scene: Scene, { shown, text }: Row, isUser: boolean, isLast: boole
             isBusy,
           )
     }
+    ${asked ? iconButton(words.text('sent'), 'seen', () => act.showSeen(asked.message.id)) : nothing}
     <time datetime=${new Date(message.createdAt).toISOString()}>${words.time(message.createdAt)}</time>
   </div>`
 }

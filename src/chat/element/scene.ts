@@ -11,14 +11,21 @@ export interface ViewSettings {
   readonly isDeveloper: boolean
   /** Whether there is an edge, so that a conversation may be kept there or here. */
   readonly hasEdge: boolean
+  /** Whether the id of a conversation comes from a link, so that there should be one. */
+  readonly isLinked: boolean
 }
 
 /** What covers or stands beside the messages. */
-export type Side = 'sessions' | 'memory' | 'model'
+export type Side = 'sessions' | 'memory' | 'model' | 'seen'
 
 /** What only the view knows. */
 export interface Ui {
   readonly side: Side | undefined
+  /**
+   * Id of the message whose request the side `seen` shows: that which it was the newest of.
+   * Undefined: the next one.
+   */
+  readonly sentFor: string | undefined
   /** Id of the message that is being edited. */
   readonly editing: string | undefined
   /** Id of the message that was just copied. */
@@ -72,6 +79,8 @@ export interface Actions {
   /** Copies to the clipboard, and says so at the message. */
   copy(text: string, messageId: string): void
   show(side: Side | undefined): void
+  /** Shows a request: that which a message was the newest of, or the next one. */
+  showSeen(messageId: string | undefined): void
   /** Shows a long message whole. */
   showAll(messageId: string): void
   /** Begins to edit a message. */

@@ -63,7 +63,7 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 
 .main { grid-area: 1 / 1; display: grid; grid-template: auto auto minmax(0, 1fr) auto / minmax(0, 1fr); min-block-size: 0 }
 .head { display: flex; align-items: center; gap: 0.625rem; min-block-size: 3.75rem; padding: 0.375rem 0.75rem; border-block-end: 1px solid var(--line) }
-.load { display: flex }
+.load { padding: 0.125rem }
 .head .titles { flex: 1; min-inline-size: 0 }
 .head h2 { overflow: hidden; font-size: 0.9375rem; font-weight: 620; line-height: 1.3; text-overflow: ellipsis; white-space: nowrap }
 .head .home { display: flex; align-items: center; gap: 0.3125rem; overflow: hidden; white-space: nowrap; color: var(--muted); font-size: 0.75rem; line-height: 1.35 }
@@ -134,6 +134,7 @@ details.failed > summary { color: var(--danger) }
 .empty { display: grid; justify-items: center; gap: 0.75rem; margin: auto; padding: 1.5rem; text-align: center; animation: rise 0.4s var(--ease) }
 .empty .mark { inline-size: 3.5rem; block-size: 3.5rem; stroke-width: 1.25 }
 .empty h3 { font-size: 1.25rem; font-weight: 620; letter-spacing: -0.01em; line-height: 1.3; text-wrap: balance }
+.empty .row { justify-content: center }
 .empty p { max-inline-size: 26rem; color: var(--muted); text-wrap: pretty }
 .homes { display: flex; gap: 0.25rem; inline-size: fit-content; margin: 0 auto; padding: 0.25rem; border: 1px solid var(--line); border-radius: 1rem }
 .homes label { display: flex; align-items: center; gap: 0.375rem; min-block-size: 2rem; padding-inline: 0.75rem; border-radius: 0.75rem; color: var(--muted); font-size: 0.8125rem; cursor: pointer }

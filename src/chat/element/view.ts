@@ -25,6 +25,7 @@ export interface ViewHost {
 
 const AT_FIRST: Ui = {
   side: undefined,
+  sentFor: undefined,
   editing: undefined,
   copied: undefined,
   hasDraft: false,
@@ -222,6 +223,10 @@ export class ChatView {
     },
     copy: (text, messageId) => this.#attempt(this.#copy(text, messageId)),
     show: (side) => this.#show(side),
+    showSeen: (sentFor) => {
+      this.#update({ sentFor })
+      this.#show('seen')
+    },
     showAll: (messageId) => this.#update({ whole: new Set([...this.#ui.whole, messageId]) }),
     edit: (messageId) => {
       this.#update({ editing: messageId })
@@ -322,9 +327,17 @@ export class ChatView {
         return (await import('./session-list.ts')).sessionList
       case 'memory':
         return (await import('./memory-panel.ts')).memoryPanel(this.#chat, () => this.draw())
+      case 'seen':
+        return this.#seenPanel()
       case 'model':
         return (await import('./model-panel.ts')).modelPanel
     }
+  }
+
+  async #seenPanel(): Promise<SidePanel> {
+    const { seenPanel, seenStyle } = await import('./seen-panel.ts')
+    adopt(this.#root.getRootNode() as ShadowRoot, seenStyle)
+    return seenPanel(this.#chat, () => this.draw())
   }
 
   async #copy(text: string, messageId: string): Promise<void> {

@@ -4,6 +4,7 @@ import type { ChatStrings, Placement, PlimsollChat, PlimsollChatEventMap } from 
 export interface PlimsollChatProps {
   readonly src?: string | undefined
   readonly session?: string | undefined
+  readonly linked?: boolean | undefined
   readonly lang?: string | undefined
   readonly placement?: Placement | undefined
   readonly heading?: string | undefined

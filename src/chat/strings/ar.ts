@@ -31,6 +31,8 @@ export const ar: Strings = {
   messages: 'الرسائل',
   emptyTitle: 'كيف أستطيع مساعدتك؟',
   emptyText: 'يُحفظ المهم في الذاكرة ويبقى بين يديك: اطّلع عليه أو غيّره أو احذفه متى شئت.',
+  missingTitle: 'لا توجد محادثة هنا',
+  missingText: 'المحادثة التي يشير إليها هذا الرابط حُذفت أو ليست لك. ما تكتبه الآن يبدأ محادثة جديدة.',
   loadingOlder: 'جارٍ قراءة الرسائل الأقدم',
   beginning: 'تبدأ المحادثة هنا.',
   toEnd: 'إلى أحدث رسالة',
@@ -151,6 +153,9 @@ export const ar: Strings = {
   factText: 'نص الحقيقة',
   profileText: 'نص {name}',
 
+  seen: 'ما سيراه النموذج',
+  sent: 'ما أُرسل من أجل هذا الرد',
+  seenNothing: 'لم يُقل شيء بعد، فلا يوجد طلب.',
   contextUse: 'السياق: {used} من {cap} رمز',
   exportTitle: 'تصدير',
   exportText: 'كل ما هو محفوظ عنك، في ملف من أسطر JSON.',

@@ -32,6 +32,9 @@ export const de: Strings = {
   emptyTitle: 'Was kann ich für Sie tun?',
   emptyText:
     'Wichtiges wird gemerkt und bleibt in Ihrer Hand: Sie können es jederzeit ansehen, ändern oder löschen.',
+  missingTitle: 'Hier ist kein Gespräch',
+  missingText:
+    'Das Gespräch, das dieser Link nennt, wurde gelöscht oder gehört nicht Ihnen. Was Sie jetzt schreiben, beginnt ein neues.',
   loadingOlder: 'Ältere Nachrichten werden gelesen',
   beginning: 'Hier beginnt die Unterhaltung.',
   toEnd: 'Zur neuesten Nachricht',
@@ -148,6 +151,9 @@ export const de: Strings = {
   factText: 'Text des Fakts',
   profileText: 'Text von {name}',
 
+  seen: 'Was das Modell sehen wird',
+  sent: 'Was für diese Antwort gesendet wurde',
+  seenNothing: 'Noch wurde nichts gesagt, also gibt es keine Anfrage.',
   contextUse: 'Kontext: {used} von {cap} Tokens',
   exportTitle: 'Export',
   exportText: 'Alles, was von Ihnen gespeichert ist, als Datei aus JSON-Zeilen.',

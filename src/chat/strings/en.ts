@@ -30,6 +30,9 @@ export const en = {
   emptyTitle: 'What can I do for you?',
   emptyText:
     'What matters is remembered, and stays in your hands: look at it, change it or remove it whenever you like.',
+  missingTitle: 'There is no conversation here',
+  missingText:
+    'The one that this link names was deleted, or it is not one of yours. What you write now begins a new one.',
   loadingOlder: 'Reading older messages',
   beginning: 'The conversation begins here.',
   toEnd: 'To the newest message',
@@ -143,6 +146,9 @@ export const en = {
   factText: 'Text of the fact',
   profileText: 'Text of {name}',
 
+  seen: 'What the model will see',
+  sent: 'What was sent for this reply',
+  seenNothing: 'Nothing was said yet, so there is no request.',
   contextUse: 'Context: {used} of {cap} tokens',
   exportTitle: 'Export',
   exportText: 'Everything that is kept of you, as a file of JSON lines.',

@@ -32,6 +32,8 @@ export const es: Strings = {
   emptyTitle: '¿En qué puedo ayudarle?',
   emptyText:
     'Lo importante se recuerda y queda en sus manos: consúltelo, cámbielo o elimínelo cuando quiera.',
+  missingTitle: 'Aquí no hay ninguna conversación',
+  missingText: 'La que nombra este enlace se eliminó o no es suya. Lo que escriba ahora empieza una nueva.',
   loadingOlder: 'Leyendo mensajes anteriores',
   beginning: 'La conversación empieza aquí.',
   toEnd: 'Al mensaje más reciente',
@@ -146,6 +148,9 @@ export const es: Strings = {
   factText: 'Texto del hecho',
   profileText: 'Texto de {name}',
 
+  seen: 'Lo que verá el modelo',
+  sent: 'Lo que se envió para esta respuesta',
+  seenNothing: 'Aún no se ha dicho nada, así que no hay petición.',
   contextUse: 'Contexto: {used} de {cap} tokens',
   exportTitle: 'Exportar',
   exportText: 'Todo lo que se guarda de usted, en un archivo de líneas JSON.',

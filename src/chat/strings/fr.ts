@@ -32,6 +32,9 @@ export const fr: Strings = {
   emptyTitle: 'Que puis-je faire pour vous ?',
   emptyText:
     'L’essentiel est retenu et reste entre vos mains : consultez-le, modifiez-le ou supprimez-le quand vous voulez.',
+  missingTitle: 'Il n’y a pas de conversation ici',
+  missingText:
+    'Celle que désigne ce lien a été supprimée, ou n’est pas à vous. Ce que vous écrivez maintenant en commence une nouvelle.',
   loadingOlder: 'Lecture des messages précédents',
   beginning: 'La conversation commence ici.',
   toEnd: 'Au message le plus récent',
@@ -148,6 +151,9 @@ export const fr: Strings = {
   factText: 'Texte du fait',
   profileText: 'Texte de {name}',
 
+  seen: 'Ce que le modèle verra',
+  sent: 'Ce qui a été envoyé pour cette réponse',
+  seenNothing: 'Rien n’a encore été dit : il n’y a pas de requête.',
   contextUse: 'Contexte : {used} jetons sur {cap}',
   exportTitle: 'Exporter',
   exportText: 'Tout ce qui est conservé de vous, dans un fichier de lignes JSON.',

@@ -31,6 +31,9 @@ export const ja: Strings = {
   messages: 'メッセージ',
   emptyTitle: '何をお手伝いしましょうか？',
   emptyText: '大切なことは記憶され、いつでも確認、変更、削除できます。',
+  missingTitle: 'ここに会話はありません',
+  missingText:
+    'このリンクの会話は削除されたか、あなたのものではありません。これから書く内容は新しい会話になります。',
   loadingOlder: '以前のメッセージを読み込んでいます',
   beginning: '会話はここから始まります。',
   toEnd: '最新のメッセージへ',
@@ -144,6 +147,9 @@ export const ja: Strings = {
   factText: '事実の本文',
   profileText: '{name}の本文',
 
+  seen: 'モデルが見る内容',
+  sent: 'この返信のために送られた内容',
+  seenNothing: 'まだ何も話していないので、リクエストはありません。',
   contextUse: 'コンテキスト：{cap}トークン中{used}',
   exportTitle: '書き出し',
   exportText: 'あなたについて保存されているすべてを、JSON行のファイルにします。',

@@ -60,8 +60,8 @@ export function askSession<Name extends SessionCallName>(
   input: SessionCallInput<Name>,
   meta: CallMeta = {},
 ): Promise<Answer> {
-  const [named, once] = repeatable(name, input, meta)
-  return onSession(settings, scope, (object) => object.call(scope, name, named, once))
+  const once = repeatable(name, meta)
+  return onSession(settings, scope, (object) => object.call(scope, name, input, once))
 }
 
 /** What a user's object answers one of its calls with. */
@@ -72,24 +72,14 @@ export function askUser<Name extends UserCallName>(
   input: UserCallInput<Name>,
   meta: CallMeta = {},
 ): Promise<Answer> {
-  const [named, once] = repeatable(name, input, meta)
-  return onUser(settings, scope, (object) => object.call(scope, name, named, once))
+  const once = repeatable(name, meta)
+  return onUser(settings, scope, (object) => object.call(scope, name, input, once))
 }
 
 /**
- * A call that may be sent again: an object may have done what it was asked for, and its answer be
- * lost. So it names its op; but one message without an id is given one, which does that, and is
- * stored as one thing with its op. A fact is known by what it says.
+ * What goes with a call that may be sent again: an object may have done what it was asked for, and
+ * its answer be lost. So it names its op. A fact is known by what it says.
  */
-function repeatable<Input>(
-  name: SessionCallName | UserCallName,
-  input: Input,
-  meta: CallMeta,
-): readonly [Input, CallMeta] {
-  if (meta.keyed || name === 'remember') return [input, meta]
-  const { messages } = (input ?? {}) as { readonly messages?: unknown }
-  const [first, ...others] = Array.isArray(messages) ? (messages as { readonly id?: string }[]) : []
-  if (!first || first.id !== undefined || others.length > 0)
-    return [input, { ...meta, opId: webHost.newId() }]
-  return [{ ...input, messages: [{ ...first, id: webHost.newId() }] }, meta]
+function repeatable(name: SessionCallName | UserCallName, meta: CallMeta): CallMeta {
+  return meta.keyed || name === 'remember' ? meta : { ...meta, opId: webHost.newId() }
 }

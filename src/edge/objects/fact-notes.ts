@@ -1,8 +1,9 @@
 import type { NotesFacts } from '../../features/slots.ts'
+import type { WrittenFact } from './held-scope.ts'
 
 export interface FactNotesParts {
-  /** Contract: notes facts with the user as they are now, by their keys. Idempotent. */
-  readonly note: (keys: readonly string[]) => Promise<void>
+  /** Contract: notes facts with the user as they are now, given by their keys. Idempotent. */
+  readonly note: (facts: ReadonlyMap<string, WrittenFact>) => Promise<void>
   /** Contract: has all facts noted by an alarm; written at once, once for all that ask. */
   readonly owe: () => void
   /** Contract: whether that is so already. */
@@ -18,7 +19,7 @@ export interface FactNotesParts {
  */
 export class FactNotes implements NotesFacts {
   readonly #parts: FactNotesParts
-  readonly #keys = new Set<string>()
+  #facts = new Map<string, WrittenFact>()
   #running: Promise<void> | undefined
   /** How often something was left to the alarm; undefined: what was before is not known yet. */
   #left: number | undefined
@@ -29,9 +30,9 @@ export class FactNotes implements NotesFacts {
   }
 
   /** Facts were written; called in the transaction, which may be undone. */
-  wrote(keys: readonly string[]): void {
+  wrote(facts: readonly WrittenFact[]): void {
     this.#owe()
-    for (const key of keys) this.#keys.add(key)
+    for (const fact of facts) this.#facts.set(fact.key, fact)
     this.#running ??= this.#run()
   }
 
@@ -55,7 +56,7 @@ export class FactNotes implements NotesFacts {
 
   /** What was written is there no more. */
   clear(): void {
-    this.#keys.clear()
+    this.#facts.clear()
     this.#parts.cancel()
   }
 
@@ -68,10 +69,10 @@ export class FactNotes implements NotesFacts {
     // The transaction comes first.
     await undefined
     try {
-      while (this.#keys.size > 0) {
-        const keys = [...this.#keys]
-        this.#keys.clear()
-        await this.#parts.note(keys)
+      while (this.#facts.size > 0) {
+        const facts = this.#facts
+        this.#facts = new Map()
+        await this.#parts.note(facts)
       }
       if (this.#left === this.#caughtUp) this.#parts.cancel()
     } catch {

@@ -47,8 +47,15 @@ export function heldScope(scope: ScopeStore, check: () => void): ScopeStore {
 export interface Told {
   /** Something was forgotten. */
   readonly forgot: () => void
-  /** Facts were written, by their keys. Default: nobody asks. */
-  readonly wrote?: (keys: readonly string[]) => void
+  /** Facts were written. Default: nobody asks. */
+  readonly wrote?: (facts: readonly WrittenFact[]) => void
+}
+
+/** A fact that was written. */
+export interface WrittenFact {
+  readonly key: string
+  /** Whether there was nothing under its key. */
+  readonly isNew: boolean
 }
 
 /** A scope that tells of what is forgotten or remembered in it, in the transaction of each. */
@@ -58,7 +65,7 @@ export function tellingScope(scope: ScopeStore, { forgot, wrote }: Told): ScopeS
     const facts = wrote
       ? decision.registers.filter(({ key, body }) => key.startsWith(FACT) && body !== null)
       : []
-    if (facts.length > 0) wrote?.(facts.map(({ key }) => key))
+    if (facts.length > 0) wrote?.(facts.map(({ key }) => ({ key, isNew: !rows.registers.has(key) })))
   })
 }
 

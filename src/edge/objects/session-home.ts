@@ -12,7 +12,7 @@ import type { EdgeMemory, EdgeSession } from '../features.ts'
 import { isHeld } from '../replica/pull.ts'
 import type { RefreshFailure, UserReplica } from '../replica/user-replica.ts'
 import type { SessionRecord, SessionScope } from '../rows/session-record.ts'
-import { heldScope } from './held-scope.ts'
+import { heldScope, type WrittenFact } from './held-scope.ts'
 import type { SessionSettings } from './settings.ts'
 
 export interface SessionHomeParts {
@@ -147,12 +147,13 @@ export class SessionHome {
   /**
    * Tells the user of facts of the session, whether or not it was told before. Idempotent.
    *
-   * @param keys Default: of all
+   * @param facts Default: all
    */
-  noteFacts(keys?: readonly string[]): Promise<void> {
+  noteFacts(facts?: ReadonlyMap<string, WrittenFact>): Promise<void> {
     const { sessionId } = this.scope
     const parts = { store: this.store, user: this.#parts.replica, sessionId, host: webHost }
-    return keys ? note(parts, keys) : noteAll(parts)
+    if (!facts) return noteAll(parts)
+    return note({ ...parts, isNew: (key) => facts.get(key)?.isNew === true }, [...facts.keys()])
   }
 
   /**

@@ -26,7 +26,7 @@ import {
 } from '../rows/object-seal.ts'
 import { type SessionRecord, SessionRecords, type SessionScope } from '../rows/session-record.ts'
 import { checkPinned, type ObjectStore, objectStore, secretsOf } from './encryption.ts'
-import { heldScope, tellingScope } from './held-scope.ts'
+import { heldScope, tellingScope, type WrittenFact } from './held-scope.ts'
 import { objectName } from './object-name.ts'
 import { SessionHome, type Synced, userOf } from './session-home.ts'
 import type { ReleasedSession } from './session-rpc.ts'
@@ -52,12 +52,11 @@ export interface SessionLifeParts {
   /** Contract: told where something of the session, or of its copy, is forgotten; synchronous. */
   readonly forgot: () => void
   /**
-   * Contract: told of facts, by their keys, in the transaction that writes them to the session;
-   * synchronous.
+   * Contract: told of facts in the transaction that writes them to the session; synchronous.
    *
    * @param by the session's own calls, or what replicas push
    */
-  readonly wrote: (keys: readonly string[], by: 'calls' | 'pushes') => void
+  readonly wrote: (facts: readonly WrittenFact[], by: 'calls' | 'pushes') => void
   /** Contract: as the slot says; of what `wrote` was told. */
   readonly noter: NotesFacts
 }
@@ -411,7 +410,7 @@ export class SessionLife {
       const held = (scope: Scope, by?: 'calls' | 'pushes'): ScopeStore =>
         tellingScope(heldScope(this.#local.open(scope), check), {
           forgot,
-          ...(by && { wrote: (keys) => wrote(keys, by) }),
+          ...(by && { wrote: (facts) => wrote(facts, by) }),
         })
       // Copies of the user's own facts are noted nowhere.
       const own = (scope: Scope): ScopeStore =>

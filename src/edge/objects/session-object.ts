@@ -14,10 +14,20 @@ import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { Model, Usage } from '../../ports/model.ts'
 import { idIn, type Scope } from '../../ports/op.ts'
 import type { ContextOptions } from '../../ports/session.ts'
-import type { PullAnswer, PullRequest, PushAnswer, PushRequest, SyncOp } from '../../ports/sync.ts'
+import type { Attachment } from '../../ports/store.ts'
+import type {
+  AttachmentRequest,
+  PullAnswer,
+  PullRequest,
+  PushAnswer,
+  PushRequest,
+  SyncOp,
+  Transport,
+} from '../../ports/sync.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
 import { answerPull } from '../../sync/answer-pull.ts'
 import { answerPush } from '../../sync/home.ts'
+import { giveAttachment, takeAttachment } from '../../sync/home-attachments.ts'
 import { NO_GENERATION } from '../../sync/state.ts'
 import { newTok } from '../../sync/tok.ts'
 import { using } from '../features.ts'
@@ -149,7 +159,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     clearRuns: () => this.#turns.clear(),
     rewrite: () => rewrite(this.ctx.storage),
     forgot: () => this.#answers.forget(),
-    wrote: (keys, by) => (by === 'calls' ? this.#notes.wrote(keys) : this.#notes.leave()),
+    wrote: (facts, by) => (by === 'calls' ? this.#notes.wrote(facts) : this.#notes.leave()),
     noter: { settle: () => this.#notes.settle() },
   })
   readonly #work = new WorkQueue({
@@ -188,8 +198,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     onFailure: this.#failures.ofWork,
   })
   readonly #notes = new FactNotes({
-    note: async (keys) => {
-      await this.#life.living?.noteFacts(keys)
+    note: async (facts) => {
+      await this.#life.living?.noteFacts(facts)
     },
     // It is written with the commit; the alarm is only set sooner by this.
     owe: () => void this.#work.schedule(NOTES, webHost.now() + NOTES_MS, { payload: true }).catch(() => {}),
@@ -665,6 +675,33 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   async pull(scope: SessionScope, request: PullRequest, bytes: number): Promise<PullAnswer> {
     this.#read(scope)
     return answerPull(await this.#life.log(scope), request, { newTok, bytes })
+  }
+
+  /**
+   * Keeps an attachment that the next push of a replica names. Idempotent.
+   *
+   * @throws ERR_NOT_FOUND, ERR_RATE_LIMIT, ERR_DUPLICATE_ID (other bytes under that id)
+   */
+  async attach(
+    scope: SessionScope,
+    request: AttachmentRequest,
+    attachment: Attachment,
+    { bytes = 0 }: CallMeta,
+  ): ReturnType<Transport['attach']> {
+    const log = await this.#life.log(scope)
+    if (!this.#life.record && (await erasedIn(log, request.generation))) return 'deleted'
+    const home = this.#life.open(scope)
+    this.#take(bytes)
+    const outcome = await takeAttachment(home.log, request, attachment, webHost.now())
+    // One that no push names after all is removed.
+    await this.#scheduleLeft(home)
+    return outcome
+  }
+
+  /** What {@link attach} kept, for another replica. @throws ERR_RATE_LIMIT */
+  async attachment(scope: SessionScope, request: AttachmentRequest): Promise<Attachment | undefined> {
+    this.#read(scope)
+    return giveAttachment(await this.#life.log(scope), request)
   }
 
   /** As {@link SessionLife.answer}. */

@@ -13,18 +13,24 @@ export interface GivenOptions extends AppendOptions {
   readonly replaces?: string
 }
 
-/** Appends messages, as {@link writeGiven} says. @throws as `session.append` and `editMessage` */
+/**
+ * Appends messages, as {@link writeGiven} says. Where none of them has an id, the first gets that
+ * of the op: a store needs one index for both. @throws as `session.append` and `editMessage`
+ */
 export function appendGiven(
   session: SessionBase,
   parts: TextParts,
   given: readonly GivenMessage[],
   { replaces, ...options }: GivenOptions,
 ): Promise<AppendResult> {
-  return writeGiven(parts, given, (messages) =>
-    replaces === undefined
-      ? session.append(messages, options)
-      : editMessage(session, replaces, messages, options),
-  )
+  const { opId } = options
+  return writeGiven(parts, given, (messages) => {
+    if (replaces !== undefined) return editMessage(session, replaces, messages, options)
+    const [first, ...others] = messages
+    if (opId === undefined || !first || messages.some(({ id }) => id !== undefined))
+      return session.append(messages, options)
+    return session.append([{ ...first, id: opId }, ...others], { ...options, opId: `entry:${opId}` })
+  })
 }
 
 /**

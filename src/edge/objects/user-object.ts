@@ -225,6 +225,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     schedule: (due) => this.#work.schedule(ANSWERS, due),
   })
   #store: ObjectStore | undefined
+  #home: ScopeStore | undefined
   #isUnlocked = false
   #made: UserSettings | undefined
   #buckets: TokenBuckets | undefined
@@ -396,7 +397,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   async scope(scope: Scope, call: ScopeCall): Promise<unknown> {
     this.#check(scope)
     await this.#unlock(scope)
-    const answered = await answerScopeCall(this.#local.open(scope), call)
+    const answered = await answerScopeCall(this.#homeOf(scope), call)
     if (call.method === 'commit') this.#poke(scope)
     return answered
   }
@@ -408,7 +409,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   async pull(scope: Scope, request: PullRequest): Promise<PullAnswer> {
     this.#check(scope)
     await this.#unlock(scope)
-    const answered = await answerPull(this.#local.open(scope), request)
+    const answered = await answerPull(this.#homeOf(scope), request)
     const { sessionId, commit, cursor } = request
     this.#replicas.pulled(sessionId)
     // A copy that was empty holds nothing that was deleted before.
@@ -863,6 +864,15 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
 
   get #local(): ObjectStore {
     return { ...this.#stored, open: (scope) => homeScope(this.#log(scope), { newTok }) }
+  }
+
+  /**
+   * The same of the user's own, for what other objects ask. It is kept: what it knows of the end of
+   * its log it need not read again.
+   */
+  #homeOf(scope: Scope): ScopeStore {
+    this.#home ??= this.#local.open(scope)
+    return this.#home
   }
 
   /** The user's scope as it is stored, for what says itself what its home writes. */

@@ -20,6 +20,11 @@ export interface NotedIn {
   readonly user: ScopeStore
   readonly sessionId: string
   readonly host: Pick<Host, 'newId' | 'now'>
+  /**
+   * Contract: whether a fact was written for the first time, and not again since: then its note is
+   * written without a look whether there is one. Default: of none it is known.
+   */
+  readonly isNew?: (key: string) => boolean
 }
 
 /** A fact of a session, as the user's scope knows of it. */
@@ -142,10 +147,15 @@ export async function note(parts: NotedIn, keys: readonly string[]): Promise<voi
   for (let at = 0; at < keys.length; at += AT_ONCE) await noteSome(parts, keys.slice(at, at + AT_ONCE))
 }
 
-async function noteSome({ store, user, sessionId, host }: NotedIn, keys: readonly string[]): Promise<void> {
+async function noteSome(parts: NotedIn, keys: readonly string[]): Promise<void> {
+  const { store, user, sessionId, host, isNew } = parts
   const named = notesAbout(sessionId, keys)
   for (let attempt = 0; attempt < TRIES; attempt++) {
-    const notes = await Promise.all(named.map((key) => user.register(key)))
+    // If there is one all the same, what is written over none is refused.
+    const isLookedFor = (place: number): boolean => attempt > 0 || !isNew?.(keys[place] as string)
+    const notes = await Promise.all(
+      named.map((key, place) => (isLookedFor(place) ? user.register(key) : undefined)),
+    )
     const rows = await Promise.all(keys.map((key) => store.register(key)))
     const forOthers = await Promise.all(rows.map((row) => isForOthers(store, row && factIn(row))))
     const puts = named.flatMap((key, place) => {

@@ -9,7 +9,7 @@ import { RecallIndex } from './recall-index.ts'
 import { SessionIndex } from './session-index.ts'
 
 /** Version of how a message becomes terms. */
-const VERSION = 3
+const VERSION = 4
 /**
  * What the output of a tool begins with that gives back what was remembered: it is not indexed or
  * extracted again.

@@ -5,6 +5,8 @@ export type Passage = readonly [from: number, to: number]
 const LONGEST = 320
 /** Shorter neighbours become one passage, as far as they fit into the longest. */
 const SHORTEST = 120
+/** What is left of one that is parted is no shorter: by itself it would say nothing. */
+const SHORTEST_END = 40
 /** Of a longer text this much of its beginning is found, and this much of its end. */
 const MOST_HEAD = 224 * 1024
 const MOST_TAIL = 32 * 1024
@@ -73,7 +75,8 @@ function parted(text: string, [from, to, leads]: Piece): readonly Piece[] {
   const pieces: Piece[] = []
   let begin = from
   while (to - begin > LONGEST) {
-    const end = begin + borderIn(text.slice(begin, begin + LONGEST))
+    const most = Math.min(LONGEST, to - begin - SHORTEST_END)
+    const end = begin + borderIn(text.slice(begin, begin + most))
     pieces.push([begin, end, false])
     begin = end
   }

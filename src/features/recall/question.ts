@@ -9,7 +9,8 @@ const VAGUE =
   'what which who when where why how can does do did have has had am are was were be been will would could should it my your ' +
   'he his him she her they their we this that with at by from on as about than any not there ' +
   'kind type thing like get go say time many much some all use make'
-const VAGUE_SHARE = 0.05
+/** How much of a word these count. */
+export const VAGUE_SHARE = 0.3
 /** Japanese writes its grammar in these; a text has the same pairs of them again and again. */
 const HIRAGANA = /^[\u3040-\u309f]/
 /**

@@ -1,5 +1,5 @@
 import type { Stemmer } from '../../ports/stemmer.ts'
-import { asksIn, dateIn, dateOf, ofSelfIn, weightedTerms } from './question.ts'
+import { asksIn, dateIn, dateOf, ofSelfIn, VAGUE_SHARE, weightedTerms } from './question.ts'
 import { countOf, placeOf, type RecallEntry, type RecallIndex } from './recall-index.ts'
 import { termsIn } from './terms.ts'
 import { wordsOf } from './words.ts'
@@ -81,7 +81,10 @@ const ROLE = 2
 const SELF = 8
 /** The year, the month, the day of the month is the one of the question. */
 const DATE = [8, 16, 8]
-/** Times what a passage scores alone, if it holds all terms; soon less, if it lacks some. */
+/**
+ * Times what a passage scores alone, if it holds all terms of a question, or its message those of
+ * another query; soon less there, if it lacks some.
+ */
 const WHOLE = 16
 /** For a vector that says the same as the query's. */
 const VECTOR = 10
@@ -108,9 +111,9 @@ export function rank(
   const terms = weightedTerms(query, stemmer, isQuestion)
   const isOfSelf = ofSelfIn(query)
   const speakers = weightedSpeakers(indexes, query)
-  // A name says who speaks; as a word it would find those who speak to them.
+  // A name says who speaks; as a word it finds those who speak to them as well.
   for (const speaker of speakers.keys())
-    for (const term of termsIn(nameOf(speaker), stemmer)) terms.delete(term)
+    for (const term of termsIn(nameOf(speaker), stemmer)) if (terms.has(term)) terms.set(term, VAGUE_SHARE)
   const [mean, messages] = weigh(indexes, terms)
   let whole = 0
   for (const rarity of terms.values()) whole += rarity
@@ -130,27 +133,27 @@ export function rank(
   const asked = dateIn(query)
   const anywhere =
     vectors || asked.some((part) => part !== undefined) || [...speakers.values()].some((score) => score > 0)
-  const best: Ranked[] = []
+  const best: Candidate[] = []
   indexes.forEach((index, which) => {
     const { scores } = index
     for (const [term, rarity] of terms)
       for (const reach of REACHES[isQuestion ? 0 : 1] as readonly number[])
         score(index, term, reach, rarity * (reach === 0 ? ALONE : isQuestion ? 1 : NEIGHBOURS), rarity, mean)
     if (!isQuestion) for (const [term, rarity] of terms) scoreMessages(index, term, rarity, messages)
-    /** By the number of a message, what its best passage scores. */
-    const found = new Map<number, number>()
+    /** Messages of which a passage was found. */
+    const found: number[] = []
     const judge = (place: number): void => {
       const entry = index.at(place)
       if (!entry) return
-      const [id, day, speaker] = entry
+      const speaker = entry[2]
       const alone = scores.of(place, 1)
       let score = scores.of(place, 0)
       if (anywhere) {
         score += speakers.get(speaker) as number
-        dateOf(day).forEach((part, which) => {
+        dateOf(entry[1]).forEach((part, which) => {
           if (part === asked[which]) score += DATE[which] as number
         })
-        score += VECTOR * Math.max(0, vectors?.(id, which) ?? 0)
+        score += VECTOR * Math.max(0, vectors?.(entry[0], which) ?? 0)
       }
       if (score <= 0) return
       if (isOfSelf && speaker === 'user') score += SELF
@@ -162,37 +165,54 @@ export function rank(
       }
       const number = index.numberAt(place)
       const first = index.startOf(number)
-      if (alone > 0) {
+      if (isQuestion) {
+        // Added up in the same order, all terms are as much as the whole, to the last bit.
+        if (scores.of(place, 2) === whole) score += WHOLE * alone
+      } else if (alone > 0) {
         score += MESSAGE * scores.of(first, 5)
-        let part = (isQuestion ? scores.of(place, 2) : scores.of(first, 4)) / whole
+        let part = scores.of(first, 4) / whole
         part *= part
         part *= part
         score += WHOLE * alone * part * part
       }
-      scores.add(place, 3, score)
-      if (score > (found.get(number) ?? 0)) found.set(number, score)
+      scores.set(place, 3, score)
+      const before = scores.of(first, 6)
+      if (before === 0) found.push(number)
+      if (score > before) scores.set(first, 6, score)
     }
     if (anywhere) for (let place = 0; place < index.places; place++) judge(place)
-    else scores.touched.forEach(judge)
-    for (const [number, score] of found) {
-      const isBefore = (other: Ranked): boolean =>
-        other.score > score ||
-        (other.score === score && (other.index < which || (index.numberOf(other.id) as number) < number))
+    else for (const place of scores.touched.slice()) judge(place)
+    for (const number of found) {
+      const score = scores.of(index.startOf(number), 6)
+      const isBefore = (other: Candidate): boolean =>
+        other.score > score || (other.score === score && (other.index < which || other.number < number))
+      const last = best.length === limit ? best.at(-1) : undefined
+      if (last && isBefore(last)) continue
       let [rank, high] = [0, best.length]
       while (rank < high) {
         const middle = (rank + high) >> 1
-        if (isBefore(best[middle] as Ranked)) rank = middle + 1
+        if (isBefore(best[middle] as Candidate)) rank = middle + 1
         else high = middle
       }
-      if (rank >= limit) continue
-      const first = index.startOf(number)
-      const passages: number[] = []
-      for (let place = first; place < index.startOf(number + 1); place++) passages.push(scores.of(place, 3))
-      best.splice(rank, 0, { index: which, id: (index.at(first) as RecallEntry)[0], score, passages })
+      best.splice(rank, 0, { index: which, number, score })
       if (best.length > limit) best.pop()
     }
   })
-  return best
+  return best.map(({ index: which, number, score }) => {
+    const index = indexes[which] as RecallIndex
+    const first = index.startOf(number)
+    const passages: number[] = []
+    for (let place = first; place < index.startOf(number + 1); place++)
+      passages.push(index.scores.of(place, 3))
+    return { index: which, id: (index.at(first) as RecallEntry)[0], score, passages }
+  })
+}
+
+/** A message of which a passage was found. */
+interface Candidate {
+  readonly index: number
+  readonly number: number
+  readonly score: number
 }
 
 const roleOf = (speaker: string): string => speaker.slice(0, `${speaker} `.indexOf(' '))

@@ -67,6 +67,21 @@ export const german: Strings = {
     tail: 'Ende',
     request: 'Format',
   },
+  explain: 'Was diese Wörter bedeuten',
+  explained: {
+    tools: 'Was der Assistent außer Reden tun kann, und wie er darum bittet.',
+    system: 'Was die App dem Assistenten vor allem anderen sagt, bei jedem Aufruf.',
+    memory: 'Was von Ihnen und aus früheren Gesprächen gemerkt ist.',
+    window:
+      'Die neuesten Nachrichten, Wort für Wort. Die ältesten davon gehen, wenn die Linie nahe ist; in Ihrem Gespräch bleiben sie.',
+    tail: 'Die letzten Zeilen der Anfrage, nur für diesen Aufruf, zum Beispiel was die Seite jetzt hinzufügt.',
+    request: 'Klammern und Namen, die jede Anfrage hat.',
+    line: 'Die Linie ist das Meiste, was eine Anfrage fassen darf: So lange Sie auch reden, länger wird keine.',
+    floor:
+      'Das Wenigste, was gesendet werden muss: Anweisungen, Werkzeuge, Gemerktes und Ihre neueste Nachricht mit dem laufenden Schritt. Alles andere kann weichen.',
+    epoch:
+      'Eine Reihe von Aufrufen, deren Anfragen nur am Ende wachsen, sodass ein Anbieter ihren Anfang nicht neu lesen muss. Nahe der Linie beginnt eine neue: Die ältesten Nachrichten gehen, und die Anzeige sinkt.',
+  },
   epoch: 'Epoche',
   epochValue: (place, cause) => `${place}, ${cause}`,
   epochCauses: {

@@ -66,6 +66,21 @@ export const english: Strings = {
     tail: 'Tail',
     request: 'Format',
   },
+  explain: 'What these words mean',
+  explained: {
+    tools: 'What the assistant can do besides talking, and how it asks for it.',
+    system: 'What the app tells the assistant before anything else, at every call.',
+    memory: 'What is remembered of you and of earlier conversations.',
+    window:
+      'The newest messages, word for word. The oldest of them leave when the line comes near; they stay in your conversation.',
+    tail: 'The last lines of the request, for this call alone, such as what the page adds now.',
+    request: 'Brackets and names that every request has.',
+    line: 'The line is the most that a request may take: however long you talk, no request is longer.',
+    floor:
+      'The least that must be sent: instructions, tools, what is remembered, and your newest message with the step under way. Everything else can give way.',
+    epoch:
+      'A stretch of calls whose requests only grow at their end, so that a provider need not read their beginning again. Near the line a new one begins: the oldest messages leave, and the gauge drops.',
+  },
   epoch: 'Epoch',
   epochValue: (place, cause) => `${place}, ${cause}`,
   epochCauses: {

@@ -68,6 +68,21 @@ export const spanish: Strings = {
     tail: 'Final',
     request: 'Formato',
   },
+  explain: 'Qué significan estas palabras',
+  explained: {
+    tools: 'Lo que el asistente puede hacer además de hablar, y cómo lo pide.',
+    system: 'Lo que la aplicación dice al asistente antes que nada, en cada llamada.',
+    memory: 'Lo que se recuerda de usted y de conversaciones anteriores.',
+    window:
+      'Los mensajes más recientes, palabra por palabra. Los más antiguos salen cuando la línea está cerca; en su conversación permanecen.',
+    tail: 'Las últimas líneas de la petición, solo para esta llamada, como lo que la página añade ahora.',
+    request: 'Corchetes y nombres que tiene toda petición.',
+    line: 'La línea es lo máximo que puede ocupar una petición: por mucho que hable, ninguna es más larga.',
+    floor:
+      'Lo mínimo que debe enviarse: instrucciones, herramientas, lo recordado y su mensaje más reciente con el paso en curso. Todo lo demás puede ceder.',
+    epoch:
+      'Una serie de llamadas cuyas peticiones solo crecen por el final, de modo que un proveedor no tiene que leer de nuevo su comienzo. Cerca de la línea empieza otra: los mensajes más antiguos salen y el indicador baja.',
+  },
   epoch: 'Época',
   epochValue: (place, cause) => `${place}, ${cause}`,
   epochCauses: {

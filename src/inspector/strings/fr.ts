@@ -68,6 +68,21 @@ export const french: Strings = {
     tail: 'Fin',
     request: 'Format',
   },
+  explain: 'Ce que ces mots veulent dire',
+  explained: {
+    tools: 'Ce que l’assistant peut faire en plus de parler, et comment il le demande.',
+    system: 'Ce que l’application dit à l’assistant avant toute chose, à chaque appel.',
+    memory: 'Ce qui est retenu de vous et des conversations précédentes.',
+    window:
+      'Les messages les plus récents, mot pour mot. Les plus anciens s’en vont quand la ligne est proche ; ils restent dans votre conversation.',
+    tail: 'Les dernières lignes de la requête, pour ce seul appel, par exemple ce que la page ajoute maintenant.',
+    request: 'Les crochets et les noms que contient toute requête.',
+    line: 'La ligne est le plus qu’une requête puisse contenir : aussi longtemps que vous parliez, aucune n’est plus longue.',
+    floor:
+      'Le moins qui doive être envoyé : instructions, outils, ce qui est retenu, et votre dernier message avec l’étape en cours. Tout le reste peut céder la place.',
+    epoch:
+      'Une suite d’appels dont les requêtes ne grandissent qu’à la fin, si bien qu’un fournisseur n’a pas à en relire le début. Près de la ligne, une nouvelle commence : les messages les plus anciens s’en vont et la jauge baisse.',
+  },
   epoch: 'Époque',
   epochValue: (place, cause) => `${place}, ${cause}`,
   epochCauses: {

@@ -60,6 +60,9 @@ export interface Strings {
   readonly overLine: string
   readonly newEpoch: string
   readonly sections: Readonly<Record<Section, string>>
+  /** Heads the meanings of words, which follow. */
+  readonly explain: string
+  readonly explained: Readonly<Record<Section | 'line' | 'floor' | 'epoch', string>>
   readonly epoch: string
   readonly epochValue: (place: string, cause: string) => string
   readonly epochCauses: Readonly<Record<string, string>>

@@ -86,7 +86,19 @@ export function legend(
           : nothing
       }
     </ul>
+    <details class="small">
+      <summary>${strings.explain}</summary>
+      <dl class="explained">
+        ${sections.map((section) => meaning(strings.sections[section], strings.explained[section]))}
+        ${meaning(strings.line, strings.explained.line)} ${meaning(strings.floor, strings.explained.floor)}
+        ${meaning(strings.epoch, strings.explained.epoch)}
+      </dl>
+    </details>
   `
+}
+
+function meaning(word: string, text: string): TemplateResult {
+  return html`<dt>${word}</dt><dd class="quiet">${text}</dd>`
 }
 
 /** Epoch and cause, what the cache gives, and the cost beside the other policies'. */

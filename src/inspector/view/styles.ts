@@ -420,6 +420,15 @@ export const styles = css`
     font-weight: 600;
   }
 
+  .explained {
+    display: grid;
+    gap: 0.25rem;
+    margin-block-start: 0.5rem;
+  }
+  .explained dt {
+    font-weight: 600;
+  }
+
   /* The race. */
   .lanes {
     display: grid;

@@ -4,6 +4,12 @@ import type { Unit } from '../log/fold.ts'
 import type { Policy } from '../policy.ts'
 import type { Band, Layout, Window } from './window.ts'
 
+/**
+ * What writing a token to a provider's cache costs above reading it, in reads: Anthropic's five
+ * minutes, (1.25 - 0.1) / 0.1.
+ */
+const REWRITE = 11.5
+
 /** What a window is cut back to. */
 export interface CutTask {
   /** First unit that may show; the window never moves back. */
@@ -70,6 +76,30 @@ export function exceededBy(
     if (size !== undefined && shown[unit] > size) return { unit, size, shown: shown[unit] }
   }
   return undefined
+}
+
+/**
+ * Whether a window that may keep `keep.tokens`, and has no size to grow to, has cost as much above
+ * them as its cut would. Each call before paid again for the tokens above; the cut pays to write
+ * what is kept, without what is new to this call, which is written either way. Where the two are
+ * equal, the sum is at most about twice the least that any order of cuts costs
+ * (docs/benchmarks.md).
+ */
+export function cutPays({ keep, max }: Policy, { blocks, tokens }: Window): boolean {
+  const { tokens: least } = keep
+  if (least === undefined || max.tokens !== undefined || tokens <= least) return false
+  let shown = 0
+  let carried = tokens - least
+  let called = 0
+  for (const { role, tokens: size } of blocks) {
+    // Each reply answered a call that showed what stands before it.
+    if (role === 'assistant') {
+      called = shown
+      carried += Math.max(0, shown - least)
+    }
+    shown += size
+  }
+  return carried >= REWRITE * Math.max(0, least - (tokens - called))
 }
 
 /** Rounds and messages of a window, with or without the user message of a cut round. */

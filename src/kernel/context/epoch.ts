@@ -5,7 +5,7 @@ import { markIn } from '../log/bodies.ts'
 import { addedLate, fold, hiddenBy } from '../log/fold.ts'
 import type { Policy } from '../policy.ts'
 import type { Calls } from './call.ts'
-import { exceededBy } from './cut.ts'
+import { cutPays, exceededBy } from './cut.ts'
 import { keeper } from './keeper.ts'
 import type { Call } from './measure.ts'
 import { hashPrefix } from './prefix.ts'
@@ -123,7 +123,8 @@ export class Judge {
     if (this.#late([origin, seen], () => addedLate(units, seen))) return 'late'
     // The newest unit always shows, whatever the limits.
     const isLimited = window.from < units.length - 1
-    if (window.tokens > call.room || (isLimited && exceededBy(policy, units, window))) return 'window'
+    if (window.tokens > call.room) return 'window'
+    if (isLimited && (exceededBy(policy, units, window) || cutPays(policy, window))) return 'window'
     const tokens = used(call)
     return tokens > call.room || this.#isReportedOver(call, tokens, place, covering) ? 'budget' : undefined
   }

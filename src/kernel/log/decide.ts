@@ -230,10 +230,10 @@ export const NO_ROWS: Rows = {
   emptiedAt: 0,
 }
 
-/** Whether an op has the name of an entry that is not all that it writes. */
+/** Whether an op has the name of an entry that is not the first that it writes. */
 function isMisnamed({ opId, ids, kind }: Envelope): boolean {
   const id = idIn('entry', opId as Name)
-  return id !== undefined && (ids.length !== 1 || ids[0] !== id || kind === 'put')
+  return id !== undefined && (ids[0] !== id || kind === 'put')
 }
 
 /** A decision that leaves the scope as it is. */

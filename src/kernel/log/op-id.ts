@@ -1,8 +1,7 @@
 import { checkId, invalid } from '../text/json.ts'
 
 /**
- * An id that an app gives an op: not the name of an entry, which the library gives the
- * op that writes that one alone.
+ * An id that an app gives an op: not the name of an entry, which is for the op that begins with it.
  */
 export function checkOpId(operation: string, argument: string, value: unknown): string {
   const id = checkId(operation, argument, value)

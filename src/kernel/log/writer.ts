@@ -39,7 +39,7 @@ interface Given {
   readonly checked: unknown
 }
 
-const OPTIONS = { opId: optional(checkOpId), round: optional(checkId) }
+const OPTIONS = { opId: optional(checkId), round: optional(checkId) }
 
 /** Contexts that are remembered until the next entry. */
 const MOST_CONTEXTS = 4
@@ -130,6 +130,9 @@ export class Writer {
     const twice = ids.find((id, index) => ids.indexOf(id) < index)
     if (twice !== undefined) throw duplicate(operation, twice)
     const { opId, round } = checkFields<AppendOptions>(operation, '', options, OPTIONS)
+    // Its first message may be what an op is known by, if that is all that it writes.
+    const isOwn = isAlone && opId === `entry:${ids[0]}`
+    if (opId !== undefined && !isOwn) checkOpId(operation, 'opId', opId)
     const isNamed = inputs.length > 0 && inputs.every(({ id }) => id !== undefined)
     const made = () =>
       isAlone && ids.length === 1

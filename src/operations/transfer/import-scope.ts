@@ -5,6 +5,7 @@ import { nothingWritten } from '../../kernel/log/decide.ts'
 import { derivedOf } from '../../kernel/log/derived.ts'
 import { HEAD_KEY, lowerTrust, MAX_ENTRY_BYTES, sealMessage } from '../../kernel/log/message.ts'
 import { invalid, isPlainObject } from '../../kernel/text/json.ts'
+import { checkMediaType, sameAttachment } from '../../ports/attachment.ts'
 import { fromBase64 } from '../../ports/base64.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Json, Message, Trust } from '../../ports/message.ts'
@@ -19,7 +20,7 @@ import {
   type ScopeStore,
 } from '../../ports/store.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
-import { attachmentIn, checkMediaType, sameBytes } from '../attachments.ts'
+import { attachmentIn } from '../attachments.ts'
 import { lowered, markOf, messageOf, mostOf } from './check-line.ts'
 import { carrier, carriers, followed } from './follow.ts'
 import { type AttachmentLine, isLogLine, type LogLine, type RegisterLine, type ScopeLine } from './format.ts'
@@ -387,13 +388,12 @@ export class ScopeImport {
     const { host } = memory
     for (const { attachment, line } of this.#attachments.splice(0)) {
       await this.#begin()
-      const { id, mediaType, bytes } = attachment
+      const { id } = attachment
       const outcome = await store.attach(attachment, host.now())
       if (outcome === 'stored') report.written('log')
       if (outcome === 'deleted') report.skip(line, 'the attachment was deleted')
       if (outcome !== 'kept') continue
-      const there = await attachmentIn(store, id)
-      if (there.mediaType !== mediaType || !sameBytes(there.bytes, bytes))
+      if (!sameAttachment(await attachmentIn(store, id), attachment))
         throw new PlimsollError(
           'ERR_DUPLICATE_ID',
           `import: lines[${line}] has another attachment than the store under ${id}`,

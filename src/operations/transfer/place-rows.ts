@@ -42,7 +42,7 @@ export function placeRows(rows: readonly FileRow[], read: Rows): Followed | Misp
       return { line, reason: `repeats op ${row.opId}` }
     if (!isNew && row.opId !== opId) return { line, reason: `is of another op than the line before it` }
     const whole = idIn('entry', row.opId as Name)
-    if (whole !== undefined && (!isNew || !isEntry(row) || whole !== row.id))
+    if (whole !== undefined && isNew && (!isEntry(row) || whole !== row.id))
       return { line, reason: `is of the op of another entry` }
     if (row.kind === 'erase' && seq > 0) return { line, reason: 'erases what stands before it' }
     seq = row.seq

@@ -6,6 +6,7 @@ import type { Chat } from '../../../src/chat/open-chat.ts'
 import type {
   ConversationState,
   HomeKind,
+  Inspected,
   MemoryFact,
   RunningReply,
   SessionEntry,
@@ -24,6 +25,10 @@ export class FakeChat {
   readonly calls: (readonly [name: string, ...values: readonly unknown[]])[] = []
   /** What `send` and `edit` resolve. */
   keeps = true
+  /** Whether what is opened has an id that no conversation has. */
+  isMissing = false
+  /** What the conversation is for an inspector. */
+  inspected: () => Promise<Inspected | undefined> = async () => undefined
   /** The code with which the memory fails. */
   fails: ErrorCode | undefined
   log: ShownMessage[] = []
@@ -54,6 +59,7 @@ export class FakeChat {
     this.#state = {
       session: undefined,
       loaded: false,
+      isMissing: false,
       messages: [],
       hasOlder: false,
       reply: undefined,
@@ -112,6 +118,7 @@ export class FakeChat {
           createdAt: AT,
         },
         loaded: true,
+        isMissing: this.isMissing,
         messages: this.log.slice(-PAGE),
         hasOlder: this.log.length > PAGE,
       })
@@ -159,7 +166,7 @@ export class FakeChat {
           note('releaseOlder', messages)
           this.become({ messages: this.#state.messages.slice(-messages), hasOlder: true })
         },
-        inspected: async () => undefined,
+        inspected: () => this.inspected(),
         close: async () => {},
       },
       sessions: {

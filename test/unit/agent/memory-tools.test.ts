@@ -595,6 +595,20 @@ describe('memory_recall', () => {
     )
   })
 
+  it('gives as many results as have room, or as many as are asked for', async () => {
+    const { session } = home()
+    for (let index = 0; index < 30; index++)
+      await session.append([
+        { role: 'user', content: `Locker ${index}.` },
+        { role: 'assistant', content: 'Noted.' },
+      ])
+    await session.append({ role: 'user', content: 'Where?' })
+    const told = await ask(session, 'memory_recall', { query: 'locker' })
+    expect(told).toMatch(/^\[from memory: (\d{2}) results, newest first/)
+    const fewer = await ask(session, 'memory_recall', { query: 'locker', first: 3 })
+    expect(fewer).toMatch(/^\[from memory: 3 results, newest first\]/)
+  })
+
   it('is shown whole and never above its bound, and says how many results did not fit', async () => {
     const { session } = home({ budget: 4_000 })
     for (let index = 0; index < 30; index++)

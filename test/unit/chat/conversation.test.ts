@@ -50,6 +50,7 @@ function over(
       sleep: async () => {},
     },
     emit: () => {},
+    begun: { has: () => false, add: () => {} },
     onListed: () => {},
   })
   return { conversation }

@@ -23,6 +23,29 @@ describe('a local conversation', () => {
     await again.close()
   })
 
+  it('says that a link names no conversation, and not of one that was begun here', async () => {
+    const device = browser()
+    const chat = device.open({ model: echo })
+    const id = await chat.conversation.create()
+    await chat.conversation.send('Hello')
+    await until(chat, idle)
+    await chat.sessions.delete(id)
+    const begun = chat.conversation.getSnapshot().session?.sessionId ?? ''
+    await chat.close()
+    const again = device.open({ model: echo })
+    const isMissing = async (sessionId: string): Promise<boolean> => {
+      await again.conversation.open(sessionId)
+      return (await until(again, ({ loaded }) => loaded)).isMissing
+    }
+    expect(await isMissing(id)).toBe(true)
+    expect(await isMissing(begun)).toBe(false)
+    expect(await isMissing('never')).toBe(true)
+    await again.conversation.send('And yet')
+    await until(again, idle)
+    expect(await isMissing('never')).toBe(false)
+    await again.close()
+  })
+
   it('shows a reply as it comes', async () => {
     const chat = browser().open({
       model: async function* () {

@@ -9,8 +9,8 @@ let noted: string[][]
 /** As an object has it that has just woken. */
 function made(): FactNotes {
   return new FactNotes({
-    note: async (keys) => {
-      noted.push([...keys])
+    note: async (facts) => {
+      noted.push([...facts.values()].map(({ key, isNew }) => (isNew ? `${key}, new` : key)))
       if (isFailing) throw new Error('the user is not reached')
     },
     owe: () => {
@@ -30,14 +30,25 @@ beforeEach(() => {
 })
 
 describe('notes of a session’s facts', () => {
+  it('are looked for where their fact was not written for the first time, or was again', async () => {
+    const notes = made()
+    notes.wrote([
+      { key: 'fact/a', isNew: true },
+      { key: 'fact/b', isNew: true },
+    ])
+    notes.wrote([{ key: 'fact/b', isNew: false }])
+    await notes.settle()
+    expect(noted).toEqual([['fact/a, new', 'fact/b']])
+  })
+
   it('are owed until they are written, behind the transaction of the facts', async () => {
     const notes = made()
-    notes.wrote(['fact/a'])
-    notes.wrote(['fact/b'])
+    notes.wrote([{ key: 'fact/a', isNew: false }])
+    notes.wrote([{ key: 'fact/b', isNew: false }])
     expect([isOwed, noted]).toEqual([true, []])
     await notes.settle()
     expect([isOwed, noted]).toEqual([false, [['fact/a', 'fact/b']]])
-    notes.wrote(['fact/c'])
+    notes.wrote([{ key: 'fact/c', isNew: false }])
     await notes.settle()
     expect([isOwed, noted.at(-1)]).toEqual([false, ['fact/c']])
   })
@@ -45,18 +56,18 @@ describe('notes of a session’s facts', () => {
   it('are left to the alarm where the user is not reached, and owed until that has run', async () => {
     const notes = made()
     isFailing = true
-    notes.wrote(['fact/a'])
+    notes.wrote([{ key: 'fact/a', isNew: false }])
     await notes.settle()
     isFailing = false
-    notes.wrote(['fact/b'])
+    notes.wrote([{ key: 'fact/b', isNew: false }])
     await notes.settle()
     expect(isOwed).toBe(true)
     await expect(notes.catchUp(() => Promise.reject(new Error('still not')))).rejects.toThrow('still not')
-    notes.wrote(['fact/c'])
+    notes.wrote([{ key: 'fact/c', isNew: false }])
     await notes.settle()
     expect(isOwed).toBe(true)
     await notes.catchUp(async () => {})
-    notes.wrote(['fact/d'])
+    notes.wrote([{ key: 'fact/d', isNew: false }])
     await notes.settle()
     expect(isOwed).toBe(false)
   })
@@ -64,26 +75,26 @@ describe('notes of a session’s facts', () => {
   it('are not taken back where they were owed for something else', async () => {
     isOwed = true
     const woken = made()
-    woken.wrote(['fact/a'])
+    woken.wrote([{ key: 'fact/a', isNew: false }])
     await woken.settle()
     expect(isOwed).toBe(true)
     isOwed = false
     const pushed = made()
     pushed.leave()
     expect(noted).toEqual([['fact/a']])
-    pushed.wrote(['fact/b'])
+    pushed.wrote([{ key: 'fact/b', isNew: false }])
     await pushed.settle()
     expect(isOwed).toBe(true)
     // What is pushed while the alarm runs is not among what it noted.
     await pushed.catchUp(async () => pushed.leave())
-    pushed.wrote(['fact/c'])
+    pushed.wrote([{ key: 'fact/c', isNew: false }])
     await pushed.settle()
     expect(isOwed).toBe(true)
   })
 
   it('are dropped with the session', async () => {
     const notes = made()
-    notes.wrote(['fact/a'])
+    notes.wrote([{ key: 'fact/a', isNew: false }])
     notes.clear()
     await notes.settle()
     expect([isOwed, noted]).toEqual([false, []])

@@ -64,6 +64,14 @@ describe('passages', () => {
     expect(textsOf('word '.repeat(100)).every((text) => /^(word ?)+$/.test(text))).toBe(true)
   })
 
+  it('end with no stump of a text that is little too long', () => {
+    for (const count of [65, 66, 70]) {
+      const parts = textsOf(sentence('rain', count))
+      expect(parts).toHaveLength(2)
+      expect(parts[1]?.length).toBeGreaterThan(35)
+    }
+  })
+
   it('are the beginning and the end of a text beyond 256 Ki units', () => {
     const found = textsOf(`first ${'amid '.repeat(60_000)} last`)
     expect(found.at(0)).toMatch(/^first/)

@@ -6,7 +6,8 @@ import type { Scope, SealedOp } from '../../../src/ports/op.ts'
 import { scopeName } from '../../../src/ports/scope-name.ts'
 import type { Changes, Head, LogRow, RegisterRow, ScopeStore, Store } from '../../../src/ports/store.ts'
 import type { PushAnswer } from '../../../src/ports/sync.ts'
-import { decidePush, homeStateIn, homeStore } from '../../../src/sync/home.ts'
+import { decidePush, homeStore } from '../../../src/sync/home.ts'
+import { homeStateIn } from '../../../src/sync/home-state.ts'
 import { applyPage } from '../../../src/sync/page.ts'
 import { pushedOps } from '../../../src/sync/pushed.ts'
 import { recoveredFrom } from '../../../src/sync/recover.ts'
@@ -183,7 +184,7 @@ async function outboxOf(scope: ScopeStore): Promise<readonly Waiting[]> {
   for (;;) {
     const rows = (await scope.outbox?.(all.at(-1)?.order ?? 0)) ?? []
     if (rows.length === 0) return all
-    all.push(...rows.map(waitingIn))
+    all.push(...rows.map((row) => waitingIn(row) as Waiting))
   }
 }
 

@@ -15,6 +15,7 @@ import type {
 import { mapStore } from '../../../src/stores/map.ts'
 import { answerPull } from '../../../src/sync/answer-pull.ts'
 import { answerPush, homeStore } from '../../../src/sync/home.ts'
+import { giveAttachment, takeAttachment } from '../../../src/sync/home-attachments.ts'
 import { type SyncedStore, type SyncOptions, sync } from '../../../src/sync/sync.ts'
 import { readLog } from '../../contract/samples.ts'
 
@@ -30,6 +31,9 @@ export class TestHome {
   store: Store = mapStore()
   /** What was asked, in order. */
   readonly calls: ({ readonly push: Pushes } | { readonly pull: Pulls })[] = []
+  /** Ids of attachments that it was sent, and was asked for. */
+  readonly attached: string[] = []
+  readonly given: string[] = []
   readonly #listeners = new Set<(poke: Poke | undefined) => void>()
   #toks = 0
 
@@ -58,6 +62,16 @@ export class TestHome {
     )
   }
 
+  attach: Transport['attach'] = async ({ sessionId, ...request }, attachment) => {
+    this.attached.push(request.id)
+    return takeAttachment(this.store.open(scopeOf(sessionId)), request, attachment, 1)
+  }
+
+  attachment: Transport['attachment'] = async ({ sessionId, ...request }) => {
+    this.given.push(request.id)
+    return giveAttachment(this.store.open(scopeOf(sessionId)), request)
+  }
+
   poke(scope?: SyncScope): void {
     for (const listener of this.#listeners) listener(scope && { scope })
   }
@@ -67,6 +81,8 @@ export class TestHome {
     return {
       push: (requests) => this.push(requests),
       pull: (requests) => this.pull(requests),
+      attach: (...all) => this.attach(...all),
+      attachment: (...all) => this.attachment(...all),
       pokes: (_, listener) => {
         this.#listeners.add(listener)
         return () => this.#listeners.delete(listener)
@@ -78,6 +94,8 @@ export class TestHome {
 export interface Link {
   push: Transport['push']
   pull: Transport['pull']
+  attach: Transport['attach']
+  attachment: Transport['attachment']
   pokes?: NonNullable<Transport['pokes']>
 }
 

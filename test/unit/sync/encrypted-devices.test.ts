@@ -1,6 +1,7 @@
 /** Devices that encrypt: their home orders what it cannot read. */
 import { afterEach, expect, test } from 'vitest'
 import { decide } from '../../../src/kernel/log/decide.ts'
+import { attach, readAttachment } from '../../../src/operations/attachments.ts'
 import { deleteSession } from '../../../src/operations/delete-session.ts'
 import { forget } from '../../../src/operations/forget/forget.ts'
 import type { Scope } from '../../../src/ports/op.ts'
@@ -71,6 +72,25 @@ async function opened<Result>(store: Store, scope: Scope, work: (store: ScopeSto
     await one.close()
   }
 }
+
+test('an attachment that was encrypted here is read there, and at home by nobody', async () => {
+  const home = new TestHome()
+  const [one, two] = [device(home), device(home)]
+  one.store.pause()
+  const bytes = Uint8Array.from({ length: 9_000 }, (_, at) => at % 199)
+  const part = await attach(one.session, { mediaType: 'image/png', bytes })
+  await one.session.append({ role: 'user', content: [part] })
+  await meet(home, one, two)
+  await two.session.history()
+  await two.store.settled()
+  expect((await readAttachment(two.session, part.ref as string)).bytes).toEqual(bytes)
+  const kept = await opened(home.store, TRIP, (store) => store.attachment(part.ref as string))
+  expect(kept?.bytes.length).toBeGreaterThan(bytes.length)
+  await forget(two.session, (await two.session.history())[0]?.id as string)
+  await meet(home, one, two)
+  for (const { base } of [one, two, { base: home.store }])
+    expect(await opened(base, TRIP, (store) => store.attachment(part.ref as string))).toBeUndefined()
+})
 
 test('two devices show the same, and their home holds and hears none of their texts', async () => {
   const home = new TestHome()

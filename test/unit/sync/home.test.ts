@@ -614,7 +614,16 @@ describe('attachments', () => {
     const message = { id: 'm1', role: 'user', content, createdAt: 1, trust: 'user' } as const
     const op = sealOp({ kind: 'append', opId: 'o1', round: 'm1', messages: [message] })
     const scope = openScope()
+    await scope.attach({ id: 'cat', mediaType: 'image/png', bytes: new Uint8Array(1) }, 1)
     await push(scope, '', op)
     expect((await pull(scope, START)).ops).toEqual(opsOf(op))
+  })
+
+  it('are named to others, where the home can read nothing', async () => {
+    const op = append('o1', ['m1', 'm2'], { bodies: ['ciphertext', 'more'] })
+    const envelope = { ...op.envelope, attachments: ['cat'] }
+    const scope = openScope()
+    await answerPush(scope, { generation: '', ops: [{ ...op, envelope }], without: ['cat'] }, { newTok })
+    expect((await pull(scope, START)).ops).toEqual(opsOf({ ...op, envelope }))
   })
 })

@@ -394,9 +394,9 @@ describe('an import is refused, with the number of the line,', () => {
       /lines\[3\] is of the op of another entry/,
     ],
     [
-      'for an op that is one with an entry, and has more',
-      [said(1, 'a', { opId: 'entry:a' }), said(1, 'b', { opId: 'entry:a', round: 'a' })],
-      /lines\[4\] is of the op of another entry/,
+      'for an op that is one with an entry, and begins with another',
+      [said(1, 'b', { opId: 'entry:a' }), said(1, 'a', { opId: 'entry:a', round: 'b' })],
+      /lines\[3\] is of the op of another entry/,
     ],
     [
       'for a source without what it is',

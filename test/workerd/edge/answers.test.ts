@@ -87,6 +87,7 @@ describe('an answer', () => {
       ['POST', '/v1/me/recall', { query: 'Turin seats', sessions: 'all' }],
       ['POST', '/v1/sync/push', SAMPLES['POST /v1/sync/push']?.(() => 1, { session, fact: '' })],
       ['POST', '/v1/sync/pull', { proto: 1, scopes: [{ session, cursor: 0 }, { cursor: 0 }] }],
+      ['PUT', '/v1/sync/attachment', 'bytes'],
       ['POST', '/v1/me/import', SAMPLES['POST /v1/me/import']?.(() => 0, { session, fact: '' })],
       ['POST', '/v1/me/claim', { token: guest.token }],
       ['GET', '/openapi.json'],
@@ -124,11 +125,14 @@ describe('an answer', () => {
           ? { show: await newest() }
           : body
       const message = path.includes('{message}') ? await newest() : ''
-      const url = path.replace(
+      const query = path.endsWith('/attachment') ? `?session=${session}&generation=&id=about` : ''
+      const named = path.replace(
         /\{(\w+)\}/g,
         (_, name: string) => ({ session, fact, message, run: 'current', model: 'plimsoll' })[name] ?? 'about',
       )
+      const url = named + query
       const lines = {
+        ...(path.endsWith('/attachment') && { 'Content-Type': 'text/plain' }),
         ...(path.endsWith('/import') && { 'Content-Type': 'application/jsonl' }),
         ...(path.endsWith('/mcp') && { Accept: 'application/json, text/event-stream' }),
       }

@@ -23,7 +23,9 @@ describeSync('in the objects of the edge', () => {
     authorize: (user) => ({ [HEADER]: user }),
     fetch: async (request) => {
       const { method, headers } = request
-      const body = await request.text()
+      const { pathname, search } = new URL(request.url)
+      const bytes = await request.arrayBuffer()
+      const body = new TextDecoder().decode(bytes)
       const userId = headers.get(HEADER)
       if (userId !== null) {
         const user = { tenant: TENANT, userId }
@@ -32,7 +34,7 @@ describeSync('in the objects of the edge', () => {
         for (const [, session = ''] of body.matchAll(/"session":"([\w-]+)"/g))
           objects.set(`${userId} ${session}`, sessionObject(user, session))
       }
-      return fetchWorker(new URL(request.url).pathname, { method, headers, body })
+      return fetchWorker(pathname + search, { method, headers, ...(method !== 'GET' && { body: bytes }) })
     },
   }
 })

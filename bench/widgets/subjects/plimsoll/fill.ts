@@ -19,7 +19,7 @@ async function fill(messages: number): Promise<void> {
   }
   const chat = openChat()
   const panel = await chat.memory()
-  await panel.import(exportFrom(memory, user))
+  await panel.import(exportFrom(memory, user), 'local')
   await chat.close()
 }
 

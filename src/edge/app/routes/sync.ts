@@ -3,7 +3,8 @@ import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { MAX_ENTRY_BYTES } from '../../../kernel/log/message.ts'
 import { webHost } from '../../../platform/web.ts'
-import { isPlimsollError } from '../../../ports/errors.ts'
+import { checkMediaType } from '../../../ports/attachment.ts'
+import { isPlimsollError, PlimsollError } from '../../../ports/errors.ts'
 import type { Scope } from '../../../ports/op.ts'
 import {
   PUSH_OPS,
@@ -16,10 +17,11 @@ import {
 } from '../../../ports/sync.ts'
 import { utf8Length } from '../../../ports/utf8-length.ts'
 import { PULL_BYTES, PULL_OPS } from '../../../sync/answer-pull.ts'
+import { headersOf, MOST_ATTACHED } from '../../../sync/home-attachments.ts'
 import { encodePush } from '../../../sync/wire.ts'
 import { decodePull, decodePush, encodePullAnswers, encodePushAnswers } from '../../../sync/wire-requests.ts'
 import type { AppEnv } from '../app-env.ts'
-import { JSON_TYPE, MAX_BODY_BYTES, readJsonText } from '../body.ts'
+import { JSON_TYPE, MAX_BODY_BYTES, readBytes, readJsonText } from '../body.ts'
 import { describe } from '../describe.ts'
 import { checkName, queryIn } from '../endpoint.ts'
 import { onSession, onUser, userScope } from '../objects.ts'
@@ -70,14 +72,16 @@ const failure = z
   })
   .openapi('SyncFailure')
 
-const push = z
-  .object({
-    proto,
-    scopes: z.array(z.object({ session, generation, ops: z.array(op).max(PUSH_OPS) })).max(SYNC_SCOPES),
-  })
-  .openapi('Push', {
-    example: { proto: SYNC_PROTOCOL, scopes: [{ session: 'trip', generation: '', ops: [] }] },
-  })
+const attachments = z.array(schemas.id)
+const pushedTo = z.object({
+  session,
+  generation,
+  ops: z.array(op).max(PUSH_OPS),
+  without: attachments.optional().describe('Attachments that no op is to wait for.'),
+})
+const push = z.object({ proto, scopes: z.array(pushedTo).max(SYNC_SCOPES) }).openapi('Push', {
+  example: { proto: SYNC_PROTOCOL, scopes: [{ session: 'trip', generation: '', ops: [] }] },
+})
 const pushed = z
   .object({
     time,
@@ -89,6 +93,7 @@ const pushed = z
             z.union([cursor, z.object({ conflict: z.string().nullable() }), z.object({ rejected: name })]),
           ),
           head: shapes.count,
+          lacks: attachments.optional().describe('Attachments that the next op waits for.'),
         }),
         z.object({ erased: z.literal(true), generation }),
         failure,
@@ -132,6 +137,14 @@ const pulled = z
     ),
   })
   .openapi('Pulled')
+
+const attachmentQuery = z.strictObject({
+  session: schemas.id,
+  generation,
+  id: schemas.id.describe('Of the attachment.'),
+})
+const attached = z.object({ attached: z.enum(['stored', 'kept', 'deleted']) }).openapi('Attached')
+const ANY_TYPE = '*/*'
 
 /**
  * The home of replicas: what they wrote while they were offline, and what others did. One request
@@ -183,6 +196,47 @@ export function syncRoutes(app: OpenAPIHono<AppEnv>): void {
     })
     return json(encodePullAnswers(answers, webHost.now()))
   })
+  describe(app, {
+    id: 'attachBytes',
+    method: 'put',
+    path: '/v1/sync/attachment',
+    isKeyed: false,
+    summary: 'Keeps the bytes, of at most 8 MiB, that an op of the next push names; repeating it is a no-op',
+    query: attachmentQuery,
+    media: { body: ANY_TYPE },
+    answer: attached,
+  })
+  app.put('/v1/sync/attachment', async (context) => {
+    const { scope, request } = askedIn(context)
+    const mediaType = checkMediaType('attach', context.req.header('Content-Type'))
+    const bytes = new Uint8Array(await readBytes(context.req.raw, MOST_ATTACHED))
+    const outcome = await onSession(context.var.settings, scope, async (object) =>
+      object.attach(scope, request, { id: request.id, mediaType, bytes }, { bytes: bytes.length }),
+    )
+    return json(JSON.stringify({ attached: outcome }))
+  })
+  describe(app, {
+    id: 'attachedBytes',
+    method: 'get',
+    path: '/v1/sync/attachment',
+    summary: 'The bytes that an op of the log names',
+    query: attachmentQuery,
+    media: { answer: ANY_TYPE },
+  })
+  app.get('/v1/sync/attachment', async (context) => {
+    const { scope, request } = askedIn(context)
+    const { settings } = context.var
+    const found = await onSession(settings, scope, async (object) => object.attachment(scope, request))
+    if (found) return new Response(found.bytes, { headers: headersOf(found) })
+    const reason = `nothing is attached under ${request.id}`
+    throw new PlimsollError('ERR_NOT_FOUND', `attachment: ${reason}`, { id: request.id })
+  })
+}
+
+/** Which attachment a request is about. */
+function askedIn({ req, var: { principal } }: Context<AppEnv>) {
+  const { session, ...request } = queryIn(req, attachmentQuery) as z.output<typeof attachmentQuery>
+  return { scope: { ...userScope(principal), sessionId: checkName('session', session) }, request }
 }
 
 function readRequest({ req }: Context<AppEnv>, limit: number) {

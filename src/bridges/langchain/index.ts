@@ -1,0 +1,1 @@
+export { PlimsollChatHistory, type TrimmerOptions, toLangChain } from './history.ts'

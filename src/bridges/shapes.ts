@@ -1,0 +1,91 @@
+/**
+ * How a library's message is kept in a log: its texts as parts, and its shape, which is all of it
+ * but the texts, in an opaque part before them.
+ */
+import type { Json, JsonObject, OpaquePart, Part } from '../ports/message.ts'
+
+/** What a picture, a sound or a file is counted as, in tokens. */
+const MEDIA_TOKENS = 1_600
+const MEDIA = /(?:image|image_url|audio|video|file)$/u
+/** Values that are nested deeper are kept as text; a log takes 32 levels. */
+const MAX_DEPTH = 24
+
+export function isRecord(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The texts of a content: itself, or those of its parts. */
+export function textsOf(content: Json | undefined): string[] {
+  if (typeof content === 'string') return [content]
+  return Array.isArray(content) ? content.flatMap((part: Json) => textOf(part) ?? []) : []
+}
+
+/** A content without its texts. */
+export function emptied(content: Json): Json {
+  return refilled(content, [])
+}
+
+/** A content with other texts, which are as many, or fewer where they are shown shorter. */
+export function refilled(content: Json, texts: readonly string[]): Json {
+  if (typeof content === 'string') return texts.join('')
+  if (!Array.isArray(content)) return content
+  const left = [...texts]
+  return content.map((part: Json) =>
+    isRecord(part) && textOf(part) !== undefined ? { ...part, text: left.shift() ?? '' } : part,
+  )
+}
+
+/** Whether a content has nothing but blank texts. */
+export function isBlankContent(content: Json | undefined): boolean {
+  const isText =
+    typeof content === 'string' || textsOf(content).length === (content as readonly Json[])?.length
+  return isText && textsOf(content).every((text) => text.trim() === '')
+}
+
+/** What the parts of a content count beside its texts. */
+export function tokensBeside(content: Json | undefined): number {
+  if (!Array.isArray(content)) return 0
+  return content.reduce((sum: number, part: Json) => {
+    if (!isRecord(part) || textOf(part) !== undefined) return sum
+    return sum + (MEDIA.test(String(part.type)) ? MEDIA_TOKENS : Math.ceil(JSON.stringify(part).length / 3))
+  }, 0)
+}
+
+/** @param tokens default: what its JSON counts */
+export function keepShape(provider: string, shape: JsonObject, tokens?: number): OpaquePart {
+  return {
+    type: 'opaque',
+    provider,
+    value: JSON.stringify(shape),
+    ...(tokens !== undefined && { tokens }),
+  }
+}
+
+/** The shape that a part keeps; undefined: it is none of this provider's. */
+export function shapeIn(provider: string, part: Part): JsonObject | undefined {
+  if (part.type !== 'opaque' || part.provider !== provider || typeof part.value !== 'string') return undefined
+  return JSON.parse(part.value) as JsonObject
+}
+
+export function without(object: JsonObject, field: string): JsonObject {
+  const { [field]: _, ...rest } = object
+  return rest
+}
+
+/** A value as a log takes it: as text where it is nested too deep. */
+export function shallow(value: Json): Json {
+  return depthOf(value) > MAX_DEPTH ? JSON.stringify(value) : value
+}
+
+function textOf(part: Json): string | undefined {
+  return isRecord(part) && typeof part.text === 'string' ? part.text : undefined
+}
+
+/** Levels of lists and objects, counted no further than is asked here. */
+function depthOf(value: Json, depth = 0): number {
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return depth
+  return Object.values(value).reduce(
+    (most: number, child: Json) => Math.max(most, depthOf(child, depth + 1)),
+    depth + 1,
+  )
+}

@@ -1,0 +1,178 @@
+/**
+ * What the model will see: the next request, or the one that a reply answered, by its sections.
+ * Loaded when it is first opened.
+ */
+import { html, nothing, svg, type TemplateResult } from 'lit/html.js'
+import { SECTIONS, type Section, type Shown, type Stretch, showContext } from '../../inspector/model/shown.ts'
+import { clientSource, type InspectorSource, sessionSource } from '../../inspector/model/source.ts'
+import { loadStrings } from '../../inspector/strings/load.ts'
+import type { Strings } from '../../inspector/strings/strings.ts'
+import { shorten, visible } from '../../replay/words.ts'
+import type { Chat } from '../open-chat.ts'
+import type { Inspected, Problem } from '../ports.ts'
+import { icon } from './icons.ts'
+import { iconButton } from './message.ts'
+import { problemOf, wordsFor } from './problems.ts'
+import type { Scene } from './scene.ts'
+
+export { seenStyle } from './seen-style.ts'
+
+/** Characters of a stretch that show before it is opened. */
+const BEGINNING = 90
+/** Characters of one that is open. */
+const LONGEST = 20_000
+
+interface Seen {
+  readonly strings: Strings
+  /** Undefined: nothing was said yet. */
+  readonly shown: Shown | undefined
+  /** Of a request that was made: what came of checking it. */
+  readonly checked: string | undefined
+}
+
+/** @param draw draws the view again */
+export function seenPanel(chat: Chat, draw: () => void): (scene: Scene) => TemplateResult {
+  let asked = ''
+  let about = ''
+  let seen: Seen | undefined
+  let problem: Problem | undefined
+  const read = async (key: string, { words, ui }: Scene): Promise<void> => {
+    try {
+      const [strings, found] = await Promise.all([loadStrings(words.language), look(chat, ui.sentFor)])
+      if (asked !== key) return
+      const checked =
+        found?.verified === undefined
+          ? undefined
+          : found.verified
+            ? strings.verified
+            : strings.unverified[found.reason ?? 'unrecorded']
+      seen = { strings, shown: found && showContext(found.context, 'openai'), checked }
+      problem = undefined
+    } catch (error) {
+      if (asked !== key) return
+      problem = problemOf(error)
+    }
+    draw()
+  }
+  return (scene) => {
+    const { words, ui, state, act } = scene
+    const subject = JSON.stringify([state.session?.sessionId, ui.sentFor])
+    // The next request is another one with each message; one that was made stays what it was.
+    const newest = ui.sentFor === undefined ? state.messages.at(-1)?.message.id : undefined
+    const key = JSON.stringify([subject, words.language, newest])
+    if (ui.side === 'seen' && state.loaded && key !== asked) {
+      if (subject !== about) {
+        seen = undefined
+        problem = undefined
+      }
+      about = subject
+      asked = key
+      void read(key, scene)
+    }
+    return html`<aside class="side memory seen" aria-label=${words.text(titleOf(scene))}>
+      <header class="head">
+        ${iconButton(words.text('back'), 'back', () => act.show(undefined))}
+        <div class="titles"><h2>${words.text(titleOf(scene))}</h2></div>
+      </header>
+      <div class="body cards" aria-busy=${seen || problem ? 'false' : 'true'}>
+        ${problem ? html`<p class="state bad" role="status">${words.text(wordsFor(problem))}</p>` : nothing}
+        ${seen ? seenView(seen, scene) : nothing}
+      </div>
+    </aside>`
+  }
+}
+
+function titleOf({ ui }: Scene): 'seen' | 'sent' {
+  return ui.sentFor === undefined ? 'seen' : 'sent'
+}
+
+/** @param id of the message that was the newest when the request was made; default: the next one */
+async function look(chat: Chat, id: string | undefined) {
+  const inspected = await chat.conversation.inspected()
+  if (!inspected) return undefined
+  const source = sourceOf(inspected)
+  return source.context(id ?? (await source.calls()).at(-1)?.id ?? '')
+}
+
+function sourceOf(inspected: Inspected): InspectorSource {
+  return inspected.home === 'local'
+    ? sessionSource(inspected.session, { tools: inspected.tools })
+    : clientSource(inspected.session)
+}
+
+function seenView({ strings, shown, checked }: Seen, { words }: Scene): TemplateResult {
+  if (!shown) return html`<p class="muted" role="status">${words.text('seenNothing')}</p>`
+  const { used, cap, receipt } = shown
+  const whole = Math.max(cap ?? 0, used, 1)
+  const share = words.percent(used / whole)
+  const sections = SECTIONS.filter((section) => shown.segments.some((one) => one.section === section))
+  return html`
+    ${
+      cap === undefined
+        ? html`<p>${strings.usedAlone(words.number(used))}</p>`
+        : html`<p><strong>${strings.used(words.number(used), words.number(cap), share)}</strong></p>
+            ${bar(shown, whole)}
+            <p class="muted small">${strings.explained.line}</p>`
+    }
+    ${checked === undefined ? nothing : html`<p class="small" role="status">${checked}</p>`}
+    ${sections.map((section) => sectionView(section, shown, strings, words))}
+    ${
+      receipt
+        ? html`<dl class="card small terms">
+            <dt>${strings.floor} <b>${words.number(receipt.floor)}</b></dt>
+            <dd class="muted">${strings.explained.floor}</dd>
+            <dt>${strings.epoch}</dt>
+            <dd class="muted">${strings.explained.epoch}</dd>
+          </dl>`
+        : nothing
+    }`
+}
+
+/** The sections against the line, for the eye: the list below says the same in words. */
+function bar({ segments }: Shown, whole: number): TemplateResult {
+  let from = 0
+  return html`<svg class="bar" height="16" aria-hidden="true">
+    ${segments.map(({ section, tokens }) => {
+      const x = from
+      from += tokens / whole
+      return svg`<rect class="of-${section}" x="${x * 100}%" width="${(tokens / whole) * 100}%" height="16" />`
+    })}
+  </svg>`
+}
+
+function sectionView(
+  section: Section,
+  { segments, stretches, text }: Shown,
+  strings: Strings,
+  words: Scene['words'],
+): TemplateResult {
+  const tokens = segments.find((one) => one.section === section)?.tokens ?? 0
+  return html`<details class="card">
+    <summary><svg class="swatch" aria-hidden="true"><rect class="of-${section}" width="100%" height="100%" /></svg>
+      <strong>${strings.sections[section]}</strong> <span class="muted small">${strings.tokens(words.number(tokens))}</span>${icon('expand')}</summary>
+    <p class="muted small">${strings.explained[section]}</p>
+    <ul class="stretches">${stretches
+      .filter((stretch) => stretch.section === section)
+      .map((stretch) => html`<li>${stretchView(stretch, text, strings, words)}</li>`)}</ul>
+  </details>`
+}
+
+function stretchView(
+  { from, to, tokens, trust, rule, records }: Stretch,
+  text: string,
+  strings: Strings,
+  words: Scene['words'],
+): TemplateResult {
+  const whole = text.slice(from, to)
+  const row = (term: string, value: unknown) => html`<dt>${term}</dt><dd>${value}</dd>`
+  return html`<details>
+    <summary><code dir="auto">${visible(shorten(whole, BEGINNING))}</code></summary>
+    <pre tabindex="0" dir="auto">${whole.slice(0, LONGEST).split('\n').map(visible).join('\n')}</pre>
+    <dl class="small">
+      ${row(strings.stretch.tokens, words.number(tokens))}
+      ${trust === undefined ? nothing : row(strings.stretch.trust, strings.trust[trust])}
+      ${rule === undefined ? nothing : row(strings.stretch.rule, rule)}
+      ${rule === undefined ? nothing : row(strings.stretch.record, records.length === 0 ? strings.stretch.none : html`<code>${records.map(visible).join(' ')}</code>`)}
+    </dl>
+  </details>`
+}

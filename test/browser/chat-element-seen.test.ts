@@ -1,0 +1,120 @@
+import axe from 'axe-core'
+import { afterEach, describe, expect, it } from 'vitest'
+import { page } from 'vitest/browser'
+import { createMemory, mapStore } from '../../src/index.ts'
+import { clear, frame, type Shown, show } from './support/element.ts'
+import type { FakeChat } from './support/fake-chat.ts'
+
+afterEach(async () => {
+  clear()
+  await page.viewport(414, 896)
+})
+
+/** A conversation of two rounds, as its memory has it. */
+async function told() {
+  const memory = createMemory({ store: mapStore(), budget: 1_000, system: 'You are a travel agent.' })
+  const session = memory.session({ userId: 'ada', sessionId: 'trip' })
+  for (const text of ['The 9:40 to Turin', 'And back <b>again</b>']) {
+    await session.append({ role: 'user', content: text })
+    await session.context()
+    await session.append({ role: 'assistant', content: `Booked: ${text}` })
+  }
+  return session
+}
+
+async function showTold(attributes: Record<string, string> = {}) {
+  const session = await told()
+  const messages = await session.history({ messages: 10 })
+  const inspected = { home: 'local', session, tools: [], title: 'Turin' } as const
+  const shown = await show({
+    attributes,
+    prepare: (fake: FakeChat) => {
+      fake.inspected = async () => inspected
+      fake.log = messages.map((message) => ({ message, delivery: 'sent', remembered: [] }))
+      fake.setSessions([{ sessionId: 'trip', title: 'Turin', home: 'local', createdAt: 1 }])
+    },
+  })
+  return { ...shown, session, messages }
+}
+
+const summaries = ({ root }: Shown): readonly string[] =>
+  [...root.querySelectorAll('.seen .card > summary')].map(({ textContent }) =>
+    textContent.replace(/\s+/g, ' ').trim(),
+  )
+
+describe('what the model will see', () => {
+  it('shows the next request by its sections, and where a stretch comes from', async () => {
+    const shown = await showTold()
+    const { find, text, session, fake } = shown
+    find('.to-seen').click()
+    await expect.poll(() => summaries(shown).length).toBeGreaterThan(2)
+    const { receipt } = await session.context({ preview: true })
+    expect(text()).toContain(`${receipt.used} of 1,000 tokens`)
+    expect(summaries(shown).map((one) => one.split(' ')[0])).toEqual(['System', 'Window', 'Tail', 'Format'])
+    const parts = summaries(shown).map((one) => Number(/(\d+) tokens/.exec(one)?.[1]))
+    expect(parts.reduce((sum, part) => sum + part, 0)).toBe(receipt.used)
+    expect(find('.terms').textContent).toContain('A stretch of calls')
+    const window = [...shown.root.querySelectorAll<HTMLDetailsElement>('.seen .card')][1]
+    window?.querySelector('summary')?.click()
+    const stretch = window?.querySelectorAll('details')[2]
+    stretch?.querySelector('summary')?.click()
+    // What was said is text, whatever is in it.
+    expect(stretch?.querySelector('pre')?.textContent).toContain('And back <b>again</b>')
+    expect(stretch?.textContent).toContain((await session.history({ messages: 2 }))[0]?.id)
+    await session.append({ role: 'user', content: 'One more' })
+    const [newest] = await session.history({ messages: 1 })
+    if (newest) fake.add({ message: newest, delivery: 'sent', remembered: [] })
+    await expect.poll(() => find('.seen').textContent).toContain('One more')
+  })
+
+  it('shows what was sent for a reply, rebuilt from the log and checked', async () => {
+    const shown = await showTold()
+    const { root, text, find } = shown
+    const [first] = root.querySelectorAll<HTMLElement>('[aria-label="What was sent for this reply"]')
+    first?.click()
+    await expect.poll(text).toContain('Rebuilt from the log and checked')
+    expect(find('.seen h2').textContent).toBe('What was sent for this reply')
+    expect(find('.seen').textContent).toContain('The 9:40 to Turin')
+    expect(find('.seen').textContent).not.toContain('And back')
+    find('.to-seen').click()
+    await expect.poll(() => find('.seen').textContent).toContain('And back')
+    expect(find('.seen h2').textContent).toBe('What the model will see')
+    expect(text()).not.toContain('Rebuilt from the log')
+  })
+
+  it('says that there is none before anything was said, and why one cannot be shown', async () => {
+    const { find, text, fake } = await show()
+    find('.to-seen').click()
+    await expect.poll(text).toContain('there is no request')
+    find('.seen header button').click()
+    fake.inspected = async () => {
+      throw new Error('it failed')
+    }
+    await frame()
+    fake.become({ session: { sessionId: 'other', title: '', home: 'local', createdAt: 1 } })
+    find('.to-seen').click()
+    await expect.poll(text).toContain('Something went wrong.')
+  })
+
+  it.each([
+    ['light', 'en', 1_280],
+    ['dark', 'ar', 360],
+  ])('has nothing that axe finds, %s, %s', async (scheme, lang, width) => {
+    await page.viewport(width, 800)
+    const shown = await showTold({ lang, style: `color-scheme: ${scheme}` })
+    shown.find('.to-seen').click()
+    await expect.poll(() => summaries(shown).length).toBeGreaterThan(2)
+    for (const details of shown.root.querySelectorAll<HTMLDetailsElement>('.seen details'))
+      details.open = true
+    // It fades in.
+    await Promise.all(shown.root.getAnimations().map(({ finished }) => finished))
+    const { violations } = await axe.run(shown.element, {
+      rules: {
+        region: { enabled: false },
+        'heading-order': { enabled: false },
+        'page-has-heading-one': { enabled: false },
+      },
+    })
+    expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([])
+  })
+})

@@ -1,0 +1,181 @@
+import { InMemoryChatMessageHistory } from '@langchain/core/chat_history'
+import {
+  AIMessage,
+  type BaseMessage,
+  ChatMessage,
+  FunctionMessage,
+  HumanMessage,
+  SystemMessage,
+  ToolMessage,
+} from '@langchain/core/messages'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { PlimsollChatHistory, toLangChain } from '../../../src/bridges/langchain/index.ts'
+import { createMemory } from '../../../src/create-memory.ts'
+import type { Session } from '../../../src/ports/memory.ts'
+import { mapStore } from '../../../src/stores/map.ts'
+import { runs } from '../../everywhere/runs.ts'
+
+const sessionOf = (options: object = {}): Session =>
+  createMemory({ store: mapStore(), ...options }).session({ userId: 'ada', sessionId: 'trip' })
+
+const text = fc.string({ unit: 'grapheme', maxLength: 12 })
+const content = fc.oneof(
+  text,
+  fc.array(
+    fc.oneof(
+      fc.record({ type: fc.constant('text'), text }),
+      fc.record({ type: fc.constant('image_url'), image_url: fc.constant('https://example.org/a.png') }),
+      fc.record({ type: fc.constant('thinking'), thinking: text, signature: text }),
+    ),
+    { maxLength: 3 },
+  ),
+)
+const json = fc.dictionary(fc.constantFrom('a', 'b', 'text'), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 2 })
+const calls = fc.array(
+  fc.record({
+    type: fc.constant('tool_call' as const),
+    id: fc.constantFrom('a', 'b'),
+    name: fc.constant('look'),
+    args: json,
+  }),
+  { maxLength: 2 },
+)
+const message: fc.Arbitrary<BaseMessage> = fc.oneof(
+  content.map((value) => new HumanMessage({ content: value as never })),
+  fc.tuple(text, text).map(([value, name]) => new HumanMessage({ content: value, name })),
+  content.map((value) => new SystemMessage({ content: value as never })),
+  fc
+    .record({ content, tool_calls: calls, response_metadata: json, additional_kwargs: json })
+    .map((fields) => new AIMessage({ ...fields, invalid_tool_calls: [] } as never)),
+  calls.map((tool_calls) => {
+    const blocks = tool_calls.map(({ id, name, args }) => ({ type: 'tool_use', id, name, input: args }))
+    return new AIMessage({ content: [{ type: 'text', text: 'Looking.' }, ...blocks], tool_calls } as never)
+  }),
+  fc
+    .record({
+      content,
+      tool_call_id: fc.constantFrom('a', 'b'),
+      status: fc.constantFrom('error' as const, 'success' as const),
+      artifact: json,
+    })
+    .map((fields) => new ToolMessage(fields as never)),
+  text.map((value) => new ChatMessage({ content: value, role: 'critic' })),
+  text.map((value) => new FunctionMessage({ content: value, name: 'look' })),
+)
+/** As JSON: what is undefined is not there. */
+const said = (messages: readonly BaseMessage[]) =>
+  JSON.parse(JSON.stringify(messages.map((one) => one.toDict())))
+
+it('gives each message as LangChain stores it', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.array(message, { maxLength: 4 }), { maxLength: 4 }), async (batches) => {
+      const own = new PlimsollChatHistory(sessionOf())
+      const theirs = new InMemoryChatMessageHistory()
+      for (const batch of batches) {
+        await own.addMessages(batch)
+        await theirs.addMessages(batch)
+        expect(said(await own.getMessages())).toEqual(said(await theirs.getMessages()))
+      }
+      await own.clear()
+      expect(await own.getMessages()).toEqual([])
+    }),
+    runs(300),
+  )
+})
+
+it('writes a message with an id once, and refuses another one of its id', async () => {
+  const history = new PlimsollChatHistory(sessionOf())
+  const hello = new HumanMessage({ id: '1', content: 'Hello.' })
+  await history.addMessages([hello, new AIMessage({ id: '2', content: 'Hi.' })])
+  await history.addMessages([hello, new HumanMessage({ id: '3', content: 'Turin?' })])
+  await history.addUserMessage('Turin?')
+  expect((await history.getMessages()).map((one) => one.text)).toEqual(['Hello.', 'Hi.', 'Turin?', 'Turin?'])
+  const other = [new HumanMessage('new'), new HumanMessage({ id: '1', content: 'Other.' })]
+  await expect(history.addMessages(other)).rejects.toMatchObject({ code: 'ERR_DUPLICATE_ID' })
+  await expect(history.addMessages([{} as never])).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
+  const bigint = new AIMessage({ content: 'a', additional_kwargs: { n: 1n } })
+  await expect(history.addMessages([bigint])).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
+  expect(await history.getMessages()).toHaveLength(4)
+})
+
+it('trims the messages of a conversation, and keeps what it is given', async () => {
+  const history = new PlimsollChatHistory(sessionOf({ budget: 1_000, system: 'Be brief.' }))
+  const trimmer = history.trimmer()
+  const messages: BaseMessage[] = [new SystemMessage('In Italian.')]
+  for (let turn = 0; turn < 20; turn++) {
+    messages.push(new HumanMessage(`Question ${turn}?`))
+    messages.push(
+      new AIMessage({ content: '\n', tool_calls: [{ id: 'same', name: 'a.b', args: { turn } }] }),
+      new ToolMessage({ tool_call_id: 'same', content: `${turn} `.repeat(200) }),
+    )
+    const shown = await trimmer.invoke(messages)
+    expect(shown[0]?.text).toBe('Be brief.\n\nIn Italian.')
+    expect(JSON.stringify(shown.map((one) => one.content)).length).toBeLessThan(6_000)
+    const [call, result] = shown.slice(-2) as [AIMessage, ToolMessage]
+    expect(call.tool_calls).toEqual([
+      { type: 'tool_call', id: result.tool_call_id, name: 'a_b', args: { turn } },
+    ])
+    expect(result.name).toBe('a_b')
+    expect(call.content).toBe('')
+    messages.push(new AIMessage(`Answer ${turn}.`))
+  }
+  expect(said(await history.getMessages()).length).toBe(messages.length - 2)
+  // The newest of them are enough.
+  await trimmer.invoke([...messages.slice(-3), new HumanMessage('And now?')])
+  expect((await history.getMessages()).map((one) => one.text).slice(-2)).toEqual(['Answer 19.', 'And now?'])
+})
+
+it('hides what the messages leave, and writes what stands there now', async () => {
+  const history = new PlimsollChatHistory(sessionOf())
+  const trimmer = history.trimmer()
+  const [one, two, three] = ['One?', 'Two?', 'Three?'].map(
+    (value, at) => new HumanMessage({ id: `${at}`, content: value }),
+  )
+  const textsAfter = async (...messages: (BaseMessage | undefined)[]) => {
+    await trimmer.invoke(messages.filter((each) => each !== undefined))
+    return (await history.getMessages()).map((each) => each.text)
+  }
+  expect(await textsAfter(one, new AIMessage('First.'), two)).toEqual(['One?', 'First.', 'Two?'])
+  expect(await textsAfter(one, new AIMessage('Other.'), three)).toEqual(['One?', 'Other.', 'Three?'])
+  expect(await textsAfter(one)).toEqual(['One?'])
+  expect(await textsAfter(two)).toEqual(['One?', 'Two?'])
+  expect(await textsAfter(one, two)).toEqual(['One?', 'Two?'])
+})
+
+it('shows what other writers said, and system messages of the log as text of the user', async () => {
+  const session = sessionOf()
+  await session.append([
+    { role: 'user', content: ' ' },
+    { role: 'system', content: 'Now in Italian.' },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'text', text: 'Ciao.' },
+        { type: 'tool-call', id: 'x', name: 'look', input: [1] },
+      ],
+    },
+    { role: 'tool', content: [{ type: 'tool-result', callId: 'x', output: { found: 1 }, isError: true }] },
+  ])
+  const messages = toLangChain(await session.context())
+  expect(messages.map((one) => one.type)).toEqual(['human', 'human', 'ai', 'tool'])
+  const shown = messages.map((one) => one.text).join('\n')
+  for (const part of ['(empty message)', 'Now in Italian.', 'Ciao.', '{"found":1}'])
+    expect(shown).toContain(part)
+  expect((messages[2] as AIMessage).tool_calls?.[0]?.args).toEqual({ input: [1] })
+  expect((messages[3] as ToolMessage).status).toBe('error')
+  const history = new PlimsollChatHistory(session)
+  expect((await history.getMessages()).map((one) => one.type)).toEqual(['human', 'system', 'ai', 'tool'])
+})
+
+it('counts the tools, and refuses options that there are none of', async () => {
+  const history = new PlimsollChatHistory(sessionOf({ budget: 1_000 }))
+  const schema = { type: 'object', properties: { q: { description: 'word '.repeat(3_000) } } }
+  const trimmer = history.trimmer({ tools: [{ name: 'look', description: 'Looks.', schema }] })
+  await expect(trimmer.invoke([new HumanMessage('Hello.')])).rejects.toMatchObject({
+    code: 'ERR_BUDGET_TOO_SMALL',
+  })
+  expect(() => history.trimmer({ unknown: 1 } as never)).toThrowError(/unknown/)
+  expect(() => history.trimmer({ tools: {} } as never)).toThrowError(/tools/)
+  expect(() => new PlimsollChatHistory({} as never)).toThrowError(/session/)
+})

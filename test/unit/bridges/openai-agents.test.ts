@@ -1,0 +1,317 @@
+import { type AgentInputItem, MemorySession, type Model, type ModelRequest } from '@openai/agents'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { PlimsollSession, toAgentItems } from '../../../src/bridges/openai-agents/index.ts'
+import { createMemory } from '../../../src/create-memory.ts'
+import type { Session } from '../../../src/ports/memory.ts'
+import { mapStore } from '../../../src/stores/map.ts'
+import { runs } from '../../everywhere/runs.ts'
+
+const memorySession = (options: object = {}): Session =>
+  createMemory({ store: mapStore(), ...options }).session({ userId: 'ada', sessionId: 'trip' })
+
+const text = fc.string({ unit: 'grapheme', maxLength: 12 })
+const callId = fc.constantFrom('a', 'b', 'c')
+const extra = fc.option(
+  fc.record({ bytes: fc.uint8Array({ maxLength: 4 }), deep: fc.jsonValue({ maxDepth: 3 }) }),
+  {
+    nil: undefined,
+  },
+)
+const withExtra = (item: fc.Arbitrary<object>): fc.Arbitrary<AgentInputItem> =>
+  fc
+    .tuple(item, extra)
+    .map(
+      ([one, providerData]) =>
+        ({ ...one, ...(providerData && { providerData }) }) as unknown as AgentInputItem,
+    )
+const outputPart = fc.oneof(
+  fc.record({ type: fc.constant('input_text'), text }),
+  fc.record({ type: fc.constant('input_image'), image: fc.constant('https://example.org/a.png') }),
+)
+/** Items of every kind; of some the SDK has no more than their type. */
+const item = withExtra(
+  fc.oneof(
+    fc.record({ role: fc.constant('user'), content: text }),
+    fc.record({ type: fc.constant('message'), role: fc.constantFrom('user', 'system'), content: text }),
+    fc.record({ role: fc.constant('user'), content: fc.array(outputPart, { maxLength: 3 }) }),
+    fc.record({
+      type: fc.constant('message'),
+      id: text,
+      role: fc.constant('assistant'),
+      status: fc.constant('completed'),
+      content: fc.array(
+        fc.oneof(
+          fc.record({ type: fc.constant('output_text'), text }),
+          fc.record({ type: fc.constant('refusal'), refusal: text }),
+        ),
+        { maxLength: 2 },
+      ),
+    }),
+    fc.record({
+      type: fc.constant('function_call'),
+      callId,
+      name: fc.constantFrom('look', ''),
+      status: fc.constant('completed'),
+      arguments: fc.oneof(fc.json({ maxDepth: 2 }), fc.constantFrom('', '{ "a" : 1.0 }', '{"a":1}')),
+    }),
+    fc.record({
+      type: fc.constant('function_call_result'),
+      callId,
+      name: fc.constant('look'),
+      status: fc.constant('completed'),
+      output: fc.oneof(
+        text,
+        fc.record({ type: fc.constant('text'), text }),
+        fc.array(outputPart, { maxLength: 2 }),
+      ),
+    }),
+    fc.record({ type: fc.constant('reasoning'), id: text, content: fc.constant([]) }),
+    fc.record({
+      type: fc.constantFrom('shell_call', 'compaction', 'unknown'),
+      callId,
+      action: fc.jsonValue(),
+    }),
+  ),
+)
+const items = fc.array(item, { maxLength: 4 })
+const operationId = fc.constantFrom('one', 'two')
+const command = fc.oneof(
+  fc.record({ do: fc.constant('add' as const), items }),
+  fc.record({ do: fc.constant('pop' as const) }),
+  fc.record({ do: fc.constant('clear' as const) }),
+  fc.record({ do: fc.constant('last' as const), limit: fc.integer({ min: -1, max: 4 }) }),
+  fc.record({ do: fc.constant('append' as const), operationId, items }),
+  fc.record({
+    do: fc.constant('replace' as const),
+    operationId,
+    count: fc.nat(3),
+    items,
+    wrong: fc.boolean(),
+  }),
+  fc.record({ do: fc.constant('mutate' as const), callId, arguments: text }),
+)
+
+/** What a command gives, or the beginning of what it is refused with. */
+async function play(
+  session: PlimsollSession | MemorySession,
+  given: typeof command extends fc.Arbitrary<infer C> ? C : never,
+) {
+  const all = await session.getItems()
+  try {
+    switch (given.do) {
+      case 'add':
+        return await session.addItems(given.items)
+      case 'pop':
+        return await session.popItem()
+      case 'clear':
+        return await session.clearSession()
+      case 'last':
+        return await session.getItems(given.limit)
+      case 'append':
+        return await session.applyHistoryTransaction({
+          operationId: given.operationId,
+          transaction: { type: 'append_items', items: given.items },
+        })
+      case 'replace': {
+        const end = given.count === 0 ? [] : all.slice(-given.count)
+        const expectedSuffix: AgentInputItem[] = given.wrong ? [...end, { role: 'user', content: 'no' }] : end
+        return await session.applyHistoryTransaction({
+          operationId: given.operationId,
+          transaction: { type: 'replace_suffix', expectedSuffix, replacement: given.items },
+        })
+      }
+      case 'mutate':
+        return await session.applyHistoryMutations({
+          mutations: [
+            {
+              type: 'replace_function_call',
+              callId: given.callId,
+              replacement: {
+                type: 'function_call',
+                callId: given.callId,
+                name: 'look',
+                status: 'completed',
+                arguments: given.arguments,
+              },
+            },
+          ],
+        })
+    }
+  } catch (error) {
+    return (error as Error).message.slice(0, 24)
+  }
+}
+
+it('does what the session of the SDK does, and each item comes back as it was', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(command, { maxLength: 12 }), async (commands) => {
+      const own = new PlimsollSession(memorySession())
+      const theirs = new MemorySession({ sessionId: 'trip' })
+      for (const one of commands) {
+        // Items that the SDK has no schema for are refused in its transactions alone.
+        const expected = await play(theirs, one)
+        if (expected === 'Session history transacti') continue
+        if (typeof expected === 'string' && expected.startsWith('Session history transact')) continue
+        expect(await play(own, one)).toEqual(expected)
+        expect(await own.getItems()).toEqual(await theirs.getItems())
+      }
+    }),
+    runs(400),
+  )
+})
+
+it('keeps nothing of what has no JSON, and says so before anything is written', async () => {
+  const session = new PlimsollSession(memorySession())
+  const bad = [new Date(0), 1n, Symbol('s'), Number.NaN, new Map(), new Array(2), () => {}]
+  for (const providerData of bad)
+    await expect(
+      session.addItems([{ role: 'user', content: 'a', providerData } as never]),
+    ).rejects.toMatchObject({
+      code: 'ERR_INVALID_ARGUMENT',
+    })
+  await expect(session.addItems('a' as never)).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
+  await expect(
+    session.applyHistoryMutations({
+      mutations: [{ type: 'other', callId: 'a', replacement: { type: 'message' } } as never],
+    }),
+  ).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
+  expect(await session.getItems()).toEqual([])
+})
+
+it('keeps fields that are named as its own way to write bytes', async () => {
+  const session = new PlimsollSession(memorySession())
+  const providerData = { $bytes: 'AA==', $object: { $bytes: new Uint8Array([7]) } }
+  await session.addItems([{ role: 'user', content: 'a', providerData }])
+  expect(await session.getItems()).toEqual([{ role: 'user', content: 'a', providerData }])
+})
+
+it('gives what other writers said, and shows calls with the outputs that the context shows', async () => {
+  const plain = memorySession({ budget: 2_000, system: 'Be brief.' })
+  const session = new PlimsollSession(plain)
+  await plain.append([
+    { role: 'system', content: 'Now in Italian.' },
+    { role: 'user', content: 'Hello.' },
+    { role: 'user', content: '' },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'text', text: 'Looking.' },
+        { type: 'tool-call', id: 'x', name: 'a.b', input: { q: 1 } },
+      ],
+    },
+    {
+      role: 'tool',
+      content: [{ type: 'tool-result', callId: 'x', output: { found: 'long '.repeat(4_000) } }],
+    },
+  ])
+  expect((await session.getItems()).map((one) => ('type' in one ? one.type : one))).toEqual([
+    'message',
+    'message',
+    'message',
+    'message',
+    'function_call',
+    'function_call_result',
+  ])
+  const context = await plain.context()
+  const { systemInstructions, input } = toAgentItems(context)
+  expect(systemInstructions).toBe('Be brief.')
+  expect(JSON.stringify(input).length).toBeLessThan(8_000)
+  const [call, result] = input.slice(-2) as unknown as [Record<string, unknown>, Record<string, unknown>]
+  expect(call).toMatchObject({ type: 'function_call', name: 'a_b', arguments: '{"q":1}' })
+  expect(result).toMatchObject({ type: 'function_call_result', name: 'a_b', callId: call.callId })
+  expect(input.map((one) => ('content' in one ? one.content : ''))).toContain('(empty message)')
+  expect(JSON.stringify(input)).toContain('Now in Italian.')
+})
+
+const request = (input: AgentInputItem[] | string, more: object = {}): ModelRequest => ({
+  input,
+  modelSettings: {},
+  tools: [],
+  outputType: 'text',
+  handoffs: [],
+  tracing: false,
+  ...more,
+})
+
+it('refuses a model whose conversation is elsewhere, and one without the session', async () => {
+  const session = new PlimsollSession(memorySession())
+  const asked: ModelRequest[] = []
+  const answer = async (one: ModelRequest) => {
+    asked.push(one)
+    return { output: [], usage: {} as never }
+  }
+  const model = session.model({ getResponse: answer } as unknown as Model)
+  const refused = { code: 'ERR_INVALID_ARGUMENT' }
+  await expect(model.getResponse(request('Hello.'))).rejects.toMatchObject(refused)
+  await session.getItems()
+  for (const server of [{ conversationId: 'c' }, { previousResponseId: 'r' }])
+    await expect(model.getResponse(request('Hello.', server))).rejects.toMatchObject(refused)
+  expect(() => session.model({} as never, { unknown: 1 } as never)).toThrowError(/unknown/)
+  expect(() => session.provider({} as never, { unknown: 1 } as never)).toThrowError(/unknown/)
+  await model.getResponse(request('Hello.'))
+  await model.getResponse(request('Hello.'))
+  expect(asked.map(({ input }) => input)).toEqual([1, 2].map(() => [{ role: 'user', content: 'Hello.' }]))
+  // It was written ahead, and the Runner's word counts.
+  expect(await session.getItems()).toEqual([])
+  await session.addItems([{ role: 'user', content: 'Goodbye.' }])
+  expect(await session.getItems()).toEqual([{ role: 'user', content: 'Goodbye.' }])
+})
+
+it('keeps what was written ahead where another writer went on from it', async () => {
+  const plain = memorySession()
+  const session = new PlimsollSession(plain)
+  await session.getItems()
+  const answer = async () => ({ output: [], usage: {} as never })
+  await session.model({ getResponse: answer } as unknown as Model).getResponse(request('Hello.'))
+  await plain.append({ role: 'user', content: 'From elsewhere.' })
+  expect(await session.getItems()).toEqual([
+    { role: 'user', content: 'Hello.' },
+    { type: 'message', role: 'user', content: 'From elsewhere.' },
+  ])
+  await session.addItems([{ role: 'user', content: 'Next.' }])
+  expect(await session.getItems()).toHaveLength(3)
+})
+
+it('hides what was written ahead where another input comes, and before an item is popped', async () => {
+  const plain = memorySession()
+  const session = new PlimsollSession(plain)
+  const said: AgentInputItem = { role: 'user', content: 'Said.' }
+  await session.addItems([said])
+  await session.getItems()
+  const asked: ModelRequest[] = []
+  const answer = async (one: ModelRequest) => {
+    asked.push(one)
+    return { output: [], usage: {} as never }
+  }
+  const model = session.model({ getResponse: answer } as unknown as Model)
+  for (const content of ['Given up.', 'Asked.'])
+    await model.getResponse(request([said, { role: 'user', content }]))
+  expect(asked[1]?.input).toEqual([said, { role: 'user', content: 'Asked.' }])
+  expect(await session.popItem()).toEqual(said)
+  expect(await session.getItems()).toEqual([])
+  expect(await plain.history()).toEqual([])
+})
+
+it('counts tools, handoffs and the schema of the output', async () => {
+  const asked: ModelRequest[] = []
+  const answer = async (one: ModelRequest) => {
+    asked.push(one)
+    return { output: [], usage: {} as never }
+  }
+  const big = { type: 'object', properties: { a: { description: 'word '.repeat(3_000) } } }
+  for (const more of [
+    { tools: [{ type: 'function', name: 'a', description: 'b', parameters: big, strict: true }] },
+    { tools: [{ type: 'hosted_tool', name: 'web', providerData: big }] },
+    { handoffs: [{ toolName: 'a', toolDescription: 'b', inputJsonSchema: big, strictJsonSchema: true }] },
+    { outputType: { type: 'json_schema', name: 'o', strict: true, schema: big } },
+  ]) {
+    const session = new PlimsollSession(memorySession({ budget: 2_000 }))
+    await session.getItems()
+    const model = session.model({ getResponse: answer } as unknown as Model)
+    await expect(model.getResponse(request('Hello.', more))).rejects.toMatchObject({
+      code: 'ERR_BUDGET_TOO_SMALL',
+    })
+  }
+  expect(asked).toEqual([])
+})

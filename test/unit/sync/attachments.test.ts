@@ -1,0 +1,357 @@
+/** Bytes that messages name, between devices and their home. */
+import { afterEach, expect, test, vi } from 'vitest'
+import { decide } from '../../../src/kernel/log/decide.ts'
+import { sealOp } from '../../../src/kernel/log/seal.ts'
+import type { SealedOp } from '../../../src/ports/op.ts'
+import type { Attachment, Store } from '../../../src/ports/store.ts'
+import { mapStore } from '../../../src/stores/map.ts'
+import { deciding } from '../../../src/sync/deciding.ts'
+import { answerPush } from '../../../src/sync/home.ts'
+import { takeAttachment } from '../../../src/sync/home-attachments.ts'
+import { type HomeState, readState } from '../../../src/sync/home-state.ts'
+import { httpTransport } from '../../../src/sync/http.ts'
+import { Replica, type ReplicaStore } from '../../../src/sync/replica.ts'
+import { syncServer } from '../../../src/sync/server.ts'
+import type { SyncedStore } from '../../../src/sync/sync.ts'
+import { append, erase, remove } from '../../contract/samples.ts'
+import {
+  device as deviceOf,
+  idsOf,
+  offline,
+  outboxOf,
+  refusing,
+  TestHome,
+  TRIP,
+  write,
+} from '../support/synced.ts'
+
+const stores: SyncedStore[] = []
+const device: typeof deviceOf = (home, options) => {
+  const made = deviceOf(home, options)
+  stores.push(made.store)
+  return made
+}
+
+afterEach(async () => {
+  vi.useRealTimers()
+  for (const store of stores.splice(0)) await store.close()
+})
+
+function picture(id: string, length = 5): Attachment {
+  const bytes = Uint8Array.from({ length }, (_, at) => (at * 7 + id.length) % 256)
+  return { id, mediaType: 'image/png', bytes }
+}
+
+/** A message that names attachments. */
+function naming(id: string, ...attachments: readonly string[]): SealedOp {
+  const content = attachments.map((ref) => ({ type: 'media', mediaType: 'image/png', ref }) as const)
+  const message = { id, role: 'user', content, createdAt: 1, trust: 'user' } as const
+  return sealOp({ kind: 'append', opId: `entry:${id}`, round: id, messages: [message] })
+}
+
+async function attach(store: Store, ...all: readonly Attachment[]): Promise<void> {
+  const scope = store.open(TRIP)
+  for (const one of all) await scope.attach(one, 1)
+  await scope.close()
+}
+
+function bytesIn(store: Pick<Store, 'open'>, id: string): Promise<Attachment | undefined> {
+  return store.open(TRIP).attachment(id)
+}
+
+test('what was attached offline reaches the home and the other device, and stays there', async () => {
+  const home = new TestHome()
+  const [one, two] = [device(home), device(home)]
+  one.store.pause()
+  const all = [picture('p'), picture('empty', 0), picture('large', 700_001)]
+  await attach(one.store, ...all)
+  await write(one.store, [naming('m1', 'p', 'empty'), naming('m2', 'large')])
+  one.store.resume()
+  expect(await one.store.settled()).toMatchObject({ state: 'current', waiting: 0 })
+  two.store.follow(TRIP)
+  expect(await two.store.settled()).toMatchObject({ state: 'current', waiting: 0 })
+  for (const store of [home.store, two.base]) {
+    for (const one of all) expect(await bytesIn(store, one.id)).toEqual(one)
+    // Each is named by a message, whenever its bytes came.
+    expect(await store.oldestUnused()).toBeUndefined()
+  }
+  expect(home.attached).toEqual(['p', 'empty', 'large'])
+  expect(home.given).toEqual(['p', 'empty', 'large'])
+  expect(await outboxOf(two.base)).toBe(0)
+})
+
+test('no message is at home before its bytes are', async () => {
+  const home = new TestHome()
+  const { link, store } = device(home)
+  link.attach = refusing('ERR_INTERNAL')
+  await attach(store, picture('p'))
+  await write(store, [append('a', ['m1']), naming('m2', 'p'), append('b', ['m3'])])
+  await vi.waitFor(async () => expect(store.status.cause).toMatchObject({ code: 'ERR_INTERNAL' }))
+  expect(await idsOf(home.store)).toEqual(['m1'])
+  link.attach = home.attach
+  store.resume()
+  await store.settled()
+  expect(await idsOf(home.store)).toEqual(['m1', 'm2', 'm3'])
+})
+
+test('a message whose bytes are nowhere is sent all the same', async () => {
+  const home = new TestHome()
+  const [one, two] = [device(home), device(home)]
+  await write(one.store, [naming('m1', 'none'), append('a', ['m2'])])
+  await one.store.settled()
+  expect(await idsOf(home.store)).toEqual(['m1', 'm2'])
+  two.store.follow(TRIP)
+  await two.store.settled()
+  expect(await idsOf(two.base)).toEqual(['m1', 'm2'])
+  expect(await outboxOf(two.base)).toBe(0)
+})
+
+test.each([
+  ['ERR_ENTRY_TOO_LARGE', 'too-large'],
+  ['ERR_DUPLICATE_ID', 'duplicate-id'],
+] as const)(
+  'bytes that the home never takes (%s) are told, with their message alone',
+  async (code, rejected) => {
+    const home = new TestHome()
+    const { link, store } = device(home)
+    link.attach = refusing(code)
+    const told = vi.fn()
+    store.on('rejected', told)
+    store.follow(TRIP)
+    await attach(store, picture('p'))
+    await write(store, [naming('m1', 'p'), append('a', ['m2'])])
+    expect(await store.settled()).toMatchObject({ waiting: 0, refused: 1 })
+    expect(told).toHaveBeenCalledOnce()
+    expect(await store.refused(TRIP)).toMatchObject([{ refusal: { rejected } }])
+    expect(await idsOf(home.store)).toEqual(['m2'])
+  },
+)
+
+test('other bytes under an id that the home has are not taken for the same', async () => {
+  const home = new TestHome()
+  await home.open().attach(picture('p', 9), 1)
+  await home.open().commit([naming('m0', 'p')], decide)
+  const { store } = device(home)
+  store.pause()
+  await attach(store, picture('p'))
+  await write(store, [naming('m1', 'p')])
+  store.resume()
+  await store.settled()
+  // The home has bytes of that name, so it does not ask for any.
+  expect(home.attached).toEqual([])
+  expect(await bytesIn(home.store, 'p')).toEqual(picture('p', 9))
+})
+
+test('bytes that cannot be fetched hold up nothing, and are asked for again later', async () => {
+  const home = new TestHome()
+  const [one, two] = [device(home), device(home)]
+  await attach(one.store, picture('p'), picture('q'))
+  await write(one.store, [naming('m1', 'p'), naming('m2', 'q')])
+  await one.store.settled()
+  const { attachment } = two.link
+  two.link.attachment = (request, signal) =>
+    request.id === 'p' ? refusing('ERR_INTERNAL')() : attachment(request, signal)
+  two.store.follow(TRIP)
+  await two.store.settled()
+  expect(await bytesIn(two.base, 'q')).toEqual(picture('q'))
+  expect(await bytesIn(two.base, 'p')).toBeUndefined()
+  two.link.attachment = attachment
+  two.store.resume()
+  await two.store.settled()
+  expect(await bytesIn(two.base, 'p')).toEqual(picture('p'))
+})
+
+test('a device that ends before it has fetched all goes on when it starts again', async () => {
+  const home = new TestHome()
+  const [one, two] = [device(home), device(home)]
+  await attach(one.store, picture('p'))
+  await write(one.store, [naming('m1', 'p')])
+  await one.store.settled()
+  two.link.attachment = offline
+  two.store.follow(TRIP)
+  await vi.waitFor(async () => expect(await idsOf(two.base)).toEqual(['m1']))
+  await two.store.close()
+  const again = device(home, { store: two.base })
+  await again.store.settled()
+  expect(await bytesIn(two.base, 'p')).toEqual(picture('p'))
+})
+
+test('what is deleted is gone everywhere, and comes back nowhere', async () => {
+  const home = new TestHome()
+  const [one, two, late] = [device(home), device(home), device(home)]
+  await attach(one.store, picture('p'))
+  await write(one.store, [naming('m1', 'p')])
+  await one.store.settled()
+  for (const { store } of [two, late]) store.follow(TRIP)
+  await two.store.settled()
+  // One fetches the bytes while they are deleted.
+  const { attachment } = late.link
+  late.link.attachment = async (request, signal) => {
+    const found = await attachment(request, signal)
+    await write(one.store, [remove('d', 'entry:m1'), remove('e', 'attachment:p')])
+    await one.store.settled()
+    return found
+  }
+  await late.store.settled()
+  for (const { store } of [two, late]) {
+    home.poke()
+    await store.settled()
+  }
+  home.poke()
+  await late.store.settled()
+  for (const store of [home.store, one.base, two.base, late.base])
+    expect(await bytesIn(store, 'p')).toBeUndefined()
+  await attach(two.store, picture('p'))
+  expect(await bytesIn(two.base, 'p')).toBeUndefined()
+})
+
+test('an erase takes bytes along, those too that are on their way', async () => {
+  const home = new TestHome()
+  const [one, two] = [device(home), device(home)]
+  one.store.follow(TRIP)
+  await attach(one.store, picture('p'), picture('q'))
+  await write(one.store, [naming('m1', 'p'), naming('m2', 'q')])
+  await one.store.settled()
+  const { attachment } = two.link
+  two.link.attachment = async (request, signal) => {
+    const found = await attachment(request, signal)
+    // The app erases all while an answer is on its way.
+    await write(two.store, [erase('x')])
+    return found
+  }
+  two.store.follow(TRIP)
+  await two.store.settled()
+  home.poke()
+  await one.store.settled()
+  for (const store of [home.store, one.base, two.base])
+    for (const id of ['p', 'q']) expect(await bytesIn(store, id)).toBeUndefined()
+  expect(await outboxOf(two.base)).toBe(0)
+})
+
+test('a home erased while it is sent bytes keeps none of them', async () => {
+  const home = new TestHome()
+  const { link, store } = device(home)
+  await write(store, [append('a', ['m1'])])
+  await store.settled()
+  const { attach: send } = link
+  link.attach = async (request, ...rest) => {
+    await home.open().commit([erase('x')], decide)
+    return send(request, ...rest)
+  }
+  await attach(store, picture('p'))
+  await write(store, [naming('m2', 'p')])
+  await store.settled()
+  expect(await bytesIn(home.store, 'p')).toBeUndefined()
+})
+
+test('nor where it is erased between its look and the bytes', async () => {
+  const home = new TestHome()
+  await home.open().commit([append('a', ['m1'])], decide)
+  const scope = home.store.open(TRIP)
+  const { generation } = (await readState(scope)) as HomeState
+  const slow = {
+    ...deciding(scope, (rule) => rule),
+    attach: async (...given: Parameters<typeof scope.attach>) => {
+      await home.open().commit([erase('x')], decide)
+      return scope.attach(...given)
+    },
+  }
+  expect(await takeAttachment(slow, { generation, id: 'p' }, picture('p'), 1)).toBe('deleted')
+  expect(await bytesIn(home.store, 'p')).toBeUndefined()
+})
+
+test('nor bytes of a log that was erased', async () => {
+  const home = new TestHome()
+  await home.open().commit([append('a', ['m1'])], decide)
+  const scope = home.store.open(TRIP)
+  const { generation } = (await readState(scope)) as HomeState
+  await home.open().commit([erase('x')], decide)
+  const sent = vi.spyOn(scope, 'attach')
+  expect(await takeAttachment(scope, { generation, id: 'p' }, picture('p'), 1)).toBe('deleted')
+  expect(sent).not.toHaveBeenCalled()
+})
+
+test('no bytes are asked for that only an op names which is refused', async () => {
+  const home = new TestHome()
+  const scope = home.store.open(TRIP)
+  const { envelope, bodies } = naming('m1', 'p')
+  const answer = await answerPush(
+    scope,
+    { generation: '', ops: [{ envelope, bodies }] },
+    { newTok: home.newTok, refuse: () => 'forbidden' },
+  )
+  expect(answer).toMatchObject({ results: [{ rejected: 'forbidden' }] })
+  expect(answer).not.toHaveProperty('lacks')
+})
+
+test('what is still to be fetched goes with an erase on the device', async () => {
+  const home = new TestHome()
+  const [one, two] = [device(home), device(home)]
+  await attach(one.store, picture('p'))
+  await write(one.store, [naming('m1', 'p')])
+  await one.store.settled()
+  two.link.attachment = offline
+  two.store.follow(TRIP)
+  await vi.waitFor(async () => expect(await idsOf(two.base)).toEqual(['m1']))
+  two.store.pause()
+  await write(two.store, [erase('x')])
+  const rows = (await two.base.open(TRIP).outbox?.(0)) ?? []
+  expect(rows.filter(({ value }) => value.includes('"wants"'))).toEqual([])
+})
+
+test('bytes that come when nobody wants them any more are not kept', async () => {
+  const base = mapStore()
+  await write(base, [append('a', ['m1'])])
+  const replica = new Replica(base.open(TRIP) as ReplicaStore)
+  await replica.fetched({ order: 7, wants: 'p' }, picture('p'), 1)
+  expect(await bytesIn(base, 'p')).toBeUndefined()
+  expect(await base.oldestUnused()).toBeUndefined()
+})
+
+test('a home that asks for the same bytes again and again is asked ever less often', async () => {
+  const home = new TestHome()
+  const { link, store } = device(home, { random: () => 1, baseMs: 10_000 })
+  link.push = async (requests) =>
+    requests.map(({ generation }) => ({ generation, results: [], head: 0, lacks: ['p'] }))
+  await attach(store, picture('p'))
+  await write(store, [naming('m1', 'p')])
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  expect(home.attached.length).toBeLessThan(8)
+  expect(store.status.cause).toBeUndefined()
+})
+
+test('a home that was restored is sent the bytes again', async () => {
+  const home = new TestHome()
+  const { store } = device(home)
+  await attach(store, picture('p'))
+  await write(store, [naming('m1', 'p')])
+  await store.settled()
+  home.store = mapStore()
+  await write(store, [append('a', ['m2'])])
+  await store.settled()
+  expect([...(await idsOf(home.store))].sort()).toEqual(['m1', 'm2'])
+  expect(await bytesIn(home.store, 'p')).toEqual(picture('p'))
+})
+
+test('over HTTP bytes and type come as they are, and too many are refused', async () => {
+  const base = mapStore()
+  const answer = syncServer({ store: base, authenticate: async () => ({ userId: 'ada' }), maxBytes: 1_000 })
+  const transport = httpTransport({
+    url: 'https://home.example',
+    token: 'ada',
+    fetch: (url, init) => answer(new Request(url, init)),
+  })
+  const { signal } = new AbortController()
+  const asked = { sessionId: 'a &=/…', generation: 'g', id: '../?' }
+  const given = { ...picture(asked.id, 1_000), mediaType: 'text/html; charset=latin1' }
+  expect(await transport.attachment(asked, signal)).toBeUndefined()
+  expect(await transport.attach(asked, given, signal)).toBe('stored')
+  expect(await transport.attach(asked, given, signal)).toBe('kept')
+  expect(await transport.attachment(asked, signal)).toEqual(given)
+  await expect(transport.attach(asked, picture(asked.id, 9), signal)).rejects.toMatchObject({
+    code: 'ERR_DUPLICATE_ID',
+  })
+  await expect(transport.attach(asked, picture('x', 1_001), signal)).rejects.toMatchObject({
+    code: 'ERR_ENTRY_TOO_LARGE',
+  })
+})
