@@ -32,7 +32,7 @@ chat.linked = true
 if (import.meta.env.MODE !== 'static') chat.src = ''
 chat.append(find<HTMLTemplateElement>('#tools').content)
 find('#chat').append(chat)
-new MutationObserver(() => chat.session !== undefined && linkTo(chat.session)).observe(chat, {
+new MutationObserver(() => linkTo(chat.session)).observe(chat, {
   attributeFilter: ['session'],
 })
 onLink((sessionId) => {

@@ -249,6 +249,8 @@ export class PlimsollChat extends Base {
   /** Ends the user's time here; with `erase` nothing readable of it stays in this browser. */
   async signOut(options?: { readonly erase?: boolean }): Promise<void> {
     await (await this.#opened()).signOut(options)
+    // Nobody can open it again.
+    if (options?.erase) this.session = undefined
   }
 
   /**

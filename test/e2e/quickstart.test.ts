@@ -37,6 +37,7 @@ function patternOf(shown: string): RegExp {
     .trim()
     .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '[0-9a-f-]{36}')
+    .replace(/(?<="id":")[\w-]{43}(?=")/g, '[\\w-]{43}')
     .replace(/\b\d{13}\b/g, '\\d{13}')
     .replaceAll('…', '[^]*?')
   return new RegExp(`^\\s*${text}\\s*$`)

@@ -66,5 +66,5 @@ function outsideTail(came: Json): string {
 
 /** Whether a key names what messages are found by, in their rows or in blocks. */
 function isKept(key: string | number, at: number, path: Difference['path']): boolean {
-  return /^recall\/[23]\//.test(String(key)) || (path[at - 1] === 'derived' && typeof key === 'number')
+  return /^recall\/[234]\//.test(String(key)) || (path[at - 1] === 'derived' && typeof key === 'number')
 }
