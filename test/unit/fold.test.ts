@@ -10,6 +10,19 @@ import { flatten, showReference } from './support/reference.ts'
 import { runs } from './support/runs.ts'
 import { shownIn } from './support/shown.ts'
 
+function row(id: string, round: string, ordinal: number, role: string, content: unknown): LogRow {
+  return {
+    seq: ordinal,
+    place: 0,
+    kind: 'message',
+    id,
+    opId: id,
+    ordinal,
+    round,
+    body: JSON.stringify({ role, content, createdAt: 0, trust: role }),
+  }
+}
+
 describe('fold, over any log,', () => {
   it('shows what a reader of the whole log would expect', () => {
     fc.assert(
@@ -53,16 +66,6 @@ describe('fold, over any log,', () => {
   })
 
   it('grows by new rounds, by steps of the newest, and by results that come with their step', () => {
-    const row = (id: string, round: string, ordinal: number, role: string, content: unknown): LogRow => ({
-      seq: ordinal,
-      place: 0,
-      kind: 'message',
-      id,
-      opId: id,
-      ordinal,
-      round,
-      body: JSON.stringify({ role, content, createdAt: 0, trust: role }),
-    })
     const call = [{ type: 'tool-call', id: 'c', name: 'find', input: {} }]
     const result = [{ type: 'tool-result', callId: 'c', output: 'found' }]
     const log = [
@@ -76,6 +79,22 @@ describe('fold, over any log,', () => {
     expect([grows(0, 1), grows(1, 3), grows(1, 4), grows(3, 4)]).toEqual([true, true, true, true])
     // Its step shows already.
     expect(grows(2, 3)).toBe(false)
+  })
+
+  it('has each message of results once in its step, however many results it holds', () => {
+    const call = (id: string) => ({ type: 'tool-call', id, name: 'find', input: {} })
+    const result = (callId: string) => ({ type: 'tool-result', callId, output: 'found' })
+    const [, step] = fold([
+      row('u1', 'u1', 1, 'user', 'Hi.'),
+      row('a1', 'u1', 2, 'assistant', ['a', 'b', 'c', 'd'].map(call)),
+      row('t1', 'u1', 3, 'tool', ['a', 'b'].map(result)),
+      row('t2', 'u1', 4, 'tool', ['c', 'd'].map(result)),
+    ]).units
+    const shown = step?.results.map(({ row, joined }) => [row.id, joined.map(({ part }) => part.callId)])
+    expect(shown).toEqual([
+      ['t1', ['a', 'b']],
+      ['t2', ['c', 'd']],
+    ])
   })
 
   it('shows rounds one after the other, in the order of their first messages', () => {
