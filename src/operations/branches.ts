@@ -1,6 +1,6 @@
 import type { KernelSession } from '../kernel/feature.ts'
 import { markIn } from '../kernel/log/bodies.ts'
-import { readEntry, readRange } from '../kernel/log/entries.ts'
+import { readEntry } from '../kernel/log/entries.ts'
 import { hiddenBy } from '../kernel/log/fold.ts'
 import { notFound, readRewinds } from '../kernel/log/history.ts'
 import { partId } from '../kernel/log/rounds.ts'
@@ -8,11 +8,10 @@ import { checkId } from '../kernel/text/json.ts'
 import type { Branch } from '../ports/branch.ts'
 import type { SessionBase } from '../ports/memory.ts'
 import type { HidingMark, RewindMark } from '../ports/op.ts'
-import type { ScopeStore } from '../ports/store.ts'
 import { kernelOf } from './kernel-of.ts'
 import { branchesOf, readMarks, standing } from './marks.ts'
 import { nameOf, type RewindOptions, wasDone, writeRewinds } from './rewind.ts'
-import { readFromMessage } from './rewinds.ts'
+import { readFromMessage, readShown } from './rewinds.ts'
 
 /**
  * All places of a session at which a message was edited or a reply made again, with their versions;
@@ -68,18 +67,10 @@ async function planSwitch(session: KernelSession, id: string): Promise<Switch | 
   if (after === undefined) throw notFound('switchTo', id)
   const hides =
     after === null
-      ? await readAll(store, hidden)
+      ? await readShown(store)
       : (await readFromMessage(session, after, 'switchTo')).hides.slice(1)
   const undo = standing(marks).filter((mark) => mark.hides.includes(id))
   return { hides, after, undo: undo.map((mark) => mark.id) }
-}
-
-/** Ids of all that shows. */
-async function readAll(store: ScopeStore, hidden: ReadonlySet<string>): Promise<readonly string[]> {
-  const rows = await readRange(store, undefined)
-  return rows.flatMap(({ kind, id, body }) =>
-    kind === 'message' && body !== null && !hidden.has(id) ? [id] : [],
-  )
 }
 
 /** What is written for it, under names that are made from one. */

@@ -51,7 +51,7 @@ export async function readFromMessage(
 ): Promise<Pick<HidingMark, 'hides' | 'after'>> {
   // A round that opened before the entries may be shown before others that did so, too.
   const ids = idsIn(view.conversation.units.filter(({ round }) => round !== view.opener?.id))
-  const all = ids.includes(id) ? ids : await readIds(store, id)
+  const all = ids.includes(id) ? ids : await readFromRound(store, id)
   const place = all.indexOf(id)
   if (place < 0) throw notFound(operation, id)
   const after = all[place - 1] ?? (await readHistory(store, { before: id, messages: 1 })).at(-1)?.id ?? null
@@ -59,9 +59,14 @@ export async function readFromMessage(
 }
 
 /** Ids of what shows from the round of a message on. */
-async function readIds(store: ScopeStore, id: string): Promise<readonly string[]> {
+async function readFromRound(store: ScopeStore, id: string): Promise<readonly string[]> {
   const row = await readEntry(store, id)
-  const rows = row?.round === undefined ? [] : await readRange(store, row.round)
+  return row?.round === undefined ? [] : readShown(store, row.round)
+}
+
+/** Ids of what shows, in the order in which it does. @param round from which on. Default: all */
+export async function readShown(store: ScopeStore, round?: string): Promise<readonly string[]> {
+  const rows = await readRange(store, round)
   return idsIn(fold([...rows, ...(await readRewinds(store))]).units)
 }
 

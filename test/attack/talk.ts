@@ -181,11 +181,8 @@ export async function switchVersion(stage: Stage, command: Of<'switch'>): Promis
   const world = stage.world(command)
   const history = await checkHistory(stage, command)
   const branches = await readBranches(stage.session(command))
-  // A result without a call shows nowhere, whatever begins with it.
-  const isShown = (id: string): boolean =>
-    !world.forgotten.has(id) && world.entries.some((one) => one.id === id && one.message.role !== 'tool')
   const places = branches.flatMap(({ after, versions }) =>
-    versions.filter(isShown).map((id) => ({ after, id })),
+    versions.filter((id) => !world.forgotten.has(id)).map((id) => ({ after, id })),
   )
   const place = chosen(places, command.which)
   if (!place) return

@@ -150,6 +150,32 @@ describe('branches and switchTo', () => {
     expect(await failing(switchTo(session, 'u2'))).toMatchObject({ code: 'ERR_NOT_FOUND', id: 'a1' })
   })
 
+  it('begin with what shows, and a result that shows nowhere begins none', async () => {
+    const session = open()
+    const result = { type: 'tool-result', callId: 'nobody', output: 'late' } as const
+    await session.append([{ id: 't', role: 'tool', content: [result] }, say('u1'), reply('a1')])
+    await editMessage(session, 'u1', say('v1'))
+    await switchTo(session, 'u1')
+    expect(await readBranches(session)).toEqual([{ after: null, versions: ['u1', 'v1'] }])
+    await switchTo(session, 'v1')
+    expect(await shown(session)).toEqual(['v1'])
+    expect((await versions(session)).get('v1')).toEqual({ index: 2, count: 2, versions: ['u1', 'v1'] })
+  })
+
+  it('begin with what shows first, where a message of an older round was added last', async () => {
+    const session = open()
+    await session.append([say('u1'), say('u2')])
+    await session.append(reply('a1'), { round: 'u1' })
+    await forget(session, 'u1')
+    await rewind(session, 'a1')
+    await session.append(say('v1'))
+    await switchTo(session, 'a1')
+    await switchTo(session, 'v1')
+    await switchTo(session, 'a1')
+    expect(await shown(session)).toEqual(['a1', 'u2'])
+    expect(await readBranches(session)).toEqual([{ after: null, versions: ['a1', 'v1'] }])
+  })
+
   it('do once what is asked for twice under one op id', async () => {
     const session = open()
     await session.append([say('u1'), reply('a1')])

@@ -518,10 +518,11 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     else this.#life.open(scope)
     const { id: modelId } = await this.#model()
     const { settings } = this.#runOptions()
-    const parse = (idempotencyKey: string | undefined): ChatRequest =>
+    const parse = (idempotencyKey: string | undefined, isFirst = false): ChatRequest =>
       parseChatRequest(body, {
         protocol: 'completions',
         modelId,
+        isFirst,
         ...settings,
         ...(idempotencyKey !== undefined && { idempotencyKey }),
         ...(isRetry && { isRetry }),
@@ -533,6 +534,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     const turn: ChatRequest = { ...request, admit: (work, host) => request.admit(work, host) }
     // Made once the request holds and its turn has come: for one that is refused, nothing is.
     const begun = this.#turns.start(turn, async () => {
+      if (create && this.#life.record?.state !== 'live') parse(opId, true)
       home = create ? await this.#life.ensure(scope) : this.#life.open(scope)
       claim = keyed && (await this.#answers.claim(keyed))
       if (claim) request = parse(claim.opId)

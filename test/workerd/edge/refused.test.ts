@@ -8,6 +8,11 @@ import { changedIn, stateOf } from './rows.ts'
 const json = { 'Content-Type': 'application/json' }
 const mcp = { ...json, Accept: 'application/json, text/event-stream' }
 const LONE = '\\ud800'
+const calling = (ids: readonly string[], input = '{}') => ({
+  role: 'assistant',
+  tool_calls: ids.map((id) => ({ id, type: 'function', function: { name: 'find', arguments: input } })),
+})
+const shown = (url: string) => ({ role: 'user', content: [{ type: 'image_url', image_url: { url } }] })
 const completion = (more: object) => ({
   model: 'plimsoll',
   messages: [{ role: 'user', content: 'Hi.' }],
@@ -70,6 +75,30 @@ describe('what is refused', () => {
       completion({ tools: [{ type: 'function', function: { name: 'find', parameters: { a: '\ud800' } } }] }),
     ],
     ['a completion of no JSON', 'POST', '/v1/openai/chat/completions', json, '{'],
+    ...(
+      [
+        ['a result of no call', [{ role: 'tool', tool_call_id: 'c1', content: '9:40' }]],
+        [
+          'a result of another call',
+          [calling(['c1']), { role: 'tool', tool_call_id: 'c2', content: '9:40' }],
+        ],
+        ['one result of two', [calling(['c1', 'c2']), { role: 'tool', tool_call_id: 'c1', content: '9:40' }]],
+        ['a call with a long id', [calling(['c'.repeat(1_025)]), { role: 'user', content: 'Hi.' }]],
+        ['a call of what is no text', [calling(['c1'], '"\\ud800"'), { role: 'user', content: 'Hi.' }]],
+        ['a long name', [{ role: 'user', content: 'Hi.', name: 'x'.repeat(300) }]],
+        ['a picture that is not base64', [shown('data:image/png;base64,%')]],
+        ['a picture of a long type', [shown(`data:image/${'x'.repeat(128)};base64,AAAA`)]],
+      ] as const
+    ).map(
+      ([what, messages]) =>
+        [
+          `a completion of ${what}`,
+          'POST',
+          '/v1/openai/chat/completions',
+          json,
+          completion({ messages }),
+        ] as const,
+    ),
     ['an MCP stream', 'GET', '/mcp', mcp, undefined],
     ['an end of an MCP session', 'DELETE', '/mcp', mcp, undefined],
     ['MCP of no JSON', 'POST', '/mcp', mcp, '{'],
@@ -105,6 +134,24 @@ describe('what is refused', () => {
     expect(status).toBeLessThan(500)
     const after = await Promise.all(sessions.map((session) => stateOf(caller.user, session)))
     expect(before.flatMap((rows, index) => changedIn(rows, after[index] ?? {}))).toEqual([])
+  })
+
+  it.each([
+    ['a picture that is not base64', shown('data:image/png;base64,%')],
+    ['a long name', { role: 'user', content: 'Hello.', name: 'x'.repeat(300) }],
+  ])('hides nothing: an edit to %s', async (_, edited) => {
+    await useDemoModel()
+    const caller = new Caller()
+    const path = '/v1/openai/chat/completions'
+    const asked = completion({})
+    const { body } = await caller.call<{ choices: { message: object }[] }>('POST', path, asked)
+    const history = [...asked.messages, body.choices[0]?.message]
+    const next = [...history, { role: 'user', content: 'Hello.' }]
+    expect((await caller.call('POST', path, completion({ messages: next }))).status).toBe(200)
+    const before = await stateOf(caller.user, 'default')
+    const messages = [...history, edited]
+    expect((await caller.call('POST', path, completion({ messages }))).status).toBe(400)
+    expect(changedIn(before, await stateOf(caller.user, 'default'))).toEqual([])
   })
 
   it('makes no session where there is no model to answer', async () => {

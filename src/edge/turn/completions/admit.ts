@@ -7,9 +7,17 @@ import { rewind } from '../../../operations/rewind.ts'
 import { base64 } from '../../../ports/base64.ts'
 import { isPlimsollError, PlimsollError } from '../../../ports/errors.ts'
 import type { SessionBase } from '../../../ports/memory.ts'
-import type { MediaPart, Message, MessageInput, Part } from '../../../ports/message.ts'
+import type { Message, MessageInput, Part } from '../../../ports/message.ts'
 import { type Alignment, align, alignEnd, isAnswered } from './align.ts'
-import { type Item, isInline, pictureKey, type SentItem, type StoredItem, storedItems } from './items.ts'
+import {
+  type Item,
+  isInline,
+  pictureBytes,
+  pictureKey,
+  type SentItem,
+  type StoredItem,
+  storedItems,
+} from './items.ts'
 
 /**
  * Messages in which an edit is looked for, where more of the log than was sent has to be read at
@@ -146,6 +154,14 @@ function atMessages(
 }
 
 /**
+ * What a session that is made for it would refuse. @throws ERR_INVALID_ARGUMENT, ERR_TOOL_PENDING,
+ * as {@link admit}
+ */
+export function checkFirst(sent: readonly SentItem[]): void {
+  checkResults(sent, 0)
+}
+
+/**
  * Each new result answers a call of the newest reply before it, and where they are the end of it
  * all, no call is left waiting.
  */
@@ -179,26 +195,12 @@ async function withPictures(session: SessionBase, input: MessageInput, index: nu
   if (typeof input.content === 'string') return input
   const content: Part[] = []
   for (const part of input.content) {
-    content.push(isInline(part) ? await attachPicture(session, part, index) : part)
+    if (!isInline(part)) {
+      content.push(part)
+      continue
+    }
+    const bytes = Uint8Array.from(pictureBytes(part, index), (character) => character.charCodeAt(0))
+    content.push(await attach(session, { mediaType: part.mediaType, bytes }))
   }
   return { ...input, content }
-}
-
-async function attachPicture(
-  session: SessionBase,
-  { mediaType, url }: MediaPart & { readonly url: string },
-  index: number,
-): Promise<MediaPart> {
-  const bytes = bytesOf(url.slice(url.indexOf(',') + 1))
-  if (!bytes)
-    throw invalid('chat.completions', `messages[${index}].content`, 'holds a picture that is not base64')
-  return attach(session, { mediaType, bytes })
-}
-
-function bytesOf(text: string): Uint8Array | undefined {
-  try {
-    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
-  } catch {
-    return undefined
-  }
 }

@@ -1,6 +1,6 @@
 import { invalid } from '../../../kernel/text/json.ts'
 import type { ChatRequest } from '../protocol.ts'
-import { type AdmitOptions, admit } from './admit.ts'
+import { type AdmitOptions, admit, checkFirst } from './admit.ts'
 import { storedReply } from './completion.ts'
 import { CompletionEncoder, type ReplyHead } from './encoder.ts'
 import { sentItems } from './items.ts'
@@ -15,6 +15,8 @@ export interface CompletionChatOptions extends AdmitOptions {
   readonly modelId: string
   /** A request for more is refused: the budget keeps no room for it. Default: no limit. */
   readonly maxOutputTokens?: number
+  /** Whether its session is yet to be made: what that would refuse is refused. Default false. */
+  readonly isFirst?: boolean
 }
 
 /**
@@ -22,7 +24,7 @@ export interface CompletionChatOptions extends AdmitOptions {
  * to the client. Its reply is stored before its end is sent; of one that breaks off nothing is
  * stored, and the client may ask again.
  *
- * @throws ERR_INVALID_ARGUMENT (`argument`: path of the field)
+ * @throws ERR_INVALID_ARGUMENT (`argument`: path of the field); of the first one ERR_TOOL_PENDING
  */
 export function completionChat(body: unknown, options: CompletionChatOptions): ChatRequest {
   const request = readCompletionRequest(body)
@@ -32,11 +34,13 @@ export function completionChat(body: unknown, options: CompletionChatOptions): C
     throw invalid(OPERATION, 'max_completion_tokens', `must be at most ${most} here`)
   if (model !== MODEL_NAME && model !== modelId)
     throw invalid(OPERATION, 'model', `is unknown here; known is ${MODEL_NAME}`)
+  const sent = sentItems(request.messages)
+  if (options.isFirst) checkFirst(sent)
   return {
     isWhole: !isStream,
     ...(system !== undefined && { system }),
     async admit({ session }, host) {
-      const { reply, round } = await admit(session, sentItems(request.messages), options)
+      const { reply, round } = await admit(session, sent, options)
       if (reply) {
         const { id: messageId, createdAt } = reply
         const { finish, usage } = storedReply(reply)

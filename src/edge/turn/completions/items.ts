@@ -1,11 +1,18 @@
 /** Messages as they are compared: two items are the same where their keys are equal. */
 import { asText } from '../../../kernel/count.ts'
-import { textOf } from '../../../kernel/log/message.ts'
+import { checkMessage } from '../../../kernel/log/check-message.ts'
+import { partsOf, textOf } from '../../../kernel/log/message.ts'
 import { hashText } from '../../../kernel/text/hash.ts'
-import { canonical } from '../../../kernel/text/json.ts'
+import { canonical, invalid } from '../../../kernel/text/json.ts'
 import type { Json, MediaPart, Message, MessageInput, Part, ToolCallPart } from '../../../ports/message.ts'
 import { fromOpenAIMessages, type OpenAIInputMessage } from '../../../render/openai.ts'
-import type { ConversationMessage } from './request.ts'
+import { type ConversationMessage, OPERATION } from './request.ts'
+
+/** A picture with its bytes in it. */
+type InlinePicture = MediaPart & { readonly url: string }
+
+/** Where a message is only checked. */
+const NO_HOST = { newId: () => 'none', now: () => 0 }
 
 /** One message, or one of the results in one. */
 export interface Item {
@@ -29,6 +36,8 @@ export interface StoredItem extends Item {
 /**
  * What a client sent. Replies without text and calls are left out: they say nothing, and not every
  * client keeps them.
+ *
+ * @throws ERR_INVALID_ARGUMENT: a message could not be stored
  */
 export function sentItems(
   messages: readonly { readonly message: ConversationMessage; readonly index: number }[],
@@ -41,6 +50,8 @@ export function sentItems(
       ...(converted as MessageInput),
       ...(message.role === 'assistant' && { trust: 'import' as const }),
     }
+    checkMessage(OPERATION, `messages[${index}]`, input, NO_HOST)
+    for (const part of partsOf(input)) if (isInline(part)) pictureBytes(part, index)
     return itemsIn(input).map((item) => ({ ...item, index, input }))
   })
 }
@@ -70,8 +81,22 @@ export function pictureKey(mediaType: string, base64: string): string {
 }
 
 /** Whether a part is a picture that a client sent with its bytes. */
-export function isInline(part: Part): part is MediaPart & { readonly url: string } {
+export function isInline(part: Part): part is InlinePicture {
   return part.type === 'media' && part.url?.startsWith('data:') === true
+}
+
+/**
+ * A picture's bytes, each a character.
+ *
+ * @param index place of its message in the request
+ * @throws ERR_INVALID_ARGUMENT: it is not base64
+ */
+export function pictureBytes({ url }: InlinePicture, index: number): string {
+  try {
+    return atob(url.slice(url.indexOf(',') + 1))
+  } catch {
+    throw invalid(OPERATION, `messages[${index}].content`, 'holds a picture that is not base64')
+  }
 }
 
 /** What a client gets to know of a call's input. */

@@ -18,7 +18,7 @@ const ImagePart = z.object({
   image_url: z.object({
     url: z
       .string()
-      .regex(/^(https?:\/\/|data:image\/[\w.+-]+;base64,)/i, 'must be http, https or a data: picture'),
+      .regex(/^(https?:\/\/|data:image\/[\w.+-]{1,127};base64,)/i, 'must be http, https or a data: picture'),
     // A hint at how closely to look, which not all servers know.
     detail: z.enum(['auto', 'low', 'high']).nullish(),
   }),

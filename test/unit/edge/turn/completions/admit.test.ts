@@ -30,7 +30,7 @@ async function sessionOf(...messages: MessageInput[]): Promise<FullSession> {
   return session
 }
 
-const send = (session: FullSession, messages: readonly object[], options: AdmitOptions = {}) =>
+const send = async (session: FullSession, messages: readonly object[], options: AdmitOptions = {}) =>
   admit(session, sentItems(readCompletionRequest({ model: 'm', messages }).messages), options)
 
 describe('what a client sends', () => {
