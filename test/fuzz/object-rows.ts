@@ -13,9 +13,13 @@ export interface Rows {
   readonly [table: string]: string
 }
 
-/** Not state: who asked lately, and what is to be looked after later. */
+/**
+ * Not state: who asked lately, what is to be looked after later, and which sessions have read what
+ * the user shares: each reads it before its call is judged, also before one that is refused.
+ */
 const BOOKKEEPING: ReadonlySet<string> = new Set([
   'plimsoll_edge_answer_key',
+  'plimsoll_edge_copy',
   'plimsoll_edge_replica',
   'plimsoll_edge_work',
 ])
