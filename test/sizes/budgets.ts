@@ -82,5 +82,5 @@ export const TAG_BUDGET = {
   /** With the memory, and what answers in the browser. */
   answering: 136_100,
   /** Until a conversation of an edge shows. */
-  edge: 45_000,
+  edge: 45_100,
 }
