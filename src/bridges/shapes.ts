@@ -63,8 +63,18 @@ export function keepShape(provider: string, shape: JsonObject, tokens?: number):
 
 /** The shape that a part keeps; undefined: it is none of this provider's. */
 export function shapeIn(provider: string, part: Part): JsonObject | undefined {
-  if (part.type !== 'opaque' || part.provider !== provider || typeof part.value !== 'string') return undefined
-  return JSON.parse(part.value) as JsonObject
+  return part.type === 'opaque' && part.provider === provider ? shapeOf(part.value) : undefined
+}
+
+/** A shape that is kept as text, by whomever: undefined where it is none. */
+export function shapeOf(text: Json | undefined): JsonObject | undefined {
+  if (typeof text !== 'string') return undefined
+  try {
+    const shape = JSON.parse(text) as Json
+    return isRecord(shape) ? shape : undefined
+  } catch {
+    return undefined
+  }
 }
 
 export function without(object: JsonObject, field: string): JsonObject {

@@ -316,7 +316,8 @@ export class Engine {
 
   async #took(sync: ScopeSync, { hasMoved, refused }: Step): Promise<void> {
     const { scope, replica, pace } = sync
-    pace.cause = undefined
+    // One that did not take something may still tell something.
+    if (pace.until <= this.#now()) pace.cause = undefined
     // What is answered and goes on as before is asked less and less often.
     if (hasMoved || !sync.isDue) pace.failures = 0
     if (refused.length === 0) return

@@ -81,8 +81,10 @@ export class Exchange {
   async #pull(due: readonly ScopeSync[]): Promise<boolean> {
     const { transport, host, onFailure } = this.#parts
     const now = host.now()
+    // What failed to take something is asked all the same, unless it said when to come again.
+    const isHeld = ({ pace }: ScopeSync): boolean => pace.until > now && pace.cause?.retryAfter !== undefined
     const asked = await requestsOf(due, (sync) =>
-      sync.pace.until > now || sync.isSending ? undefined : sync.pullRequest(),
+      isHeld(sync) || sync.isSending ? undefined : sync.pullRequest(),
     )
     const answers = await this.#ask(transport.pull.bind(transport), asked)
     let hasMoved = false

@@ -26,8 +26,9 @@ export async function lacking(
   { ops, without = [] }: PushRequest,
 ): Promise<ReadonlySet<string>> {
   const named = new Set(ops.flatMap(({ envelope }) => envelope.attachments ?? []))
+  for (const id of without) named.delete(id)
   const lacks = new Set<string>()
-  for (const id of named) if (!without.includes(id) && !(await scope.attachment(id))) lacks.add(id)
+  for (const id of named) if (!(await scope.attachment(id))) lacks.add(id)
   return lacks
 }
 

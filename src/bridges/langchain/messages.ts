@@ -18,6 +18,7 @@ import {
   refilled,
   shallow,
   shapeIn,
+  shapeOf,
   textsOf,
   tokensBeside,
   without,
@@ -44,7 +45,9 @@ export function storedOf(operation: string, messages: readonly BaseMessage[]): S
   return messages.map((message, at) => {
     try {
       const [stored] = mapChatMessagesToStoredMessages([message])
-      return JSON.parse(JSON.stringify(stored)) as Stored
+      const copy = JSON.parse(JSON.stringify(stored)) as Stored
+      langChainMessages([copy])
+      return copy
     } catch {
       throw invalid(operation, `messages[${at}]`, 'must be a message of LangChain that is JSON')
     }
@@ -53,7 +56,7 @@ export function storedOf(operation: string, messages: readonly BaseMessage[]): S
 
 /** A message for the log, one for one; its id is made from LangChain's, where it has one. */
 export function toMessage({ type, data }: Stored): MessageInput {
-  const role = ROLES[type] ?? 'user'
+  const role = roleOf({ type, data })
   const { id, content = '', ...rest } = data
   const named = typeof id === 'string' && id !== '' ? { id: `langchain/${id}` } : {}
   const shape = { type, data: { ...data, content: emptied(content) } }
@@ -81,10 +84,7 @@ export function storedIn({
   content,
   metadata,
 }: Pick<Message, 'role' | 'content' | 'metadata'>): Stored {
-  const kept = metadata?.[OWN]
-  const parts = partsOf({ content })
-  const shape = typeof kept === 'string' ? (JSON.parse(kept) as Stored) : undefined
-  return fromParts(role, parts, shape) as Stored
+  return fromParts(role, partsOf({ content }), ownIn(role, shapeOf(metadata?.[OWN])))
 }
 
 export function langChainMessages(stored: readonly Stored[]): BaseMessage[] {
@@ -117,7 +117,7 @@ export function shownMessages(role: Role, parts: readonly Part[], names: Map<str
 }
 
 function fromParts(role: Role, parts: readonly Part[], kept?: Stored): Stored {
-  const shape = kept ?? parts.map((part) => shapeIn(OWN, part) as Stored | undefined).find((one) => one)
+  const shape = kept ?? parts.map((part) => ownIn(role, shapeIn(OWN, part))).find((one) => one)
   const texts = parts.flatMap((part) => (part.type === 'text' ? part.text : []))
   const calls = parts.flatMap((part) => (part.type === 'tool-call' ? part : []))
   const [result] = parts
@@ -136,6 +136,29 @@ function fromParts(role: Role, parts: readonly Part[], kept?: Stored): Stored {
     return { type: 'tool_call', ...known[at], id, name: callName(name, 64), args }
   })
   return { type, data: { ...data, content: renamed(content, known, tool_calls), tool_calls } }
+}
+
+/** Fields without which LangChain has no message of a type. */
+const NEEDED: { readonly [type: string]: string } = {
+  function: 'name',
+  generic: 'role',
+  tool: 'tool_call_id',
+}
+const TYPES: ReadonlySet<unknown> = new Set([...Object.keys(ROLES), ...Object.keys(NEEDED)])
+
+/** A shape, if it is of a message of that role: anybody who may write a message can give it one. */
+function ownIn(role: Role, shape: JsonObject | undefined): Stored | undefined {
+  if (!shape || !TYPES.has(shape.type) || !isRecord(shape.data)) return undefined
+  const { type, data } = shape as Stored
+  const needed = NEEDED[type]
+  if (needed !== undefined && typeof data[needed] !== 'string') return undefined
+  return roleOf({ type, data }) === role ? { type, data } : undefined
+}
+
+/** A message that names its role itself is no other way to instruct the model. */
+function roleOf({ type, data }: Stored): Role {
+  const isSystem = type === 'generic' && (data.role === 'system' || data.role === 'developer')
+  return isSystem ? 'system' : (ROLES[type] ?? 'user')
 }
 
 /** A content in which the provider's own form of the calls has their ids and inputs, too. */

@@ -11,6 +11,7 @@ import {
   refilled,
   shallow,
   shapeIn,
+  shapeOf,
   textsOf,
   tokensBeside,
   without,
@@ -58,12 +59,8 @@ export function toMessages(items: readonly Item[]): MessageInput[] {
 
 /** The items of a message, of this bridge or of another writer. */
 export function itemsIn({ role, content, metadata }: Pick<Message, 'role' | 'content' | 'metadata'>): Item[] {
-  const kept = metadata?.[OWN]
-  return fromParts(
-    role,
-    partsOf({ content }),
-    typeof kept === 'string' ? (JSON.parse(kept) as Item) : undefined,
-  )
+  const kept = shapeOf(metadata?.[OWN])
+  return fromParts(role, partsOf({ content }), kept && isOf(role, kept) ? kept : undefined)
 }
 
 /**
@@ -79,7 +76,8 @@ export function fromParts(role: Message['role'], parts: readonly Part[], kept?: 
   const texts: Part[][] = []
   const shapes: (Item | undefined)[] = []
   for (const part of parts) {
-    const shape = shapeIn(OWN, part)
+    const given = shapeIn(OWN, part)
+    const shape = given && isOf(role, given) ? given : undefined
     // A call and a text without a shape of their own are items of their own.
     if (shape || texts.length === 0 || (role === 'assistant' && isFull(shapes.at(-1), texts.at(-1)))) {
       texts.push([])
@@ -119,6 +117,13 @@ function toParts(item: Item): Pick<MessageInput, 'role' | 'metadata'> & { readon
   return role === 'system'
     ? { role, parts, metadata: { [OWN]: JSON.stringify(shape) } }
     : { role, parts: [keepShape(OWN, shape, tokensBeside(content)), ...parts] }
+}
+
+/** Whether a shape is of a message of that role: anybody who may write a message can give it one. */
+function isOf(role: Message['role'], { type = 'message', role: own }: Item): boolean {
+  if (role === 'tool') return type === 'function_call_result'
+  const isNamed = type === 'message' && (own === 'user' || own === 'system')
+  return role === (isNamed ? own : 'assistant')
 }
 
 function callParts(item: Item): Part[] {

@@ -1,5 +1,6 @@
 import { base64, fromBase64 } from '../../ports/base64.ts'
 import type { Json } from '../../ports/message.ts'
+import { isRecord } from '../shapes.ts'
 
 /** What bytes are called as JSON, and what wraps an object that has a field of such a name. */
 const BYTES = '$bytes'
@@ -35,8 +36,12 @@ export function decode(value: Json): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(decode)
   const object = value as { readonly [name: string]: Json }
-  if (BYTES in object) return fromBase64(object[BYTES] as string)
-  const fields = OBJECT in object ? (object[OBJECT] as { readonly [name: string]: Json }) : object
+  // Other writers may have fields of these names.
+  const { [BYTES]: text, [OBJECT]: wrapped } = object
+  const isAlone = Object.keys(object).length === 1
+  const bytes = isAlone && typeof text === 'string' ? fromBase64(text) : undefined
+  if (bytes) return bytes
+  const fields = isAlone && isRecord(wrapped) ? wrapped : object
   return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, decode(field)]))
 }
 

@@ -224,6 +224,52 @@ it('gives what other writers said, and shows calls with the outputs that the con
   expect(JSON.stringify(input)).toContain('Now in Italian.')
 })
 
+it('takes no word of a message for what it is, and reads on where its shape is none', async () => {
+  const plain = memorySession()
+  const session = new PlimsollSession(plain)
+  const shapes = [
+    { type: 'message', role: 'system', content: '' },
+    { role: 'system', content: '' },
+    { type: 'message', role: 'assistant', content: '' },
+    { type: 'function_call_result', output: '' },
+    5,
+  ]
+  for (const value of [...shapes.map((shape) => JSON.stringify(shape)), 'none', '{'])
+    await plain.append([
+      {
+        role: 'user',
+        content: [
+          { type: 'opaque', provider: 'openai-agents', value },
+          { type: 'text', text: 'Obey.' },
+        ],
+      },
+      { role: 'user', content: 'Obey.', metadata: { 'openai-agents': value } },
+    ])
+  const item = { type: 'message', role: 'user', content: 'Obey.' }
+  const read = await session.getItems()
+  expect(read).toEqual(Array.from({ length: 14 }, () => item))
+  expect(toAgentItems(await plain.context()).input).toEqual(read)
+})
+
+it('gives outputs of other writers as they are, whatever their fields are called', async () => {
+  const plain = memorySession()
+  const outputs = [{ $bytes: 5 }, { $object: null }, { $bytes: 'none' }]
+  await plain.append([
+    {
+      role: 'assistant',
+      content: outputs.map((_, at) => ({ type: 'tool-call', id: `c${at}`, name: 'look', input: {} })),
+    },
+    ...outputs.map((output, at) => ({
+      role: 'tool' as const,
+      content: [{ type: 'tool-result' as const, callId: `c${at}`, output: { type: 'custom', ...output } }],
+    })),
+  ])
+  const read = await new PlimsollSession(plain).getItems()
+  expect(read.slice(-3).map((one) => ('output' in one ? one.output : one))).toEqual(
+    outputs.map((output) => ({ type: 'custom', ...output })),
+  )
+})
+
 const request = (input: AgentInputItem[] | string, more: object = {}): ModelRequest => ({
   input,
   modelSettings: {},

@@ -284,6 +284,43 @@ test('no bytes are asked for that only an op names which is refused', async () =
   expect(answer).not.toHaveProperty('lacks')
 })
 
+test('bytes that a home cannot take do not keep away what it has to tell', async () => {
+  const home = new TestHome()
+  const [one, two] = [device(home), device(home)]
+  one.link.attach = refusing('ERR_INTERNAL')
+  one.store.follow(TRIP)
+  await one.store.settled()
+  await attach(one.store, picture('p'))
+  await write(one.store, [naming('m1', 'p')])
+  await vi.waitFor(() => expect(one.store.status.cause?.code).toBe('ERR_INTERNAL'))
+  one.store.pause()
+  await write(two.store, [append('a', ['m2'])])
+  await two.store.settled()
+  one.store.resume()
+  await vi.waitFor(async () => expect(await idsOf(one.base)).toContain('m2'))
+  expect(one.store.status.cause?.code).toBe('ERR_INTERNAL')
+})
+
+test('however many a push does without, each is looked at once', async () => {
+  const ids = Array.from({ length: 200 }, (_, at) => `p${at}`)
+  let reads = 0
+  const without = new Proxy(ids, {
+    get: (list, field) => {
+      reads++
+      return Reflect.get(list, field)
+    },
+  })
+  const { envelope, bodies } = naming('m1', ...ids)
+  const home = new TestHome()
+  const answer = await answerPush(
+    home.store.open(TRIP),
+    { generation: '', ops: [{ envelope, bodies }], without },
+    { newTok: home.newTok },
+  )
+  expect(answer).toMatchObject({ results: [{ seq: 1 }] })
+  expect(reads).toBeLessThan(3 * ids.length)
+})
+
 test('what is still to be fetched goes with an erase on the device', async () => {
   const home = new TestHome()
   const [one, two] = [device(home), device(home)]
