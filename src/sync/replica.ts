@@ -226,17 +226,23 @@ export class Replica {
     attachment: Attachment | undefined,
     now: number,
   ): Promise<void> {
+    const isWantedIn = ({ wanted }: View): boolean => wanted.some((one) => one.order === order)
+    const before = await this.view()
+    if (!isWantedIn(before)) return
+    const { generation } = before.state
     const outcome = attachment && (await this.store.attach(attachment, now))
     for (;;) {
       const view = await this.view()
-      const isWanted = view.wanted.some((one) => one.order === order)
-      // Erased while it was fetched: it was written behind that.
-      const isLeft = !isWanted && outcome === 'stored'
+      const { state } = view
+      const isWanted = isWantedIn(view)
+      const isErased = state.generation !== generation || state.erasing === true
+      // Written behind an erase. Else another process on the store has noted that it came.
+      const isLeft = !isWanted && isErased && outcome === 'stored'
       if (!isWanted && !isLeft) return
       const isWritten = await this.write(view, [], () => ({
         ...nothingWritten([]),
         ...(isLeft ? { emptied: [`attachment:${id}`] } : { used: [id] }),
-        replica: { state: JSON.stringify(view.state), ...(isWanted && { sent: [order] }) },
+        replica: { state: JSON.stringify(state), ...(isWanted && { sent: [order] }) },
       }))
       if (isWritten) return
     }

@@ -55,6 +55,17 @@ async function attach(store: Store, ...all: readonly Attachment[]): Promise<void
   await scope.close()
 }
 
+/** A scope during whose `attach` something else happens. */
+function attachingBy(scope: ReplicaStore, attach: ReplicaStore['attach']): ReplicaStore {
+  return new Proxy(scope, {
+    get: (target, field) => {
+      const value = Reflect.get(target, field)
+      if (field === 'attach') return attach
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
+
 function bytesIn(store: Pick<Store, 'open'>, id: string): Promise<Attachment | undefined> {
   return store.open(TRIP).attachment(id)
 }
@@ -343,6 +354,51 @@ test('bytes that come when nobody wants them any more are not kept', async () =>
   await replica.fetched({ order: 7, wants: 'p' }, picture('p'), 1)
   expect(await bytesIn(base, 'p')).toBeUndefined()
   expect(await base.oldestUnused()).toBeUndefined()
+})
+
+test('bytes that come behind an erase on the device are not kept', async () => {
+  const home = new TestHome()
+  const [one, two] = [device(home), device(home)]
+  await attach(one.store, picture('p'))
+  await write(one.store, [naming('m1', 'p')])
+  await one.store.settled()
+  two.link.attachment = offline
+  two.store.follow(TRIP)
+  await vi.waitFor(async () => expect(await idsOf(two.base)).toEqual(['m1']))
+  two.store.pause()
+  const scope = two.base.open(TRIP) as ReplicaStore
+  const [wanted] = (await new Replica(scope).view()).wanted
+  if (!wanted) throw new Error('nothing is wanted')
+  const erasing: ReplicaStore['attach'] = async (attachment, at) => {
+    await write(two.store, [erase('x')])
+    return scope.attach(attachment, at)
+  }
+  await new Replica(attachingBy(scope, erasing)).fetched(wanted, picture('p'), 1)
+  expect(await bytesIn(two.base, 'p')).toBeUndefined()
+})
+
+test('bytes that another process on the same store fetched meanwhile stay', async () => {
+  const home = new TestHome()
+  const [one, two] = [device(home), device(home)]
+  await attach(one.store, picture('p'))
+  await write(one.store, [naming('m1', 'p')])
+  await one.store.settled()
+  two.link.attachment = offline
+  two.store.follow(TRIP)
+  await vi.waitFor(async () => expect(await idsOf(two.base)).toEqual(['m1']))
+  two.store.pause()
+  const scope = two.base.open(TRIP) as ReplicaStore
+  const other = new Replica(scope)
+  const [wanted] = (await other.view()).wanted
+  if (!wanted) throw new Error('nothing is wanted')
+  const attaching: ReplicaStore['attach'] = async (attachment, at) => {
+    const outcome = await scope.attach(attachment, at)
+    await other.fetched(wanted, attachment, 1)
+    return outcome
+  }
+  await new Replica(attachingBy(scope, attaching)).fetched(wanted, picture('p'), 1)
+  expect(await bytesIn(two.base, 'p')).toEqual(picture('p'))
+  expect(await outboxOf(two.base)).toBe(0)
 })
 
 test('a home that asks for the same bytes again and again is asked ever less often', async () => {
