@@ -34,8 +34,8 @@ function patient(testTimeout: number, histories = 0) {
     provide: { fastCheckRuns, fastCheckSeed, histories: Number(ORACLE ?? histories), worlds: Number(TWINS) },
     testTimeout: testTimeout * Math.max(1, fastCheckRuns),
     hookTimeout: 60_000,
-    // Much of a run waits for browsers and processes: with one for each core, cores stood idle.
-    maxWorkers: '150%',
+    // By itself Vitest leaves a core idle, which is half of a machine of two.
+    maxWorkers: '100%',
     expect: { poll: { timeout: 10_000 } },
     setupFiles: ['test/everywhere/patience.ts'],
   }

@@ -119,7 +119,7 @@ function toParts(item: Item): Pick<MessageInput, 'role' | 'metadata'> & { readon
     : { role, parts: [keepShape(OWN, shape, tokensBeside(content)), ...parts] }
 }
 
-/** Whether a shape is of a message of that role: anybody who may write a message can give it one. */
+/** Whether a shape fits a message of that role: who may write a message can give it any shape. */
 function isOf(role: Message['role'], { type = 'message', role: own }: Item): boolean {
   if (role === 'tool') return type === 'function_call_result'
   const isNamed = type === 'message' && (own === 'user' || own === 'system')
