@@ -387,7 +387,7 @@ function specsOf({ tools, handoffs, outputType }: ModelRequest): ToolSpec[] {
   ]
 }
 
-/** What of it has no JSON is not sent either. */
+/** Left out is what JSON cannot hold: it is not sent either. */
 function specOf(name: string, sent: object): ToolSpec {
   return { name, inputSchema: JSON.parse(JSON.stringify(sent)) }
 }

@@ -47,7 +47,7 @@ export function extraction(options: ExtractionOptions = {}): Feature<'extraction
   return {
     name: 'extraction',
     needs: ['facts'],
-    // What it keeps shows as facts do, whoever has it in use: a device need not extract.
+    // What it keeps shows as facts do, also where extraction is not in use: on a device, say.
     lane: false,
     open: (session) => ({
       cut: {

@@ -55,6 +55,20 @@ async function attach(store: Store, ...all: readonly Attachment[]): Promise<void
   await scope.close()
 }
 
+/** A device that is paused, with a message whose picture it could not fetch yet. */
+async function wanting(): Promise<ReturnType<typeof device>> {
+  const home = new TestHome()
+  const [one, two] = [device(home), device(home)]
+  await attach(one.store, picture('p'))
+  await write(one.store, [naming('m1', 'p')])
+  await one.store.settled()
+  two.link.attachment = offline
+  two.store.follow(TRIP)
+  await vi.waitFor(async () => expect(await idsOf(two.base)).toEqual(['m1']))
+  two.store.pause()
+  return two
+}
+
 /** A scope during whose `attach` something else happens. */
 function attachingBy(scope: ReplicaStore, attach: ReplicaStore['attach']): ReplicaStore {
   return new Proxy(scope, {
@@ -333,15 +347,7 @@ test('however many a push does without, each is looked at once', async () => {
 })
 
 test('what is still to be fetched goes with an erase on the device', async () => {
-  const home = new TestHome()
-  const [one, two] = [device(home), device(home)]
-  await attach(one.store, picture('p'))
-  await write(one.store, [naming('m1', 'p')])
-  await one.store.settled()
-  two.link.attachment = offline
-  two.store.follow(TRIP)
-  await vi.waitFor(async () => expect(await idsOf(two.base)).toEqual(['m1']))
-  two.store.pause()
+  const two = await wanting()
   await write(two.store, [erase('x')])
   const rows = (await two.base.open(TRIP).outbox?.(0)) ?? []
   expect(rows.filter(({ value }) => value.includes('"wants"'))).toEqual([])
@@ -357,15 +363,7 @@ test('bytes that come when nobody wants them any more are not kept', async () =>
 })
 
 test('bytes that come behind an erase on the device are not kept', async () => {
-  const home = new TestHome()
-  const [one, two] = [device(home), device(home)]
-  await attach(one.store, picture('p'))
-  await write(one.store, [naming('m1', 'p')])
-  await one.store.settled()
-  two.link.attachment = offline
-  two.store.follow(TRIP)
-  await vi.waitFor(async () => expect(await idsOf(two.base)).toEqual(['m1']))
-  two.store.pause()
+  const two = await wanting()
   const scope = two.base.open(TRIP) as ReplicaStore
   const [wanted] = (await new Replica(scope).view()).wanted
   if (!wanted) throw new Error('nothing is wanted')
@@ -378,15 +376,7 @@ test('bytes that come behind an erase on the device are not kept', async () => {
 })
 
 test('bytes that another process on the same store fetched meanwhile stay', async () => {
-  const home = new TestHome()
-  const [one, two] = [device(home), device(home)]
-  await attach(one.store, picture('p'))
-  await write(one.store, [naming('m1', 'p')])
-  await one.store.settled()
-  two.link.attachment = offline
-  two.store.follow(TRIP)
-  await vi.waitFor(async () => expect(await idsOf(two.base)).toEqual(['m1']))
-  two.store.pause()
+  const two = await wanting()
   const scope = two.base.open(TRIP) as ReplicaStore
   const other = new Replica(scope)
   const [wanted] = (await other.view()).wanted
