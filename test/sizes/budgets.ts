@@ -27,14 +27,14 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll createMemory, standard',
     code: `export { createMemory, standard } from 'plimsoll'`,
-    mostKiB: 59.8,
+    mostKiB: 61.7,
     goalKiB: 50,
   },
   {
     name: 'plimsoll createMemory, standard, toOpenAI, and plimsoll/dexie with Dexie',
     code: `export { createMemory, standard, toOpenAI } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
     splits: true,
-    mostKiB: 106.4,
+    mostKiB: 108.3,
     goalKiB: 92,
   },
   {
@@ -80,7 +80,7 @@ export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. */
   firstLook: 50_000,
   /** With the memory, and what answers in the browser. */
-  answering: 136_100,
+  answering: 137_900,
   /** Until a conversation of an edge shows. */
   edge: 45_100,
 }

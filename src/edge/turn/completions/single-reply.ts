@@ -50,10 +50,8 @@ export function singleReply(
     const { message, reason, usage = {} } = finished
     const reported = reportedBy(usage)
     const predicted = predict(context, undefined)
-    const stored = withUsage(withFinish(message, finishOf(reason, message)), {
-      predicted,
-      ...(reported && { reported }),
-    })
+    const call = { predicted, ...(reported && { reported }) }
+    const stored = withUsage(withFinish(message, finishOf(reason, message)), call, answering)
     await session.append({ ...stored, id: messageId, createdAt }, round === undefined ? {} : { round })
     tell({ type: 'reply', message, reason, usage, predicted: predicted.input })
     return { status: 'done', steps: 1 }
