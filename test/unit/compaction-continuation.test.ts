@@ -275,7 +275,7 @@ describe('compaction() with ask', () => {
     }
     const extract = await cuts({})
     const apart = await cuts({ model: content(), ask: 'apart' })
-    const continued = await cuts({ model: content(), ask, when })
+    const continued = await cuts({ model: content(), ask })
     expect(apart).toBeGreaterThan(continued)
     expect(continued).toBeGreaterThan(extract)
   })

@@ -133,7 +133,8 @@ export class CompactionCover implements Cover {
   #loss(call: Call, { tokens }: Window): string | undefined {
     const { lane, options, sizes } = this.#parts
     const { when = this.#mayGoOn ? 'pays' : 'always', length, model } = options
-    if (when === 'always' || this.#latest) return undefined
+    // Where the app says what is kept, nothing less is; the cut counts the price of the summary.
+    if (when === 'always' || this.#latest || lane.policy.keep.tokens !== undefined) return undefined
     const { epoch, conversation } = lane.view
     const since = epoch?.seq ?? 0
     const isSince = ({ row, message }: Unit): boolean => message.role === 'assistant' && row.seq > since
