@@ -1,3 +1,4 @@
+import { predict } from '../kernel/context/predict.ts'
 import { readEntry } from '../kernel/log/entries.ts'
 import { textOf } from '../kernel/log/message.ts'
 import { hashText } from '../kernel/text/hash.ts'
@@ -25,7 +26,7 @@ import { SessionTranscript } from './session-transcript.ts'
 import { resume, settle } from './settle.ts'
 import { createToolbox } from './tools.ts'
 import { answerTo, callsOf, roundOf } from './transcript.ts'
-import { addUsage, difference, NO_USAGE, predict, reportedBy } from './usage.ts'
+import { addUsage, difference, NO_USAGE, reportedBy } from './usage.ts'
 import { Aborted, checkMs, timedOut } from './within.ts'
 
 const OPTIONS = [

@@ -52,9 +52,9 @@ export interface Cover {
   account(covering: Covering, window: Window, rows: readonly LogRow[]): Account
   /**
    * Whether a window of more than its newest unit is to be cut though it is within the line and its
-   * limits. Default: where that pays by itself.
+   * limits.
    */
-  isOver?(call: Call, window: Window): boolean
+  isOver(call: Call, window: Window): boolean
   /** As a section of the memory text; empty: nothing of it shows. */
   text(covering: Covering, tag: string): string
   /**

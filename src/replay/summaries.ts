@@ -1,5 +1,5 @@
-import { predict } from '../agent/usage.ts'
 import type { Ask, CompactionOptions } from '../features/compaction/compaction-options.ts'
+import { predict } from '../kernel/context/predict.ts'
 import { markIn } from '../kernel/log/bodies.ts'
 import { textOf } from '../kernel/log/message.ts'
 import type { Context } from '../ports/context.ts'

@@ -334,8 +334,10 @@ function tidy(text: string): string {
 }
 
 /**
- * The text of a model's answer, read no further than it could be accepted; undefined: it called a tool. @throws what the model
- * throws; when the time is over
+ * The text of a model's answer, read no further than it could be accepted; undefined: it called a
+ * tool.
+ *
+ * @throws what the model throws; when the time is over
  */
 async function answerOf(
   model: Model,

@@ -126,7 +126,8 @@ export class Judge {
     if (
       window.tokens > call.room ||
       (isLimited &&
-        (exceededBy(policy, units, window) || (cover?.isOver?.(call, window) ?? cutPays(policy, window))))
+        (exceededBy(policy, units, window) ||
+          (cover ? cover.isOver(call, window) : cutPays(policy, window))))
     )
       return 'window'
     const tokens = used(call)

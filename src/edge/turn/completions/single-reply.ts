@@ -1,5 +1,6 @@
 import { withUsage } from '../../../agent/model-call.ts'
-import { predict, reportedBy } from '../../../agent/usage.ts'
+import { reportedBy } from '../../../agent/usage.ts'
+import { predict } from '../../../kernel/context/predict.ts'
 import { inlineAttachments } from '../../../inline-attachments.ts'
 import { readAttachment } from '../../../operations/attachments.ts'
 import { PlimsollError } from '../../../ports/errors.ts'
