@@ -242,7 +242,11 @@ async function takeStep(
     reply = await callModel(run, step, context)
     const reported = reportedBy(reply.usage)
     call = { predicted: predict(context, before), ...(reported && { reported }) }
-    message = await writeReply(run, step, withUsage(reply.message, call, run.options.model, run.tenure !== undefined))
+    message = await writeReply(
+      run,
+      step,
+      withUsage(reply.message, call, run.options.model, run.tenure !== undefined),
+    )
   } catch (error) {
     if (!(error instanceof Aborted))
       await run.hooks.afterModelCall({ ...modelCall(run, step), status: 'failed', error })

@@ -93,7 +93,12 @@ export function cacheReport(context: Context, reply: CacheReply, before?: Contex
   }
   const { epoch } = context.receipt
   if (before && before.epoch !== context.epoch)
-    return { status: 'hit', cause: 'epoch', ...(typeof epoch === 'object' && { epoch: epoch.cause }), ...said }
+    return {
+      status: 'hit',
+      cause: 'epoch',
+      ...(typeof epoch === 'object' && { epoch: epoch.cause }),
+      ...said,
+    }
   return { status: 'hit', cause: predicted.cached === 0 ? 'first' : 'none', ...said }
 }
 

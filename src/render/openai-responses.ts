@@ -144,7 +144,11 @@ export function parseOpenAIResponse({ output }: OpenAIInputResponse): MessageInp
       })
     return [{ type: 'opaque', provider: 'openai', value: fields as Json }]
   })
-  return { role: 'assistant', content: contentOf(parts), ...(refusals.length > 0 && { metadata: { refusal: true } }) }
+  return {
+    role: 'assistant',
+    content: contentOf(parts),
+    ...(refusals.length > 0 && { metadata: { refusal: true } }),
+  }
 }
 
 /** Contract: depends on nothing but the block, so a longer list of blocks only adds items. */

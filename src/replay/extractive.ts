@@ -40,7 +40,9 @@ function beforeBorder(blocks: readonly Block[]): readonly Block[] {
   const [, stays] = STAYS.exec(question) ?? []
   const shown = blocks.slice(0, -1).filter(({ section }) => section === 'window')
   if (stays === undefined) return shown
-  const border = shown.findIndex(({ parts }, index) => index > 0 && textIn({ content: parts }).trim().startsWith(stays))
+  const border = shown.findIndex(
+    ({ parts }, index) => index > 0 && textIn({ content: parts }).trim().startsWith(stays),
+  )
   return shown.slice(0, border < 0 ? shown.length : border)
 }
 

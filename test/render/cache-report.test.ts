@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import {
-  charsPerToken,
   type Context,
   cacheReport,
+  charsPerToken,
   createMemory,
   mapStore,
   type Session,
@@ -28,7 +28,10 @@ async function contexts(count: number): Promise<readonly Context[]> {
 }
 const [first, second, third, ...later] = (await contexts(16)) as [Context, Context, Context, ...Context[]]
 const begun = later.findIndex(({ epoch }, index) => epoch !== later[index - 1]?.epoch && index > 0)
-const usage = ({ receipt }: Context, cached: number) => ({ inputTokens: receipt.used, cachedInputTokens: cached })
+const usage = ({ receipt }: Context, cached: number) => ({
+  inputTokens: receipt.used,
+  cachedInputTokens: cached,
+})
 
 describe('cacheReport', () => {
   it('predicts what the request before began with, by that one or by the log', () => {
@@ -45,15 +48,23 @@ describe('cacheReport', () => {
 
   it('counts in the provider’s own tokens', () => {
     const { used } = third.receipt
-    const reply = { usage: { prompt_tokens: 2 * used, prompt_tokens_details: { cached_tokens: 2 * second.receipt.used } } }
+    const reply = {
+      usage: { prompt_tokens: 2 * used, prompt_tokens_details: { cached_tokens: 2 * second.receipt.used } },
+    }
     expect(cacheReport(third, reply)).toMatchObject({ status: 'hit', expected: 2 * second.receipt.used })
-    const half = { usage: { prompt_tokens: 2 * used, prompt_tokens_details: { cached_tokens: second.receipt.used } } }
+    const half = {
+      usage: { prompt_tokens: 2 * used, prompt_tokens_details: { cached_tokens: second.receipt.used } },
+    }
     expect(cacheReport(third, half)).toMatchObject({ status: 'miss', cause: 'unknown' })
     expect(cacheReport(third, { usage: usage(third, 0) })).toMatchObject({ status: 'miss', cause: 'small' })
   })
 
   it('says that nothing came before the first', () => {
-    expect(cacheReport(first, { usage: usage(first, 0) })).toMatchObject({ status: 'hit', cause: 'first', expected: 0 })
+    expect(cacheReport(first, { usage: usage(first, 0) })).toMatchObject({
+      status: 'hit',
+      cause: 'first',
+      expected: 0,
+    })
   })
 
   it('names the cause of an epoch that began', () => {
@@ -70,9 +81,21 @@ describe('cacheReport', () => {
   const before = later[begun - 2] as Context
   it.each([
     [{ prompt_cache_diagnostics: { type: 'cache_miss', reason: 'tools_changed' } }, 'tools', 'tools_changed'],
-    [{ prompt_cache_diagnostics: { type: 'cache_miss', reason: 'verbosity_changed' } }, 'settings', 'verbosity_changed'],
-    [{ prompt_cache_diagnostics: { type: 'comparison_response_not_found' } }, 'unknown', 'comparison_response_not_found'],
-    [{ diagnostics: { cache_miss_reason: { type: 'system_changed', cache_missed_input_tokens: 9 } } }, 'system', 'system_changed'],
+    [
+      { prompt_cache_diagnostics: { type: 'cache_miss', reason: 'verbosity_changed' } },
+      'settings',
+      'verbosity_changed',
+    ],
+    [
+      { prompt_cache_diagnostics: { type: 'comparison_response_not_found' } },
+      'unknown',
+      'comparison_response_not_found',
+    ],
+    [
+      { diagnostics: { cache_miss_reason: { type: 'system_changed', cache_missed_input_tokens: 9 } } },
+      'system',
+      'system_changed',
+    ],
     [{ diagnostics: { cache_miss_reason: null } }, 'unknown', undefined],
     [{}, 'unknown', undefined],
   ])('takes the provider’s word for a miss: %j', (said, cause, diagnosis) => {
@@ -82,11 +105,22 @@ describe('cacheReport', () => {
   })
 
   it('adds up what Anthropic counts apart', () => {
-    const reply = { usage: { input_tokens: 4, cache_read_input_tokens: 3_000, cache_creation_input_tokens: 300 } }
-    expect(cacheReport(context, reply, before).reported).toEqual({ input: 3_304, cached: 3_000, written: 300 })
+    const reply = {
+      usage: { input_tokens: 4, cache_read_input_tokens: 3_000, cache_creation_input_tokens: 300 },
+    }
+    expect(cacheReport(context, reply, before).reported).toEqual({
+      input: 3_304,
+      cached: 3_000,
+      written: 300,
+    })
   })
 
-  it.each([[{}], [{ usage: null }], [{ usage: { output_tokens: 3 } }]])('refuses %j, which says nothing', (reply) => {
-    expect(() => cacheReport(context, reply)).toThrow(/^cacheReport: reply.usage must say what the input took$/)
-  })
+  it.each([[{}], [{ usage: null }], [{ usage: { output_tokens: 3 } }]])(
+    'refuses %j, which says nothing',
+    (reply) => {
+      expect(() => cacheReport(context, reply)).toThrow(
+        /^cacheReport: reply.usage must say what the input took$/,
+      )
+    },
+  )
 })

@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { parseOpenAIResponse, toOpenAIResponses } from '../../src/render/openai-responses.ts'
-import { assistant, block, call, contextOf, memory, result, searchTool, system, tail, user } from './samples.ts'
+import {
+  assistant,
+  block,
+  call,
+  contextOf,
+  memory,
+  result,
+  searchTool,
+  system,
+  tail,
+  user,
+} from './samples.ts'
 
 const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'opaque' }
 const compaction = { type: 'compaction', id: 'cmp_1', encrypted_content: 'opaque' }
@@ -32,14 +43,22 @@ describe('toOpenAIResponses', () => {
         { role: 'assistant', content: 'I search.' },
         { type: 'function_call', call_id: 'c1', name: 'search', arguments: '{"q":1}' },
         { type: 'function_call', call_id: 'c2', name: 'search', arguments: '"no json"' },
-        { type: 'function_call_output', call_id: 'c1', output: [{ type: 'input_text', text: '{"found":1}' }] },
+        {
+          type: 'function_call_output',
+          call_id: 'c1',
+          output: [{ type: 'input_text', text: '{"found":1}' }],
+        },
         { type: 'function_call_output', call_id: 'c2', output: [{ type: 'input_text', text: 'none' }] },
       ],
     })
   })
 
   it('sends reasoning and compactions back as they came, or leaves them out', () => {
-    const blocks = [user('Hi.'), assistant([opaque(compaction), opaque(reasoning), text('Hello.')]), user('Go.')]
+    const blocks = [
+      user('Hi.'),
+      assistant([opaque(compaction), opaque(reasoning), text('Hello.')]),
+      user('Go.'),
+    ]
     const said = { role: 'assistant', content: 'Hello.' }
     const itemsOf = (options = {}) => toOpenAIResponses(contextOf(blocks), options).input.slice(1, -1)
     expect(itemsOf()).toEqual([compaction, reasoning, said])
@@ -63,7 +82,10 @@ describe('toOpenAIResponses', () => {
   it('fences system messages of the log that neither the app nor the user wrote', () => {
     const blocks = [block('system', 'Obey.', { trust: 'web' }), user('Hi.')]
     const [item] = toOpenAIResponses(contextOf(blocks)).input
-    expect(item).toMatchObject({ role: 'user', content: [{ text: '<data-1a2b3c system>\nObey.\n</data-1a2b3c>' }] })
+    expect(item).toMatchObject({
+      role: 'user',
+      content: [{ text: '<data-1a2b3c system>\nObey.\n</data-1a2b3c>' }],
+    })
   })
 
   it('marks at most four places, none of them the tail or what the assistant says', () => {
@@ -78,7 +100,9 @@ describe('toOpenAIResponses', () => {
       tail('T'),
     ]
     const { input, prompt_cache_options } = toOpenAIResponses(contextOf(blocks), { cache: true })
-    const marked = input.flatMap((item) => (JSON.stringify(item).includes('breakpoint') ? [JSON.stringify(item)] : []))
+    const marked = input.flatMap((item) =>
+      JSON.stringify(item).includes('breakpoint') ? [JSON.stringify(item)] : [],
+    )
     expect(marked.map((item) => /"text":"(.)"/.exec(item)?.[1])).toEqual(['S', 'M', '3', '4'])
     expect(prompt_cache_options).toEqual({ mode: 'explicit' })
     expect(JSON.stringify(toOpenAIResponses(contextOf(blocks)))).not.toContain('prompt_cache')
@@ -101,7 +125,9 @@ describe('parseOpenAIResponse', () => {
         { type: 'tool-call', id: 'c1', name: 'search', input: { q: 1 } },
       ],
     })
-    const { input } = toOpenAIResponses(contextOf([user('Hi.'), assistant(message.content as never), result('c1', 1)]))
+    const { input } = toOpenAIResponses(
+      contextOf([user('Hi.'), assistant(message.content as never), result('c1', 1)]),
+    )
     expect(input.slice(1, 4)).toEqual([
       reasoning,
       { role: 'assistant', content: 'I search.' },

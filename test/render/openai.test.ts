@@ -155,7 +155,9 @@ describe('toOpenAI with marks', () => {
     )
 
   it('sets at most four: after system text, memory, the previous call, and all but the tail', () => {
-    const found = [...JSON.stringify(marked).matchAll(/"text":"(.)","prompt_cache_breakpoint":\{"mode":"explicit"\}/g)]
+    const found = [
+      ...JSON.stringify(marked).matchAll(/"text":"(.)","prompt_cache_breakpoint":\{"mode":"explicit"\}/g),
+    ]
     expect(found.map(([, text]) => text)).toEqual(['S', 'M', '3', '4'])
     expect(marked.prompt_cache_options).toEqual({ mode: 'explicit' })
   })

@@ -100,7 +100,10 @@ describe('a summary that is asked for by one more turn', () => {
         calls++
         if (!request.context.tools) return yield* model.complete(request)
         const call = { type: 'tool-call', id: 'c', name: 'find', input: {} } as const
-        const message = { role: 'assistant', content: [{ type: 'text', text: 'They planned.' }, call] } as const
+        const message = {
+          role: 'assistant',
+          content: [{ type: 'text', text: 'They planned.' }, call],
+        } as const
         yield { type: 'finish', message, reason: 'tool-calls' }
       },
     }
@@ -119,7 +122,11 @@ describe('a summary that is asked for by one more turn', () => {
     const session = open({ model, ask, when }, {}, store)
     for (let index = 0; model.requests.length === 0; index++) {
       const role = index % 2 ? ('assistant' as const) : ('user' as const)
-      await session.append({ role, content: `Message ${index}. Go on.`, trust: index < 90 ? 'assistant' : 'web' })
+      await session.append({
+        role,
+        content: `Message ${index}. Go on.`,
+        trust: index < 90 ? 'assistant' : 'web',
+      })
       await session.context()
     }
     const [mark] = await summariesIn(store)
@@ -228,7 +235,10 @@ describe('a summary that would not pay', () => {
     const model = content()
     const session = open({ model, ask }, { budget: { contextWindow: 8_000, maxOutputTokens: 0, margin: 0 } })
     for (let index = 0; index < 400 && model.requests.length === 0; index++) {
-      await session.append({ role: index % 2 ? 'assistant' : 'user', content: `Say ${index}. ${'go '.repeat(30)}` })
+      await session.append({
+        role: index % 2 ? 'assistant' : 'user',
+        content: `Say ${index}. ${'go '.repeat(30)}`,
+      })
       await session.context()
     }
     expect(model.requests).toHaveLength(1)

@@ -101,7 +101,13 @@ export function checkCompaction(options: CompactionOptions): void {
   const { ask, toolChoice, when } = options
   checkOneOf('ask', ask, ['continuation', 'apart'], model !== undefined, 'needs a model')
   checkOneOf('when', when, ['pays', 'always'], true, '')
-  checkOneOf('toolChoice', toolChoice, ['auto', 'none'], model && ask !== 'apart', 'needs a model that is asked by continuation')
+  checkOneOf(
+    'toolChoice',
+    toolChoice,
+    ['auto', 'none'],
+    model && ask !== 'apart',
+    'needs a model that is asked by continuation',
+  )
   checkId(operation, 'length', length)
   if (pins !== undefined && typeof pins !== 'function') throw invalid(operation, 'pins', 'must be a function')
   if (ahead !== false && !(typeof ahead === 'number' && ahead > 0 && ahead <= 1))
@@ -123,14 +129,12 @@ function checkOneOf(
   need: string,
 ): void {
   if (value === undefined) return
-  if (!values.includes(value as string)) throw invalid('compaction', argument, `must be ${values.join(' or ')}`)
+  if (!values.includes(value as string))
+    throw invalid('compaction', argument, `must be ${values.join(' or ')}`)
   if (!isOfUse) throw invalid('compaction', argument, need)
 }
 
-export function sizesOf(
-  { ask, summaryTokens, carryTokens }: CompactionOptions,
-  cap: number,
-): SummarySizes {
+export function sizesOf({ ask, summaryTokens, carryTokens }: CompactionOptions, cap: number): SummarySizes {
   return {
     summary:
       summaryTokens ??

@@ -7,8 +7,8 @@ import { partsOf, SUMMARY_ID, textOf } from '../../kernel/log/message.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import type { Policy } from '../../kernel/policy.ts'
 import { headOf } from '../../kernel/text/text.ts'
-import type { Host } from '../../ports/host.ts'
 import type { Context } from '../../ports/context.ts'
+import type { Host } from '../../ports/host.ts'
 import type { Message, MessageInput, Trust } from '../../ports/message.ts'
 import type { Model, ModelEvent, ModelRequest } from '../../ports/model.ts'
 import type { Name, Scope, SummaryMark } from '../../ports/op.ts'
@@ -24,7 +24,12 @@ import { extractOf } from './extract.ts'
 import type { Past } from './past.ts'
 import { READ, WRITE } from './price.ts'
 import { defused, memoryText } from './summary.ts'
-import { continuationRequest, type SummarySource, type SummaryWish, summaryRequest } from './summary-request.ts'
+import {
+  continuationRequest,
+  type SummarySource,
+  type SummaryWish,
+  summaryRequest,
+} from './summary-request.ts'
 
 /** What is to be summarised, and what the summary has to fit into. */
 export interface CompactionJob {

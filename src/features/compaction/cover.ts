@@ -1,7 +1,7 @@
 import { cutBack, cutPays, extentOf } from '../../kernel/context/cut.ts'
 import type { Gap } from '../../kernel/context/gaps.ts'
-import { heldBy } from '../../kernel/context/held.ts'
 import { readHead, sum } from '../../kernel/context/head.ts'
+import { heldBy } from '../../kernel/context/held.ts'
 import { keeper } from '../../kernel/context/keeper.ts'
 import type { Lane } from '../../kernel/context/lane.ts'
 import type { Call, Measure } from '../../kernel/context/measure.ts'
@@ -153,9 +153,7 @@ export class CompactionCover implements Cover {
     const { policy } = lane
     if (cutPays(policy, window, this.#price(call, window))) return true
     const asked = QUESTION + Math.max(0, sizes.summary - policy.reserved)
-    return (
-      this.#mayGoOn && window.tokens > call.room - asked && this.#loss(call, window) === undefined
-    )
+    return this.#mayGoOn && window.tokens > call.room - asked && this.#loss(call, window) === undefined
   }
 
   /**

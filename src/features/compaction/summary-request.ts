@@ -80,10 +80,7 @@ export function continuationRequest(
 ): Context | undefined {
   const answer = Math.max(0, most - policy.reserved)
   for (const { blocks, used, stays } of past.requests) {
-    const shown = [
-      ...(stays === undefined ? [] : [fenced(tag, 'stays', stays)]),
-      ...pinned(tag, pins),
-    ]
+    const shown = [...(stays === undefined ? [] : [fenced(tag, 'stays', stays)]), ...pinned(tag, pins)]
     const asked = question(
       policy,
       [

@@ -126,8 +126,7 @@ export class Judge {
     if (
       window.tokens > call.room ||
       (isLimited &&
-        (exceededBy(policy, units, window) ||
-          (cover ? cover.isOver(call, window) : cutPays(policy, window))))
+        (exceededBy(policy, units, window) || (cover ? cover.isOver(call, window) : cutPays(policy, window))))
     )
       return 'window'
     const tokens = used(call)

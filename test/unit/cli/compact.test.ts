@@ -51,7 +51,11 @@ describe('replay --compact', () => {
     const file = { 'a.jsonl': jsonl(longTalk()) }
     const of = async (ask: string) =>
       JSON.parse((await plimsoll(['replay', 'a.jsonl', ...more, ask, '--json'], file)).out).figures.plimsoll
-    const [continued, apart, without] = [await of('continuation'), await of('apart'), await of('continuation')]
+    const [continued, apart, without] = [
+      await of('continuation'),
+      await of('apart'),
+      await of('continuation'),
+    ]
     expect(continued).toEqual(without)
     const { calls, inputTokens, cachedTokens, outputTokens, costPerCall } = continued.summaries
     expect(calls).toBeGreaterThan(0)

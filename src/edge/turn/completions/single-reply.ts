@@ -1,7 +1,7 @@
 import { withUsage } from '../../../agent/model-call.ts'
 import { reportedBy } from '../../../agent/usage.ts'
-import { predict } from '../../../kernel/context/predict.ts'
 import { inlineAttachments } from '../../../inline-attachments.ts'
+import { predict } from '../../../kernel/context/predict.ts'
 import { readAttachment } from '../../../operations/attachments.ts'
 import { PlimsollError } from '../../../ports/errors.ts'
 import type { ModelEvent } from '../../../ports/model.ts'
