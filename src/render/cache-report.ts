@@ -73,8 +73,9 @@ const CAUSES: { readonly [diagnosis: string]: CacheCause } = {
 
 /**
  * Compares what a provider says that it read from its cache with what the context shares with the
- * one before, and names the cause of what was missed. A diagnosis is in the reply where it was asked
- * for: `previousMessageId` of {@link toAnthropic}, `compareWith` of {@link toOpenAIResponses}.
+ * one before, and names the cause of what was missed. A diagnosis is in the reply where it was
+ * asked for: `previousMessageId` of {@link toAnthropic}, `compareWith` of
+ * {@link toOpenAIResponses}.
  *
  * @param before the context of the request before. Default: by the log, that the newest reply
  *   answered all that stands before it, in the same epoch.

@@ -59,8 +59,8 @@ export interface OpenAIResponsesTool {
 
 export interface OpenAIResponsesOptions {
   /**
-   * Whether to set `prompt_cache_breakpoint`, at most four times, and to turn off the provider's own
-   * one: for `gpt-5.6` and later. @default false
+   * Whether to set `prompt_cache_breakpoint`, at most four times, and to turn off the provider's
+   * own one: for `gpt-5.6` and later. @default false
    */
   readonly cache?: boolean
   /** Least lifetime of what is kept. Default: the provider's. */
@@ -86,7 +86,8 @@ export interface OpenAIInputResponse {
  * and are never the only copy of what they stand for.
  *
  * @example
- * const response = await client.responses.create({ model, store: false, ...toOpenAIResponses(context) })
+ * const request = { model, store: false, ...toOpenAIResponses(context) }
+ * const response = await client.responses.create(request)
  * await session.append(parseOpenAIResponse(response))
  */
 export function toOpenAIResponses(
@@ -126,7 +127,8 @@ export function toOpenAIResponses(
 
 /**
  * A response as a message. Reasoning, compactions and whatever else the provider understands alone
- * are kept as opaque parts. A refusal becomes text, and the message's metadata says `refusal: true`.
+ * are kept as opaque parts. A refusal becomes text, and the message's metadata says
+ * `refusal: true`.
  */
 export function parseOpenAIResponse({ output }: OpenAIInputResponse): MessageInput {
   const refusals: Json[] = []
