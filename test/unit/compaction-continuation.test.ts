@@ -9,6 +9,7 @@ import {
   type ModelEvent,
   mapStore,
   runAgent,
+  type Store,
   toAnthropic,
   toOpenAI,
 } from '../../src/index.ts'
@@ -116,35 +117,38 @@ describe('a summary that is asked for by one more turn', () => {
     expect(events[0]).toMatchObject({ status: 'summarised', by: 'caller', reasons: ['it called a tool'] })
   })
 
-  it('is of the lowest trust of all that the model read', async () => {
-    const model = content()
-    const store = mapStore()
-    const session = open({ model, ask, when }, {}, store)
+  /** Short messages, until the model was asked; the index of the first one that stays, as it saw them. */
+  async function chat(
+    session: FullSession,
+    model: Summariser,
+    store: Store,
+    web = Infinity,
+  ): Promise<number> {
     for (let index = 0; model.requests.length === 0; index++) {
       const role = index % 2 ? ('assistant' as const) : ('user' as const)
-      await session.append({
-        role,
-        content: `Message ${index}. Go on.`,
-        trust: index < 90 ? 'assistant' : 'web',
-      })
+      const trust = index < web ? ('assistant' as const) : ('web' as const)
+      await session.append({ role, content: `Message ${index}. Go on.`, trust })
       await session.context()
     }
     const [mark] = await summariesIn(store)
-    const asked = model.contexts[0]?.blocks ?? []
-    expect(asked.some(({ from }) => from[0] === mark?.upto)).toBe(true)
-    expect(mark?.trust).toBe('web')
+    return model.contexts[0]?.blocks.findIndex(({ from }) => from[0] === mark?.upto) ?? -1
+  }
+
+  it('is of the lowest trust of all that the model read', async () => {
+    const model = content()
+    const store = mapStore()
+    const border = await chat(open({ model, ask, when }, {}, store), model, store, 90)
+    expect(model.contexts[0]?.blocks[border]?.trust).toBe('assistant')
+    expect((await summariesIn(store))[0]?.trust).toBe('web')
   })
 
   it('goes with any message that the model read, also one that stayed', async () => {
     const model = content('They planned a secret trip.')
     const store = mapStore()
     const session = open({ model, ask, when }, {}, store)
-    await talk(session, model, 1)
-    const asked = model.contexts[0]?.blocks ?? []
-    const [mark] = await summariesIn(store)
-    const stayed = asked.findLast(({ from }) => from.length > 0)?.from[0] as string
-    expect(asked.findIndex(({ from }) => from[0] === mark?.upto)).toBeLessThan(asked.length - 1)
-    await forget(session, stayed)
+    const border = await chat(session, model, store)
+    expect(border).toBeGreaterThan(0)
+    await forget(session, model.contexts[0]?.blocks[border + 1]?.from[0] as string)
     expect(JSON.stringify(await summariesIn(store))).not.toContain('secret')
   })
 
@@ -166,13 +170,30 @@ describe('a summary that is asked for by one more turn', () => {
     expect(JSON.stringify(await summariesIn(store))).not.toContain('secret')
   })
 
-  it('asks apart for what no request of the epoch showed, and with tools that changed', async () => {
+  it('asks apart for what an epoch had to do without', async () => {
+    const model = content()
+    let isFailing = false
+    const pins = () => {
+      if (isFailing) throw new Error('not now')
+      return []
+    }
+    const session = open({ model, ask, when, pins })
+    const events = eventsOf(session)
+    for (let index = 0; model.requests.length < 3; index++) {
+      await session.append(round(index))
+      await session.context()
+      isFailing = events.length === 1
+    }
+    expect(events.map(({ status }) => status).slice(0, 3)).toEqual(['summarised', 'refused', 'summarised'])
+    expect(model.contexts.map(({ blocks }) => blocks.length === 1)).toEqual([false, true, false])
+  })
+
+  it('asks apart where nothing was sent', async () => {
     const model = content()
     const session = open({ model, ask, when })
     await session.append(round(0))
     await session.context()
-    await session.append(Array.from({ length: 9 }, (_, index) => round(index + 1)).flat())
-    await session.append(Array.from({ length: 9 }, (_, index) => round(index + 11)).flat())
+    await session.append(Array.from({ length: 18 }, (_, index) => round(index + 1)).flat())
     await session.context({ tools })
     expect(model.contexts.map(({ tools, blocks }) => [tools, blocks.length])).toEqual([[undefined, 1]])
   })
