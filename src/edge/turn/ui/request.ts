@@ -103,7 +103,7 @@ function checkMessage(argument: string, message: unknown): UIMessage {
 }
 
 /** Which requests are the same, an `Idempotency-Key` says, else their ids and what they hold. */
-export function keyOf({ trigger, messages, messageId, idempotencyKey }: UIRequest): RequestKey {
+export function keyOf({ trigger, messages, messageId, idempotencyKey, isFresh }: UIRequest): RequestKey {
   const last = messages.at(-1)
   const fingerprint = hashJson([
     trigger,
@@ -113,7 +113,8 @@ export function keyOf({ trigger, messages, messageId, idempotencyKey }: UIReques
   if (idempotencyKey !== undefined)
     return { key: `key/${hashText(idempotencyKey)}`, fingerprint, among: 'all', isNamed: true }
   const isAnother = trigger === 'regenerate-message' && messageId === undefined
-  const among = isAnother ? 'running' : messageId === undefined ? 'all' : 'newest'
+  // Nothing that has ended can have had an id that is made here.
+  const among = isAnother || isFresh ? 'running' : messageId === undefined ? 'all' : 'newest'
   return { key: `request/${fingerprint}`, fingerprint, among }
 }
 
