@@ -27,6 +27,11 @@ export interface WantedDifference {
 
 export const wanted: readonly WantedDifference[] = [
   {
+    changelog: '`Imported` says how many `messages` were written',
+    holds: ({ command, path, old }) =>
+      command.kind === 'import' && path.at(-1) === 'messages' && old === undefined,
+  },
+  {
     changelog: 'An epoch says how many messages its writer had read',
     holds: ({ path, old }) => path.at(-1) === 'count' && old === undefined,
   },
