@@ -133,6 +133,13 @@ export class SessionLife {
     return this.record?.state === 'live' ? this.#homeOf() : undefined
   }
 
+  /** Whether there is no session of this name, nor one that is being moved. @throws ERR_NOT_FOUND */
+  isFree(scope: SessionScope): boolean {
+    this.checkName(scope)
+    const { state = 'erasing' } = this.record ?? {}
+    return state === 'erasing'
+  }
+
   /**
    * @throws ERR_NOT_FOUND: no such session, or another's; ERR_CONFLICT: it is being moved;
    * ERR_DECRYPT: as {@link SessionLife.seal}
