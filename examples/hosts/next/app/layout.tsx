@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-export const metadata = { title: 'A trip' }
+export const metadata = { title: 'A trip', icons: 'data:,' }
 
 export default function Layout({ children }: { children: ReactNode }) {
   return (
