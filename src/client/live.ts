@@ -52,8 +52,8 @@ export function live(transport: Transport, at: string, listener: (event: LiveEve
     isTried = true
     if (signal.aborted) return false
     const { href } = new URL(`${baseUrl}${at}/live`, globalThis.location?.href)
-    const bearer = token === undefined ? [] : [`bearer.${token}`]
-    const socket = new WebSocket(href.replace(/^http/, 'ws'), [PROTOCOL, ...bearer])
+    const protocols = token ? [PROTOCOL, `bearer.${token}`] : [PROTOCOL]
+    const socket = new WebSocket(href.replace(/^http/, 'ws'), protocols)
     let isOpened = false
     await new Promise<void>((resolve) => {
       const end = (): void => {
@@ -74,8 +74,7 @@ export function live(transport: Transport, at: string, listener: (event: LiveEve
   /** What the edge says of that for which a socket was refused; undefined: nothing. */
   const statusNow = (): Promise<number | undefined> =>
     within(clock, timeoutMs, signal, async (over) => {
-      const bearer = token === undefined ? {} : { authorization: `Bearer ${token}` }
-      const headers = { accept: 'application/json', ...bearer }
+      const headers = { accept: 'application/json', ...(token && { authorization: `Bearer ${token}` }) }
       const asked = fetch(baseUrl + at, { method: 'GET', redirect: 'manual', headers, signal })
       const response = await Promise.race([asked, over])
       void response?.body?.cancel().catch(() => {})

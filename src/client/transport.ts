@@ -121,7 +121,7 @@ export function createTransport(settings: Settings): Transport {
           headers: {
             accept,
             ...(raw && { 'content-type': raw.type }),
-            ...(sent !== undefined && { authorization: `Bearer ${sent}` }),
+            ...(sent && { authorization: `Bearer ${sent}` }),
             ...(named !== undefined && { 'idempotency-key': named }),
             ...headers,
           },

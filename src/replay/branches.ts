@@ -1,4 +1,6 @@
-/** Conversations that were edited or answered again are trees; a log tells them one after another. */
+/**
+ * Conversations that were edited or answered again are trees; a log tells one version after another.
+ */
 
 /** A message, and the one that it follows. */
 export interface Branch {

@@ -133,7 +133,9 @@ export class SessionLife {
     return this.record?.state === 'live' ? this.#homeOf() : undefined
   }
 
-  /** Whether there is no session of this name, nor one that is being moved. @throws ERR_NOT_FOUND */
+  /**
+   * Whether there is no session of this name, nor one that is being moved. @throws ERR_NOT_FOUND
+   */
   isFree(scope: SessionScope): boolean {
     this.checkName(scope)
     const { state = 'erasing' } = this.record ?? {}

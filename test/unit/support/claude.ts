@@ -2,7 +2,9 @@ const FIRST = '00000000-0000-4000-8000-000000000000'
 const at = (second: number) => `2026-10-01T08:00:0${second}.000000Z`
 const text = (words: string) => ({ type: 'text', text: words })
 
-/** A conversation as Claude exports it: a question with files, a call, and an answer given twice. */
+/**
+ * A conversation as Claude exports it: a question with files, a call, and an answer given twice.
+ */
 export const claude = {
   uuid: 'c-9',
   name: 'Trains',
