@@ -1,5 +1,6 @@
 /**
- * Conversations that were edited or answered again are trees; a log tells one version after another.
+ * Conversations that were edited or answered again are trees; a log tells their versions one after
+ * the other.
  */
 
 /** A message, and the one that it follows. */
