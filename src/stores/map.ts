@@ -123,8 +123,7 @@ export class MapScopeStore implements ScopeStore {
         scope.deleted,
       ])
         map.clear()
-      for (const id of scope.attachments.keys())
-        if (!replica?.kept?.includes(id)) removeAttachment(scope, id)
+      for (const id of scope.attachments.keys()) if (!replica?.kept?.includes(id)) removeAttachment(scope, id)
     }
     for (const name of decision.emptied) {
       scope.deleted.add(name)

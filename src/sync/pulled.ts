@@ -2,7 +2,7 @@ import { checkReadable, messageIn } from '../kernel/log/bodies.ts'
 import { attachmentsIn } from '../kernel/log/seal.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Envelope, MarkKind, Name } from '../ports/op.ts'
-import { hasBody, type LogRow, type RegisterRow } from '../ports/store.ts'
+import type { LogRow, RegisterRow } from '../ports/store.ts'
 import type { SyncOp } from '../ports/sync.ts'
 import { namesIn } from './tok.ts'
 

@@ -217,7 +217,9 @@ export class ScopeSync {
     })
     if (answer.results.length === ops.length) this.#unsent = this.#open - ops.length
     // No home is given what it was not told of.
-    const named = new Set(ops.slice(answer.results.length).flatMap(({ envelope }) => envelope.attachments ?? []))
+    const named = new Set(
+      ops.slice(answer.results.length).flatMap(({ envelope }) => envelope.attachments ?? []),
+    )
     this.#lacks = (answer.lacks ?? []).filter((id) => named.delete(id))
     const isAsked = this.#lacks.some((id) => !this.#sent.has(id))
     return { hasMoved: answer.results.length > 0 || isAsked, refused: [] }

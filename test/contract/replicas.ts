@@ -216,7 +216,12 @@ export function describeReplicas(open: Open, { reopen, kept }: DescribeStoreOpti
         decide,
       )
       for (const handle of [scope, store.open(SCOPE)])
-        expect((await readLog(handle)).map(({ tok }) => tok).slice(0, 4)).toEqual(['m1', 'm2 p q', 'm3', 'm4'])
+        expect((await readLog(handle)).map(({ tok }) => tok).slice(0, 4)).toEqual([
+          'm1',
+          'm2 p q',
+          'm3',
+          'm4',
+        ])
     })
   })
 

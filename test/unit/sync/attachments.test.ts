@@ -16,17 +16,7 @@ import { Replica, type ReplicaStore } from '../../../src/sync/replica.ts'
 import { resetReplica } from '../../../src/sync/resets.ts'
 import { syncServer } from '../../../src/sync/server.ts'
 import { append, erase, readLog, remove } from '../../contract/samples.ts'
-import {
-  ADA,
-  device,
-  idsOf,
-  offline,
-  outboxOf,
-  refusing,
-  TestHome,
-  TRIP,
-  write,
-} from '../support/synced.ts'
+import { ADA, device, idsOf, offline, outboxOf, refusing, TestHome, TRIP, write } from '../support/synced.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -422,8 +412,7 @@ test.each([
   const scope = home.store.open(TRIP)
   const name = 'passport-of-ada.png'
   const op = naming('m1', name)
-  const push = (ops: readonly SyncOp[]) =>
-    answerPush(scope, { generation: '', ops }, { newTok: home.newTok })
+  const push = (ops: readonly SyncOp[]) => answerPush(scope, { generation: '', ops }, { newTok: home.newTok })
   await scope.attach(picture(name), 1)
   await push([{ envelope: op.envelope, bodies: bodiesOf(op) }])
   const pull = () => answerPull(scope, { cursor: 0, anchor: '' }, { newTok: home.newTok })

@@ -4,7 +4,6 @@ import { decide } from '../../../src/kernel/log/decide.ts'
 import type { Channel, Lock } from '../../../src/platform/tabs.ts'
 import { mapStore } from '../../../src/stores/map.ts'
 import { syncOnce } from '../../../src/sync/once.ts'
-import type { SyncedStore } from '../../../src/sync/sync.ts'
 import { append, put } from '../../contract/samples.ts'
 import { device, idsOf, logOf, offline, outboxOf, TestHome, TRIP, write } from '../support/synced.ts'
 
