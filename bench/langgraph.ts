@@ -3,9 +3,9 @@
  * long it takes, beside LangGraph's own savers. A turn is a question, a call of a tool with its
  * result, and an answer, through `StateGraph`.
  *
- * Ours takes all the turns. A checkpoint of the others holds the whole thread, so that theirs begins
- * again before each figure with as many messages; what they wrote is counted after each turn, and
- * all but the newest checkpoint is then taken away.
+ * Ours takes all the turns. A checkpoint of the others holds the whole thread, so that theirs
+ * begins again before each figure with as many messages; what they wrote is counted after each
+ * turn, and all but the newest checkpoint is then taken away.
  */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
