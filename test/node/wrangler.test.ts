@@ -1,5 +1,5 @@
-import { unstable_readConfig } from 'wrangler'
 import { describe, expect, it } from 'vitest'
+import { unstable_readConfig } from 'wrangler'
 
 const readConfig = (env?: string) =>
   unstable_readConfig({ config: 'wrangler.toml', ...(env && { env }) }, { hideWarnings: true })
