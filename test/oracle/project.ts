@@ -21,7 +21,8 @@ type LeftOut = (name: string, owner: JsonObject) => boolean
 
 /** One value for each step. */
 export function project(result: Result, projection: Projection, isSameLane: boolean): readonly Json[] {
-  const names = new Names(treatmentOf(projection, isSameLane))
+  const treatment = treatmentOf(projection, isSameLane)
+  const names = new Names(treatment)
   const leftOut = LEFT_OUT[projection]
   const of = ({ command, outcome, events, raced }: Step): Json => {
     const isStored = command.kind === 'rows' || (command.kind === 'export' && command.format !== 'markdown')
@@ -37,7 +38,8 @@ export function project(result: Result, projection: Projection, isSameLane: bool
         events,
         raced: (raced ?? []).map(of),
       },
-      names,
+      // What recall shows here and not there must not shift the names that follow.
+      isRecall(command) ? new Names(treatment, names) : names,
       leftOut,
     )
   }
