@@ -80,7 +80,7 @@ export const wanted: readonly WantedDifference[] = [
     },
   },
   {
-    // All that shows is hidden in the order in which it shows, and a version is called by the first.
+    // All that shows is hidden in the order in which it shows; a version is called by the first.
     changelog: 'or under a message that shows later',
     holds: ({ command, path, was, is }, { first }) => {
       const hides = path.slice(0, path.indexOf('hides') + 1)
@@ -121,8 +121,8 @@ function isCompacted({ compaction }: Configuration): boolean {
 }
 
 /**
- * What may show nowhere, of all that rewinds of a history's end hide: results, empty texts, and what
- * was forgotten since.
+ * What may show nowhere, of all that rewinds of a history's end hide: results, empty texts, and
+ * what was forgotten since.
  */
 function nothingHidden({ steps }: Result): number {
   const logs = listIn(steps.at(-1)?.outcome, 'ok')
