@@ -60,6 +60,7 @@ import { LiveSockets, scopeIn } from './live-sockets.ts'
 import { objectName } from './object-name.ts'
 import { PUSHED, PushedTurns } from './pushed-turns.ts'
 import { answerErase, erasedIn, isErase, pushRefusals } from './pushes.ts'
+import { tellRun } from './run-line.ts'
 import {
   type Asked,
   CHANGES,
@@ -235,10 +236,13 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     tools: (session) => this.#settings.tools?.(session) ?? memoryTools(session),
     host: this.#host,
     beforeModel: (tokens) => this.#spend(tokens),
-    afterModel: (usage, tokens) => this.#settle(usage, tokens),
+    afterModel: (usage, { receipt }) => this.#settle(usage, receipt.used),
     onWork: (due) => void this.#work.schedule(CHATS, due),
     onTurn: (due) => this.#work.schedule(COMPLETIONS, due),
-    onEnd: () => this.#tell(),
+    onEnd: (end) => {
+      this.#tell()
+      tellRun(this.#settings, this.ctx.id.toString(), end)
+    },
   })
   readonly #pushed = new PushedTurns({
     work: this.#work,
@@ -480,24 +484,32 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   /**
-   * Says something, and streams the reply over the call's relay. @throws ERR_NOT_FOUND,
-   * ERR_OVERLOADED: there is no such relay; as {@link Turns.start}
+   * Says something, and streams the reply over the call's relay. A session that is not there is made
+   * by a first message. @throws ERR_NOT_FOUND, ERR_OVERLOADED: there is no such relay; as
+   * {@link create} and {@link Turns.start}
    */
   async chat(
     scope: SessionScope,
     body: unknown,
     { keyed, bytes = 0, messageId, relay: relayId }: ChatCall,
   ): Promise<BegunChat> {
-    this.#life.open(scope)
+    const isFirst = this.#life.isFree(scope)
+    if (!isFirst) this.#life.open(scope)
     const relay = await this.#relays.of(relayId)
     const parse = (idempotencyKey?: string): ChatRequest =>
       parseChatRequest(body, {
         protocol: 'ui',
         newId: () => messageId,
+        isFirst,
         ...(idempotencyKey !== undefined && { idempotencyKey }),
       })
     // What is no request claims no key.
     const request = parse()
+    if (isFirst) {
+      // Without one there is nothing to say it to.
+      await this.#model(relay)
+      await this.#life.ensure(scope)
+    }
     const claim = keyed && (await this.#answers.claim(keyed))
     try {
       this.#take(bytes)
@@ -513,11 +525,12 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   /**
-   * A run's stream from its beginning on. @returns undefined: there is none. @throws ERR_NOT_FOUND:
-   * no such session
+   * A run's stream from its beginning on. @returns undefined: there is none, also where the session
+   * is yet to be made and `run` is `current`. @throws ERR_NOT_FOUND: no such session
    */
   async resumeChat(scope: SessionScope, run: string): Promise<ReadableStream<Uint8Array> | undefined> {
     this.#read(scope)
+    if (run === 'current' && this.#life.isFree(scope)) return undefined
     this.#life.open(scope)
     return this.#turns.resume(run)
   }
