@@ -93,6 +93,7 @@ export function onSessionRelayed<Result>(
     return new ServedRelay(webSocket, {
       host: webHost,
       fetch: (input, init) => fetch(input, init),
+      later: (run, ms) => void setTimeout(run, ms),
       ...options,
     })
   }

@@ -484,9 +484,11 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   /**
-   * Says something, and streams the reply over the call's relay. A session that is not there is made
-   * by a first message. @throws ERR_NOT_FOUND, ERR_OVERLOADED: there is no such relay; as
-   * {@link create} and {@link Turns.start}
+   * Says something, and streams the reply over the call's relay. A session that is not there is
+   * made by a first message.
+   *
+   * @throws ERR_NOT_FOUND, ERR_OVERLOADED: there is no such relay; as {@link create} and
+   * {@link Turns.start}
    */
   async chat(
     scope: SessionScope,

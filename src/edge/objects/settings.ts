@@ -86,7 +86,7 @@ export interface LeaseSettings {
 
 /** What a model of an object makes its calls with. */
 export interface ModelParts {
-  /** As the platform's; the Worker that serves the chat makes the request, as long as it is there. */
+  /** As the platform's; as long as the chat's Worker is there, that makes the request. */
   readonly fetch: typeof fetch
   /** Waits of a minute and more end up to half a minute late. */
   readonly host: Host

@@ -7,7 +7,10 @@
 /** Header of the upgrade by which a Worker offers a relay: its id. The Worker alone sets it. */
 export const RELAY_HEADER = 'Plimsoll-Relay'
 
-/** Milliseconds between two signs of life of a Worker. Within ten seconds the object is not evicted. */
+/**
+ * Milliseconds between two signs of life of a Worker. An object hibernates, and forgets what goes
+ * on, after ten seconds without any.
+ */
 export const BEAT_MS = 5_000
 
 /** A request that the Worker is to make in the object's place. */

@@ -1,18 +1,22 @@
-import type { Host, Timeout } from '../../ports/host.ts'
+import type { Host } from '../../ports/host.ts'
 import { deferred } from '../turn/deferred.ts'
 import { BEAT_MS, bodyFrame, type ObjectFrame, type WorkerFrame } from './frames.ts'
 
 /**
- * Milliseconds in which pieces of an answer are gathered, but for the first: each frame that an
- * object gets is billed as a twentieth of a request.
+ * Milliseconds in which pieces of an answer are gathered: each frame that an object gets is billed
+ * as a twentieth of a request.
  */
-const GATHER_MS = 100
+const GATHER_MS = 150
+/** Pieces that are not gathered, for the first word to come at once. */
+const FIRST_PIECES = 4
 /** Beats without a byte after which a comment is sent: 15 seconds. */
 const QUIET_BEATS = 3
 
 export interface ServedRelayOptions {
-  readonly host: Pick<Host, 'now' | 'timeout' | 'controller'>
+  readonly host: Pick<Host, 'controller'>
   readonly fetch: typeof fetch
+  /** As `setTimeout`. */
+  readonly later: (run: () => void, ms: number) => void
   /**
    * A comment that is sent where nothing comes for long, so that nobody on the way takes the
    * connection for dead. Default: none.
@@ -48,7 +52,8 @@ export class ServedRelay {
     socket.addEventListener('close', () => this.#end(new Error('the object is gone')))
     socket.addEventListener('error', () => this.#end(new Error('the object is gone')))
     socket.accept()
-    void this.#beat()
+    const { keepAlive } = options
+    this.#beatLater(keepAlive === undefined ? undefined : new TextEncoder().encode(keepAlive))
   }
 
   /** Resolves once there is nothing more to do for the object. */
@@ -69,7 +74,7 @@ export class ServedRelay {
     const told = JSON.parse(frame) as WorkerFrame
     if (told.type === 'fetch') void this.#fetch(told)
     else if (told.type === 'abort') this.#aborts.get(told.n)?.(new Error('nobody waits for it'))
-    else this.#end()
+    else if (told.type === 'end') this.#end()
   }
 
   async #fetch({ n, request }: Extract<WorkerFrame, { type: 'fetch' }>): Promise<void> {
@@ -92,28 +97,25 @@ export class ServedRelay {
     this.#aborts.delete(n)
   }
 
-  /** Gives the object a body: its first piece at once, of the others some together. */
+  /** Gives the object a body: its first pieces at once, of the others some together. */
   async #hand(n: number, body: ReadableStream<Uint8Array>): Promise<void> {
-    const { host } = this.#options
     let pieces: Uint8Array[] = []
-    let sentAt = Number.NEGATIVE_INFINITY
-    let timeout: Timeout | undefined
+    let isGathering = false
+    let count = 0
     const send = (): void => {
-      timeout?.clear()
-      timeout = undefined
       if (pieces.length > 0) this.#send(bodyFrame(n, pieces))
       pieces = []
-      sentAt = host.now()
+    }
+    const gather = (): void => {
+      isGathering = pieces.length > 0
+      send()
+      if (isGathering) this.#options.later(gather, GATHER_MS)
     }
     try {
       for await (const piece of body) {
         pieces.push(piece)
-        const left = sentAt + GATHER_MS - host.now()
-        if (left <= 0) send()
-        else if (!timeout) {
-          timeout = host.timeout(left)
-          timeout.signal.addEventListener('abort', send)
-        }
+        if (++count <= FIRST_PIECES) send()
+        else if (!isGathering) gather()
       }
     } finally {
       send()
@@ -121,20 +123,13 @@ export class ServedRelay {
   }
 
   /** Says again and again that it is there, so that the object is not evicted. */
-  async #beat(): Promise<void> {
-    const { host, keepAlive } = this.#options
-    const comment = keepAlive === undefined ? undefined : new TextEncoder().encode(keepAlive)
-    while (!this.#hasEnded) {
-      const timeout = host.timeout(BEAT_MS)
-      await Promise.race([
-        this.ended,
-        new Promise<void>((resolve) => timeout.signal.addEventListener('abort', () => resolve())),
-      ])
-      timeout.clear()
+  #beatLater(comment: Uint8Array | undefined): void {
+    this.#options.later(() => {
       if (this.#hasEnded) return
       this.#tell({ type: 'beat' })
       if (++this.#quietBeats % QUIET_BEATS === 0 && comment) this.#reader?.enqueue(comment)
-    }
+      this.#beatLater(comment)
+    }, BEAT_MS)
   }
 
   #tell(frame: ObjectFrame): void {

@@ -21,7 +21,7 @@ const fetching = ({ fetch }: ModelParts): Model => ({
   },
 })
 
-/** A session whose model fetches; who fetches without a relay is the object, or the app's Worker. */
+/** A session whose model fetches: by the app’s Worker, unless the test has a relay of its own. */
 async function opened(): Promise<{ readonly world: World; readonly asked: () => number }> {
   await changeSessions((settings) => ({ ...settings, model: fetching }))
   let asked = 0

@@ -99,7 +99,12 @@ export function wire({ fetchHere, now = webHost.now, ...options }: WireOptions =
   object.onClose = () => relays.closed(object as unknown as WebSocket)
   relays.accept(new Headers({ [RELAY_HEADER]: ID }))
   vi.unstubAllGlobals()
-  const served = new ServedRelay(worker as unknown as WebSocket, { host, fetch: none, ...options })
+  const served = new ServedRelay(worker as unknown as WebSocket, {
+    host,
+    fetch: none,
+    later: (run, ms) => void setTimeout(run, ms / 50),
+    ...options,
+  })
   return { relays, served, worker, object, beats: () => beats }
 }
 
