@@ -33,6 +33,7 @@ export class LiveSockets {
   readonly #now: () => number
   readonly #framesPerMinute: () => number
   #frames: BriefBudget | undefined
+  #isEmpty = false
 
   /** @param framesPerMinute Contract: asked once, at the first frame */
   constructor(ctx: SocketContext, now: () => number, framesPerMinute: () => number) {
@@ -59,6 +60,7 @@ export class LiveSockets {
     this.#ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair('ping', 'pong'))
     const [client, server] = Object.values(new WebSocketPair()) as [WebSocket, WebSocket]
     this.#ctx.acceptWebSocket(server, [TAG])
+    this.#isEmpty = false
     server.serializeAttachment(expiresAt === undefined ? {} : { expiresAt })
     if (this.#ctx.getWebSockets(TAG).length > MOST_SOCKETS) close(server, TOO_MANY, 'too many sockets')
     return new Response(null, {
@@ -70,7 +72,9 @@ export class LiveSockets {
 
   /** Whether nobody listens. */
   get isEmpty(): boolean {
-    return this.#ctx.getWebSockets(TAG).length === 0
+    // The platform is asked as long as somebody may.
+    this.#isEmpty ||= this.#ctx.getWebSockets(TAG).length === 0
+    return this.#isEmpty
   }
 
   /**
