@@ -61,7 +61,7 @@ export function toMessage({ type, data }: Stored): MessageInput {
   const named = typeof id === 'string' && id !== '' ? { id: `langchain/${id}` } : {}
   const shape = { type, data: { ...data, content: emptied(content) } }
   if (role === 'tool') {
-    const output = typeof content === 'string' ? content : shallow(content)
+    const output = shallow(content)
     const callId = String(rest.tool_call_id ?? '')
     const kept = { type, data: without(data, 'content') }
     const isError = rest.status === 'error' && { isError: true }
@@ -216,9 +216,8 @@ function callsIn({ tool_calls: calls }: JsonObject): readonly JsonObject[] {
   return Array.isArray(calls) ? (calls as readonly JsonObject[]) : []
 }
 
-/** Whether an output is what LangChain takes for content: a text, or parts with types. */
+/** Whether an output is parts with types, which LangChain takes as they are. */
 function isContent(output: Json): boolean {
-  if (typeof output === 'string') return true
   return (
     Array.isArray(output) && output.every((part: Json) => isRecord(part) && typeof part.type === 'string')
   )
