@@ -498,6 +498,64 @@ describe.concurrent('from any host, with the memory of the browser alone', () =>
     await expect.poll(() => chat.page.getByText('Call 2 of 2').count()).toBe(1)
   })
 
+  it('races a recording, call by call, and what somebody drops on it without sending it', async ({
+    visits,
+    expect,
+  }) => {
+    const { page } = await visits.tab(visits.briefly(), staticUrl())
+    const race = page.locator('.race')
+    await expect.poll(() => race.getByRole('button', { name: 'Pause' }).count()).toBe(1)
+    await page.emulateMedia({ reducedMotion: 'reduce' })
+    await page.reload()
+    // Without motion its end shows, and what the page says comes first.
+    await expect.poll(() => race.getByText('Call 217 of 217').isVisible()).toBe(true)
+    expect(await page.getByRole('heading', { name: 'Plimsoll', level: 2 }).isVisible()).toBe(true)
+    const bills = (): Promise<string[]> => race.locator('td strong').allInnerTexts()
+    expect(await bills()).toEqual(['$0.85', '$4.14', '$0.84'])
+    expect(await race.getByText('191 calls over the line').count()).toBe(1)
+    await race.getByRole('slider').press('Home')
+    expect(await race.getByText('Call 1 of 217').isVisible()).toBe(true)
+    await race.getByRole('slider').press('ArrowRight')
+    expect(await race.getByRole('slider').getAttribute('aria-valuetext')).toMatch(/^Call 2 of 217; Plimsoll /)
+    const violations = await axeIn(page)
+    expect(await violations()).toEqual([])
+
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`))
+    const give = async (name: string, text: string): Promise<void> => {
+      const choosing = page.waitForEvent('filechooser')
+      await race.getByRole('button', { name: 'Choose a file' }).click()
+      await (await choosing).setFiles({ name, mimeType: 'application/json', buffer: Buffer.from(text) })
+    }
+    await give('empty.json', '[]')
+    await expect
+      .poll(() => race.getByRole('alert').textContent())
+      .toMatch(/^No conversation was found in empty.json/)
+    const messages = Array.from({ length: 40 }, (_, index) => ({
+      role: index % 2 === 0 ? 'user' : 'assistant',
+      content: `canary-7d2e ${index} ${'words and more words '.repeat(40)}`,
+    }))
+    await give('mine.jsonl', `${JSON.stringify({ id: 'mine', messages })}\n`)
+    await expect.poll(() => race.getByText('Call 20 of 20').isVisible()).toBe(true)
+    expect(await race.getByRole('alert').count()).toBe(0)
+    expect(await race.textContent()).toContain('mine.jsonl, 40 messages.')
+    expect(asked.filter((line) => !/^GET \/assets\/[\w.-]+\.(?:js|css)$/.test(line))).toEqual([])
+    expect(JSON.stringify(await page.context().storageState({ indexedDB: true }))).not.toContain(
+      'canary-7d2e',
+    )
+
+    const saving = page.waitForEvent('download')
+    await race.getByRole('button', { name: 'Save as a picture' }).click()
+    const saved = await saving
+    expect(saved.suggestedFilename()).toBe('plimsoll-race.png')
+    mkdirSync('dist/screenshots', { recursive: true })
+    await saved.saveAs('dist/screenshots/race-card.png')
+    await race.getByRole('button', { name: 'Back to the recording' }).click()
+    expect(await race.getByText('Call 217 of 217').isVisible()).toBe(true)
+    await page.emulateMedia({ colorScheme: 'dark' })
+    expect(await violations(['color-contrast'])).toEqual([])
+  })
+
   for (const [locale, field] of [
     ['en-GB', 'Write a message'],
     ['de-DE', 'Nachricht schreiben'],
