@@ -4,7 +4,7 @@
  */
 import { waitUntil } from 'cloudflare:workers'
 import { encryptionOf, inJurisdiction } from '../src/edge/cloudflare.ts'
-import { authenticatorOf, createApp } from '../src/edge/hono.ts'
+import { authenticatorOf, createApp, requestLogOf } from '../src/edge/hono.ts'
 import type { Env } from './env.ts'
 
 export { DeploymentObject, SessionObject, UserObject } from './objects.ts'
@@ -16,4 +16,5 @@ export default createApp((env: Env) => ({
   docsScript: '/rapidoc-min.js',
   health: { encrypted: encryptionOf(env) !== undefined },
   ...(env.SHIELD && { shield: env.SHIELD }),
+  log: requestLogOf(env),
 }))

@@ -8,6 +8,8 @@ export const COUNTERS = ['o200k', 'default', 'chars', 'bytes'] as const
 export const FORMATS = ['plimsoll', 'jsonl', 'json'] as const
 /** What an export may be written as. */
 export const WRITTEN = ['jsonl', 'markdown'] as const
+/** What an operator may do. */
+const ACTIONS = ['find', 'export', 'erase'] as const
 /** What a caller may claim for an import over HTTP. */
 const TRUSTS = ['user', 'import'] as const
 export type CounterName = (typeof COUNTERS)[number]
@@ -153,7 +155,19 @@ export interface ImportCommandOptions {
   }
 }
 
+/** What an operator asks of an edge about a user. */
+export interface AdminOptions {
+  readonly command: 'admin'
+  readonly action: (typeof ACTIONS)[number]
+  readonly user: string
+  readonly tenant?: string
+  readonly url: string
+  /** Where to write an export. Absent: standard output. */
+  readonly to?: string
+}
+
 export type Arguments =
+  | AdminOptions
   | ReplayOptions
   | ExplainOptions
   | ExplainStoredOptions
@@ -186,6 +200,7 @@ usage
   plimsoll export --db <file> --user <id>    print all that is stored of a user, or of a session
   plimsoll explain --db <file> --user <id>   say where every token of a session's next request comes from
   plimsoll import <file>                     turn another program's log into an export that importInto reads
+  plimsoll admin find <user> --url <edge>    print how much an edge holds of a user; export and erase: all of it
 
 --db: a file of sqliteStore. It is only read, beside a process that writes to it
   --user <id>          whose memory it is
@@ -248,12 +263,19 @@ import: of the file or (-) of standard input
   --token <token>      of the user who gets it (default: the variable PLIMSOLL_TOKEN)
   --trust <trust>      user for a backup of their own, import for any other file (default import)
 
+admin: by the operator's secret of the edge, in the variable OPERATOR_SECRET
+  find, export, erase  what is held, in counts; all of it, as an export; remove it for good, and print the certificate
+  --url <address>      of the edge
+  --tenant <id>        the user's tenant
+  --to <path>          export: write it there (default: standard output)
+  --yes                erase: needed
+
 all
   -h, --help           this text
   -v, --version        the version
 
 exit status: 0 done; 1 a line could not be read, explain or diff met a refused call, lint found a problem, a
-start does not fit, an import left something out, or a database has no such session or cannot be read; 2 bad
+start does not fit, an import left something out, an edge refuses, or a database has no such session or cannot be read; 2 bad
 arguments
 `
 
@@ -278,7 +300,7 @@ const BUILD = {
 } as const
 const BUILD_DEFAULTS = { budget: 16_000, tail: 0, compact: false }
 
-const COMMANDS = 'say replay, explain, diff, lint, start, history, export or import'
+const COMMANDS = 'say replay, explain, diff, lint, start, history, export, import or admin'
 const DATABASE = { db: text, user: text, tenant: text } as const
 
 /** Throws {@link UsageError} for anything that it does not understand. */
@@ -303,6 +325,8 @@ export function parseArguments([command, ...rest]: readonly string[]): Arguments
       return parseExport(rest)
     case 'import':
       return parseImport(rest)
+    case 'admin':
+      return parseAdmin(rest)
     case undefined:
       throw new UsageError(`no command: ${COMMANDS}`)
     default:
@@ -444,6 +468,29 @@ function startOf(
   }: Omit<StartCommandOptions, 'command' | 'from' | 'ifNoneMatch'> & { readonly 'if-none-match'?: string },
 ): StartCommandOptions {
   return { command: 'start', from, ...asked, ...(ifNoneMatch !== undefined && { ifNoneMatch }) }
+}
+
+function parseAdmin(argv: readonly string[]): AdminOptions {
+  const { values, files } = parse(argv, { url: text, tenant: text, to: text, yes: FLAG })
+  const [asked, user] = files
+  const action = ACTIONS.find((name) => name === asked)
+  if (!action) throw new UsageError(`admin: say ${ACTIONS.join(', ')}, and the user`)
+  if (user === undefined || user === '' || files.length > 2)
+    throw new UsageError(`admin ${action}: name one user`)
+  const { url, tenant, to, yes = false } = values
+  if (to !== undefined && action !== 'export') throw new UsageError(`admin ${action}: --to is for export`)
+  if (yes !== (action === 'erase'))
+    throw new UsageError(
+      yes ? `admin ${action}: --yes is for erase` : 'admin erase: it is for good; say --yes',
+    )
+  const address = needed('admin', 'url', url)
+  if (!URL.canParse(address)) throw new UsageError(`admin: --url is no address: "${address}"`)
+  return {
+    command: 'admin',
+    ...{ action, user, url: address },
+    ...(tenant !== undefined && { tenant }),
+    ...(to !== undefined && { to }),
+  }
 }
 
 function parseImport(argv: readonly string[]): ImportCommandOptions {

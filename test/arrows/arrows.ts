@@ -27,7 +27,7 @@ const arrows: { readonly [folder: string]: readonly string[] } = {
   'stores/encrypted': ['ports', 'kernel', 'platform'],
   sync: ['ports', 'kernel', 'platform'],
   agent: [...below, 'counters/simple.ts'],
-  bridges: ['ports'],
+  bridges: ['ports', 'kernel/log/message.ts', 'kernel/text/fence.ts'],
   'bridges/ai-sdk': [...below, 'render', 'platform', 'agent/memory-tools.ts'],
   'bridges/mcp': [
     ...below,

@@ -108,7 +108,10 @@ export function shownMessages(role: Role, parts: readonly Part[], names: Map<str
         ...(isError && { status: 'error' }),
       })
     })
-  const { type, data } = fromParts(role, parts)
+  const named = parts.map((part) =>
+    part.type === 'tool-call' ? { ...part, name: callName(part.name, 64) } : part,
+  )
+  const { type, data } = fromParts(role, named)
   const calls = callsIn(data)
   for (const { id, name } of calls) names.set(String(id), String(name))
   // Not every provider takes a blank text beside calls.
@@ -133,7 +136,7 @@ function fromParts(role: Role, parts: readonly Part[], kept?: Stored): Stored {
   const known = callsIn(data)
   const tool_calls = calls.map(({ id, name, input }, at): JsonObject => {
     const args = isRecord(input) ? input : { input }
-    return { type: 'tool_call', ...known[at], id, name: callName(name, 64), args }
+    return { type: 'tool_call', ...known[at], id, name, args }
   })
   return { type, data: { ...data, content: renamed(content, known, tool_calls), tool_calls } }
 }
@@ -167,6 +170,7 @@ function renamed(content: Json, known: readonly JsonObject[], calls: readonly Js
     input: calls[at]?.args ?? {},
     ...part,
     id: calls[at]?.id ?? null,
+    name: calls[at]?.name ?? null,
   }))
 }
 

@@ -58,6 +58,7 @@ import { LiveSockets, scopeIn } from './live-sockets.ts'
 import { objectName } from './object-name.ts'
 import { PUSHED, PushedTurns } from './pushed-turns.ts'
 import { answerErase, erasedIn, isErase, pushRefusals } from './pushes.ts'
+import { tellRun } from './run-line.ts'
 import {
   type Asked,
   CHANGES,
@@ -221,10 +222,13 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     tools: (session) => this.#settings.tools?.(session) ?? memoryTools(session),
     host: webHost,
     beforeModel: (tokens) => this.#spend(tokens),
-    afterModel: (usage, tokens) => this.#settle(usage, tokens),
+    afterModel: (usage, { receipt }) => this.#settle(usage, receipt.used),
     onWork: (due) => void this.#work.schedule(CHATS, due),
     onTurn: (due) => this.#work.schedule(COMPLETIONS, due),
-    onEnd: () => this.#tell(),
+    onEnd: (end) => {
+      this.#tell()
+      tellRun(this.#settings, this.ctx.id.toString(), end)
+    },
   })
   readonly #pushed = new PushedTurns({
     work: this.#work,

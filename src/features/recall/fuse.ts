@@ -1,6 +1,9 @@
 import type { Ranked } from './rank.ts'
 
-/** Of reciprocal-rank fusion (Cormack, Clarke and Büttcher 2009): how little a first place is more than a second. */
+/**
+ * Of reciprocal-rank fusion (Cormack, Clarke and Büttcher 2009): how little a first place is more
+ * than a second.
+ */
 const K = 60
 
 /**

@@ -27,7 +27,10 @@ export interface SessionVectorsParts {
 /** A message without vectors, and the texts that they are made of. */
 type Wanted = readonly [id: string, texts: readonly string[]]
 
-/** Of a block: how its vectors were made, how many messages of the log it has come to, and whose vectors they are. */
+/**
+ * Of a block: how its vectors were made, how many messages of the log it has come to, and whose
+ * vectors they are.
+ */
 type Header = readonly [
   kind: string,
   extent: number,

@@ -13,7 +13,9 @@ const MOST = 127
 /** A vector, in whole numbers of -127 to 127. */
 export type Vector = Int8Array
 
-/** The vectors of texts, as many as there are texts. @throws what the embedder throws; where it took too long, or gave none */
+/**
+ * A vector for each text. @throws what the embedder throws; where it took too long, or gave none
+ */
 export type Embed = (texts: readonly string[], use: 'passage' | 'query') => Promise<readonly Vector[]>
 
 /** An app's embedder, within its limits, and checked. */
