@@ -7,6 +7,7 @@ import type { PushAnswer, PushRejection, PushRequest, PushResult, SyncOp } from 
 import { deciding } from './deciding.ts'
 import { lacking } from './home-attachments.ts'
 import { type HomeState, homeStateIn, STATE_ROW } from './home-state.ts'
+import { attachmentsOf } from './pulled.ts'
 import { pushedOps, secretBeside } from './pushed.ts'
 import { NO_GENERATION } from './state.ts'
 import { newTok, tokWith } from './tok.ts'
@@ -57,10 +58,11 @@ export function accepted(
   if (decision.log.length === 0) return decision
   const before = homeStateIn(rows.replica)
   const envelopes = new Map(ops.map(({ envelope }) => [envelope.opId, envelope]))
-  const log = decision.log.map((row) => {
-    if (row.place > 0) return row
+  const log = decision.log.map((row): LogRow => {
     const { kind, sources, attachments } = envelopes.get(row.opId) ?? {}
-    return { tok: tokWith(newTok(), kind === 'put' ? sources : attachments), ...row }
+    const names = kind === 'put' ? sources : attachments && namedBeside(row) ? attachments : []
+    if (row.place > 0 && !names?.length) return row
+    return { tok: tokWith(row.place > 0 ? '' : newTok(), names), ...row }
   })
   // Of a log from before it was a home, nobody knows here where it begins: `begin` finds out.
   const hasBegun = before ? !decision.erase : rows.head.seq > 0 && !decision.erase
@@ -72,6 +74,11 @@ export function accepted(
     erased: before ? [...before.erased, before.generation] : [],
   }
   return { ...decision, log, replica: written(state) }
+}
+
+/** Whether what a message names is to be kept beside it. */
+function namedBeside(row: LogRow): boolean {
+  return row.body !== null && attachmentsOf(row) === undefined
 }
 
 /** Where a log begins, by its first row: one that was copied need not begin with 1. */

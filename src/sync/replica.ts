@@ -207,15 +207,6 @@ export class Replica {
     }
   }
 
-  /** Messages name these attachments, whose bytes came later. */
-  async use(used: readonly string[]): Promise<void> {
-    for (;;) {
-      const view = await this.view()
-      const replica = { state: JSON.stringify(view.state) }
-      if (await this.write(view, [], () => ({ ...nothingWritten([]), used, replica }))) return
-    }
-  }
-
   /**
    * Keeps an attachment that was wanted, or nothing where the home has none.
    *

@@ -38,23 +38,8 @@ export async function resetReplica(
   }
   const ops = [...held.map(({ op }) => op), asking(SECRET)] as readonly unknown[] as readonly SealedOp[]
   const decide = reset === 'erased' ? resetErased : resetAll
-  const ids = held.flatMap(({ op }) => op.envelope.attachments ?? [])
-  const attached = await Promise.all(ids.map((id) => replica.store.attachment(id)))
-  let used: readonly string[] = []
-  const isWritten = await replica.write(view, ops, (rows) => {
-    const decision = decide(generation, held, rows)
-    used = decision.used
-    return decision
-  })
-  // All attachments went with the log; what is still to be sent is nowhere else.
-  const left = attached.flatMap((one) => (isWritten && one && used.includes(one.id) ? one : []))
-  for (const one of left) await replica.store.attach(one, NEVER)
-  if (left.length > 0) await replica.use(left.map(({ id }) => id))
-  return isWritten
+  return replica.write(view, ops, (rows) => decide(generation, held, rows))
 }
-
-/** An attachment that a message names is not removed for its age. */
-const NEVER = Number.MAX_SAFE_INTEGER
 
 /** What was written while the scope was no replica waits from now on. */
 export async function adoptLog(replica: Replica, view: View): Promise<void> {
@@ -132,6 +117,8 @@ function emptied(
       outbox: again.waiting.map(outboxRow),
       sent: sentOf(held, again.waiting),
       rebase: BEGINNING,
+      // What is still to be sent is nowhere else.
+      kept: again.decision.used,
     },
   }
 }

@@ -141,9 +141,11 @@ export class ScopeSync {
 
   /** The home never takes an attachment: nor what names it. */
   unsuppliable(id: string, rejected: PushRejection): void {
-    this.#lacks = this.#lacks.filter((one) => one !== id)
+    const left = new Set<string>()
     for (const { envelope } of this.replica.seen?.waiting ?? [])
       if (envelope.attachments?.includes(id)) this.#refusals.set(envelope.opId, { rejected })
+      else for (const one of envelope.attachments ?? []) left.add(one)
+    this.#lacks = this.#lacks.filter((one) => left.has(one))
     this.isPullDue = true
   }
 
@@ -214,7 +216,11 @@ export class ScopeSync {
       else this.#refusals.set(opId, result)
     })
     if (answer.results.length === ops.length) this.#unsent = this.#open - ops.length
-    this.#lacks = answer.lacks ?? []
+    // No home is given what it was not told of.
+    const named = new Set(
+      ops.slice(answer.results.length).flatMap(({ envelope }) => envelope.attachments ?? []),
+    )
+    this.#lacks = (answer.lacks ?? []).filter((id) => named.delete(id))
     const isAsked = this.#lacks.some((id) => !this.#sent.has(id))
     return { hasMoved: answer.results.length > 0 || isAsked, refused: [] }
   }
