@@ -7,7 +7,9 @@ import { isOlder } from './peer.ts'
 import { toAISDK } from './to-ai-sdk.ts'
 import { toToolSpecs } from './tools.ts'
 
-/** What a compaction asks of contexts; give it what the loop is given, so that both are one lane. */
+/**
+ * What a compaction asks of contexts; give it what the loop is given, so that both are one lane.
+ */
 export interface CompactOptions extends AskedOptions {
   /** Whether to set Anthropic's cache breakpoints, at most four. Default `false`. */
   readonly cache?: boolean
