@@ -1,3 +1,4 @@
+import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import { deferred } from '../turn/deferred.ts'
 import { BEAT_MS, bodyFrame, type ObjectFrame, type WorkerFrame } from './frames.ts'
@@ -49,8 +50,8 @@ export class ServedRelay {
     })
     socket.binaryType = 'arraybuffer'
     socket.addEventListener('message', ({ data }) => this.#heard(data as string | ArrayBuffer))
-    socket.addEventListener('close', () => this.#end(new Error('the object is gone')))
-    socket.addEventListener('error', () => this.#end(new Error('the object is gone')))
+    socket.addEventListener('close', () => this.#end(gone()))
+    socket.addEventListener('error', () => this.#end(gone()))
     socket.accept()
     const { keepAlive } = options
     this.#beatLater(keepAlive === undefined ? undefined : new TextEncoder().encode(keepAlive))
@@ -141,12 +142,12 @@ export class ServedRelay {
     try {
       this.#socket.send(frame)
     } catch {
-      this.#end(new Error('the object is gone'))
+      this.#end(gone())
     }
   }
 
   /** @param error why the stream is not whole */
-  #end(error?: Error): void {
+  #end(error?: PlimsollError): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
     const reader = this.#reader
@@ -159,4 +160,8 @@ export class ServedRelay {
     } catch {}
     this.#ended.resolve()
   }
+}
+
+function gone(): PlimsollError {
+  return new PlimsollError('ERR_INTERRUPTED', 'chat: the object is gone')
 }

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { ModelParts } from '../../../src/edge/cloudflare.ts'
+import { steadyModel } from '../../../src/edge/models/steady-model.ts'
 import { bodyFrame, RELAY_HEADER, type WorkerFrame } from '../../../src/edge/relay/frames.ts'
 import { accepted } from '../../../src/edge/replica/refusal.ts'
 import type { Model } from '../../../src/ports/model.ts'
@@ -21,9 +22,28 @@ const fetching = ({ fetch }: ModelParts): Model => ({
   },
 })
 
+/** Timers that were set since, and have neither run out nor been cleared: those of all that runs. */
+function timers(): ReadonlySet<unknown> {
+  const pending = new Set<unknown>()
+  const { setTimeout: set, clearTimeout: clear } = globalThis
+  vi.stubGlobal('setTimeout', (run: () => void, ms: number) => {
+    const timer = set(() => {
+      pending.delete(timer)
+      run()
+    }, ms)
+    pending.add(timer)
+    return timer
+  })
+  vi.stubGlobal('clearTimeout', (timer: number) => {
+    pending.delete(timer)
+    clear(timer)
+  })
+  return pending
+}
+
 /** A session whose model fetches: by the app’s Worker, unless the test has a relay of its own. */
 async function opened(): Promise<{ readonly world: World; readonly asked: () => number }> {
-  await changeSessions((settings) => ({ ...settings, model: fetching }))
+  await changeSessions((settings) => ({ ...settings, model: (parts) => steadyModel(fetching(parts), parts) }))
   let asked = 0
   vi.stubGlobal('fetch', async () => {
     asked++
@@ -91,7 +111,10 @@ describe('a chat whose model fetches', () => {
 
   it('is not asked for by its object as long as its Worker is there', async () => {
     const { world, asked } = await opened()
+    const pending = timers()
     const { run, webSocket, told, read } = await begun(world)
+    // With one the object could not hibernate.
+    await vi.waitFor(() => expect([...pending]).toEqual([]))
     webSocket.send(JSON.stringify({ type: 'beat' }))
     webSocket.send(JSON.stringify({ type: 'head', n: 1, status: 200, headers: [] }))
     webSocket.send(bodyFrame(1, [new TextEncoder().encode('From the'), new TextEncoder().encode(' Worker.')]))

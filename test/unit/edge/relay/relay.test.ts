@@ -317,6 +317,6 @@ describe('a Worker that serves a chat', () => {
     relays.closed(object as never)
     const read = new Response(served.stream).text()
     worker.send(JSON.stringify({ type: 'beat' }))
-    await expect(read).rejects.toThrow('the object is gone')
+    await expect(read).rejects.toMatchObject({ code: 'ERR_INTERRUPTED' })
   })
 })
