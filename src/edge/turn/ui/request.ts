@@ -115,8 +115,9 @@ export function keyOf({ trigger, messages, messageId, idempotencyKey, isFresh }:
   if (idempotencyKey !== undefined)
     return { key: `key/${hashText(idempotencyKey)}`, fingerprint, among: 'all', isNamed: true }
   const isAnother = trigger === 'regenerate-message' && messageId === undefined
-  // Nothing that has ended can have had an id that is made here.
-  const among = isAnother || isFresh ? 'running' : messageId === undefined ? 'all' : 'newest'
+  // A fresh id comes again where the answer to a call was lost, and at no other time.
+  const isOfNewest = messageId !== undefined || isFresh
+  const among = isAnother ? 'running' : isOfNewest ? 'newest' : 'all'
   return { key: `request/${fingerprint}`, fingerprint, among }
 }
 
