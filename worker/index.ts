@@ -4,7 +4,7 @@
  */
 import { waitUntil } from 'cloudflare:workers'
 import { encryptionOf, inJurisdiction } from '../src/edge/cloudflare.ts'
-import { authenticatorOf, createApp } from '../src/edge/hono.ts'
+import { authenticatorOf, createApp, requestLogOf } from '../src/edge/hono.ts'
 import type { Env } from './env.ts'
 
 export { DeploymentObject, SessionObject, UserObject } from './objects.ts'
@@ -12,8 +12,8 @@ export { DeploymentObject, SessionObject, UserObject } from './objects.ts'
 export default createApp((env: Env) => ({
   objects: inJurisdiction(env, env.JURISDICTION),
   ...authenticatorOf(env, { waitUntil }),
-  origins: env.ORIGINS?.split(/[\s,]+/).filter((origin) => origin !== '') ?? [],
   docsScript: '/rapidoc-min.js',
   health: { encrypted: encryptionOf(env) !== undefined },
   ...(env.SHIELD && { shield: env.SHIELD }),
+  log: requestLogOf(env),
 }))

@@ -5,11 +5,13 @@ import {
   inJurisdiction,
   SessionObject as Session,
   type SessionSettings,
+  type TenantBudgets,
   UserObject as User,
   type UserBudgets,
   type UserSettings,
 } from '../src/edge/cloudflare.ts'
-import { modelOf } from '../src/edge/models/index.ts'
+import { runLogOf } from '../src/edge/hono.ts'
+import { modelOf, pricesIn } from '../src/edge/models/index.ts'
 import {
   checkpoint,
   compaction,
@@ -58,6 +60,8 @@ export class SessionObject extends Session<Env> {
       memory: { ...memoryOf(env), use: [...featuresOf(env), extraction(), compaction()] },
       ...encryptedBy(env),
       ...leaseOf(env),
+      ...(env.MODEL_PRICES && { prices: pricesIn(env.MODEL_PRICES) }),
+      onRun: runLogOf(env),
       model,
       budgets: {
         ...limit('appendsPerMinute', env.APPENDS_PER_MINUTE),
@@ -81,6 +85,7 @@ export class UserObject extends User<Env> {
       ...encryptedBy(env),
       budgets: userBudgets(env, 'USER_MODEL_TOKENS_PER_DAY'),
       guestBudgets: userBudgets(env, 'GUEST_MODEL_TOKENS_PER_DAY'),
+      ...tenantsOf(env),
     }
   }
 }
@@ -99,6 +104,19 @@ function userBudgets(env: Env, name: keyof typeof TOKENS_PER_DAY): UserBudgets {
   }
 }
 
+/** Budgets of each tenant. @throws ERR_NOT_CONFIGURED: nobody has a tenant */
+function tenantsOf(env: Env): Pick<UserSettings, 'tenantBudgets'> {
+  const { TENANT_SESSIONS_PER_HOUR: sessions, TENANT_MODEL_TOKENS_PER_DAY: tokens } = env
+  const budgets: TenantBudgets = {
+    ...limit('sessionsPerHour', sessions),
+    ...limit('modelTokensPerDay', tokens),
+  }
+  if (Object.keys(budgets).length === 0) return {}
+  if (!env.JWT_TENANT_CLAIM)
+    throw new PlimsollError('ERR_NOT_CONFIGURED', 'settings: TENANT_… need JWT_TENANT_CLAIM')
+  return { tenantBudgets: () => budgets }
+}
+
 /** A budget of the model's tokens: as it is set, or where anybody can spend what costs. */
 function tokensPerDay(
   env: Env,
@@ -112,7 +130,8 @@ function tokensPerDay(
 /** Whether there is any budget that sessions share. */
 function isShared(env: Env): boolean {
   const names = Object.keys(TOKENS_PER_DAY) as (keyof typeof TOKENS_PER_DAY)[]
-  return names.some((name) => tokensPerDay(env, name).modelTokensPerDay !== false)
+  const isTenants = Boolean(env.TENANT_MODEL_TOKENS_PER_DAY)
+  return isTenants || names.some((name) => tokensPerDay(env, name).modelTokensPerDay !== false)
 }
 
 function memoryOf({ BUDGET, MAX_OUTPUT_TOKENS, SYSTEM }: Env): SessionSettings['memory'] {

@@ -367,8 +367,9 @@ export interface Decision {
   readonly sums: ReadonlyMap<string, Sum>
   /**
    * Names that are deleted from now on, which the store remembers: an entry loses body, derived
-   * column and what is behind a space in its `tok`, and an attachment is removed. Where there are any, all that was derived from the log is
-   * removed too. Names that nothing has are remembered too, since remove wins.
+   * column and what is behind a space in its `tok`, and an attachment is removed. Where there are
+   * any, all that was derived from the log is removed too. Names that nothing has are remembered
+   * too, since remove wins.
    */
   readonly emptied: readonly Name[]
   /** Rows that are there after this seq keep no hashes of contexts. Absent: all do. */

@@ -7,6 +7,7 @@ import { type Shield, shield } from '../auth/shield.ts'
 import { checkSettings } from '../check-settings.ts'
 import { traceOf } from '../trace.ts'
 import type { AppEnv } from './app-env.ts'
+import { logMost } from './log-most.ts'
 import { asPlimsollError, problemResponse } from './problem.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { contextRoutes } from './routes/context.ts'
@@ -21,7 +22,7 @@ import { readyRoutes } from './routes/ready.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { syncRoutes } from './routes/sync.ts'
 import { transferRoutes } from './routes/transfer.ts'
-import type { AppSettings, LogLine } from './settings.ts'
+import type { AppSettings } from './settings.ts'
 
 /**
  * The edge's HTTP API as a Hono app, to be served by itself or mounted in one of your own.
@@ -125,7 +126,8 @@ const logged: MiddlewareHandler<AppEnv> = async (context, next) => {
   context.set('requestId', requestId)
   await next()
   const { error, res, req } = context
-  const { operator } = context.var
+  const { account, operator } = context.var
+  const run = res.headers.get('Plimsoll-Run')
   // The answer to an upgrade cannot be changed.
   if (res.status !== 101) res.headers.set('X-Request-Id', requestId)
   const settings: AppSettings | undefined = context.var.settings
@@ -138,6 +140,8 @@ const logged: MiddlewareHandler<AppEnv> = async (context, next) => {
     milliseconds: Date.now() - begun,
     ...(error && { code: asPlimsollError(error).code }),
     ...(error && res.status >= 500 && { error: traceOf(error) }),
+    ...account,
+    ...(run !== null && { run }),
     ...(operator && { operator }),
   })
 }
@@ -157,9 +161,4 @@ function guardsFor(settings: AppSettings): Guards {
   checkSettings('createApp', settings, SETTINGS)
   const { origins = [], shield: limiter } = settings
   return { settings, crossOrigin: crossOrigin({ origins }), ...(limiter && { shield: shield(limiter) }) }
-}
-
-function logMost(line: LogLine): void {
-  if (line.status >= 500) console.error(JSON.stringify(line))
-  else if (line.operator) console.log(JSON.stringify(line))
 }

@@ -53,7 +53,8 @@ import { WorkQueue } from '../work/work-queue.ts'
 import { type Answer, answer } from './answer.ts'
 import type { EdgeBindings } from './bindings.ts'
 import type { BriefBudget } from './brief-budget.ts'
-import { DEPLOYMENT } from './deployment-name.ts'
+import { ASKERS_A_LEASE, DEPLOYMENT, tenantName } from './deployment-name.ts'
+import type { DeploymentObject } from './deployment-object.ts'
 import { type ObjectStore, objectStore, secretsOf } from './encryption.ts'
 import { Failures, reportTo } from './failures.ts'
 import { heldScope, tellingScope } from './held-scope.ts'
@@ -64,7 +65,14 @@ import { userOf } from './session-home.ts'
 import type { Confirmed, Settled } from './session-life.ts'
 import type { SessionObject } from './session-object.ts'
 import type { CallMeta, SessionOptions } from './session-rpc.ts'
-import { framesPerMinute, granted, guestReads, type UserSettings, userBudgets } from './settings.ts'
+import {
+  framesPerMinute,
+  grantedOf,
+  guestReads,
+  type TenantBudgets,
+  type UserSettings,
+  userBudgets,
+} from './settings.ts'
 import { type ImportAnswer, type ImportCall, importLines, lineStream } from './transfer.ts'
 import { type UserCallInput, type UserCallName, type UserMemory, userCalls } from './user-calls.ts'
 
@@ -105,8 +113,6 @@ const ERASING_SECONDS = 5
 const RECALLED = 32
 /** For clocks that differ: a token holds some seconds longer. */
 const GUEST_MARGIN_MS = 60_000
-/** What the user's object takes of the deployment's budget at once, in what a session takes. */
-const SESSIONS_A_LEASE = 4
 
 /** Sessions are to confirm what was deleted in the user's scope up to that seq. */
 interface ForgetWork {
@@ -359,35 +365,47 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     this.#check(scope)
     await this.#checkGuest(scope, true)
     await this.#unlock(scope)
-    this.#budgetsOf(scope).take('sessions', 1)
+    const buckets = this.#budgetsOf(scope)
+    buckets.take('sessions', 1)
+    const tenant = this.#tenantOf(scope)
+    if (tenant?.budgets.sessionsPerHour === undefined) return
+    try {
+      await callObject(tenant.stub, webHost, 'budget', (object) => object.admit(tenant.budgets))
+    } catch (error) {
+      buckets.settle('sessions', -1)
+      throw error
+    }
+  }
+
+  /** The object of the user's tenant. @throws ERR_NOT_CONFIGURED: nothing holds its budgets */
+  #tenantOf({ tenant }: Scope): Tenant | undefined {
+    if (tenant === undefined) return undefined
+    const budgets = this.#settings.tenantBudgets?.(tenant)
+    if (!budgets) return undefined
+    const { DEPLOYMENT: deployments } = this.env
+    if (!deployments)
+      throw new PlimsollError('ERR_NOT_CONFIGURED', 'settings: tenantBudgets need the binding DEPLOYMENT')
+    return { budgets, stub: () => deployments.getByName(tenantName(tenant)) }
   }
 
   /**
-   * Tokens of the model for one of the user's sessions, of the budgets of the user and of the
-   * deployment. @throws ERR_NOT_FOUND, ERR_RATE_LIMIT, ERR_LIMIT, ERR_OVERLOADED, ERR_STORAGE
+   * Tokens of the model for one of the user's sessions, of the budgets of the user, of the tenant
+   * and of the deployment. @throws ERR_NOT_FOUND, ERR_RATE_LIMIT, ERR_LIMIT, ERR_OVERLOADED,
+   * ERR_STORAGE
    */
   async lease(scope: Scope, ask: Ask): Promise<number> {
     this.#check(scope)
     const buckets = this.#budgetsOf(scope)
-    const amount = granted(buckets, 'userModelTokens', ask)
     const { DEPLOYMENT: deployments } = this.env
-    if (!deployments) return amount
+    const tenant = this.#tenantOf(scope)
+    const stub = tenant?.stub ?? (deployments && (() => deployments.getByName(DEPLOYMENT)))
     // As much again as a session takes, several times: one object answers all users.
-    const lease = new TokenLease(this.ctx.storage, ask.wanted * SESSIONS_A_LEASE, (asked) =>
-      callObject(
-        () => deployments.getByName(DEPLOYMENT),
-        webHost,
-        'budget',
-        (object) => object.lease(asked),
-      ),
-    )
-    try {
-      await lease.take(amount)
-    } catch (error) {
-      buckets.settle('userModelTokens', -amount)
-      throw error
-    }
-    return amount
+    const wider =
+      stub &&
+      new TokenLease(this.ctx.storage, ask.wanted * ASKERS_A_LEASE, (asked) =>
+        callObject(stub, webHost, 'budget', (object) => object.lease(asked, tenant?.budgets)),
+      )
+    return grantedOf(buckets, 'userModelTokens', ask, wider)
   }
 
   /**
@@ -929,6 +947,12 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     const isOwn = scope.sessionId === undefined && (name === undefined || name === objectName(scope))
     if (!isOwn) throw new PlimsollError('ERR_NOT_FOUND', 'user: no such user')
   }
+}
+
+/** Who keeps the budgets of a user's tenant. */
+interface Tenant {
+  readonly budgets: TenantBudgets
+  readonly stub: () => DurableObjectStub<DeploymentObject>
 }
 
 /** What an erase came to. */

@@ -2,9 +2,10 @@ import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { EdgeSession } from '../features.ts'
-import { hookedModel } from './hooked-model.ts'
+import { hookedModel, type ModelHooks } from './hooked-model.ts'
 import type { ChatRequest, RequestKey, TurnOutcome, TurnWork } from './protocol.ts'
 import { type RunRow, RunTables } from './run-tables.ts'
+import { addCall, nothingSpent } from './spent.ts'
 import { endedTape, RunTape, type TapeSource } from './tape.ts'
 import { tapeStream } from './tape-stream.ts'
 import { Turn } from './turn.ts'
@@ -248,20 +249,31 @@ export class Turns {
     const place = hidden && tables.insert({ id, ...hidden, keep: hidden.isNamed ? KEEP_NAMED_MS : KEEP_MS })
     const onFailure = (error: unknown): void => turn.fail(error)
     const tape = new RunTape(place === undefined ? undefined : { tables, place, host, onFailure })
-    const onEnd = (outcome: TurnOutcome | undefined): void => this.#end(turn, place, outcome)
+    const begunAt = host.now()
+    const spent = nothingSpent()
+    const onEnd = (outcome: TurnOutcome | undefined): void => {
+      this.#end(turn, place, outcome)
+      if (!outcome) return
+      const milliseconds = host.now() - begunAt
+      this.#options.onEnd?.({ run: id, ...outcome, ...spent, milliseconds, size: tape.size })
+    }
     const turn: Turn = new Turn({ id, key, tape, host, onEnd })
-    void turn.work(request, () => this.#work(session))
+    void turn.work(request, () => this.#work(session, spent))
     return turn
   }
 
-  async #work(open: Open): Promise<TurnWork> {
+  async #work(open: Open, spent: ReturnType<typeof nothingSpent>): Promise<TurnWork> {
     const { model, tools, run, lease: leaseOf, ...hooks } = this.#options
     const options = run?.() ?? {}
     const lease = leaseOf?.()
     const answering = await model()
     const session = await open()
+    const afterModel: ModelHooks['afterModel'] = (usage, context) => {
+      addCall(spent, answering.id, usage, context)
+      return hooks.afterModel?.(usage, context)
+    }
     return {
-      model: (more) => hookedModel(answering, { ...hooks, ...more }),
+      model: (more) => hookedModel(answering, { ...hooks, afterModel, ...more }),
       session,
       tools: tools?.(session) ?? [],
       options: { ...options, timeouts: { ...TIMEOUTS, ...options.timeouts } },
@@ -269,11 +281,9 @@ export class Turns {
     }
   }
 
-  #end({ id, tape }: Turn, place: number | undefined, outcome: TurnOutcome | undefined): void {
-    const { onEnd } = this.#options
+  #end({ tape }: Turn, place: number | undefined, outcome: TurnOutcome | undefined): void {
     if (place === undefined) this.#busy = undefined
     else this.#endKept(tape, place, outcome !== undefined)
-    if (outcome) onEnd?.({ run: id, ...outcome, size: tape.size })
   }
 
   #endKept(tape: RunTape, place: number, hasBegun: boolean): void {

@@ -247,11 +247,18 @@ describe('a run that fails', () => {
     expect(text).not.toContain('secret')
     expect(text.endsWith(SSE_DONE)).toBe(true)
     expect(ends).toEqual([
-      { run: expect.any(String), status: 'failed', code: 'ERR_MODEL', steps: 0, size: text.length },
+      {
+        ...{ run: expect.any(String), status: 'failed', code: 'ERR_MODEL', steps: 0, size: text.length },
+        ...{ model: 'replies', calls: 1, unreported: 1, tokens: expect.any(Number) },
+        ...{ epoch: expect.any(String), milliseconds: expect.any(Number) },
+        ...{ inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0 },
+      },
     ])
     await textOf((await chats.start(asked)).stream)
     expect((await reload()).map(({ role }) => role)).toEqual(['user', 'assistant'])
-    expect(ends[1]).toMatchObject({ status: 'done', steps: 1 })
+    expect(ends[1]).toMatchObject({
+      ...{ status: 'done', steps: 1, calls: 1, unreported: 0, inputTokens: 10, outputTokens: 5 },
+    })
   })
 
   it('by an error of ours that only a caller of ours could have made says nothing of it', async () => {
@@ -311,8 +318,8 @@ describe('a run that fails', () => {
     const told: unknown[] = []
     const { chats, reload } = openScene([{ text: 'Hi' }, { text: 'Oh', fails: true }], {
       beforeModel: (tokens) => void asked.push(tokens),
-      afterModel: (usage, tokens) => {
-        told.push([usage, tokens])
+      afterModel: (usage, { receipt }) => {
+        told.push([usage, receipt.used])
         throw new Error('nobody minds')
       },
     })
