@@ -22,7 +22,7 @@ const fetching = ({ fetch }: ModelParts): Model => ({
   },
 })
 
-/** Timers that were set since, and have neither run out nor been cleared: those of all that runs. */
+/** Timers that were set since, and have neither run out nor been cleared. */
 function timers(): ReadonlySet<unknown> {
   const pending = new Set<unknown>()
   const { setTimeout: set, clearTimeout: clear } = globalThis
