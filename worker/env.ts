@@ -1,14 +1,12 @@
 import type { EdgeBindings, EncryptionVariables } from '../src/edge/cloudflare.ts'
-import type { AuthSettings, RateLimiter } from '../src/edge/hono.ts'
+import type { AuthSettings, LogEnv, RateLimiter } from '../src/edge/hono.ts'
 import type { ModelEnv } from '../src/edge/models/index.ts'
 
 /**
  * What `wrangler.toml` binds, and what is set by variables and secrets; docs/deploy.md says what
  * each is for.
  */
-export interface Env extends EdgeBindings, AuthSettings, EncryptionVariables, ModelEnv {
-  /** Origins whose pages may call, parted by spaces or commas. Default: only the edge's own. */
-  readonly ORIGINS?: string
+export interface Env extends EdgeBindings, AuthSettings, EncryptionVariables, LogEnv, ModelEnv {
   /** A rate-limit binding, as a coarse shield. Default: none. */
   readonly SHIELD?: RateLimiter
   /**
@@ -29,6 +27,8 @@ export interface Env extends EdgeBindings, AuthSettings, EncryptionVariables, Mo
    * Default: off.
    */
   readonly LEASE?: string
+  /** `on`: what devices encrypted is kept and ordered, and nothing is read. Default: off. */
+  readonly CIPHERTEXT?: string
   /** Calls that append, a session. Default: no limit; so with the others. */
   readonly APPENDS_PER_MINUTE?: string
   /** Bytes of bodies that write, a session; and as many again a user. */
@@ -52,4 +52,13 @@ export interface Env extends EdgeBindings, AuthSettings, EncryptionVariables, Mo
   readonly GUEST_MODEL_TOKENS_PER_DAY?: string
   readonly USER_MODEL_TOKENS_PER_DAY?: string
   readonly DEPLOYMENT_MODEL_TOKENS_PER_DAY?: string
+  /** The same for all users of one tenant. Default: no limit. */
+  readonly TENANT_MODEL_TOKENS_PER_DAY?: string
+  /** Sessions that all users of one tenant make. Default: no limit. */
+  readonly TENANT_SESSIONS_PER_HOUR?: string
+  /**
+   * Dollars a million tokens, `input=2.5 cached=0.25 write=3.125 output=10`, for the `cost` of
+   * runs. Default: none is told.
+   */
+  readonly MODEL_PRICES?: string
 }

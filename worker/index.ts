@@ -4,16 +4,18 @@
  */
 import { waitUntil } from 'cloudflare:workers'
 import { encryptionOf, inJurisdiction } from '../src/edge/cloudflare.ts'
-import { authenticatorOf, createApp } from '../src/edge/hono.ts'
+import { authenticatorOf, createApp, requestLogOf } from '../src/edge/hono.ts'
 import type { Env } from './env.ts'
+import { isOn } from './is-on.ts'
 
 export { DeploymentObject, SessionObject, UserObject } from './objects.ts'
 
 export default createApp((env: Env) => ({
   objects: inJurisdiction(env, env.JURISDICTION),
   ...authenticatorOf(env, { waitUntil }),
-  origins: env.ORIGINS?.split(/[\s,]+/).filter((origin) => origin !== '') ?? [],
   docsScript: '/rapidoc-min.js',
   health: { encrypted: encryptionOf(env) !== undefined },
+  ...(isOn('CIPHERTEXT', env.CIPHERTEXT) && { ciphertext: true }),
   ...(env.SHIELD && { shield: env.SHIELD }),
+  log: requestLogOf(env),
 }))

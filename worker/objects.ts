@@ -5,18 +5,19 @@ import {
   inJurisdiction,
   SessionObject as Session,
   type SessionSettings,
+  type TenantBudgets,
   UserObject as User,
   type UserBudgets,
   type UserSettings,
 } from '../src/edge/cloudflare.ts'
-import { modelOf } from '../src/edge/models/index.ts'
+import { runLogOf } from '../src/edge/hono.ts'
+import { modelOf, pricesIn } from '../src/edge/models/index.ts'
 import {
   checkpoint,
   compaction,
   extraction,
   type Feature,
   facts,
-  type Model,
   PlimsollError,
   profile,
   type RetentionOptions,
@@ -26,6 +27,7 @@ import {
 } from '../src/index.ts'
 import { englishStemmer } from '../src/stemmer.ts'
 import type { Env } from './env.ts'
+import { isOn } from './is-on.ts'
 
 const DEFAULT_BUDGET = 16_000
 /** Of a user, and of a session, so that a session's copy of the user's stays small. */
@@ -48,17 +50,13 @@ export class SessionObject extends Session<Env> {
 
   protected settings(): SessionSettings {
     const { env } = this
-    // Made at the first reply, since most calls need none.
-    let made: Model | undefined
-    const model = (): Model => {
-      made ??= modelOf(env, { isDevelopment: env.AUTH === 'development' })
-      return made
-    }
     return {
       memory: { ...memoryOf(env), use: [...featuresOf(env), extraction(), compaction()] },
       ...encryptedBy(env),
-      ...leaseOf(env),
-      model,
+      ...(isOn('LEASE', env.LEASE) && { lease: {} }),
+      ...(env.MODEL_PRICES && { prices: pricesIn(env.MODEL_PRICES) }),
+      onRun: runLogOf(env),
+      model: (parts) => modelOf(env, { ...parts, isDevelopment: env.AUTH === 'development' }),
       budgets: {
         ...limit('appendsPerMinute', env.APPENDS_PER_MINUTE),
         ...limit('bytesPerDay', env.BYTES_PER_DAY),
@@ -81,6 +79,7 @@ export class UserObject extends User<Env> {
       ...encryptedBy(env),
       budgets: userBudgets(env, 'USER_MODEL_TOKENS_PER_DAY'),
       guestBudgets: userBudgets(env, 'GUEST_MODEL_TOKENS_PER_DAY'),
+      ...tenantsOf(env),
     }
   }
 }
@@ -99,6 +98,19 @@ function userBudgets(env: Env, name: keyof typeof TOKENS_PER_DAY): UserBudgets {
   }
 }
 
+/** Budgets of each tenant. @throws ERR_NOT_CONFIGURED: nobody has a tenant */
+function tenantsOf(env: Env): Pick<UserSettings, 'tenantBudgets'> {
+  const { TENANT_SESSIONS_PER_HOUR: sessions, TENANT_MODEL_TOKENS_PER_DAY: tokens } = env
+  const budgets: TenantBudgets = {
+    ...limit('sessionsPerHour', sessions),
+    ...limit('modelTokensPerDay', tokens),
+  }
+  if (Object.keys(budgets).length === 0) return {}
+  if (!env.JWT_TENANT_CLAIM)
+    throw new PlimsollError('ERR_NOT_CONFIGURED', 'settings: TENANT_… need JWT_TENANT_CLAIM')
+  return { tenantBudgets: () => budgets }
+}
+
 /** A budget of the model's tokens: as it is set, or where anybody can spend what costs. */
 function tokensPerDay(
   env: Env,
@@ -112,7 +124,8 @@ function tokensPerDay(
 /** Whether there is any budget that sessions share. */
 function isShared(env: Env): boolean {
   const names = Object.keys(TOKENS_PER_DAY) as (keyof typeof TOKENS_PER_DAY)[]
-  return names.some((name) => tokensPerDay(env, name).modelTokensPerDay !== false)
+  const isTenants = Boolean(env.TENANT_MODEL_TOKENS_PER_DAY)
+  return isTenants || names.some((name) => tokensPerDay(env, name).modelTokensPerDay !== false)
 }
 
 function memoryOf({ BUDGET, MAX_OUTPUT_TOKENS, SYSTEM }: Env): SessionSettings['memory'] {
@@ -144,13 +157,6 @@ function featuresOf(env: Env): readonly Feature[] {
 function encryptedBy(env: Env): Pick<SessionSettings, 'encryption'> {
   const encryption = encryptionOf(env)
   return encryption ? { encryption } : {}
-}
-
-/** @throws ERR_NOT_CONFIGURED */
-function leaseOf({ LEASE }: Env): Pick<SessionSettings, 'lease'> {
-  if (!LEASE || LEASE === 'off') return {}
-  if (LEASE === 'on') return { lease: {} }
-  throw new PlimsollError('ERR_NOT_CONFIGURED', 'settings: LEASE must be on or off')
 }
 
 /** For how long a part is kept, where that is set, and not empty. */

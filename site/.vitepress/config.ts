@@ -78,6 +78,7 @@ export default defineConfig({
           docs('The assistant', 'app'),
           docs('The client', 'client'),
           docs('Deploying the edge', 'deploy'),
+          docs('Operating the edge', 'operate'),
           docs('Encryption', 'encryption'),
           docs('Privacy', 'privacy'),
           docs('Export', 'export'),

@@ -1,14 +1,53 @@
 /**
  * How a library's message is kept in a log: its texts as parts, and its shape, which is all of it
- * but the texts, in an opaque part before them.
+ * but the texts, in an opaque part before them; and how a context is shown to that library.
  */
-import type { Json, JsonObject, OpaquePart, Part } from '../ports/message.ts'
+import { EMPTY_MESSAGE, textOf as textOfMessage } from '../kernel/log/message.ts'
+import { fenced } from '../kernel/text/fence.ts'
+import type { Context } from '../ports/context.ts'
+import type { Json, JsonObject, OpaquePart, Part, Role } from '../ports/message.ts'
 
 /** What a picture, a sound or a file is counted as, in tokens. */
 const MEDIA_TOKENS = 1_600
 const MEDIA = /(?:image|image_url|audio|video|file)$/u
 /** Values that are nested deeper are kept as text; a log takes 32 levels. */
 const MAX_DEPTH = 24
+
+/** How one library says what a context holds. */
+export interface Shower<Shown> {
+  /** Text of the user. */
+  readonly user: (text: string) => Shown
+  /** A block that is no system text; empty where the library has nothing to say of it. */
+  readonly block: (role: Role, parts: readonly Part[]) => readonly Shown[]
+}
+
+/** A context as a library's messages, in the order of its blocks. */
+export interface ShownContext<Shown> {
+  /** What instructs the model; undefined: nothing does. */
+  readonly system: string | undefined
+  readonly messages: Shown[]
+}
+
+/**
+ * System text of the log, which instructs nobody, is fenced text of the user. A message of the user
+ * says something even where all of it is left out: roles must take turns.
+ */
+export function shownContext<Shown>(context: Context, { user, block }: Shower<Shown>): ShownContext<Shown> {
+  const system: string[] = []
+  const messages: Shown[] = []
+  for (const { section, role, parts } of context.blocks) {
+    const text = textOfMessage({ content: parts })
+    if (section === 'system') {
+      if (text.trim() !== '') system.push(text)
+    } else if (role === 'system') {
+      if (text.trim() !== '') messages.push(user(fenced(context.fence, 'system', text)))
+    } else {
+      const shown = block(role, parts)
+      messages.push(...(role === 'user' && shown.length === 0 ? [user(EMPTY_MESSAGE)] : shown))
+    }
+  }
+  return { system: system.length > 0 ? system.join('\n\n') : undefined, messages }
+}
 
 export function isRecord(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -91,11 +130,8 @@ function textOf(part: Json): string | undefined {
   return isRecord(part) && typeof part.text === 'string' ? part.text : undefined
 }
 
-/** Levels of lists and objects, counted no further than is asked here. */
-function depthOf(value: Json, depth = 0): number {
-  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return depth
-  return Object.values(value).reduce(
-    (most: number, child: Json) => Math.max(most, depthOf(child, depth + 1)),
-    depth + 1,
-  )
+/** Levels of lists and objects. */
+function depthOf(value: Json): number {
+  if (typeof value !== 'object' || value === null) return 0
+  return Object.values(value).reduce((most: number, child: Json) => Math.max(most, 1 + depthOf(child)), 1)
 }

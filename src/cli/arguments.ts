@@ -9,6 +9,8 @@ export const COUNTERS = ['o200k', 'default', 'chars', 'bytes'] as const
 export const FORMATS = ['plimsoll', 'jsonl', 'json'] as const
 /** What an export may be written as. */
 export const WRITTEN = ['jsonl', 'markdown'] as const
+/** What an operator may do. */
+const ACTIONS = ['find', 'export', 'erase'] as const
 /** What a caller may claim for an import over HTTP. */
 const TRUSTS = ['user', 'import'] as const
 export type CounterName = (typeof COUNTERS)[number]
@@ -148,6 +150,8 @@ export interface ImportCommandOptions {
   readonly to?: string
   /** What is written. Absent: `jsonl`, the lines of an export. */
   readonly format?: (typeof WRITTEN)[number]
+  /** Whether it only says what the file has. Default false. */
+  readonly dryRun?: boolean
   /** An edge to which the export is sent, the token of who gets it, and what they claim for it. */
   readonly edge?: {
     readonly url: string
@@ -156,7 +160,19 @@ export interface ImportCommandOptions {
   }
 }
 
+/** What an operator asks of an edge about a user. */
+export interface AdminOptions {
+  readonly command: 'admin'
+  readonly action: (typeof ACTIONS)[number]
+  readonly user: string
+  readonly tenant?: string
+  readonly url: string
+  /** Where to write an export. Absent: standard output. */
+  readonly to?: string
+}
+
 export type Arguments =
+  | AdminOptions
   | ReplayOptions
   | ExplainOptions
   | ExplainStoredOptions
@@ -189,6 +205,7 @@ usage
   plimsoll export --db <file> --user <id>    print all that is stored of a user, or of a session
   plimsoll explain --db <file> --user <id>   say where every token of a session's next request comes from
   plimsoll import <file>                     turn another program's log into an export that importInto reads
+  plimsoll admin find <user> --url <edge>    print how much an edge holds of a user; export and erase: all of it
 
 --db: a file of sqliteStore. It is only read, beside a process that writes to it
   --user <id>          whose memory it is
@@ -243,21 +260,29 @@ start: one thing a line, of the file or (-) of standard input: { "type": "fact",
 
 import: of the file or (-) of standard input
   --from <format>      jsonl (a message a line: { "role", "content", "timestamp"? }), json (one user's file:
-                       { "messages" } or { "conversations" }; ChatGPT's conversations.json) or plimsoll (an
-                       export, which is checked) (default: as the first line says)
+                       { "messages" } or { "conversations" }; conversations.json of ChatGPT or Claude) or plimsoll
+                       (an export, which is checked) (default: as the first line says)
   --session <id>       the session of messages that belong to none (default: the file's name)
+  --dry-run            only say what the file has, session by session
   --to <path>          write the export there (default: standard output)
   --format <format>    jsonl (default), or markdown: the conversations as a file that people can read
   --url <address>      send it to an edge instead
   --token <token>      of the user who gets it (default: the variable PLIMSOLL_TOKEN)
   --trust <trust>      user for a backup of their own, import for any other file (default import)
 
+admin: by the operator's secret of the edge, in the variable OPERATOR_SECRET
+  find, export, erase  what is held, in counts; all of it, as an export; remove it for good, and print the certificate
+  --url <address>      of the edge
+  --tenant <id>        the user's tenant
+  --to <path>          export: write it there (default: standard output)
+  --yes                erase: needed
+
 all
   -h, --help           this text
   -v, --version        the version
 
 exit status: 0 done; 1 a line could not be read, explain or diff met a refused call, lint found a problem, a
-start does not fit, an import left something out, or a database has no such session or cannot be read; 2 bad
+start does not fit, an import left something out, an edge refuses, or a database has no such session or cannot be read; 2 bad
 arguments
 `
 
@@ -284,7 +309,7 @@ const BUILD = {
 } as const
 const BUILD_DEFAULTS = { budget: 16_000, tail: 0, compact: false }
 
-const COMMANDS = 'say replay, explain, diff, lint, start, history, export or import'
+const COMMANDS = 'say replay, explain, diff, lint, start, history, export, import or admin'
 const DATABASE = { db: text, user: text, tenant: text } as const
 
 /** Throws {@link UsageError} for anything that it does not understand. */
@@ -309,6 +334,8 @@ export function parseArguments([command, ...rest]: readonly string[]): Arguments
       return parseExport(rest)
     case 'import':
       return parseImport(rest)
+    case 'admin':
+      return parseAdmin(rest)
     case undefined:
       throw new UsageError(`no command: ${COMMANDS}`)
     default:
@@ -452,11 +479,34 @@ function startOf(
   return { command: 'start', from, ...asked, ...(ifNoneMatch !== undefined && { ifNoneMatch }) }
 }
 
+function parseAdmin(argv: readonly string[]): AdminOptions {
+  const { values, files } = parse(argv, { url: text, tenant: text, to: text, yes: FLAG })
+  const [asked, user] = files
+  const action = ACTIONS.find((name) => name === asked)
+  if (!action) throw new UsageError(`admin: say ${ACTIONS.join(', ')}, and the user`)
+  if (user === undefined || user === '' || files.length > 2)
+    throw new UsageError(`admin ${action}: name one user`)
+  const { url, tenant, to, yes = false } = values
+  if (to !== undefined && action !== 'export') throw new UsageError(`admin ${action}: --to is for export`)
+  if (yes !== (action === 'erase'))
+    throw new UsageError(
+      yes ? `admin ${action}: --yes is for erase` : 'admin erase: it is for good; say --yes',
+    )
+  const address = needed('admin', 'url', url)
+  if (!URL.canParse(address)) throw new UsageError(`admin: --url is no address: "${address}"`)
+  return {
+    command: 'admin',
+    ...{ action, user, url: address },
+    ...(tenant !== undefined && { tenant }),
+    ...(to !== undefined && { to }),
+  }
+}
+
 function parseImport(argv: readonly string[]): ImportCommandOptions {
   const sent = { url: text, token: text, trust: oneOf(TRUSTS) } as const
-  const own = { from: oneOf(FORMATS), session: text, to: text, format: oneOf(WRITTEN), ...sent } as const
-  const { values, files } = parse(argv, own)
-  const { url, token, trust, ...options } = values
+  const written = { from: oneOf(FORMATS), session: text, to: text, format: oneOf(WRITTEN) } as const
+  const { values, files } = parse(argv, { ...written, 'dry-run': FLAG, ...sent })
+  const { url, token, trust, 'dry-run': dryRun, ...options } = values
   if (url !== undefined && options.to !== undefined) throw new UsageError('import: --url goes without --to')
   if (url !== undefined && options.format === 'markdown')
     throw new UsageError('import: --url goes without --format markdown')
@@ -465,7 +515,12 @@ function parseImport(argv: readonly string[]): ImportCommandOptions {
   if (url !== undefined && !/^https?:\/\//.test(url))
     throw new UsageError(`import: --url takes an address of http or https, not "${url}"`)
   const edge = url === undefined ? {} : { edge: { url, token, trust } }
-  return { command: 'import', file: onlyFile('import', files), ...options, ...edge }
+  if (dryRun && (options.to !== undefined || options.format !== undefined))
+    throw new UsageError('import: --dry-run writes nothing, so it goes without --to and --format')
+  return {
+    ...{ command: 'import', file: onlyFile('import', files), ...options, ...edge },
+    ...(dryRun && { dryRun }),
+  }
 }
 
 function build<Options extends Values<typeof BUILD>>(values: Options): Options & BuildOptions {

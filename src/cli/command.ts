@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { adminCommand } from './admin.ts'
 import { HELP, parseArguments, UsageError } from './arguments.ts'
 import { diffCommand } from './diff.ts'
 import { explainCommand, explainStoredCommand } from './explain.ts'
@@ -22,6 +23,8 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
       case 'version':
         io.out(`${version()}\n`)
         return 0
+      case 'admin':
+        return await adminCommand(options, io)
       case 'diff':
         return await diffCommand(options, io)
       case 'explain':

@@ -4,12 +4,15 @@ export { type EncryptionSettings, type EncryptionVariables, encryptionOf } from 
 export type { ObjectLine } from './objects/failures.ts'
 export { inJurisdiction } from './objects/jurisdiction.ts'
 export { objectName } from './objects/object-name.ts'
+export type { RunLine } from './objects/run-line.ts'
 export { SessionObject } from './objects/session-object.ts'
 export type {
   DeploymentSettings,
   LeaseSettings,
+  ModelParts,
   SessionBudgets,
   SessionSettings,
+  TenantBudgets,
   UserBudgets,
   UserSettings,
 } from './objects/settings.ts'

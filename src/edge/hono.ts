@@ -6,4 +6,7 @@ export { type GuestOptions, type GuestTokens, guestTokens } from './auth/guests.
 export { type JwtOptions, jwtAuthenticator } from './auth/jwt.ts'
 export { type CheckOperator, operatorBySecret } from './auth/operator.ts'
 export type { RateLimiter } from './auth/shield.ts'
+export { type LogEnv, requestLogOf, runLogOf } from './logs-from-env.ts'
+export { type Metrics, type MetricsDataset, metricsTo } from './metrics.ts'
+export type { RunLine } from './objects/run-line.ts'
 export type { Authenticate, Principal } from './principal.ts'

@@ -14,18 +14,19 @@ export type AuditInput = Omit<AuditRecord, 'id' | 'at'>
 
 /** Records that a user's scope keeps: the oldest leave. */
 export const MOST_RECORDS = 512
-/** Lists the records, the newest first. */
+/** Lists the records, the newest first, and counts them. */
 export const AUDIT_GROUP = 'audit'
 /** What the keys of records begin with. */
 export const AUDIT = 'audit/'
-/** Digits of a record's number in its id and its place. */
+/** Digits of a record's stamp in its id and its place. */
 const DIGITS = 15
 const LAST = 10 ** DIGITS - 1
 
 /**
- * What recording it writes to the user's scope, for a commit together with what is recorded. A
- * conflict of that commit means: prepare again. Records are numbered; each takes the register of
- * the one 512 before it, which so leaves.
+ * What recording it writes to the user's scope, for a commit together with what is recorded. Each
+ * record has a register of its own, so that those of two devices never meet. Where there are as
+ * many as are kept, it takes that of the oldest, and a conflict of the commit means: prepare again.
+ * A replica only adds: another one may take the oldest at the same time.
  *
  * @param store the user's scope
  * @param isErased whether the same commit erases the scope first
@@ -36,13 +37,20 @@ export async function auditOp(
   input: AuditInput,
   isErased = false,
 ): Promise<Op> {
-  const number = (await newestRecord(store)) + 1
-  const key = keyOf(number)
-  const base = isErased ? null : ((await store.register(key))?.version ?? null)
   const { action, target, counts, by } = input
+  const opId = host.newId()
+  const at = host.now()
+  const count = (await store.sums([AUDIT_GROUP])).get(AUDIT_GROUP)?.count ?? 0
+  const isFull = count >= MOST_RECORDS && !isErased && !store.isReplica
+  const records = await store.indexed(AUDIT_GROUP, { first: isFull ? MOST_RECORDS : 1 })
+  const oldest = isFull ? records.at(-1) : undefined
+  const key = oldest?.key ?? AUDIT + opId
+  // Clocks differ: what was there before is older in any case.
+  const newest = LAST - Number(records[0]?.index?.[0]?.order ?? LAST)
+  const stamp = Math.min(LAST, Math.max(at, newest + 1))
   const record: AuditRecord = {
-    id: idOf(number),
-    at: host.now(),
+    id: idOf(stamp, key),
+    at,
     action,
     ...(target !== undefined && { target }),
     ...(counts && Object.keys(counts).length > 0 && { counts }),
@@ -50,11 +58,11 @@ export async function auditOp(
   }
   return {
     kind: 'put',
-    opId: host.newId(),
+    opId,
     key,
-    base,
+    base: oldest?.version ?? null,
     value: record as unknown as Json,
-    index: [placeOf(number)],
+    index: [placeOf(stamp)],
   }
 }
 
@@ -112,69 +120,55 @@ export async function auditIn(
 ): Promise<readonly AuditRecord[]> {
   if (checkCount('audit', 'first', first) < 1 || first > MOST_RECORDS)
     throw invalid('audit', 'first', `must be 1 to ${MOST_RECORDS}`)
-  if (after !== undefined && !/^\d{15}$/.test(after))
-    throw invalid('audit', 'after', 'must be the id of a record')
-  const number = Number(after)
+  const [, stamp, tail] = ID.exec(after ?? '') ?? []
+  if (after !== undefined && tail === undefined) throw invalid('audit', 'after', 'must be the id of a record')
   const rows = await store.indexed(AUDIT_GROUP, {
     first,
-    ...(after !== undefined && {
-      after: { order: orderOf(number), key: keyOf(number) },
-    }),
+    ...(tail !== undefined && { after: { order: orderOf(Number(stamp)), key: AUDIT + tail } }),
   })
   return rows.flatMap((row) => (valueIn(row) as AuditRecord | undefined) ?? [])
 }
 
-/** Number of the newest record; 0: there is none. */
-export async function newestRecord(store: Pick<ScopeStore, 'indexed'>): Promise<number> {
-  const [newest] = await store.indexed(AUDIT_GROUP, { first: 1 })
-  const order = newest?.index?.find(({ group }) => group === AUDIT_GROUP)?.order
-  return order === undefined ? 0 : LAST - Number(order)
-}
-
 /**
- * The number of a record as {@link auditOp} writes it.
+ * Checks a record as {@link auditOp} writes it.
  *
  * @throws ERR_INVALID_ARGUMENT: it does not write this, or not there
  */
-export function checkRecord(
-  operation: string,
-  key: string,
-  value: Json,
-  index: readonly IndexEntry[],
-): number {
+export function checkRecord(operation: string, key: string, value: Json, index: readonly IndexEntry[]): void {
   const fields = isPlainObject(value) ? (value as { readonly [field: string]: Json }) : {}
   const { id, at, action, target, counts, by, ...others } = fields
-  const number = checkCount(operation, 'id', Number(id))
+  const stamp = Number(ID.exec(String(id))?.[1])
   checkCount(operation, 'at', at)
   const isRecord =
     Object.keys(others).length === 0 &&
-    [id, action].every((one) => typeof one === 'string') &&
+    typeof action === 'string' &&
     [target, by].every((one) => one === undefined || typeof one === 'string') &&
     (counts === undefined || (isPlainObject(counts) && Object.values(counts).every(Number.isSafeInteger)))
-  const isThere = id === idOf(number) && key === keyOf(number)
-  if (isRecord && isThere && canonical(index as never) === canonical([placeOf(number)] as never))
-    return number
-  throw invalid(operation, key, 'is no record of the audit')
+  const isThere = isRecordKey(key) && id === idOf(stamp, key)
+  if (!isRecord || !isThere || canonical(index as never) !== canonical([placeOf(stamp)] as never))
+    throw invalid(operation, key, 'is no record of the audit')
 }
 
 /** Whether a record can stand there. */
 export function isRecordKey(key: string): boolean {
-  const place = Number(key.slice(AUDIT.length))
-  return place < MOST_RECORDS && key === keyOf(place)
+  return key.length > AUDIT.length
 }
 
-function keyOf(number: number): string {
-  return `${AUDIT}${number % MOST_RECORDS}`
+/** Of a record its stamp, and what its key is of it. */
+const ID = /^(\d{15})-(.+)$/s
+
+function idOf(stamp: number, key: string): string {
+  return `${digits(stamp)}-${key.slice(AUDIT.length)}`
 }
 
-function idOf(number: number): string {
-  return String(number).padStart(DIGITS, '0')
+function placeOf(stamp: number): IndexEntry {
+  return { group: AUDIT_GROUP, order: orderOf(stamp), weight: 0 }
 }
 
-function placeOf(number: number): IndexEntry {
-  return { group: AUDIT_GROUP, order: orderOf(number) }
+function orderOf(stamp: number): string {
+  return digits(LAST - stamp)
 }
 
-function orderOf(number: number): string {
-  return String(LAST - number).padStart(DIGITS, '0')
+function digits(count: number): string {
+  return String(count).padStart(DIGITS, '0')
 }

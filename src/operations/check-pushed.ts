@@ -1,4 +1,4 @@
-import { AUDIT, checkRecord, isRecordKey, newestRecord } from '../features/audit.ts'
+import { AUDIT, AUDIT_GROUP, checkRecord, isRecordKey, MOST_RECORDS } from '../features/audit.ts'
 import { type HeadTexts, headKey, headValue, sectionsIn } from '../kernel/context/head.ts'
 import { isKey, SECRET } from '../kernel/context/secret.ts'
 import type { KernelMemory } from '../kernel/feature.ts'
@@ -84,11 +84,8 @@ class PushedOps {
   readonly #kindOf: ReturnType<typeof kindsOf>
   /** What the hashes of a head may be keyed by: what is there, or comes with it. */
   #secrets: readonly string[] = []
-  /** Of the audit: the number of the newest record, and of the keys pushed those that hold one. */
-  #newest = 0
-  readonly #recorded = new Set<string>()
-  /** Records of the push so far. */
-  #records = 0
+  /** Keys of records of the audit that stay, whatever is pushed. */
+  #recorded: ReadonlySet<string> = new Set()
 
   constructor(memory: KernelMemory, scope: Scope, most: Trust) {
     this.#memory = memory
@@ -102,8 +99,10 @@ class PushedOps {
     const keys = ops.flatMap(({ envelope: { key } }) => key ?? [])
     const store = this.#memory.store.open(this.#scope)
     const records = keys.filter((key) => key.startsWith(AUDIT))
-    if (records.length > 0) this.#newest = await newestRecord(store)
-    for (const key of records) if ((await store.register(key))?.body != null) this.#recorded.add(key)
+    if (records.length > 0) {
+      const first = Math.max(1, MOST_RECORDS - records.length)
+      this.#recorded = new Set((await store.indexed(AUDIT_GROUP, { first })).map(({ key }) => key))
+    }
     if (!keys.some((key) => key.startsWith(HEAD_KEY))) return
     const stored = await store.register(SECRET)
     const pushed = ops.flatMap(({ beside = [] }) => beside.filter(({ key }) => key === SECRET))
@@ -190,16 +189,13 @@ class PushedOps {
     if (key.startsWith(HEAD_KEY)) this.#checkHead(key, checked as unknown as HeadTexts)
   }
 
-  /** Records are added, and each takes the place of the oldest one: none is changed. */
+  /** Records are added, or take the place of the oldest ones: none of the others is changed. */
   #checkRecord(key: string, value: Json | undefined, index: readonly IndexEntry[]): void {
-    this.#records++
     if (this.#scope.sessionId !== undefined) throw invalid(OPERATION, 'put', `${key} is not kept here`)
-    const isThere = this.#recorded.has(key)
     // Of one that was written over since where it comes from, only the name is left.
-    const number = value === undefined ? 0 : checkRecord(OPERATION, key, value, index)
-    const isNext = this.#newest === 0 || number <= this.#newest + this.#records
-    if (!isRecordKey(key) || !isNext || (isThere && number <= this.#newest))
-      throw invalid(OPERATION, key, 'is not the next record of the audit')
+    if (value !== undefined) checkRecord(OPERATION, key, value, index)
+    if (!isRecordKey(key) || this.#recorded.has(key))
+      throw invalid(OPERATION, key, 'is another record of the audit')
   }
 
   /** A head shows in contexts whose hash is in its key. */

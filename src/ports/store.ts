@@ -78,6 +78,8 @@ export interface ScopeStore {
    */
   attach(attachment: Attachment, at: number): Promise<'stored' | 'kept' | 'deleted'>
   attachment(id: string): Promise<Attachment | undefined>
+  /** Which of these attachments are there. Loads no bytes. */
+  attached(ids: readonly string[]): Promise<readonly string[]>
   /**
    * Keeps what was derived from the log up to `seq`, in place of what was kept under that key.
    * Durable when it resolves. False, and nothing is written, if an entry was emptied after `seq`:
@@ -234,7 +236,10 @@ export interface LogRow {
   /** Opaque. `null` when it was forgotten, or the row has none, or it is {@link unreadable}. */
   readonly body: string | null
   readonly derived?: string
-  /** First row of an op, at a home: a random value, fresh each time that an op is accepted. */
+  /**
+   * At a home. First row of an op: a random value, fresh each time that an op is accepted. Behind a
+   * space: what a home knows of a row beside its body, and is emptied with that.
+   */
   readonly tok?: string
   /** Only from a store that encrypts: there is a body, which cannot be decrypted. */
   readonly unreadable?: true
@@ -243,6 +248,15 @@ export interface LogRow {
 /** Whether a row holds an entry, rather than the record of a put, delete or erase. */
 export function isEntry({ kind }: Pick<LogRow, 'kind'>): boolean {
   return kind !== 'put' && kind !== 'delete' && kind !== 'erase'
+}
+
+/** A row whose entry is deleted. */
+export function emptiedRow<Row extends Pick<LogRow, 'body' | 'derived' | 'tok'>>({
+  derived: _,
+  tok,
+  ...row
+}: Row) {
+  return { ...row, ...(tok !== undefined && { tok: tok.split(' ', 1)[0] as string }), body: null }
 }
 
 /** Whether a row holds a body, be it one that nobody can read: then it was not forgotten. */
@@ -352,9 +366,10 @@ export interface Decision {
    */
   readonly sums: ReadonlyMap<string, Sum>
   /**
-   * Names that are deleted from now on, which the store remembers: an entry loses body and derived
-   * column, and an attachment is removed. Where there are any, all that was derived from the log is
-   * removed too. Names that nothing has are remembered too, since remove wins.
+   * Names that are deleted from now on, which the store remembers: an entry loses body, derived
+   * column and what is behind a space in its `tok`, and an attachment is removed. Where there are
+   * any, all that was derived from the log is removed too. Names that nothing has are remembered
+   * too, since remove wins.
    */
   readonly emptied: readonly Name[]
   /** Rows that are there after this seq keep no hashes of contexts. Absent: all do. */
@@ -393,6 +408,8 @@ export interface ReplicaChange {
    * is the newest seq after the commit.
    */
   readonly rebase?: Rebase
+  /** Attachments that the erase of this decision leaves as they are, where they are there. */
+  readonly kept?: readonly string[]
 }
 
 export interface Rebase {

@@ -7,6 +7,7 @@ import {
   type Decision,
   type DerivedRow,
   type EntriesQuery,
+  emptiedRow,
   type Head,
   type IndexQuery,
   isEntry,
@@ -337,6 +338,16 @@ export class DexieScope {
     return row && { id, mediaType: row.mediaType, bytes: new Uint8Array(await row.blob.arrayBuffer()) }
   }
 
+  async attached(connection: Connection, ids: readonly string[]): Promise<readonly string[]> {
+    const scope = await this.#scope(connection)
+    if (scope === undefined || ids.length === 0) return []
+    // A key is counted without its row.
+    const counts = await connection.read(['attachment'], (requests) =>
+      all(ids.map((id) => requests.table('attachment').count([scope, id]))),
+    )
+    return ids.filter((_, index) => counts[index])
+  }
+
   async derive(connection: Connection, { key, bytes }: DerivedRow, seq: number): Promise<boolean> {
     return connection.write(async (requests) => {
       const [meta, before] = await this.#begin(requests)
@@ -555,7 +566,7 @@ export class DexieScope {
     const scope = before?.scope ?? meta.scopes + 1
     const kept = erase ? undefined : before
     const gone = kept && replica?.rebase ? await takeBack(requests, kept, replica.rebase, registers) : []
-    if (erase) eraseScope(requests, scope)
+    if (erase) await eraseScope(requests, scope, replica?.kept)
     if (kept) await emptyEntries(requests, scope, emptied)
     if (kept && unrecorded !== undefined) await unrecord(requests, kept, unrecorded)
     await addSums(requests, scope, sums)
@@ -823,8 +834,7 @@ async function emptyEntries(requests: Requests, scope: number, names: readonly N
   )
   for (const row of found) {
     if (!row) continue
-    const { derived: _, ...rest } = row
-    log.put({ ...rest, body: null })
+    log.put(emptiedRow(row))
   }
   for (const id of idsIn('attachment', names)) removeAttachment(requests, [scope, id])
   requests.table('derived').delete(requests.within([scope]))
@@ -886,16 +896,21 @@ async function unrecord(requests: Requests, head: HeadRow, seq: number): Promise
 
 /** Asks for an attachment to be removed. */
 export function removeAttachment(requests: Requests, key: readonly [scope: number, id: string]): void {
-  for (const table of ['attachment', 'unused'] as const) requests.table(table).delete([...key])
+  for (const table of ATTACHED) requests.table(table).delete([...key])
 }
 
-function eraseScope(requests: Requests, scope: number): void {
+const ATTACHED: readonly TableName[] = ['attachment', 'unused']
+
+/** @param kept attachments that are left */
+async function eraseScope(requests: Requests, scope: number, kept: readonly string[] = []): Promise<void> {
   for (const table of SCOPED) requests.table(table).delete(requests.within([scope]))
+  const [keys] = await all([requests.table('attachment').getAllKeys(requests.within([scope]))])
+  for (const key of keys as [number, string][]) if (!kept.includes(key[1])) removeAttachment(requests, key)
 }
 
-/** The tables of what a scope holds. */
+/** The tables of what a scope holds, but for attachments and the outbox. */
 const SCOPED = (Object.keys(TABLES) as TableName[]).filter(
-  (table) => TABLES[table].startsWith('[scope+') && table !== 'outbox',
+  (table) => TABLES[table].startsWith('[scope+') && !['outbox', ...ATTACHED].includes(table),
 )
 
 /**

@@ -430,6 +430,14 @@ class RecoveringScope implements ScopeStore {
     )
   }
 
+  attached(ids: readonly string[]): Promise<readonly string[]> {
+    return this.#run(
+      'attached',
+      (connection) => this.#scope.attached(connection, ids),
+      (memory) => memory.attached(ids),
+    )
+  }
+
   derive(row: DerivedRow, seq: number): Promise<boolean> {
     return this.#run(
       'derive',

@@ -7,6 +7,7 @@ import {
   type Decision,
   type DerivedRow,
   type EntriesQuery,
+  emptiedRow,
   type Head,
   type IndexQuery,
   type IndexRow,
@@ -120,10 +121,9 @@ export class MapScopeStore implements ScopeStore {
         scope.results,
         scope.refused,
         scope.deleted,
-        scope.attachments,
-        scope.unused,
       ])
         map.clear()
+      for (const id of scope.attachments.keys()) if (!replica?.kept?.includes(id)) removeAttachment(scope, id)
     }
     for (const name of decision.emptied) {
       scope.deleted.add(name)
@@ -131,8 +131,7 @@ export class MapScopeStore implements ScopeStore {
       const index = scope.entries.get(idIn('entry', name) ?? '')
       const row = index === undefined ? undefined : scope.log[index]
       if (index === undefined || !row) continue
-      const { derived: _, ...rest } = row
-      scope.log[index] = { ...rest, body: null }
+      scope.log[index] = emptiedRow(row)
     }
     const { unrecorded = Number.POSITIVE_INFINITY } = decision
     for (let index = firstAfter(scope.log, unrecorded); index < scope.log.length; index++) {
@@ -232,6 +231,10 @@ export class MapScopeStore implements ScopeStore {
   async attachment(id: string): Promise<Attachment | undefined> {
     const found = this.#scope.attachments.get(id)
     return found && copyOf(found)
+  }
+
+  async attached(ids: readonly string[]): Promise<readonly string[]> {
+    return ids.filter((id) => this.#scope.attachments.has(id))
   }
 
   async outbox(after: number): Promise<readonly OutboxRow[]> {

@@ -150,6 +150,12 @@ export class MemoryModeScope {
     return found
   }
 
+  async attached(ids: readonly string[]): Promise<readonly string[]> {
+    const found = await this.#memory.attached(ids)
+    if (found.length < ids.length) this.#need(-1)
+    return found
+  }
+
   async derive(row: DerivedRow, seq: number): Promise<boolean> {
     await this.#seeded
     // Whether rows that are not in memory were emptied since then, nobody knows.

@@ -477,6 +477,11 @@ class SqlScope implements ScopeStore {
     return { id, mediaType: row.type as string, bytes }
   }
 
+  async attached(ids: readonly string[]): Promise<readonly string[]> {
+    const scope = this.#find()
+    return ids.filter((id) => this.#attached(scope, id))
+  }
+
   async derive({ key, bytes }: DerivedRow, seq: number): Promise<boolean> {
     const database = this.#database
     return this.#transaction(() => {
@@ -801,7 +806,7 @@ class SqlScope implements ScopeStore {
     const known = this.#known
     const rebase = replica?.rebase
     const last = rebase ? this.#takeBack(scope, rebase) : known?.newest?.n
-    if (erase && !isNew) this.#erase(scope)
+    if (erase && !isNew) this.#erase(scope, replica?.kept)
     for (const name of emptied) this.#empty(scope, name)
     if (unrecorded !== undefined) this.#unrecord(scope, unrecorded)
     const n = (erase ? undefined : last) ?? firstOf(scope) - 1
@@ -1068,7 +1073,12 @@ class SqlScope implements ScopeStore {
     const id = idIn('entry', name)
     const n = id === undefined ? id : this.#placeOf(scope, id)
     if (n === undefined) return
-    database.run('UPDATE plimsoll_log SET body = NULL, parts = NULL, derived = NULL WHERE n = ?', n)
+    // What follows the first space of a tok.
+    const tok = "substr(tok, 1, instr(tok || ' ', ' ') - 1)"
+    database.run(
+      `UPDATE plimsoll_log SET body = NULL, parts = NULL, derived = NULL, tok = ${tok} WHERE n = ?`,
+      n,
+    )
     database.run('DELETE FROM plimsoll_part WHERE owner = ?', `log/${n}`)
   }
 
@@ -1083,7 +1093,7 @@ class SqlScope implements ScopeStore {
     )
   }
 
-  #erase(scope: number): void {
+  #erase(scope: number, kept: readonly string[] = []): void {
     const database = this.#database
     removeRows(database, firstOf(scope), firstOf(scope + 1) - 1)
     for (const { sort } of database.all(
@@ -1095,7 +1105,7 @@ class SqlScope implements ScopeStore {
         registerOwner(scope, unsortable(sort as string)),
       )
     for (const { id } of database.all('SELECT id FROM plimsoll_attachment WHERE scope = ?', scope))
-      removeAttachment(database, scope, id as string)
+      if (!kept.includes(id as string)) removeAttachment(database, scope, id as string)
     for (const table of ['register', 'index', 'sum', 'mark', 'deleted', 'refused', 'source'])
       database.run(`DELETE FROM plimsoll_${table} WHERE scope = ?`, scope)
     database.run('UPDATE plimsoll_scope SET first = NULL, indexed = 0 WHERE scope = ?', scope)

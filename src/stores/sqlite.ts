@@ -180,6 +180,7 @@ function readerOf(scope: ScopeStore, read: <Result>(work: () => Result) => Resul
     changesSince: async (seq) => read(() => scope.changesSince(seq)),
     attach: refused('attach'),
     attachment: async (id) => read(() => scope.attachment(id)),
+    attached: async (ids) => read(() => scope.attached(ids)),
     derive: refused('derive'),
     derived: async (prefix, after) => read(() => scope.derived(prefix, after)),
     close: () => scope.close(),

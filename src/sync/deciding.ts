@@ -13,6 +13,7 @@ export function deciding(scope: ScopeStore, around: (decide: Decide) => Decide):
     changesSince: (seq) => scope.changesSince(seq),
     attach: (attachment, at) => scope.attach(attachment, at),
     attachment: (id) => scope.attachment(id),
+    attached: (ids) => scope.attached(ids),
     derive: (row, seq) => scope.derive(row, seq),
     derived: (prefix, after) => scope.derived(prefix, after),
     close: () => scope.close(),

@@ -100,7 +100,7 @@ export class Exchange {
   async #supply(due: readonly ScopeSync[]): Promise<void> {
     const { transport, onFailure } = this.#parts
     for (const sync of due)
-      for (const id of sync.lacks) {
+      for (let [id] = sync.lacks; id !== undefined; [id] = sync.lacks) {
         const request = { ...named(sync.scope), generation: sync.generation, id }
         const found = await sync.replica.store.attachment(id)
         try {
@@ -109,8 +109,12 @@ export class Exchange {
         } catch (error) {
           if (!isPlimsollError(error) || STATES[error.code]) throw error
           const rejected = REJECTIONS[error.code]
-          if (rejected) sync.unsuppliable(id, rejected)
-          else onFailure(sync, error)
+          if (rejected) {
+            sync.unsuppliable(id, rejected)
+            continue
+          }
+          onFailure(sync, error)
+          break
         }
       }
   }

@@ -27,9 +27,8 @@ export async function lacking(
 ): Promise<ReadonlySet<string>> {
   const named = new Set(ops.flatMap(({ envelope }) => envelope.attachments ?? []))
   for (const id of without) named.delete(id)
-  const lacks = new Set<string>()
-  for (const id of named) if (!(await scope.attachment(id))) lacks.add(id)
-  return lacks
+  if (named.size > 0) for (const id of await scope.attached([...named])) named.delete(id)
+  return named
 }
 
 /**

@@ -2,7 +2,7 @@ import { checkReadable, messageIn } from '../kernel/log/bodies.ts'
 import { attachmentsIn } from '../kernel/log/seal.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Envelope, MarkKind, Name } from '../ports/op.ts'
-import { hasBody, type LogRow, type RegisterRow } from '../ports/store.ts'
+import type { LogRow, RegisterRow } from '../ports/store.ts'
 import type { SyncOp } from '../ports/sync.ts'
 import { namesIn } from './tok.ts'
 
@@ -66,13 +66,13 @@ export function entryEnvelope(rows: readonly LogRow[], since: number): Envelope 
   }
   const { round, contexts = [], seq } = row
   // Of what was forgotten nothing is to be fetched.
-  const attachments = rows.some(hasBody) ? (namesIn(row) ?? rows.flatMap(attachmentsOf)) : []
+  const attachments = new Set(rows.flatMap((one) => namesIn(one) ?? attachmentsOf(one) ?? []))
   return {
     opId,
     kind: 'append',
     ids,
     ...(round !== undefined && { round }),
-    ...(attachments.length > 0 && { attachments }),
+    ...(attachments.size > 0 && { attachments: [...attachments] }),
     ...(contexts.length > 0 && { contexts: contexts.map((hash) => ({ hash, seq: seq - since })) }),
   }
 }
@@ -82,12 +82,12 @@ function readable({ id, body, unreadable }: LogRow): string | null {
   return body
 }
 
-/** Attachments that a message names, where it can be read here: an encrypted one cannot. */
-function attachmentsOf(row: LogRow): readonly string[] {
+/** Attachments that a message names; nothing, where it cannot be read here. */
+export function attachmentsOf(row: LogRow): readonly string[] | undefined {
   try {
     const message = messageIn(row)
     return message ? attachmentsIn(message) : []
   } catch {
-    return []
+    return undefined
   }
 }

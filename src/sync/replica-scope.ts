@@ -62,6 +62,7 @@ export function replicaScope({ scope, replica, clock, onWritten, onClosed }: Rep
     },
     attach: (attachment, at) => scope.attach(attachment, at),
     attachment: (id) => scope.attachment(id),
+    attached: (ids) => scope.attached(ids),
     ...(clock && { clock }),
     derive: (row, seq) => scope.derive(row, seq),
     derived: (prefix, after) => scope.derived(prefix, after),

@@ -38,23 +38,8 @@ export async function resetReplica(
   }
   const ops = [...held.map(({ op }) => op), asking(SECRET)] as readonly unknown[] as readonly SealedOp[]
   const decide = reset === 'erased' ? resetErased : resetAll
-  const ids = held.flatMap(({ op }) => op.envelope.attachments ?? [])
-  const attached = await Promise.all(ids.map((id) => replica.store.attachment(id)))
-  let used: readonly string[] = []
-  const isWritten = await replica.write(view, ops, (rows) => {
-    const decision = decide(generation, held, rows)
-    used = decision.used
-    return decision
-  })
-  // All attachments went with the log; what is still to be sent is nowhere else.
-  const left = attached.flatMap((one) => (isWritten && one && used.includes(one.id) ? one : []))
-  for (const one of left) await replica.store.attach(one, NEVER)
-  if (left.length > 0) await replica.use(left.map(({ id }) => id))
-  return isWritten
+  return replica.write(view, ops, (rows) => decide(generation, held, rows))
 }
-
-/** An attachment that a message names is not removed for its age. */
-const NEVER = Number.MAX_SAFE_INTEGER
 
 /** What was written while the scope was no replica waits from now on. */
 export async function adoptLog(replica: Replica, view: View): Promise<void> {
@@ -114,7 +99,7 @@ function emptied(
   rows: Rows,
 ): Decision {
   const { last } = stateIn(rows.replica)
-  const state: ReplicaState = { ...(generation !== undefined && { generation }), ...NO_STATE, last }
+  const state: ReplicaState = { ...named(generation, rows), last }
   const again = decideAgain(
     left,
     emptyRows(rows),
@@ -132,6 +117,8 @@ function emptied(
       outbox: again.waiting.map(outboxRow),
       sent: sentOf(held, again.waiting),
       rebase: BEGINNING,
+      // What is still to be sent is nowhere else.
+      kept: again.decision.used,
     },
   }
 }
@@ -153,11 +140,7 @@ export function resetDiverged(
     ...one,
     order: last + 1 + index,
   }))
-  const state: ReplicaState = {
-    ...(generation !== undefined && { generation }),
-    ...NO_STATE,
-    last: last + outbox.length,
-  }
+  const state: ReplicaState = { ...named(generation, rows), last: last + outbox.length }
   return {
     ...nothingWritten([]),
     replica: {
@@ -165,6 +148,16 @@ export function resetDiverged(
       outbox: outbox.map(outboxRow),
       sent: held.map(({ waiting: { order } }) => order),
     },
+  }
+}
+
+/** A replica that knows nothing of that log yet. */
+function named(generation: string | undefined, rows: Rows): ReplicaState {
+  const { replica } = stateIn(rows.replica)
+  return {
+    ...(generation !== undefined && { generation }),
+    ...NO_STATE,
+    ...(replica !== undefined && { replica }),
   }
 }
 

@@ -1,15 +1,16 @@
-import { newSecret } from '../platform/secret.ts'
+import { randomHex } from '../platform/secret.ts'
 import type { LogRow } from '../ports/store.ts'
 
 /** A random value: 96 bits in hex. */
 export function newTok(): string {
-  return newSecret().slice(0, 24)
+  return randomHex(12)
 }
 
 /**
- * What a home keeps with an op: its `tok`, and names that nothing else tells later. The sources of
- * a put: its register loses these when it is written over or emptied, and others need them to empty
- * the same. The attachments of an append, whose messages a home may be unable to read.
+ * What a home keeps with a row: in the first one of an op its `tok`, and names that nothing else
+ * tells later. The sources of a put: its register loses these when it is written over or emptied,
+ * and others need them to empty the same. The attachments of an append, with each message that a
+ * home cannot read: they are forgotten with it.
  */
 export function tokWith(tok: string, names: readonly string[] = []): string {
   return names.length > 0 ? `${tok} ${JSON.stringify(names)}` : tok

@@ -27,7 +27,7 @@ const arrows: { readonly [folder: string]: readonly string[] } = {
   'stores/encrypted': ['ports', 'kernel', 'platform'],
   sync: ['ports', 'kernel', 'platform'],
   agent: [...below, 'counters/simple.ts'],
-  bridges: ['ports'],
+  bridges: ['ports', 'kernel/log/message.ts', 'kernel/text/fence.ts'],
   'bridges/ai-sdk': [...below, 'render', 'platform', 'agent/memory-tools.ts'],
   'bridges/mcp': [
     ...below,
@@ -68,7 +68,18 @@ const arrows: { readonly [folder: string]: readonly string[] } = {
     'create-memory.ts',
     'inline-attachments.ts',
   ],
-  cli: [...below, 'client', 'render', 'replay', 'counters', 'stores', 'create-memory.ts'],
+  cli: [
+    ...below,
+    'client',
+    'render',
+    'replay',
+    'counters',
+    'stores',
+    'create-memory.ts',
+    'bridges/ai-sdk/from-model-messages.ts',
+    'bridges/ai-sdk/from-ui.ts',
+    'bridges/langchain/stored.ts',
+  ],
 }
 
 /**

@@ -67,6 +67,17 @@ export function describeAttachments(open: Open, { reopen }: DescribeStoreOptions
       }
     })
 
+    it('are told apart from what is not there, without their bytes', async () => {
+      const scope = await openScope(open)
+      expect(await scope.attached(['a'])).toEqual([])
+      for (const id of ['a', 'b', 'c']) await scope.attach(attachment(id, 300_000), 1)
+      await scope.commit([remove('op-1', 'attachment:b')], decide)
+      expect(await scope.attached(['d', 'c', 'b', 'a'])).toEqual(['c', 'a'])
+      expect(await scope.attached([])).toEqual([])
+      const many = names('p', 200)
+      expect(await scope.attached([...many, 'a'])).toEqual(['a'])
+    })
+
     it('are removed with all of their scope, and with nothing else', async () => {
       const store = await open()
       const scopes = [SCOPE, { ...SCOPE, sessionId: 'other' }].map((scope) => store.open(scope))

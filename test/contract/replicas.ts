@@ -203,6 +203,44 @@ export function describeReplicas(open: Open, { reopen, kept }: DescribeStoreOpti
       expect((await fresh.entries({ from: 'm1', first: 1 })).rows).toMatchObject([{ tok: 'tok of op-1' }])
       expect((await fresh.entries({ from: 'm2', first: 1 })).rows[0]).not.toHaveProperty('tok')
     })
+
+    test('loses with a deleted entry what stands behind its first space', async (scope, store) => {
+      const ops = [append('op-1', ['m1', 'm2']), append('op-2', ['m3']), append('op-3', ['m4'])]
+      await scope.commit(ops, (given, rows) => {
+        const decision = decide(given, rows)
+        const log = decision.log.map((one) => ({ ...one, tok: one.id === 'm4' ? 'm4' : `${one.id} p q` }))
+        return { ...decision, log }
+      })
+      await scope.commit(
+        ['m1', 'm3', 'm4'].map((id) => remove(`delete-${id}`, `entry:${id}`)),
+        decide,
+      )
+      for (const handle of [scope, store.open(SCOPE)])
+        expect((await readLog(handle)).map(({ tok }) => tok).slice(0, 4)).toEqual([
+          'm1',
+          'm2 p q',
+          'm3',
+          'm4',
+        ])
+    })
+  })
+
+  describe('an erase of a replica', () => {
+    test('leaves the attachments that it names, and no others', async (scope, store) => {
+      const other = store.open({ ...SCOPE, sessionId: 'other' })
+      const picture = { mediaType: 'image/png', bytes: Uint8Array.of(1, 2, 3) }
+      for (const one of [scope, other])
+        for (const id of ['a', 'b', 'c']) await one.attach({ id, ...picture }, 1)
+      const kept = ['c', 'a', 'none']
+      await scope.commit([erase('op-1')], replicating(decide, { state: 'one', kept }))
+      expect(await scope.attached(['a', 'b', 'c'])).toEqual(['a', 'c'])
+      expect(await scope.attachment('a')).toEqual({ id: 'a', ...picture })
+      expect(await other.attached(['a', 'b', 'c'])).toEqual(['a', 'b', 'c'])
+      // What no message names is as old as it was.
+      expect(await store.oldestUnused()).toBe(1)
+      await scope.commit([erase('op-2')], decide)
+      expect(await scope.attached(['a', 'b', 'c'])).toEqual([])
+    })
   })
 
   describe('a rebase', () => {

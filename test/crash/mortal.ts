@@ -170,6 +170,10 @@ class MortalScope implements ScopeStore {
     return this.#life.between('commit', () => this.#scope.attach(attachment, at), 'committed')
   }
 
+  attached(ids: readonly string[]) {
+    return this.#life.between('read', () => this.#scope.attached(ids))
+  }
+
   attachment(id: string) {
     return this.#life.between('read', () => this.#scope.attachment(id))
   }

@@ -117,6 +117,7 @@ function forwarded(now: () => ScopeStore): ScopeStore {
     changesSince: (seq) => now().changesSince(seq),
     attach: (attachment, at) => now().attach(attachment, at),
     attachment: (id) => now().attachment(id),
+    attached: (ids) => now().attached(ids),
     derive: (row, seq) => now().derive(row, seq),
     derived: (prefix, after) => now().derived(prefix, after),
     close: () => now().close(),

@@ -44,7 +44,7 @@ describe('arguments', () => {
     [['replay'], 'name at least one file'],
     [
       ['rewind'],
-      'unknown command "rewind": say replay, explain, diff, lint, start, history, export or import',
+      'unknown command "rewind": say replay, explain, diff, lint, start, history, export, import or admin',
     ],
     [['--bugdet'], 'unknown command "--bugdet"'],
     [['lint'], 'lint: name at least one file of requests'],

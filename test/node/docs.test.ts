@@ -37,6 +37,7 @@ describe('deploy.md', () => {
     const sources = [
       'worker/env.ts',
       'src/edge/auth/from-env.ts',
+      'src/edge/logs-from-env.ts',
       'src/edge/models/from-env.ts',
       'src/edge/objects/encryption.ts',
     ]

@@ -4,7 +4,8 @@
  */
 import { isRecall } from './commands.ts'
 import { at, type Difference } from './compare.ts'
-import { field, type Json, listIn, textIn } from './json.ts'
+import type { Configuration } from './configuration.ts'
+import { field, isObject, type Json, listIn, textIn } from './json.ts'
 import type { Result } from './play.ts'
 
 /** What both builds made of the history. */
@@ -27,6 +28,11 @@ export interface WantedDifference {
 
 export const wanted: readonly WantedDifference[] = [
   {
+    changelog: '`Imported` says how many `messages` were written',
+    holds: ({ command, path, old }) =>
+      command.kind === 'import' && path.at(-1) === 'messages' && old === undefined,
+  },
+  {
     changelog: 'An epoch says how many messages its writer had read',
     holds: ({ path, old }) => path.at(-1) === 'count' && old === undefined,
   },
@@ -42,10 +48,56 @@ export const wanted: readonly WantedDifference[] = [
       JSON.stringify(is).includes('"cause":"window"'),
   },
   {
-    // What it shows takes other room: then an epoch may begin, cut or sum up in another place.
+    // What it shows takes other room: then an epoch may begin, cut or sum up in another place, and
+    // a summary may be written that no context shows yet.
     changelog: 'Recall finds and shows passages of messages',
-    holds: ({ command, was, is }) => isRecall(command) && outsideTail(was) !== outsideTail(is),
+    holds: ({ command, was, is }, { first }) =>
+      isRecall(command) && (outsideTail(was) !== outsideTail(is) || first.configurations.some(isCompacted)),
     isLasting: true,
+  },
+  {
+    // It leaves other room to results that are cut, and these may be shown alike all the same.
+    changelog: 'Recall finds and shows passages of messages',
+    holds: ({ path }, { first }) =>
+      path.at(-2) === 'squeeze' && first.steps.some(({ command }) => isRecall(command)),
+  },
+  {
+    changelog: 'It does not hide what shows nowhere',
+    // Where that leaves nothing to hide, rows that follow have other numbers.
+    isLasting: true,
+    holds: ({ step }, { first, second }) =>
+      step > first.steps.findIndex(({ command }) => command.kind === 'switchTo') &&
+      nothingHidden(first) > nothingHidden(second),
+  },
+  {
+    changelog: "by which an epoch's summary had no room began five epochs",
+    isLasting: true,
+    holds: ({ step, was, is }, { first }) => {
+      const [old, now] = [was, is].map((one) => at(one, ['outcome', 'ok', 'receipt', 'epoch']))
+      const isReported = first.steps.slice(0, step).some(({ command }) => command.kind === 'report')
+      const isLess = field(old, 'cause') === 'budget' && field(now, 'cause') !== 'budget'
+      return isReported && (old === 'unsaved' || isLess) && field(now, 'id') !== undefined
+    },
+  },
+  {
+    // All that shows is hidden in the order in which it shows; a version is called by the first.
+    changelog: 'or under a message that shows later',
+    holds: ({ command, path, was, is }, { first }) => {
+      const hides = path.slice(0, path.indexOf('hides') + 1)
+      if (path.includes('hides')) return removedIn(at(was, hides)) === removedIn(at(is, hides))
+      const isSwitched = first.steps.some((step) => step.command.kind === 'switchTo')
+      return command.kind === 'branches' && path.includes('versions') && isSwitched
+    },
+  },
+  {
+    changelog: 'What is forgotten together goes in the order in which it was written',
+    // Registers have the versions of these deletes.
+    isLasting: true,
+    holds: ({ path, was, is }) => {
+      const rows = path.slice(0, path.at(-1) === 'id' ? -2 : -1)
+      const isOfSome = isDelete(at(is, path.slice(0, -1))) || path.at(-2) === 'first'
+      return isOfSome && removedIn(at(was, rows)) === removedIn(at(is, rows))
+    },
   },
   {
     changelog: 'What is noted of a fact with the user names the fact as a source',
@@ -62,6 +114,40 @@ function outsideTail(came: Json): string {
   const blocks = listIn(context, 'blocks').filter((block) => textIn(block, 'section') !== 'tail')
   const said = ['epoch', 'summary', 'omitted'].map((name) => at(context, ['receipt', name]) ?? null)
   return JSON.stringify([blocks, said, field(came, 'events') ?? null])
+}
+
+function isCompacted({ compaction }: Configuration): boolean {
+  return compaction !== undefined
+}
+
+/**
+ * What may show nowhere, of all that rewinds of a history's end hide: results, empty texts, and
+ * what was forgotten since.
+ */
+function nothingHidden({ steps }: Result): number {
+  const logs = listIn(steps.at(-1)?.outcome, 'ok')
+    .flatMap((scopes) => listIn(scopes))
+    .map((scope) => listIn(scope, 'log'))
+  return logs.flatMap((log) => {
+    const bodies = new Map(log.map((row) => [textIn(row, 'id'), field(row, 'body')]))
+    const hidden = log.flatMap((row) => listIn(field(row, 'body'), 'hides'))
+    return hidden.filter((id) => {
+      const body = bodies.get(String(id))
+      const isEmpty = ['""', '[]'].includes(JSON.stringify(field(body, 'content')))
+      return !isObject(body) || textIn(body, 'role') === 'tool' || isEmpty
+    })
+  }).length
+}
+
+/** Whether a row, or the line of an export, deletes. */
+function isDelete(row: Json | undefined): boolean {
+  return [field(row, 'kind'), field(row, 'type')].includes('delete')
+}
+
+/** What rows of one log delete, or a list names, whatever the order. */
+function removedIn(rows: Json | undefined): string {
+  const ids = listIn(rows).map((row) => (isDelete(row) ? textIn(row, 'id') : row))
+  return JSON.stringify(ids.filter((id) => typeof id === 'string').sort())
 }
 
 /** Whether a key names what messages are found by, in their rows or in blocks. */

@@ -72,6 +72,7 @@ export class Faults {
       ...reads,
       commit: (ops, decide) => this.#commit(inner, scope, ops, decide),
       attach: (attachment, at) => inner.attach(attachment, at),
+      attached: async (ids) => (await inner.attached?.(ids)) ?? [],
       derive: (row, seq) => inner.derive(row, seq),
       close: () => inner.close(),
       ...(snapshot && {

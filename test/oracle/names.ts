@@ -18,11 +18,14 @@ export type Treatment = { readonly [kind in Kind]: 'name' | 'hide' | 'leave' }
 /** Treats the made names in texts, one text after the other. */
 export class Names {
   readonly #treatment: Treatment
-  readonly #given = new Map<string, string>()
-  readonly #counts = new Map<Kind, number>()
+  readonly #given: Map<string, string>
+  readonly #counts: Map<Kind, number>
 
-  constructor(treatment: Treatment) {
+  /** @param given the names that were given before; what is named here does not change them */
+  constructor(treatment: Treatment, given?: Names) {
     this.#treatment = treatment
+    this.#given = new Map(given ? given.#given : [])
+    this.#counts = new Map(given ? given.#counts : [])
   }
 
   in(text: string): string {

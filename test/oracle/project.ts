@@ -21,7 +21,8 @@ type LeftOut = (name: string, owner: JsonObject) => boolean
 
 /** One value for each step. */
 export function project(result: Result, projection: Projection, isSameLane: boolean): readonly Json[] {
-  const names = new Names(treatmentOf(projection, isSameLane))
+  const treatment = treatmentOf(projection, isSameLane)
+  const names = new Names(treatment)
   const leftOut = LEFT_OUT[projection]
   const of = ({ command, outcome, events, raced }: Step): Json => {
     const isStored = command.kind === 'rows' || (command.kind === 'export' && command.format !== 'markdown')
@@ -30,17 +31,37 @@ export function project(result: Result, projection: Projection, isSameLane: bool
     if (projection === 'names' && isRecall(command)) return null
     if (projection === 'behaviour' && isStored) return countsOf(outcome)
     const given = command.kind === 'export' ? joined(outcome) : outcome
+    const came = (isStored ? stored(outcome, projection === 'names') : given) as unknown as Json
     return walk(
       {
-        outcome: (isStored ? stored(outcome, projection === 'names') : given) as unknown as Json,
+        outcome: withoutRecords(came),
         events,
         raced: (raced ?? []).map(of),
       },
-      names,
+      // What recall shows here and not there must not shift the names that follow.
+      isRecall(command) ? new Names(treatment, names) : names,
       leftOut,
     )
   }
   return result.steps.map(of)
+}
+
+/**
+ * As it is, without what differs as is wanted, in names and in places, until the frozen build is a
+ * newer one: "Each record of the audit has a register of its own".
+ */
+function withoutRecords(value: Json): Json {
+  // A row, or the index that lists them.
+  const isRecord = (one: Json): boolean =>
+    ['key', 'id', 'group'].some((name) => /^audit(?:\/|$)/.test(String(field(one, name))))
+  if (Array.isArray(value)) return value.filter((one) => !isRecord(one)).map(withoutRecords)
+  if (!isObject(value)) return value
+  const isListed = 'action' in value && 'at' in value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, inner]) =>
+      isListed && name === 'id' ? [] : [[name, withoutRecords(inner as Json)]],
+    ),
+  )
 }
 
 /** The lanes of a result, in their order: only where they are the same, fences are. */

@@ -50,6 +50,8 @@ export interface ScopeStoreLike {
   changesSince(seq: number): Promise<PageLike & { readonly head: object }>
   attach(attachment: object, at: number): Promise<string>
   attachment(id: string): Promise<unknown>
+  /** Absent: of an older build. */
+  attached?(ids: readonly string[]): Promise<readonly string[]>
   derive(row: object, seq: number): Promise<boolean>
   derived(prefix: string, after?: string): Promise<readonly DerivedLike[]>
   close(): Promise<void>

@@ -15,26 +15,26 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll createMemory',
     code: `export { createMemory } from 'plimsoll'`,
-    mostKiB: 29.7,
+    mostKiB: 29.8,
     goalKiB: 24,
   },
   {
     name: 'plimsoll createMemory, mapStore, toOpenAI',
     code: `export { createMemory, mapStore, toOpenAI } from 'plimsoll'`,
-    mostKiB: 33.6,
+    mostKiB: 33.7,
     goalKiB: 28,
   },
   {
     name: 'plimsoll createMemory, standard',
     code: `export { createMemory, standard } from 'plimsoll'`,
-    mostKiB: 61.7,
+    mostKiB: 61.8,
     goalKiB: 50,
   },
   {
     name: 'plimsoll createMemory, standard, toOpenAI, and plimsoll/dexie with Dexie',
     code: `export { createMemory, standard, toOpenAI } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
     splits: true,
-    mostKiB: 108.6,
+    mostKiB: 108.8,
     goalKiB: 92,
   },
   {
@@ -46,13 +46,13 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll/sync, httpTransport',
     code: `export { httpTransport, sync } from 'plimsoll/sync'`,
-    mostKiB: 21.2,
+    mostKiB: 21.4,
   },
   {
     name: 'plimsoll/sync, httpTransport, for a page that has createMemory and plimsoll/dexie',
     code: `export { httpTransport, sync } from 'plimsoll/sync'`,
     beside: `export { createMemory } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
-    mostKiB: 18,
+    mostKiB: 18.3,
     goalKiB: 8,
   },
   {
@@ -63,14 +63,14 @@ export const BUDGETS: readonly Budget[] = [
       (name) => `@langchain/core/${name}`,
     ),
     beside: `export { createMemory, mapStore } from 'plimsoll'`,
-    mostKiB: 6.6,
+    mostKiB: 6.7,
   },
   {
     name: 'plimsoll/openai-agents, for a program that has createMemory and mapStore',
     code: `export { PlimsollSession } from '../../src/bridges/openai-agents/index.ts'`,
     from: import.meta.dirname,
     beside: `export { createMemory, mapStore } from 'plimsoll'`,
-    mostKiB: 8.6,
+    mostKiB: 8.7,
   },
   { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'`, mostKiB: 6.5 },
 ]
@@ -78,9 +78,9 @@ export const BUDGETS: readonly Budget[] = [
 /** The widget by one tag, in bytes, gzip -9. */
 export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. */
-  firstLook: 50_100,
+  firstLook: 50_300,
   /** With the memory, and what answers in the browser. */
-  answering: 138_200,
+  answering: 138_500,
   /** Until a conversation of an edge shows. */
   edge: 45_200,
 }

@@ -23,6 +23,7 @@ import type { ModelEvent, ModelRequest } from '../../src/ports/model.ts'
 import type { Scope } from '../../src/ports/op.ts'
 import type { ScopeStore, Store } from '../../src/ports/store.ts'
 import { type FullMemory, type FullSession, fullMemory } from '../contract/full-memory.ts'
+import { notingEmbedder, vectorsBy } from '../everywhere/embedder.ts'
 import { lineOf } from './line.ts'
 import type { History, Session, Step } from './steps.ts'
 
@@ -234,7 +235,7 @@ export class World {
           // One of them reads all that shows, and what the head shows.
           ...(tab === 1 && { ask: 'continuation', when: 'always' }),
         },
-        recall: {},
+        recall: { vectors: vectorsBy(notingEmbedder()) },
         checkpoint: { excerptTokens: 50 },
         clock: () => this.#now,
         newId: () => `id-${String(++this.#ids).padStart(6, '0')}`,

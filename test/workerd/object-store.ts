@@ -36,6 +36,7 @@ export class ObjectStore implements Store {
       changesSince: (seq) => run((inside) => inside.changesSince(seq)),
       attach: (attachment, at) => run((inside) => inside.attach(attachment, at)),
       attachment: (id) => run((inside) => inside.attachment(id)),
+      attached: (ids) => run((inside) => inside.attached(ids)),
       derive: (row, seq) => run((inside) => inside.derive(row, seq)),
       derived: (prefix, after) => run((inside) => inside.derived(prefix, after)),
       outbox: (after) => run(async (inside) => (await inside.outbox?.(after)) ?? []),

@@ -5,9 +5,7 @@ import { convertToOpenAITool } from '@langchain/core/utils/function_calling'
 import type { KernelSession } from '../../kernel/feature.ts'
 import { messageIn } from '../../kernel/log/bodies.ts'
 import { readEntry } from '../../kernel/log/entries.ts'
-import { EMPTY_MESSAGE, textOf } from '../../kernel/log/message.ts'
 import { duplicate } from '../../kernel/log/writer.ts'
-import { fenced } from '../../kernel/text/fence.ts'
 import { canonical, invalid } from '../../kernel/text/json.ts'
 import { checkContext } from '../../operations/context-at.ts'
 import { clearLog } from '../../operations/forget/clear-log.ts'
@@ -20,8 +18,9 @@ import type { Session } from '../../ports/memory.ts'
 import type { Json, Message, MessageInput, ToolSpec } from '../../ports/message.ts'
 import type { RewindMark } from '../../ports/op.ts'
 import type { ContextOptions } from '../../ports/session.ts'
-import { isBlankContent } from '../shapes.ts'
-import { langChainMessages, type Stored, shownMessages, storedIn, storedOf, toMessage } from './messages.ts'
+import { isBlankContent, shownContext } from '../shapes.ts'
+import { langChainMessages, shownMessages, storedIn, storedOf } from './messages.ts'
+import { type Stored, toMessage } from './stored.ts'
 
 /** What a trimmer asks of each context. */
 export interface TrimmerOptions extends Omit<ContextOptions, 'tools' | 'system' | 'preview' | 'newEpoch'> {
@@ -102,8 +101,7 @@ export class PlimsollChatHistory extends BaseListChatMessageHistory {
       const all = storedOf('trimmer', messages)
       const from = all[0]?.type === 'system' ? 1 : 0
       await this.#kernel.run(() => this.#follow(all.slice(from)))
-      const [first] = messages
-      const system = from === 1 && first ? first.text : undefined
+      const system = from === 1 ? messages[0]?.text : undefined
       const asked = { ...contextOptions, tools: specs, ...(system !== undefined && { system }) }
       return toLangChain(await this.#session.context(asked))
     })
@@ -125,7 +123,7 @@ export class PlimsollChatHistory extends BaseListChatMessageHistory {
     const said = log.map((message) => saidBy(storedIn(message)))
     const asked = given.map(saidBy)
     let from = Math.max(0, said.length - asked.length)
-    while (from < said.length && !said.slice(from).every((text, at) => text === asked[at])) from++
+    while (!said.slice(from).every((text, at) => text === asked[at])) from++
     // They begin with the end of the log; or else with its beginning, and leave it there.
     let shared = said.length - from
     let kept = said.length
@@ -151,22 +149,12 @@ export class PlimsollChatHistory extends BaseListChatMessageHistory {
 
 /** A context as messages of LangChain: its instructions, if there are any, come first. */
 export function toLangChain(context: Context): BaseMessage[] {
-  const system: string[] = []
-  const messages: BaseMessage[] = []
   const names = new Map<string, string>()
-  for (const { section, role, parts } of context.blocks) {
-    const text = textOf({ content: parts })
-    if (section === 'system') {
-      if (text.trim() !== '') system.push(text)
-    } else if (role === 'system') {
-      if (text.trim() !== '') messages.push(new HumanMessage(fenced(context.fence, 'system', text)))
-    } else {
-      const shown = shownMessages(role, parts, names).filter(saysSomething)
-      if (role === 'user' && shown.length === 0) messages.push(new HumanMessage(EMPTY_MESSAGE))
-      messages.push(...shown)
-    }
-  }
-  return [...(system.length > 0 ? [new SystemMessage(system.join('\n\n'))] : []), ...messages]
+  const { system, messages } = shownContext<BaseMessage>(context, {
+    user: (text) => new HumanMessage(text),
+    block: (role, parts) => shownMessages(role, parts, names).filter(saysSomething),
+  })
+  return [...(system === undefined ? [] : [new SystemMessage(system)]), ...messages]
 }
 
 /** Not a message of blank texts alone, which not every provider takes. */

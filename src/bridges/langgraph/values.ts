@@ -1,6 +1,7 @@
 import { isPlainObject } from '../../kernel/text/json.ts'
 import { base64, fromBase64 } from '../../ports/base64.ts'
 import type { Json } from '../../ports/message.ts'
+import { copyOf, isAsTraced, type Trace, traceOf } from './copies.ts'
 
 /** As much of LangGraph's serializer as is used here. */
 export interface Serializer {
@@ -42,63 +43,122 @@ const MOST_LINKS = 64
 /** … or so many characters more than twice its own. */
 const MOST_WEIGHT = 8192
 
-/** Writes and reads values with a serializer, item by item. */
+/** Texts whose values are kept have so many characters together. */
+const KEPT_CHARACTERS = 8 * 2 ** 20
+
+/** What a value was written as, or read from. */
+interface Known {
+  readonly text: Text
+  readonly trace: Trace
+}
+
+/**
+ * Writes and reads values with a serializer, item by item. An item that was written or read before
+ * is not written again while it is as it was, nor read again: each reader gets a copy of its own.
+ * So a turn late in a thread takes little more time than an early one.
+ */
 export class Values {
   readonly #serializer: Serializer
   readonly #encoder = new TextEncoder()
   readonly #decoder = new TextDecoder()
+  readonly #known = new WeakMap<object, Known>()
+  /** The oldest first. */
+  readonly #copies = new Map<Text, object>()
+  #characters = 0
 
   constructor(serializer: Serializer) {
     this.#serializer = serializer
   }
 
   async dump(value: unknown): Promise<Json> {
-    return packed(await this.#text(value))
+    return packed(await this.#dump(value))
   }
 
   load(value: Json): Promise<unknown> {
-    return this.#value(unpacked(value))
+    return this.#load(unpacked(value))
   }
 
   /** The parts of a value. What is no plain list or object, or cannot be parted, is one item. */
   async contentOf(value: unknown): Promise<Content> {
     if (Array.isArray(value)) {
-      const items = await Promise.all(Array.from(value, (item) => this.#text(item)))
+      const items = await this.#texts(value)
       if (!items.includes('')) return { shape: 'list', items }
     } else if (isPlainObject(value) && !('lc' in value)) {
       const fields = Object.entries(value)
-      const items = await Promise.all(fields.map(([, item]) => this.#text(item)))
+      const items = await this.#texts(fields.map(([, item]) => item))
       if (!items.includes(''))
         return { shape: 'map', items: fields.map(([name], at) => `${JSON.stringify(name)}\n${items[at]}`) }
     }
-    return { shape: 'one', items: [await this.#text(value)] }
+    return { shape: 'one', items: await this.#texts([value]) }
   }
 
   async valueOf({ shape, items }: Content): Promise<unknown> {
-    switch (shape) {
-      case 'one':
-        return this.#value(items[0] as Text)
-      case 'list':
-        return Promise.all(items.map((item) => this.#value(item)))
-      case 'map':
-        return Object.fromEntries(
-          await Promise.all(
-            items.map(async (item) => {
-              const [name, text] = fieldIn(item)
-              return [JSON.parse(name), await this.#value(text)] as const
-            }),
-          ),
-        )
+    if (shape !== 'map') {
+      const values = await this.#valuesOf(items)
+      return shape === 'list' ? values : values[0]
     }
+    const fields = items.map(fieldIn)
+    const values = await this.#valuesOf(fields.map(([, text]) => text))
+    return Object.fromEntries(fields.map(([name], at) => [JSON.parse(name), values[at]]))
+  }
+
+  async #texts(values: readonly unknown[]): Promise<Text[]> {
+    const texts: Text[] = []
+    for (const value of values) texts.push(this.#textOf(value) ?? (await this.#write(value)))
+    return texts
+  }
+
+  /** What a value was written as, if it is as it was. */
+  #textOf(value: unknown): Text | undefined {
+    const known = typeof value === 'object' && value !== null ? this.#known.get(value) : undefined
+    return known && isAsTraced(value as object, known.trace) ? known.text : undefined
+  }
+
+  async #write(value: unknown): Promise<Text> {
+    const text = await this.#dump(value)
+    if (typeof value === 'object' && value !== null && copyOf(value)) this.#know(value, text)
+    return text
+  }
+
+  async #valuesOf(texts: readonly Text[]): Promise<unknown[]> {
+    const values: unknown[] = []
+    for (const text of texts) values.push(this.#copied(text) ?? (await this.#read(text)))
+    return values
+  }
+
+  #copied(text: Text): object | undefined {
+    const kept = this.#copies.get(text)
+    const given = kept && copyOf(kept)
+    if (given) this.#know(given, text)
+    return given
+  }
+
+  #know(value: object, text: Text): void {
+    this.#known.set(value, { text, trace: traceOf(value) })
+  }
+
+  async #read(text: Text): Promise<unknown> {
+    const value = await this.#load(text)
+    const copy = typeof value === 'object' && value !== null ? copyOf(value) : undefined
+    if (!copy) return value
+    this.#know(value as object, text)
+    if (!this.#copies.has(text)) this.#characters += text.length
+    this.#copies.set(text, copy)
+    for (const [oldest] of this.#copies) {
+      if (this.#characters <= KEPT_CHARACTERS) break
+      this.#copies.delete(oldest)
+      this.#characters -= oldest.length
+    }
+    return value
   }
 
   /** Empty where the serializer writes nothing: a function, for example. */
-  async #text(value: unknown): Promise<Text> {
+  async #dump(value: unknown): Promise<Text> {
     const [type, bytes] = await this.#serializer.dumpsTyped(value)
     return type === 'json' ? this.#decoder.decode(bytes) : `#${type}#${base64(bytes)}`
   }
 
-  async #value(text: Text): Promise<unknown> {
+  async #load(text: Text): Promise<unknown> {
     if (!text.startsWith('#')) return this.#serializer.loadsTyped('json', this.#encoder.encode(text))
     const [, type = '', bytes = ''] = text.split('#')
     return this.#serializer.loadsTyped(type, fromBase64(bytes) ?? new Uint8Array())
@@ -147,12 +207,17 @@ export function restored({ shape, parts }: StoredValue, base: readonly Text[]): 
 
 /** The items that are new, and between them the stretches that the base has. */
 function stretches(base: readonly Text[], { shape, items }: Content): { parts: Parts; added: number } {
-  const places = new Map(base.map((item, at) => [item, at]))
+  // Most values only grow at their end, and need none.
+  let places: ReadonlyMap<Text, number> | undefined
+  const placeOf = (item: Text): number | undefined => {
+    places ??= new Map(base.map((one, at) => [one, at]))
+    return places.get(item)
+  }
   const parts: Json[][] = [[]]
   let added = 0
   let next = 0
   for (const item of items) {
-    const at = base[next] === item ? next : places.get(item)
+    const at = base[next] === item ? next : placeOf(item)
     const isInStretch = parts.length % 2 === 0
     if (at === undefined) {
       if (isInStretch) parts.push([])

@@ -146,12 +146,11 @@ function inputOf(text: string): Json {
 }
 
 function resultOf(callId: string, output: Json, kept: Item | undefined): Item {
-  const text = typeof output === 'string' ? output : undefined
   if (kept && isRecord(kept.output))
     return { ...kept, callId, output: { ...kept.output, text: asText(output) } }
   if (kept) return { ...kept, callId, output }
   const isShaped = Array.isArray(output) || (isRecord(output) && typeof output.type === 'string')
-  const shown = isShaped ? output : { type: 'text', text: text ?? asText(output) }
+  const shown = isShaped ? output : { type: 'text', text: asText(output) }
   return { type: 'function_call_result', callId, name: 'unnamed', status: 'completed', output: shown }
 }
 

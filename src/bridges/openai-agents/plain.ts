@@ -14,7 +14,7 @@ const OBJECT = '$object'
  */
 export function encode(value: unknown, above: readonly object[] = []): Json {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
-  if (typeof value === 'number' && Number.isFinite(value)) return value
+  if (Number.isFinite(value)) return value as number
   if (typeof value !== 'object' || above.includes(value)) throw new TypeError('has no JSON')
   if (value instanceof Uint8Array) return { [BYTES]: base64(new Uint8Array(value)) }
   const within = [...above, value]

@@ -1,3 +1,4 @@
+import type { ContextAccount } from '../objects/answer.ts'
 import type { Principal } from '../principal.ts'
 import type { AppSettings, OperatorLine } from './settings.ts'
 
@@ -11,6 +12,8 @@ export interface AppEnv {
     settings: AppSettings
     /** Who calls; only under `/v1` and `/mcp`. */
     principal: Principal
+    /** Of an answer that is a context, for the log. */
+    account: ContextAccount | undefined
     /** Set by the routes for operators, for the log. */
     operator: OperatorLine | undefined
   }

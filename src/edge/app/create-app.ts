@@ -7,8 +7,10 @@ import { type Shield, shield } from '../auth/shield.ts'
 import { checkSettings } from '../check-settings.ts'
 import { traceOf } from '../trace.ts'
 import type { AppEnv } from './app-env.ts'
+import { logMost } from './log-most.ts'
 import { asPlimsollError, problemResponse } from './problem.ts'
 import { chatRoutes } from './routes/chat.ts'
+import { cipherErased, cipherOnly } from './routes/cipher.ts'
 import { contextRoutes } from './routes/context.ts'
 import { factRoutes } from './routes/facts.ts'
 import { liveRoutes } from './routes/live.ts'
@@ -21,7 +23,7 @@ import { readyRoutes } from './routes/ready.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { syncRoutes } from './routes/sync.ts'
 import { transferRoutes } from './routes/transfer.ts'
-import type { AppSettings, LogLine } from './settings.ts'
+import type { AppSettings } from './settings.ts'
 
 /**
  * The edge's HTTP API as a Hono app, to be served by itself or mounted in one of your own.
@@ -76,10 +78,10 @@ export function createApp<Env extends object>(configure: (env: Env) => AppSettin
   readyRoutes(app)
   app.use('/v1/guests', shielded)
   guestRoutes(app)
-  app.use('/v1/operator/*', shielded, operatorsOnly)
+  app.use('/v1/operator/*', shielded, operatorsOnly, cipherErased)
   operatorRoutes(app)
-  app.use('/v1/*', authenticated)
-  app.use('/mcp', authenticated)
+  app.use('/v1/*', authenticated, cipherOnly)
+  app.use('/mcp', authenticated, cipherOnly)
   for (const routes of [
     sessionRoutes,
     contextRoutes,
@@ -125,7 +127,8 @@ const logged: MiddlewareHandler<AppEnv> = async (context, next) => {
   context.set('requestId', requestId)
   await next()
   const { error, res, req } = context
-  const { operator } = context.var
+  const { account, operator } = context.var
+  const run = res.headers.get('Plimsoll-Run')
   // The answer to an upgrade cannot be changed.
   if (res.status !== 101) res.headers.set('X-Request-Id', requestId)
   const settings: AppSettings | undefined = context.var.settings
@@ -138,6 +141,8 @@ const logged: MiddlewareHandler<AppEnv> = async (context, next) => {
     milliseconds: Date.now() - begun,
     ...(error && { code: asPlimsollError(error).code }),
     ...(error && res.status >= 500 && { error: traceOf(error) }),
+    ...account,
+    ...(run !== null && { run }),
     ...(operator && { operator }),
   })
 }
@@ -150,16 +155,22 @@ interface Guards {
 }
 
 const SETTINGS = [
-  ...['objects', 'authenticate', 'guests', 'operator', 'origins', 'shield', 'docsScript', 'log', 'health'],
+  ...[
+    'objects',
+    'authenticate',
+    'guests',
+    'operator',
+    'origins',
+    'shield',
+    'docsScript',
+    'ciphertext',
+    'log',
+    'health',
+  ],
 ]
 
 function guardsFor(settings: AppSettings): Guards {
   checkSettings('createApp', settings, SETTINGS)
   const { origins = [], shield: limiter } = settings
   return { settings, crossOrigin: crossOrigin({ origins }), ...(limiter && { shield: shield(limiter) }) }
-}
-
-function logMost(line: LogLine): void {
-  if (line.status >= 500) console.error(JSON.stringify(line))
-  else if (line.operator) console.log(JSON.stringify(line))
 }

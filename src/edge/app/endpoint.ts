@@ -66,6 +66,7 @@ export function endpoint<Query extends z.ZodType, Input extends z.ZodType>(
       param: (name) => checkId('the path', name, req.param(name)),
     })
     if (answered instanceof Response) return answered
+    if (answered.account) context.set('account', answered.account)
     const { etag } = answered
     const { noneMatch } = condition
     const isHeld = noneMatch === '*' || (etag !== undefined && noneMatch?.includes(etag))

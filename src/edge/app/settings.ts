@@ -21,6 +21,11 @@ export interface LogLine {
    * Where something failed that should not: the name and the stack of the error, never its message.
    */
   readonly error?: string
+  /** Of a context, its tokens by the memory's own count, and the id of its epoch. */
+  readonly tokens?: number
+  readonly epoch?: string
+  /** Of a chat, the run that answers it; what that took is in the line of its end. */
+  readonly run?: string
   /** Of a call by an operator, who it was about. */
   readonly operator?: OperatorLine
 }
@@ -41,8 +46,8 @@ export interface AppSettings {
   /** Knows an operator. Default: nobody is one, and the routes for operators are not there. */
   readonly operator?: CheckOperator
   /**
-   * Origins whose pages may call, exactly as browsers write them: `https://example.com`. Default:
-   * none but the edge's own.
+   * Origins whose pages may call, exactly as browsers write them: `https://example.com`. Of a
+   * loopback host the port may be `*`. Default: none but the edge's own.
    */
   readonly origins?: readonly string[]
   /**
@@ -53,10 +58,15 @@ export interface AppSettings {
   /** URL of RapiDoc's script, for the page at `/docs`. Default: no such page. */
   readonly docsScript?: string
   /**
-   * Contract: told of every request after its answer; must not throw. Default: failures, and what
-   * operators do, go to the console.
+   * Contract: told of every request after its answer; must not throw. Default: {@link logMost}.
    */
   readonly log?: (line: LogLine) => void
+  /**
+   * Keeps and orders what devices encrypted, and reads nothing: sync, its sockets and what erases a
+   * user are there, no other route is, and what is not encrypted is refused. For a deployment from
+   * its beginning. Default: the edge reads what it keeps.
+   */
+  readonly ciphertext?: true
   /** Facts about the deployment, for `/health`. Default: none. */
   readonly health?: Readonly<Record<string, string | boolean>>
 }

@@ -10,8 +10,16 @@ export interface Answer {
   readonly etag?: string
   /** Default: that of its route. */
   readonly status?: 200 | 201
+  /** Of a context, for the log of requests. */
+  readonly account?: ContextAccount
   /** What is left of the budgets that it was taken of. */
   readonly limits?: readonly Limit[]
+}
+
+/** What a context took. */
+export interface ContextAccount {
+  readonly tokens: number
+  readonly epoch: string
 }
 
 export const NOTHING: Answer = { json: '' }
@@ -26,7 +34,10 @@ const texts = new WeakMap<Block, string>()
 /** A context as an answer. Blocks stay the same objects from call to call, and are written once. */
 export function contextAnswer({ blocks, ...rest }: Context): Answer {
   const fields = JSON.stringify(toWire(rest))
-  return { json: `${fields.slice(0, -1)},"blocks":[${blocks.map(textOf).join()}]}` }
+  return {
+    json: `${fields.slice(0, -1)},"blocks":[${blocks.map(textOf).join()}]}`,
+    account: { tokens: rest.receipt.used, epoch: rest.epoch },
+  }
 }
 
 function textOf(block: Block): string {

@@ -36,6 +36,7 @@ export function madeByWrites(storage: SqlStorageLike, store: Store): Store {
       sums: async (groups) => now().sums(groups),
       changesSince: async (seq) => now().changesSince(seq),
       attachment: async (id) => now().attachment(id),
+      attached: async (ids) => now().attached(ids),
       derived: async (prefix, after) => now().derived(prefix, after),
       close: async () => now().close(),
       ...(made.outbox && {

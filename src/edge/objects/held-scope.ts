@@ -35,6 +35,7 @@ export function heldScope(scope: ScopeStore, check: () => void): ScopeStore {
     changesSince: (seq) => held(() => scope.changesSince(seq)),
     attach: (attachment, at) => held(() => scope.attach(attachment, at)),
     attachment: (id) => held(() => scope.attachment(id)),
+    attached: (ids) => held(() => scope.attached(ids)),
     derive: (row, seq) => held(() => scope.derive(row, seq)),
     derived: (prefix, after) => held(() => scope.derived(prefix, after)),
     close: () => scope.close(),

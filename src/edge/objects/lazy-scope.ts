@@ -18,6 +18,7 @@ export function lazyScope(watched: ScopeStore, open: () => Promise<ScopeStore>):
     changesSince: async (seq) => (await open()).changesSince(seq),
     attach: async (attachment, at) => (await open()).attach(attachment, at),
     attachment: async (id) => (await open()).attachment(id),
+    attached: async (ids) => (await open()).attached(ids),
     derive: async (row, seq) => (await open()).derive(row, seq),
     derived: async (prefix, after) => (await open()).derived(prefix, after),
     close: async () => (await open()).close(),

@@ -1,15 +1,17 @@
 import type { AgentTool } from '../../agent/options.ts'
 import type { MemoryOptions } from '../../create-memory.ts'
 import type { Feature } from '../../kernel/feature.ts'
+import type { Host } from '../../ports/host.ts'
 import type { Model } from '../../ports/model.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { EdgeSession } from '../features.ts'
 import { isGuest } from '../guest.ts'
 import type { Budgets, TokenBuckets } from '../rows/token-buckets.ts'
-import type { Ask } from '../rows/token-lease.ts'
+import type { Ask, TokenLease } from '../rows/token-lease.ts'
 import { BriefBudget } from './brief-budget.ts'
 import type { EncryptionSettings } from './encryption.ts'
 import type { ObjectLine } from './failures.ts'
+import type { RunSettings } from './run-line.ts'
 
 /**
  * Budgets of one object, exact: token buckets that fill up evenly. What is left out has no limit.
@@ -82,11 +84,23 @@ export interface LeaseSettings {
   readonly afterMs?: number
 }
 
+/** What a model of an object makes its calls with. */
+export interface ModelParts {
+  /** As the platform's; as long as the chat's Worker is there, that makes the request. */
+  readonly fetch: typeof fetch
+  /** Waits of a minute and more end up to half a minute late. */
+  readonly host: Host
+}
+
 /** What a session's object is made with. */
-export interface SessionSettings {
+export interface SessionSettings extends RunSettings {
   readonly memory: ObjectMemoryOptions
-  /** Answers in chats. Default: none, and chats are ERR_NOT_CONFIGURED. */
-  readonly model?: Model | (() => Model | Promise<Model>)
+  /**
+   * Answers in chats; a function is asked for one at each chat. What the model fetches by the
+   * `fetch` that it is given, and waits for by its `host`, the object is not billed for. Default:
+   * none, and chats are ERR_NOT_CONFIGURED.
+   */
+  readonly model?: Model | ((parts: ModelParts) => Model | Promise<Model>)
   /** Tools of the edge's own agent. Default: those of the memory. */
   readonly tools?: (session: EdgeSession) => readonly AgentTool[]
   /** Most model calls of one reply. Default 20. */
@@ -129,6 +143,14 @@ export interface UserBudgets {
   readonly guestReadsPerMinute?: number
 }
 
+/** Budgets of all users of one tenant together. What is left out has no limit. */
+export interface TenantBudgets {
+  /** Sessions that are created. */
+  readonly sessionsPerHour?: number
+  /** Tokens that the edge's own model takes, in all sessions that have `sharedModelTokens`. */
+  readonly modelTokensPerDay?: number
+}
+
 /** What the object of a deployment is made with. */
 export interface DeploymentSettings {
   readonly budgets?: {
@@ -147,6 +169,12 @@ export interface UserSettings {
    * model.
    */
   readonly guestBudgets?: UserBudgets
+  /**
+   * Contract: budgets of the tenant that a user is of; undefined: it has none. Not asked for users
+   * without a tenant. They are kept in an object of the tenant's, in the namespace `DEPLOYMENT`.
+   * Default: no tenant has any.
+   */
+  readonly tenantBudgets?: (tenant: string) => TenantBudgets | undefined
   /**
    * After how long a guest's token has ended, as for `guestTokens`: all of the guest is removed
    * then. Default 30 days.
@@ -201,6 +229,11 @@ export function deploymentBudgets({ modelTokensPerDay }: DeploymentSettings['bud
   return { deploymentModelTokens: per(modelTokensPerDay, DAY) }
 }
 
+/** Budgets of a tenant, as token buckets. */
+export function tenantBuckets({ sessionsPerHour, modelTokensPerDay }: TenantBudgets): Budgets {
+  return { tenantSessions: per(sessionsPerHour, HOUR), tenantModelTokens: per(modelTokensPerDay, DAY) }
+}
+
 /** What one asker gets of what is left at most, beyond the least: others are to find some too. */
 const SHARE = 1 / 4
 
@@ -208,6 +241,27 @@ const SHARE = 1 / 4
 export function granted(buckets: TokenBuckets, name: string, { least, wanted }: Ask): number {
   const amount = Math.max(least, Math.min(wanted, Math.floor(buckets.left(name) * SHARE)))
   buckets.take(name, amount)
+  return amount
+}
+
+/**
+ * The same, where what is granted is of a wider budget too.
+ *
+ * @throws as {@link granted}, and as the lease of the wider budget: then nothing is taken
+ */
+export async function grantedOf(
+  buckets: TokenBuckets,
+  name: string,
+  ask: Ask,
+  wider: TokenLease | undefined,
+): Promise<number> {
+  const amount = granted(buckets, name, ask)
+  try {
+    await wider?.take(amount)
+  } catch (error) {
+    buckets.settle(name, -amount)
+    throw error
+  }
   return amount
 }
 

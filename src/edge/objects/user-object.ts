@@ -2,7 +2,7 @@ import { DurableObject } from 'cloudflare:workers'
 import { createMemory } from '../../create-memory.ts'
 import { type AuditInput, noteAudit } from '../../features/audit.ts'
 import { headOf } from '../../kernel/text/text.ts'
-import { certificateOf } from '../../operations/forget/certificate.ts'
+import { certificateOf, removed } from '../../operations/forget/certificate.ts'
 import { eraseUserIn, type Held } from '../../operations/forget/erase.ts'
 import { forgetFact } from '../../operations/forget/forget.ts'
 import { listSessions, unlistSession } from '../../operations/sessions.ts'
@@ -53,7 +53,9 @@ import { WorkQueue } from '../work/work-queue.ts'
 import { type Answer, answer } from './answer.ts'
 import type { EdgeBindings } from './bindings.ts'
 import type { BriefBudget } from './brief-budget.ts'
-import { DEPLOYMENT } from './deployment-name.ts'
+import { CipherHome } from './cipher-home.ts'
+import { ASKERS_A_LEASE, DEPLOYMENT, tenantName } from './deployment-name.ts'
+import type { DeploymentObject } from './deployment-object.ts'
 import { type ObjectStore, objectStore, secretsOf } from './encryption.ts'
 import { Failures, reportTo } from './failures.ts'
 import { heldScope, tellingScope } from './held-scope.ts'
@@ -64,7 +66,14 @@ import { userOf } from './session-home.ts'
 import type { Confirmed, Settled } from './session-life.ts'
 import type { SessionObject } from './session-object.ts'
 import type { CallMeta, SessionOptions } from './session-rpc.ts'
-import { framesPerMinute, granted, guestReads, type UserSettings, userBudgets } from './settings.ts'
+import {
+  framesPerMinute,
+  grantedOf,
+  guestReads,
+  type TenantBudgets,
+  type UserSettings,
+  userBudgets,
+} from './settings.ts'
 import { type ImportAnswer, type ImportCall, importLines, lineStream } from './transfer.ts'
 import { type UserCallInput, type UserCallName, type UserMemory, userCalls } from './user-calls.ts'
 
@@ -105,8 +114,20 @@ const ERASING_SECONDS = 5
 const RECALLED = 32
 /** For clocks that differ: a token holds some seconds longer. */
 const GUEST_MARGIN_MS = 60_000
-/** What the user's object takes of the deployment's budget at once, in what a session takes. */
-const SESSIONS_A_LEASE = 4
+
+/** What a replica asks, with as much of its headers as a home reads. */
+interface CipherRequest {
+  readonly url: string
+  readonly method: string
+  readonly headers: Record<string, string>
+  readonly bytes?: Uint8Array<ArrayBuffer>
+}
+
+interface CipherAnswer {
+  readonly status: number
+  readonly headers: Record<string, string>
+  readonly body: Uint8Array<ArrayBuffer>
+}
 
 /** Sessions are to confirm what was deleted in the user's scope up to that seq. */
 interface ForgetWork {
@@ -160,6 +181,9 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     now: webHost.now,
   })
   readonly #sockets = new LiveSockets(this.ctx, webHost.now, framesPerMinute)
+  readonly #cipherHome = new CipherHome(this.ctx.storage, () => {
+    void this.#sockets.tell(async () => 0)
+  })
   readonly #guest = new GuestRecord(this.ctx.storage)
   readonly #replicas = new RecentPulls({ storage: this.ctx.storage, now: webHost.now })
   readonly #copies = new Copies(this.ctx.storage)
@@ -359,35 +383,47 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     this.#check(scope)
     await this.#checkGuest(scope, true)
     await this.#unlock(scope)
-    this.#budgetsOf(scope).take('sessions', 1)
+    const buckets = this.#budgetsOf(scope)
+    buckets.take('sessions', 1)
+    const tenant = this.#tenantOf(scope)
+    if (tenant?.budgets.sessionsPerHour === undefined) return
+    try {
+      await callObject(tenant.stub, webHost, 'budget', (object) => object.admit(tenant.budgets))
+    } catch (error) {
+      buckets.settle('sessions', -1)
+      throw error
+    }
+  }
+
+  /** The object of the user's tenant. @throws ERR_NOT_CONFIGURED: nothing holds its budgets */
+  #tenantOf({ tenant }: Scope): Tenant | undefined {
+    if (tenant === undefined) return undefined
+    const budgets = this.#settings.tenantBudgets?.(tenant)
+    if (!budgets) return undefined
+    const { DEPLOYMENT: deployments } = this.env
+    if (!deployments)
+      throw new PlimsollError('ERR_NOT_CONFIGURED', 'settings: tenantBudgets need the binding DEPLOYMENT')
+    return { budgets, stub: () => deployments.getByName(tenantName(tenant)) }
   }
 
   /**
-   * Tokens of the model for one of the user's sessions, of the budgets of the user and of the
-   * deployment. @throws ERR_NOT_FOUND, ERR_RATE_LIMIT, ERR_LIMIT, ERR_OVERLOADED, ERR_STORAGE
+   * Tokens of the model for one of the user's sessions, of the budgets of the user, of the tenant
+   * and of the deployment. @throws ERR_NOT_FOUND, ERR_RATE_LIMIT, ERR_LIMIT, ERR_OVERLOADED,
+   * ERR_STORAGE
    */
   async lease(scope: Scope, ask: Ask): Promise<number> {
     this.#check(scope)
     const buckets = this.#budgetsOf(scope)
-    const amount = granted(buckets, 'userModelTokens', ask)
     const { DEPLOYMENT: deployments } = this.env
-    if (!deployments) return amount
+    const tenant = this.#tenantOf(scope)
+    const stub = tenant?.stub ?? (deployments && (() => deployments.getByName(DEPLOYMENT)))
     // As much again as a session takes, several times: one object answers all users.
-    const lease = new TokenLease(this.ctx.storage, ask.wanted * SESSIONS_A_LEASE, (asked) =>
-      callObject(
-        () => deployments.getByName(DEPLOYMENT),
-        webHost,
-        'budget',
-        (object) => object.lease(asked),
-      ),
-    )
-    try {
-      await lease.take(amount)
-    } catch (error) {
-      buckets.settle('userModelTokens', -amount)
-      throw error
-    }
-    return amount
+    const wider =
+      stub &&
+      new TokenLease(this.ctx.storage, ask.wanted * ASKERS_A_LEASE, (asked) =>
+        callObject(stub, webHost, 'budget', (object) => object.lease(asked, tenant?.budgets)),
+      )
+    return grantedOf(buckets, 'userModelTokens', ask, wider)
   }
 
   /**
@@ -472,6 +508,38 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     await this.#checkGuest(scope, false)
     await this.#unlock(scope)
     return answerLog(this.#log(scope), request, { newTok, bytes })
+  }
+
+  /**
+   * Answers a replica, where the edge keeps ciphertext alone: then this object has all that the
+   * user has.
+   *
+   * @throws ERR_NOT_FOUND, ERR_RATE_LIMIT, ERR_INVALID_ARGUMENT: bytes are not encrypted
+   */
+  async cipher(
+    scope: Scope,
+    { url, bytes = new Uint8Array(), ...init }: CipherRequest,
+  ): Promise<CipherAnswer> {
+    this.#check(scope)
+    const isRead = init.method === 'GET' || url.includes('/v1/sync/pull')
+    await this.#checkGuest(scope, !isRead)
+    if (!isRead) this.#budgetsOf(scope).take('bytes', bytes.length)
+    const request = new Request(url, { ...init, ...(init.method !== 'GET' && { body: bytes }) })
+    const response = await this.#cipherHome.answer(scope, request, bytes)
+    return {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      body: new Uint8Array(await response.arrayBuffer()),
+    }
+  }
+
+  /** Removes all that {@link cipher} keeps of the user. */
+  async eraseCipher(scope: Scope): Promise<{ readonly isDone: true; readonly certificate: Certificate }> {
+    this.#check(scope)
+    const sessions = removed(await this.#cipherHome.erase())
+    this.#poke(scope)
+    const already = sessions.count === 0
+    return { isDone: true, certificate: certificateOf(webHost, 'erase', scope.userId, already, { sessions }) }
   }
 
   /** A socket that gets hints that what the sessions share, or their list, has changed. */
@@ -929,6 +997,12 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     const isOwn = scope.sessionId === undefined && (name === undefined || name === objectName(scope))
     if (!isOwn) throw new PlimsollError('ERR_NOT_FOUND', 'user: no such user')
   }
+}
+
+/** Who keeps the budgets of a user's tenant. */
+interface Tenant {
+  readonly budgets: TenantBudgets
+  readonly stub: () => DurableObjectStub<DeploymentObject>
 }
 
 /** What an erase came to. */

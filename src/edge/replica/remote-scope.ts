@@ -30,6 +30,7 @@ export type ScopeCall =
   | { readonly method: 'changesSince'; readonly seq: number }
   | { readonly method: 'attach'; readonly attachment: Attachment; readonly at: number }
   | { readonly method: 'attachment'; readonly id: string }
+  | { readonly method: 'attached'; readonly ids: readonly string[] }
   | { readonly method: 'derive'; readonly row: DerivedRow; readonly seq: number }
   | { readonly method: 'derived'; readonly prefix: string; readonly after?: string }
 
@@ -61,6 +62,8 @@ export async function answerScopeCall(store: ScopeStore, call: ScopeCall): Promi
       return store.attach(call.attachment, call.at)
     case 'attachment':
       return store.attachment(call.id)
+    case 'attached':
+      return store.attached(call.ids)
     case 'derive':
       return store.derive(call.row, call.seq)
     case 'derived':
@@ -110,6 +113,7 @@ export function remoteScope({ stub, scope, host }: RemoteScopeParts): ScopeStore
     attach: (attachment, at) =>
       ask<'attach'>({ method: 'attach', attachment: { ...attachment, bytes: own(attachment.bytes) }, at }),
     attachment: (id) => ask<'attachment'>({ method: 'attachment', id }),
+    attached: (ids) => ask<'attached'>({ method: 'attached', ids }),
     derive: (row, seq) => ask<'derive'>({ method: 'derive', row: { ...row, bytes: own(row.bytes) }, seq }),
     derived: (prefix, after) =>
       ask<'derived'>({ method: 'derived', prefix, ...(after !== undefined && { after }) }),

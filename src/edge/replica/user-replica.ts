@@ -210,6 +210,10 @@ export class UserReplica implements ScopeStore {
     return this.#home.attachment(id)
   }
 
+  attached(ids: readonly string[]): Promise<readonly string[]> {
+    return this.#home.attached(ids)
+  }
+
   derive(row: DerivedRow, seq: number): Promise<boolean> {
     return this.#home.derive(row, seq)
   }

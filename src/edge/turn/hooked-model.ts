@@ -1,3 +1,4 @@
+import type { Context } from '../../ports/context.ts'
 import type { MessageInput } from '../../ports/message.ts'
 import type { Model, ModelEvent, ModelRequest, Usage } from '../../ports/model.ts'
 import { modelError } from './run-error.ts'
@@ -11,10 +12,10 @@ export interface ModelHooks {
   beforeModel?(tokens: number): Promise<void> | void
   /**
    * Contract: called after each call that was made, also one that failed or was stopped, with what
-   * was reported of it, which may be nothing, and with the tokens that were foretold. What it
-   * throws is ignored.
+   * was reported of it, which may be nothing, and with what it was given. What it throws is
+   * ignored.
    */
-  afterModel?(usage: Usage, tokens: number): Promise<void> | void
+  afterModel?(usage: Usage, context: Context): Promise<void> | void
 }
 
 export interface HookedModelOptions extends ModelHooks {
@@ -35,8 +36,8 @@ export function hookedModel(
   let id = messageId
   const named = (message: MessageInput): MessageInput => (id === undefined ? message : { ...message, id })
   async function* complete(request: ModelRequest): AsyncGenerator<ModelEvent, void, undefined> {
-    const tokens = request.context.receipt.used
-    await beforeModel?.(tokens)
+    const { context } = request
+    await beforeModel?.(context.receipt.used)
     onCall?.()
     let usage: Usage = {}
     try {
@@ -54,7 +55,7 @@ export function hookedModel(
     } catch (error) {
       throw modelError(error)
     } finally {
-      await ignored(async () => afterModel?.(usage, tokens))
+      await ignored(async () => afterModel?.(usage, context))
     }
   }
   return { id: model.id, complete }

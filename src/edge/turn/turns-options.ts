@@ -7,6 +7,7 @@ import type { EdgeSession } from '../features.ts'
 import type { ObjectSeal } from '../rows/object-seal.ts'
 import type { ModelHooks } from './hooked-model.ts'
 import type { AgentOptions, TurnOutcome } from './protocol.ts'
+import type { Spent } from './spent.ts'
 
 export interface TurnsOptions extends ModelHooks {
   /** The session of the object; asked for at each run. */
@@ -45,8 +46,9 @@ export interface TurnsOptions extends ModelHooks {
 }
 
 /** What a log may hold of a run. */
-export interface EndedRun extends TurnOutcome {
+export interface EndedRun extends TurnOutcome, Readonly<Spent> {
   readonly run: string
+  readonly milliseconds: number
   /** Bytes of its stream. */
   readonly size: number
 }

@@ -297,7 +297,7 @@ async function areGone(store: ScopeStore, names: readonly Name[]): Promise<boole
     const [entry, key, ref] = [idIn('entry', name), idIn('register', name), idIn('attachment', name)]
     const row =
       entry === undefined ? key !== undefined && (await store.register(key)) : await readEntry(store, entry)
-    if ((row && hasBody(row)) || (ref !== undefined && (await store.attachment(ref)))) return false
+    if ((row && hasBody(row)) || (ref !== undefined && (await store.attached([ref])).length > 0)) return false
   }
   return true
 }

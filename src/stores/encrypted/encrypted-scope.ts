@@ -188,6 +188,10 @@ export class EncryptedScope implements ScopeStore {
     }
   }
 
+  attached(ids: readonly string[]): Promise<readonly string[]> {
+    return this.#store.attached(ids)
+  }
+
   async derive({ key: name, bytes }: DerivedRow, seq: number): Promise<boolean> {
     const key = await this.#writingKey()
     const sealed = key ? await sealBytes(key, this.#placeOfDerived(name), bytes) : bytes

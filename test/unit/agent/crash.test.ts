@@ -130,6 +130,7 @@ describe('a fault of the store', () => {
       sums: (groups) => scope.sums(groups),
       attach: (attachment, at) => scope.attach(attachment, at),
       attachment: (id) => scope.attachment(id),
+      attached: (ids) => scope.attached(ids),
       derive: (row, seq) => scope.derive(row, seq),
       derived: (prefix, after) => scope.derived(prefix, after),
       close: () => scope.close(),

@@ -13,6 +13,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { PlimsollChatHistory, toLangChain } from '../../../src/bridges/langchain/index.ts'
 import { createMemory } from '../../../src/create-memory.ts'
+import { forget } from '../../../src/operations/forget/forget.ts'
 import type { Session } from '../../../src/ports/memory.ts'
 import { mapStore } from '../../../src/stores/map.ts'
 import { runs } from '../../everywhere/runs.ts'
@@ -37,7 +38,7 @@ const calls = fc.array(
   fc.record({
     type: fc.constant('tool_call' as const),
     id: fc.constantFrom('a', 'b'),
-    name: fc.constant('look'),
+    name: fc.constantFrom('look', 'a.b'),
     args: json,
   }),
   { maxLength: 2 },
@@ -124,7 +125,9 @@ it('trims the messages of a conversation, and keeps what it is given', async () 
   expect(said(await history.getMessages()).length).toBe(messages.length - 2)
   // The newest of them are enough.
   await trimmer.invoke([...messages.slice(-3), new HumanMessage('And now?')])
-  expect((await history.getMessages()).map((one) => one.text).slice(-2)).toEqual(['Answer 19.', 'And now?'])
+  const read = await history.getMessages()
+  expect(read.map((one) => one.text).slice(-2)).toEqual(['Answer 19.', 'And now?'])
+  expect(read).toHaveLength(messages.length)
 })
 
 it('hides what the messages leave, and writes what stands there now', async () => {
@@ -216,6 +219,142 @@ it('counts the tools, and refuses options that there are none of', async () => {
     code: 'ERR_BUDGET_TOO_SMALL',
   })
   expect(() => history.trimmer({ unknown: 1 } as never)).toThrowError(/unknown/)
-  expect(() => history.trimmer({ tools: {} } as never)).toThrowError(/tools/)
+  expect(() => history.trimmer({ tools: {} } as never)).toThrowError(
+    expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT', argument: 'tools' }),
+  )
   expect(() => new PlimsollChatHistory({} as never)).toThrowError(/session/)
+})
+
+it('makes of messages the parts that a log has words for, and counts what it has none for', async () => {
+  const session = sessionOf()
+  const image = { type: 'image_url', image_url: 'https://example.org/a.png' }
+  const use = (id: string, input: unknown) => ({ type: 'tool_use', id, name: 'look', input })
+  const call = (id: string, args: object) => ({ type: 'tool_call' as const, id, name: 'look', args })
+  await new PlimsollChatHistory(session).addMessages([
+    new HumanMessage({ id: '', content: [{ type: 'text', text: 'Seen.' }, image] as never }),
+    new AIMessage({
+      id: 'ai',
+      content: [
+        { type: 'text', text: 'Looking.' },
+        use('a', { q: 1 }),
+        use('a', { q: 2 }),
+        use('b', 'other'),
+      ],
+      tool_calls: [call('a', { q: 1 }), call('a', { q: 2 }), call('b', { q: 3 })],
+    } as never),
+    new ToolMessage({ tool_call_id: 'a', content: 'found', status: 'success' }),
+    new ToolMessage({ tool_call_id: 'b', content: [image] as never, status: 'error' }),
+    new SystemMessage('Now.'),
+  ])
+  const [human, ai, found, failed, note] = await session.history()
+  expect([human?.role, human?.content]).toEqual([
+    'user',
+    [expect.objectContaining({ type: 'opaque', tokens: 1_600 }), { type: 'text', text: 'Seen.' }],
+  ])
+  expect(human?.id).not.toMatch(/^langchain/)
+  expect([ai?.id, ai?.role]).toEqual(['langchain/ai', 'assistant'])
+  const [shape, ...parts] = (ai?.content ?? []) as readonly {
+    readonly value: string
+    readonly tokens: number
+  }[]
+  expect(parts).toEqual([
+    { type: 'text', text: 'Looking.' },
+    ...[call('a', { q: 1 }), call('a', { q: 2 }), call('b', { q: 3 })].map(({ id, name, args }) => ({
+      type: 'tool-call',
+      id,
+      name,
+      input: args,
+    })),
+  ])
+  expect(shape?.tokens).toBe(0)
+  // What the parts of its calls say is not kept twice, but for an input that is another one.
+  const { content, tool_calls } = JSON.parse(shape?.value ?? '').data
+  expect(content.slice(1).map(({ input }: { input?: unknown }) => input)).toEqual([
+    undefined,
+    undefined,
+    'other',
+  ])
+  expect(tool_calls.every((one: object) => !('args' in one))).toBe(true)
+  expect(found?.content).toEqual([{ type: 'tool-result', callId: 'a', output: 'found' }])
+  expect(failed?.content).toEqual([{ type: 'tool-result', callId: 'b', output: [image], isError: true }])
+  expect([note?.role, note?.content]).toEqual(['system', [{ type: 'text', text: 'Now.' }]])
+})
+
+it('shows in a context what was written, but for blank messages and parts of others', async () => {
+  const session = sessionOf()
+  const history = new PlimsollChatHistory(session)
+  const use = { type: 'tool_use', id: 'a', name: 'look', input: { q: 1 } }
+  const call = { type: 'tool_call' as const, id: 'a', name: 'look', args: { q: 1 } }
+  await history.addMessages([
+    new HumanMessage('Look.'),
+    new AIMessage({ content: [{ type: 'text', text: ' ' }, use], tool_calls: [call] } as never),
+    new ToolMessage({ tool_call_id: 'a', content: '' }),
+    new AIMessage(' '),
+    new SystemMessage(' '),
+  ])
+  await session.append([
+    { role: 'user', content: [{ type: 'opaque', provider: 'other', value: '{"type":"human","data":{}}' }] },
+    { role: 'assistant', content: [{ type: 'tool-call', id: 'c', name: 'look', input: {} }] },
+    { role: 'tool', content: [{ type: 'tool-result', callId: 'c', output: [{ kind: 'odd' }] }] },
+    { role: 'user', content: 'And?' },
+  ])
+  const shown = toLangChain(await session.context())
+  expect(shown.map(({ type }) => type)).toEqual(['human', 'ai', 'tool', 'human', 'ai', 'tool', 'human'])
+  const [, ai, blank, empty, , odd] = shown as [
+    never,
+    AIMessage,
+    ToolMessage,
+    HumanMessage,
+    never,
+    ToolMessage,
+  ]
+  const id = ai.tool_calls?.[0]?.id
+  expect(ai.content).toEqual([
+    { type: 'text', text: ' ' },
+    { ...use, id },
+  ])
+  expect([blank.tool_call_id, blank.content, blank.name]).toEqual([id, '', 'look'])
+  expect(empty.content).toBe('(empty message)')
+  expect(odd.content).toBe('[{"kind":"odd"}]')
+})
+
+it('keeps deep inputs, as text', async () => {
+  const history = new PlimsollChatHistory(sessionOf())
+  const args = JSON.parse(`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`)
+  await history.addMessage(
+    new AIMessage({ content: '', tool_calls: [{ id: 'a', name: 'look', args, type: 'tool_call' }] }),
+  )
+  const [read] = (await history.getMessages()) as [AIMessage]
+  expect(read.tool_calls?.[0]?.args).toEqual({ input: JSON.stringify(args) })
+})
+
+it('writes nothing where nothing is new, sees other calls as other words, and has no instructions', async () => {
+  const store = mapStore()
+  const session = createMemory({ store }).session({ userId: 'ada', sessionId: 'trip' })
+  const history = new PlimsollChatHistory(session)
+  const trimmer = history.trimmer()
+  const asking = (q: number) =>
+    new AIMessage({ content: '', tool_calls: [{ id: 'a', name: 'look', args: { q }, type: 'tool_call' }] })
+  const found = new ToolMessage({ tool_call_id: 'a', content: 'found' })
+  const hello = new HumanMessage('Hello.')
+  const shown = await trimmer.invoke([hello, asking(1), found])
+  expect(shown[0]?.type).toBe('human')
+  const rows = async () => (await store.open({ userId: 'ada', sessionId: 'trip' }).head()).seq
+  const before = await rows()
+  await trimmer.invoke([hello, asking(1), found])
+  await trimmer.invoke([found])
+  expect(await rows()).toBe(before)
+  await trimmer.invoke([hello, asking(2), found])
+  const read = (await history.getMessages()) as AIMessage[]
+  expect(read.map(({ type }) => type)).toEqual(['human', 'ai', 'tool'])
+  expect(read[1]?.tool_calls?.[0]?.args).toEqual({ q: 2 })
+})
+
+it('refuses a message again whose text was forgotten', async () => {
+  const session = sessionOf()
+  const history = new PlimsollChatHistory(session)
+  const hello = new HumanMessage({ id: '1', content: 'Hello.' })
+  await history.addMessage(hello)
+  await forget(session, 'langchain/1')
+  await expect(history.addMessage(hello)).rejects.toMatchObject({ code: 'ERR_DUPLICATE_ID' })
 })

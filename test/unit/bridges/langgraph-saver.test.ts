@@ -272,6 +272,61 @@ describe('a saver', () => {
     })
   })
 
+  it('stores nothing again: of a value that did not change, nor of a checkpoint that is put twice', async () => {
+    const store = mapStore()
+    const saver = saverOver(store)
+    const messages = ['x'.repeat(2_000)]
+    const first = checkpointOf(idOf(0), { messages }, 1)
+    await saver.put(at('t'), first, METADATA, { messages: 1 })
+    const before = await stored(store, 't')
+    await saver.put(at('t'), first, METADATA, { messages: 1 })
+    expect(await stored(store, 't')).toEqual(before)
+    await saver.put(at('t', idOf(0)), checkpointOf(idOf(1), { messages }, 2), METADATA, { messages: 2 })
+    const scope = store.open({ userId: 'ada', sessionId: 'langgraph/t' })
+    const [row] = await scope.registers(`checkpoint//${idOf(1)}`)
+    expect(row?.body).toContain('"own":[]')
+  })
+
+  it('knows no thread that nobody named, and shows nothing of one that was deleted', async () => {
+    const store = mapStore()
+    const saver = saverOver(store)
+    expect(await saver.getTuple({ configurable: {} })).toBeUndefined()
+    await saver.deleteThread('t')
+    expect(await store.scopes()).toEqual([])
+    for (const text of ['old', 'new']) {
+      // Another process may write it.
+      await saverOver(store).put(at('t'), checkpointOf(idOf(0), { messages: [text] }, 1), METADATA, {
+        messages: 1,
+      })
+      expect((await saver.getTuple(at('t')))?.checkpoint.channel_values).toEqual({ messages: [text] })
+      await saver.deleteThread('t')
+    }
+  })
+
+  it('gives what MemorySaver gives of older checkpoints, and of all namespaces before one', async () => {
+    const savers = [new MemorySaver(), saverOver()]
+    const [expected, actual] = await Promise.all(
+      savers.map(async (saver) => {
+        for (const namespace of ['', 'child'])
+          for (let number = 0; number < 4; number++) {
+            const parent = number === 0 ? undefined : idOf(number - 1)
+            const checkpoint = { ...checkpointOf(idOf(number), { messages: [number] }, number + 1), v: 3 }
+            await saver.put(at('t', parent, namespace), checkpoint, METADATA, { messages: number + 1 })
+            await saver.putWrites(at('t', idOf(number), namespace), [['__pregel_tasks', { number }]], 'task')
+          }
+        const before = at('t', idOf(2))
+        return [
+          await saver.getTuple(at('t', idOf(3))),
+          (await all(saver.list({ configurable: { thread_id: 't' } }, { before }))).map(
+            ({ config }) => config,
+          ),
+        ]
+      }),
+    )
+    expect(actual?.[0]).toEqual(expected?.[0])
+    expect(new Set(actual?.[1] as never)).toEqual(new Set(expected?.[1] as never))
+  })
+
   it('keeps users, tenants and threads apart, and a thread that was deleted is gone', async () => {
     const store = mapStore()
     const [ada, bob] = [saverOver(store), saverOver(store, 'bob')]

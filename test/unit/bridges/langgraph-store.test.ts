@@ -30,7 +30,9 @@ describe('a store of items', () => {
     await store.delete(['docs', 'a/b%2F'], 'k//%25')
     expect(await store.get(['docs', 'a/b%2F'], 'k//%25')).toBeNull()
     expect(await store.listNamespaces()).toEqual([])
-    await store.delete(['docs'], 'never was')
+    const untouched = mapStore()
+    await storeOver(untouched).delete(['docs'], 'never was')
+    expect(await untouched.scopes()).toEqual([])
   })
 
   it('searches a namespace and those below it, at the border of a label', async () => {
@@ -132,6 +134,19 @@ describe('a store of items', () => {
     await Promise.all(many.slice(0, 6))
     expect(await store.get(['n'], 'b')).not.toBeNull()
     await Promise.allSettled(many)
+  })
+
+  it('loses no put of two writers that write the same item', async () => {
+    const shared = mapStore()
+    await Promise.all(
+      ['one', 'two'].map((key) =>
+        storeOver(shared).batch([
+          { namespace: ['n'], key: 'shared', value: { key } },
+          { namespace: ['n'], key, value: { key } },
+        ]),
+      ),
+    )
+    expect(keysOf(await storeOver(shared).search(['n']))).toEqual(['one', 'shared', 'two'])
   })
 
   it('pages through more items than one read gives, and keeps users apart', async () => {

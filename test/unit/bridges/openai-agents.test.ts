@@ -2,6 +2,7 @@ import { type AgentInputItem, MemorySession, type Model, type ModelRequest } fro
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { PlimsollSession, toAgentItems } from '../../../src/bridges/openai-agents/index.ts'
+import { decode, encode } from '../../../src/bridges/openai-agents/plain.ts'
 import { createMemory } from '../../../src/create-memory.ts'
 import type { Session } from '../../../src/ports/memory.ts'
 import { mapStore } from '../../../src/stores/map.ts'
@@ -280,6 +281,9 @@ const request = (input: AgentInputItem[] | string, more: object = {}): ModelRequ
   ...more,
 })
 
+const result = (callId: string, output: unknown): AgentInputItem =>
+  ({ type: 'function_call_result', callId, name: 'look', status: 'completed', output }) as AgentInputItem
+
 it('refuses a model whose conversation is elsewhere, and one without the session', async () => {
   const session = new PlimsollSession(memorySession())
   const asked: ModelRequest[] = []
@@ -360,4 +364,215 @@ it('counts tools, handoffs and the schema of the output', async () => {
     })
   }
   expect(asked).toEqual([])
+})
+
+it('makes of items the parts that a log has words for, and counts what it has none for', async () => {
+  const plain = memorySession()
+  const session = new PlimsollSession(plain)
+  const image = { type: 'input_image', image: 'https://example.org/a.png' }
+  const odd = { type: 'input_odd', data: 'x'.repeat(300) }
+  await session.addItems([
+    { type: 'message', role: 'user', content: 'Plain.' },
+    { role: 'user', content: [{ type: 'input_text', text: 'Seen.' }, image, odd] },
+    { type: 'reasoning', id: 'r', content: [] },
+    {
+      type: 'message',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: 'Yes.' }],
+    },
+    { type: 'function_call', callId: 'a', name: 'look', status: 'completed', arguments: '{"q":1}' },
+    { type: 'function_call', callId: 'b', name: '', status: 'completed', arguments: '{ "q": 2 }' },
+    result('a', { type: 'text', text: 'found' }),
+    result('b', [image]),
+    { type: 'message', role: 'system', content: 'Now.' },
+  ] as AgentInputItem[])
+  const [one, media, reply, first, second, note, ...more] = await plain.history()
+  expect(more).toEqual([])
+  expect([one?.role, one?.content]).toEqual(['user', 'Plain.'])
+  const kindsOf = (message: typeof one) =>
+    ((message?.content ?? []) as readonly { readonly type: string }[]).map(({ type }) => type)
+  expect([media?.role, kindsOf(media)]).toEqual(['user', ['opaque', 'text']])
+  expect(media?.content[0]).toMatchObject({ tokens: 1_600 + Math.ceil(JSON.stringify(odd).length / 3) })
+  expect([reply?.role, kindsOf(reply)]).toEqual([
+    'assistant',
+    ['opaque', 'opaque', 'text', 'opaque', 'tool-call', 'opaque', 'tool-call'],
+  ])
+  expect(reply?.content[4]).toMatchObject({ id: 'a', name: 'look', input: { q: 1 } })
+  expect(reply?.content[6]).toMatchObject({ id: 'b', name: 'unnamed', input: { q: 2 } })
+  // Arguments that are written as everybody writes them are not kept twice.
+  const kept = [reply?.content[3], reply?.content[5]] as { readonly value: string; readonly tokens: number }[]
+  expect(kept.map(({ value }) => value.includes('arguments'))).toEqual([false, true])
+  expect(kept.map(({ tokens }) => tokens)).toEqual([0, 0])
+  expect([first?.role, first?.content]).toEqual([
+    'tool',
+    [{ type: 'tool-result', callId: 'a', output: 'found' }],
+  ])
+  expect(second?.content).toEqual([{ type: 'tool-result', callId: 'b', output: [image] }])
+  expect([note?.role, note?.content]).toEqual(['system', 'Now.'])
+})
+
+it('shows in a context the items that were written, but for blank messages and foreign parts', async () => {
+  const plain = memorySession()
+  const session = new PlimsollSession(plain)
+  const said: AgentInputItem[] = [
+    { role: 'user', content: 'Look.' },
+    { type: 'reasoning', id: 'r', content: [] },
+    {
+      type: 'message',
+      role: 'assistant',
+      status: 'completed',
+      content: [
+        { type: 'output_text', text: 'One' },
+        { type: 'output_text', text: 'two' },
+      ],
+    },
+    { type: 'function_call', callId: 'a', name: 'look', status: 'completed', arguments: '{ "q": 1 }' },
+    result('a', { type: 'text', text: 'found' }),
+    { type: 'shell_call', callId: 's', action: { commands: [] } } as never,
+  ]
+  const blank: AgentInputItem[] = [
+    {
+      type: 'message',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: ' ' }],
+    },
+    { type: 'message', role: 'system', content: ' ' },
+    { role: 'user', content: [{ type: 'input_text', text: '' }] },
+  ]
+  await session.addItems([...said, ...blank])
+  await plain.append([
+    {
+      role: 'user',
+      content: [{ type: 'opaque', provider: 'other', value: JSON.stringify({ role: 'user' }) }],
+    },
+    {
+      role: 'user',
+      content: [
+        { type: 'media', mediaType: 'image/png', url: 'https://example.org/a.png' },
+        { type: 'media', mediaType: 'audio/wav', url: 'https://example.org/a.wav' },
+        { type: 'media', mediaType: 'image/png', ref: 'kept' },
+        { type: 'text', text: 'See.' },
+      ],
+    },
+  ])
+  const { input, systemInstructions } = toAgentItems(await plain.context())
+  expect(systemInstructions).toBeUndefined()
+  const user = (content: unknown) => ({ type: 'message', role: 'user', content })
+  expect(
+    input.map((one) => ('callId' in one && one.type !== 'shell_call' ? { ...one, callId: 'a' } : one)),
+  ).toEqual([
+    ...said,
+    user('(empty message)'),
+    user('(empty message)'),
+    user([{ type: 'input_image', image: 'https://example.org/a.png' }]),
+    user('See.'),
+  ])
+})
+
+it('encodes what JSON has and bytes, and refuses what would not come back', () => {
+  const loop: Record<string, unknown> = {}
+  loop.self = [loop]
+  const shared = { a: 1 }
+  for (const value of [
+    [shared, shared],
+    { u: undefined, n: null },
+    new Uint8Array([1]),
+    { $bytes: 1 },
+    { $object: 1 },
+  ]) {
+    const { u, ...rest } = value as { u?: undefined }
+    expect(decode(encode(value))).toEqual('u' in value ? rest : value)
+  }
+  const computed = Object.defineProperty({}, 'a', { get: () => 1, enumerable: true })
+  const hidden = Object.defineProperty({}, 'a', { value: 1 })
+  const named = Object.assign([1], { name: 1 })
+  for (const value of [loop, computed, hidden, named, { [Symbol('s')]: 1 }, 1n, new Date(0), new Array(1)])
+    expect(() => encode({ value: [value] })).toThrow(TypeError)
+})
+
+it('applies a transaction once, and refuses one that is none', async () => {
+  const session = new PlimsollSession(memorySession())
+  const hello: AgentInputItem = { role: 'user', content: 'Hello.' }
+  const append = (items: unknown, operationId: unknown = 'one', more: object = {}) =>
+    session.applyHistoryTransaction({
+      operationId,
+      transaction: { type: 'append_items', items, ...more },
+    } as never)
+  await append([hello])
+  await append([hello])
+  expect(await session.getItems()).toEqual([hello])
+  await expect(append([hello, hello])).rejects.toMatchObject({ code: 'ERR_CONFLICT' })
+  const refused = { code: 'ERR_INVALID_ARGUMENT' }
+  for (const id of ['', ' ', 7, null]) await expect(append([], id)).rejects.toMatchObject(refused)
+  await expect(append(hello, 'two')).rejects.toMatchObject(refused)
+  await expect(append([new Proxy(hello, {})], 'two')).rejects.toMatchObject(refused)
+  await expect(append([5], 'two')).rejects.toMatchObject(refused)
+  await expect(append([{ content: 'a' }], 'two')).rejects.toMatchObject(refused)
+  await expect(append([hello], 'two', { more: [] })).rejects.toMatchObject(refused)
+  for (const transaction of [
+    null,
+    'a',
+    { type: 'other', items: [] },
+    { type: 'replace_suffix', replacement: [] },
+  ])
+    await expect(
+      session.applyHistoryTransaction({ operationId: 'two', transaction } as never),
+    ).rejects.toMatchObject(refused)
+  expect(await session.getItems()).toEqual([hello])
+})
+
+it('keeps the first of several calls that are replaced, and leaves the rest', async () => {
+  const session = new PlimsollSession(memorySession())
+  const call = (callId: string, text: string) =>
+    ({ type: 'function_call', callId, name: 'look', status: 'completed', arguments: text }) as const
+  await session.addItems([call('a', '1'), call('b', '2'), call('a', '3')])
+  const replacement = { ...call('a', '4'), providerData: { edited: true } }
+  await session.applyHistoryMutations({
+    mutations: [{ type: 'replace_function_call', callId: 'a', replacement }],
+  })
+  expect(await session.getItems()).toEqual([replacement, call('b', '2')])
+})
+
+it('lets one of two writers apply a transaction that both of them saw missing', async () => {
+  const store = mapStore()
+  const sessions = [1, 2].map(
+    () => new PlimsollSession(createMemory({ store }).session({ userId: 'ada', sessionId: 'trip' })),
+  )
+  await sessions[0]?.addItems([{ role: 'user', content: 'Hello.' }])
+  const args = { operationId: 'one', transaction: { type: 'append_items' as const, items: [] } }
+  const done = await Promise.allSettled(sessions.map((one) => one.applyHistoryTransaction(args)))
+  const refused = done.filter(({ status }) => status === 'rejected')
+  expect(refused.map((one) => (one as PromiseRejectedResult).reason.code)).toEqual(['ERR_CONFLICT'])
+})
+
+it('writes ahead what is new only, and what the Runner says of it counts', async () => {
+  const plain = memorySession()
+  const session = new PlimsollSession(plain)
+  await session.getItems()
+  const answer = async () => ({ output: [], usage: {} as never })
+  const model = session.model({ getResponse: answer } as unknown as Model)
+  const hello: AgentInputItem = { role: 'user', content: 'Hello.' }
+  const call = {
+    type: 'function_call',
+    callId: 'a',
+    name: 'look',
+    status: 'completed',
+    arguments: '{}',
+  } as const
+  await model.getResponse(request([hello]))
+  await model.getResponse(request([hello, { ...call, id: 'fc_1' }, result('a', 'found')]))
+  const history = await plain.history()
+  expect(history.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
+  // A call that is repeated writes nothing.
+  await model.getResponse(request([hello, { ...call, id: 'fc_1' }, result('a', 'found')]))
+  expect((await plain.history()).map(({ id }) => id)).toEqual(history.map(({ id }) => id))
+  // The Runner says the first two of them: the third stays ahead, and is hidden by another one.
+  await session.addItems([hello, call])
+  expect(await session.getItems()).toEqual([hello, call])
+  expect((await plain.history()).map(({ id }) => id)).toEqual(history.map(({ id }) => id))
+  await session.addItems([result('a', 'other')])
+  expect(await session.getItems()).toEqual([hello, call, result('a', 'other')])
+  expect((await plain.history()).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
 })

@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { PlimsollError } from '../../../src/ports/errors.ts'
 import type { OpResult, Scope, SealedOp } from '../../../src/ports/op.ts'
@@ -16,7 +17,7 @@ import { mapStore } from '../../../src/stores/map.ts'
 import { answerPull } from '../../../src/sync/answer-pull.ts'
 import { answerPush, homeStore } from '../../../src/sync/home.ts'
 import { giveAttachment, takeAttachment } from '../../../src/sync/home-attachments.ts'
-import { type SyncedStore, type SyncOptions, sync } from '../../../src/sync/sync.ts'
+import { type SyncOptions, sync } from '../../../src/sync/sync.ts'
 import { readLog } from '../../contract/samples.ts'
 
 export const TRIP: Scope = { userId: 'ada', sessionId: 'trip' }
@@ -111,7 +112,7 @@ export function refusing(code: PlimsollError['code'], details = {}): () => Promi
 
 export const offline = refusing('ERR_OFFLINE')
 
-/** One device, which talks to no other tab. */
+/** One device, which talks to no other tab, and is closed with its test. */
 export function device(home: TestHome, options: Partial<SyncOptions> = {}) {
   const link = home.link()
   const base = options.store ?? mapStore()
@@ -124,6 +125,7 @@ export function device(home: TestHome, options: Partial<SyncOptions> = {}) {
     ...options,
     store: base,
   })
+  onTestFinished(() => store.close())
   return { link, base, store }
 }
 
@@ -154,9 +156,4 @@ export async function idsOf(store: Pick<Store, 'open'>, scope: Scope = TRIP): Pr
 
 export async function outboxOf(store: Store, scope: Scope = TRIP): Promise<number> {
   return (await store.open(scope).outbox?.(0))?.length ?? 0
-}
-
-/** Ends all devices of a test. */
-export async function closed(...stores: readonly SyncedStore[]): Promise<void> {
-  for (const store of stores) await store.close()
 }

@@ -4,37 +4,22 @@ import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
 import type { SealedOp } from '../../../src/ports/op.ts'
 import type { Attachment, Store } from '../../../src/ports/store.ts'
+import type { SyncOp } from '../../../src/ports/sync.ts'
 import { mapStore } from '../../../src/stores/map.ts'
+import { answerPull } from '../../../src/sync/answer-pull.ts'
 import { deciding } from '../../../src/sync/deciding.ts'
 import { answerPush } from '../../../src/sync/home.ts'
 import { takeAttachment } from '../../../src/sync/home-attachments.ts'
 import { type HomeState, readState } from '../../../src/sync/home-state.ts'
 import { httpTransport } from '../../../src/sync/http.ts'
 import { Replica, type ReplicaStore } from '../../../src/sync/replica.ts'
+import { resetReplica } from '../../../src/sync/resets.ts'
 import { syncServer } from '../../../src/sync/server.ts'
-import type { SyncedStore } from '../../../src/sync/sync.ts'
-import { append, erase, remove } from '../../contract/samples.ts'
-import {
-  device as deviceOf,
-  idsOf,
-  offline,
-  outboxOf,
-  refusing,
-  TestHome,
-  TRIP,
-  write,
-} from '../support/synced.ts'
+import { append, erase, readLog, remove } from '../../contract/samples.ts'
+import { ADA, device, idsOf, offline, outboxOf, refusing, TestHome, TRIP, write } from '../support/synced.ts'
 
-const stores: SyncedStore[] = []
-const device: typeof deviceOf = (home, options) => {
-  const made = deviceOf(home, options)
-  stores.push(made.store)
-  return made
-}
-
-afterEach(async () => {
+afterEach(() => {
   vi.useRealTimers()
-  for (const store of stores.splice(0)) await store.close()
 })
 
 function picture(id: string, length = 5): Attachment {
@@ -344,6 +329,109 @@ test('however many a push does without, each is looked at once', async () => {
   )
   expect(answer).toMatchObject({ results: [{ seq: 1 }] })
   expect(reads).toBeLessThan(3 * ids.length)
+})
+
+test('a home looks whether bytes are there without loading them', async () => {
+  const home = new TestHome()
+  const scope = home.store.open(TRIP)
+  await scope.attach(picture('p'), 1)
+  const loaded = vi.spyOn(scope, 'attachment')
+  const push = ({ envelope, bodies }: SealedOp) =>
+    answerPush(scope, { generation: '', ops: [{ envelope, bodies }] }, { newTok: home.newTok })
+  expect(await push(naming('m1', 'p'))).toMatchObject({ results: [{ seq: 1 }] })
+  expect(await push(naming('m2', 'p', 'q', 'q'))).toMatchObject({ results: [], lacks: ['q'] })
+  expect(loaded).not.toHaveBeenCalled()
+})
+
+test('a home gets no bytes but of what was pushed to it', async () => {
+  const home = new TestHome()
+  const { link, store } = device(home)
+  const { push } = link
+  let left = 3
+  link.push = async (requests, signal) => {
+    const answers = await push(requests, signal)
+    if (left-- <= 0) return answers
+    const lacks = ['secret', 'p', 'later', 'p']
+    return answers.map((one) => ('results' in one ? { ...one, results: [], lacks } : one))
+  }
+  await attach(store, picture('secret'), picture('p'), picture('later'))
+  store.pause()
+  await write(store, [naming('m1', 'p')])
+  store.resume()
+  await store.settled()
+  expect([...new Set(home.attached)]).toEqual(['p'])
+  expect(await idsOf(home.store)).toEqual(['m1'])
+})
+
+test('where bytes cannot be sent, nothing else of the scope is sent in that step', async () => {
+  const home = new TestHome()
+  const { link, store } = device(home, { random: () => 1, baseMs: 10_000 })
+  link.attach = vi.fn(refusing('ERR_INTERNAL'))
+  const other = { ...ADA, sessionId: 'other' }
+  await attach(store, picture('p'), picture('q'))
+  await write(store, [naming('m1', 'p', 'q')])
+  await write(store, [append('a', ['m2'])], other)
+  await vi.waitFor(() => expect(store.status.cause?.code).toBe('ERR_INTERNAL'))
+  await vi.waitFor(async () => expect(await idsOf(home.store, other)).toEqual(['m2']))
+  expect(link.attach).toHaveBeenCalledOnce()
+})
+
+test('nothing is sent of a message whose other bytes the home never takes', async () => {
+  const home = new TestHome()
+  const { link, store } = device(home)
+  const { attach: send } = link
+  link.attach = async (request, ...rest) =>
+    request.id === 'p' ? refusing('ERR_ENTRY_TOO_LARGE')() : send(request, ...rest)
+  store.follow(TRIP)
+  await attach(store, picture('p'), picture('q'), picture('r'))
+  store.pause()
+  await write(store, [naming('m1', 'p', 'q'), naming('m2', 'r')])
+  store.resume()
+  expect(await store.settled()).toMatchObject({ waiting: 0, refused: 1 })
+  expect(home.attached).toEqual(['r'])
+})
+
+test('a device that ends right after it was reset has the bytes of what waits', async () => {
+  const base = mapStore()
+  await write(base, [append('a', ['m1'])])
+  await attach(base, picture('p'), picture('old'))
+  await write(base, [naming('m2', 'p')])
+  const replica = new Replica(attachingBy(base.open(TRIP) as ReplicaStore, refusing('ERR_INTERRUPTED')))
+  const view = await replica.view()
+  expect(await resetReplica(replica, view, 'too-old', 'g')).toBe(true)
+  expect(await bytesIn(base, 'p')).toEqual(picture('p'))
+  expect(await bytesIn(base, 'old')).toBeUndefined()
+  expect(await base.oldestUnused()).toBeUndefined()
+})
+
+test.each([
+  ['that can be read', (op: SealedOp) => op.bodies],
+  ['that the home cannot read', () => ['sealed']],
+] as const)('a home forgets with a message, %s, which bytes it named', async (_, bodiesOf) => {
+  const home = new TestHome()
+  const scope = home.store.open(TRIP)
+  const name = 'passport-of-ada.png'
+  const op = naming('m1', name)
+  const push = (ops: readonly SyncOp[]) => answerPush(scope, { generation: '', ops }, { newTok: home.newTok })
+  await scope.attach(picture(name), 1)
+  await push([{ envelope: op.envelope, bodies: bodiesOf(op) }])
+  const pull = () => answerPull(scope, { cursor: 0, anchor: '' }, { newTok: home.newTok })
+  expect(await pull()).toMatchObject({ ops: [{ envelope: { attachments: [name] } }] })
+  await push([remove('d', 'entry:m1')].map(({ envelope }) => ({ envelope, bodies: [] })))
+  expect(JSON.stringify(await readLog(scope))).not.toContain(name)
+  expect(JSON.stringify(await pull())).not.toContain(name)
+})
+
+test('of messages that came together, what is left names its bytes when one is forgotten', async () => {
+  const home = new TestHome()
+  const scope = home.store.open(TRIP)
+  const envelope = { opId: 'o', kind: 'append', ids: ['m1', 'm2'], round: 'm1', attachments: ['p'] } as const
+  const push = (ops: readonly SyncOp[]) =>
+    answerPush(scope, { generation: '', ops, without: ['p'] }, { newTok: home.newTok })
+  await push([{ envelope, bodies: ['sealed', 'sealed'] }])
+  await push([{ envelope: remove('d', 'entry:m1').envelope, bodies: [] }])
+  const answer = await answerPull(scope, { cursor: 0, anchor: '' }, { newTok: home.newTok })
+  expect(answer).toMatchObject({ ops: [{ envelope: { attachments: ['p'] } }, {}] })
 })
 
 test('what is still to be fetched goes with an erase on the device', async () => {

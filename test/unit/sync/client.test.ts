@@ -6,12 +6,11 @@ import { PUSH_OPS } from '../../../src/ports/sync.ts'
 import { mapStore } from '../../../src/stores/map.ts'
 import { Replica, type ReplicaStore } from '../../../src/sync/replica.ts'
 import { NO_STATE, outboxRow } from '../../../src/sync/state.ts'
-import type { SyncedStore } from '../../../src/sync/sync.ts'
 import { writeLocally } from '../../../src/sync/write.ts'
 import { append, erase, names, put, remove } from '../../contract/samples.ts'
 import {
   ADA,
-  device as deviceOf,
+  device,
   idsOf,
   logOf,
   offline,
@@ -22,16 +21,8 @@ import {
   write,
 } from '../support/synced.ts'
 
-const stores: SyncedStore[] = []
-const device: typeof deviceOf = (home, options) => {
-  const made = deviceOf(home, options)
-  stores.push(made.store)
-  return made
-}
-
-afterEach(async () => {
+afterEach(() => {
   vi.useRealTimers()
-  for (const store of stores.splice(0)) await store.close()
 })
 
 test('what one device writes, another one reads', async () => {

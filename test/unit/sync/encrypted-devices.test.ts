@@ -1,5 +1,5 @@
 /** Devices that encrypt: their home orders what it cannot read. */
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { attach, readAttachment } from '../../../src/operations/attachments.ts'
 import { deleteSession } from '../../../src/operations/delete-session.ts'
@@ -17,7 +17,6 @@ import { mapStore } from '../../../src/stores/map.ts'
 import { answerPull } from '../../../src/sync/answer-pull.ts'
 import { answerPush } from '../../../src/sync/home.ts'
 import { readRegisters, readRows, readScopes } from '../../../src/sync/read.ts'
-import type { SyncedStore } from '../../../src/sync/sync.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
 import { append, names, put } from '../../contract/samples.ts'
 import { ADA, device as deviceOf, logOf, outboxOf, TestHome, TRIP, write } from '../support/synced.ts'
@@ -26,15 +25,8 @@ const KEYS = secretKeys('a secret of this test, of 32 bytes or more')
 const OTHER_KEYS = secretKeys('another secret of this test, of 32 bytes')
 const CANARY = 'canary'
 
-const stores: SyncedStore[] = []
-
-afterEach(async () => {
-  for (const store of stores.splice(0)) await store.close()
-})
-
 function device(home: TestHome, keys: Keys = KEYS, base: Store = mapStore()) {
   const { store } = deviceOf(home, { store: base })
-  stores.push(store)
   const unreadable: Unreadable[] = []
   const encrypted = encryptedStore(store, keys, { onUnreadable: (row) => unreadable.push(row) })
   const memory = fullMemory({ store: encrypted, budget: 4_000 })

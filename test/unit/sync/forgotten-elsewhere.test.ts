@@ -1,25 +1,19 @@
 /** What derives across the scopes of a user from what another device forgets. */
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createMemory, forget, forgetFact, standard } from '../../../src/index.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import { readScopes } from '../../../src/sync/read.ts'
 import type { SyncedStore } from '../../../src/sync/sync.ts'
 import { readLog } from '../../contract/samples.ts'
-import { ADA, closed, device, TestHome, TRIP } from '../support/synced.ts'
+import { ADA, device, TestHome, TRIP } from '../support/synced.ts'
 
 const SECRET = 'the code of the door at the back of the old harbour building is xylomarquen'
 const HOME = { ...ADA, sessionId: 'home' }
-
-const opened: SyncedStore[] = []
-afterEach(async () => {
-  await closed(...opened.splice(0))
-})
 
 /** A device that is offline but in `settle`. */
 function offlineDevice(server: TestHome) {
   const { store, base, link } = device(server)
   store.pause()
-  opened.push(store)
   const memory = createMemory({ store, budget: 4_000, use: standard() })
   return { store, base, link, memory, of: (scope: typeof TRIP) => memory.session(scope) }
 }

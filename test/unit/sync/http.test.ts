@@ -3,17 +3,14 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { mapStore } from '../../../src/stores/map.ts'
 import { edgeSocket, type HttpTransportOptions, httpTransport } from '../../../src/sync/http.ts'
 import { syncServer } from '../../../src/sync/server.ts'
-import { type SyncedStore, sync } from '../../../src/sync/sync.ts'
 import { append } from '../../contract/samples.ts'
-import { idsOf, TRIP, write } from '../support/synced.ts'
+import { device, idsOf, TestHome, TRIP, write } from '../support/synced.ts'
 
 const url = 'https://home.example/api/'
 const signal = new AbortController().signal
-const stores: SyncedStore[] = []
 
-afterEach(async () => {
+afterEach(() => {
   vi.useRealTimers()
-  for (const store of stores.splice(0)) await store.close()
 })
 
 function served(valid = new Set(['good'])) {
@@ -28,11 +25,7 @@ function served(valid = new Set(['good'])) {
 }
 
 function synced(options: Omit<HttpTransportOptions, 'url'>) {
-  const base = mapStore()
-  const transport = httpTransport({ url, ...options })
-  const store = sync({ store: base, transport, lock: false, channel: false, baseMs: 5 })
-  stores.push(store)
-  return { store, base }
+  return device(new TestHome(), { transport: httpTransport({ url, ...options }), baseMs: 5 })
 }
 
 test('two devices meet over HTTP', async () => {

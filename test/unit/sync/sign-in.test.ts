@@ -1,6 +1,8 @@
 /** What a guest wrote, once they sign in. */
 import { expect, test } from 'vitest'
+import { auditIn, writeAudit } from '../../../src/features/audit.ts'
 import { createMemory } from '../../../src/index.ts'
+import { webHost } from '../../../src/platform/web.ts'
 import { mapStore } from '../../../src/stores/map.ts'
 import { adopt } from '../../../src/sync/adopt.ts'
 import { append, put, remove } from '../../contract/samples.ts'
@@ -48,6 +50,22 @@ test('what both have stays where it is, and is told', async () => {
   ])
   expect(await idsOf(base, GUEST)).toEqual(['theme'])
   await store.close()
+})
+
+test('records of what a guest did stand beside those of the user', async () => {
+  const home = new TestHome()
+  const { store, base } = device(home, { user: ADA })
+  for (const [user, target] of [
+    [ADA, 'of the user'],
+    [GUEST, 'of the guest'],
+  ] as const) {
+    const scope = store.open(user)
+    await writeAudit(scope, webHost, { action: 'forget', target })
+    await scope.close()
+  }
+  expect(await adopt({ store, from: GUEST, to: ADA })).toEqual([])
+  const records = await auditIn(base.open(ADA), {})
+  expect(records.map(({ target }) => target).sort()).toEqual(['of the guest', 'of the user'])
 })
 
 test('nothing of a guest is removed before it is kept', async () => {

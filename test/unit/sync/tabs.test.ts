@@ -4,18 +4,14 @@ import { decide } from '../../../src/kernel/log/decide.ts'
 import type { Channel, Lock } from '../../../src/platform/tabs.ts'
 import { mapStore } from '../../../src/stores/map.ts'
 import { syncOnce } from '../../../src/sync/once.ts'
-import type { SyncedStore } from '../../../src/sync/sync.ts'
 import { append, put } from '../../contract/samples.ts'
 import { device, idsOf, logOf, offline, outboxOf, TestHome, TRIP, write } from '../support/synced.ts'
-
-const stores: SyncedStore[] = []
 
 beforeEach(() => {
   vi.useFakeTimers()
 })
 
-afterEach(async () => {
-  for (const store of stores.splice(0)) await store.close()
+afterEach(() => {
   vi.useRealTimers()
 })
 
@@ -49,7 +45,6 @@ function tabs() {
   const base = mapStore()
   const options = { store: base, ...browser() }
   const [one, two] = [device(home, options), device(home, options)]
-  stores.push(one.store, two.store)
   return { home, base, one, two }
 }
 
@@ -150,7 +145,6 @@ test('nothing is tried without a network, and all at once when it is back', asyn
     },
   }
   const { store } = device(home, { network })
-  stores.push(store)
   await write(store, [append('a', ['m1'])])
   await vi.advanceTimersByTimeAsync(600_000)
   expect(home.calls).toEqual([])
@@ -164,7 +158,6 @@ test('nothing is tried without a network, and all at once when it is back', asyn
 test('a home is asked again at the interval that is set, and told changes are fetched at once', async () => {
   const home = new TestHome()
   const { store, base } = device(home, { pollMs: 60_000 })
-  stores.push(store)
   store.follow(TRIP)
   await vi.advanceTimersByTimeAsync(1_000)
   await home.open().commit([append('a', ['m1'])], decide)
@@ -182,7 +175,6 @@ test('a home is asked again at the interval that is set, and told changes are fe
 test('what fails is tried later and later, and not before the home says so', async () => {
   const home = new TestHome()
   const { store, link } = device(home, { baseMs: 1_000, capMs: 8_000, random: () => 1 })
-  stores.push(store)
   const at: number[] = []
   const start = Date.now()
   link.pull = async () => {
@@ -197,7 +189,6 @@ test('what fails is tried later and later, and not before the home says so', asy
 test('a scope that fails holds up no other', async () => {
   const home = new TestHome()
   const { store, link } = device(home)
-  stores.push(store)
   const { pull } = link
   link.pull = async (requests, signal) => {
     const answers = await pull(requests, signal)

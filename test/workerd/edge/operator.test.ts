@@ -57,7 +57,7 @@ describe('an operator', () => {
     const theirs = await lines(await operate('GET', pathOf(world.user, '/export')))
     expect(theirs.join()).toContain('Two seats to Turin.')
     // The first export was recorded in the log.
-    const recorded = theirs.filter((line) => !line.includes('"id":"audit/1"'))
+    const recorded = theirs.filter((line) => !line.includes('"id":"audit/'))
     expect(recorded.slice(1, -2)).toEqual(own.slice(1, -2))
     const { body } = await world.call<{ records: { action: string }[] }>('GET', '/v1/me/audit')
     expect(body.records.filter(({ action }) => action === 'export')).toHaveLength(2)

@@ -4,6 +4,7 @@ import type { DeploymentSettings, SessionSettings, UserSettings } from '../../..
 import { DEPLOYMENT } from '../../../src/edge/objects/deployment-name.ts'
 import { DeploymentObject } from '../../../src/edge/objects/deployment-object.ts'
 import { UserObject } from '../../../src/edge/objects/user-object.ts'
+import { accepted } from '../../../src/edge/replica/refusal.ts'
 import { TokenLease } from '../../../src/edge/rows/token-lease.ts'
 import { PlimsollError } from '../../../src/index.ts'
 import type { Model } from '../../../src/ports/model.ts'
@@ -138,6 +139,44 @@ describe('tokens of the model', () => {
     expect(await refusal.json()).toMatchObject({ detail: expect.stringContaining('deploymentModelTokens') })
   })
 
+  it('are counted over all users of a tenant, and of no other one', async () => {
+    const budgets = { modelTokensPerDay: 20 * CALL }
+    const acme = crypto.randomUUID()
+    await changeUsers((settings) => ({
+      ...settings,
+      budgets: {},
+      tenantBudgets: (tenant) => (tenant === acme ? budgets : undefined),
+    }))
+    const of = (tenant: string) => new World(new Caller({ tenant, userId: `user-${crypto.randomUUID()}` }))
+    const [first] = await spent(of(acme))
+    const [second, refusal] = await spent(of(acme))
+    expect(first).toBeGreaterThan(10)
+    expect(first + second).toBeLessThanOrEqual(24)
+    expect(await refusal.json()).toMatchObject({
+      status: 429,
+      detail: expect.stringContaining('tenantModelTokens'),
+    })
+    const bob = of(`not ${acme}`)
+    await bob.create()
+    expect((await say(bob)).status).toBe(200)
+  })
+
+  it('of a tenant are the deployment’s too', async () => {
+    await changeUsers((settings) => ({
+      ...settings,
+      budgets: {},
+      tenantBudgets: () => ({ modelTokensPerDay: 1_000 * CALL }),
+    }))
+    await changeDeployment(() => ({ budgets: { modelTokensPerDay: 20 * CALL } }))
+    const [first] = await spent(new World(new Caller({ tenant: crypto.randomUUID(), userId: 'ada' })))
+    const [second, refusal] = await spent(
+      new World(new Caller({ tenant: crypto.randomUUID(), userId: 'ada' })),
+    )
+    expect(first).toBeGreaterThan(10)
+    expect(first + second).toBeLessThanOrEqual(24)
+    expect(await refusal.json()).toMatchObject({ detail: expect.stringContaining('deploymentModelTokens') })
+  })
+
   it('are asked for once in several calls', async () => {
     await changeUsers((settings) => ({ ...settings, budgets: { modelTokensPerDay: 1_000 * CALL } }))
     await changeSessions((settings) => ({ ...settings, budgets: { sharedModelTokens: 8 * CALL } }))
@@ -169,6 +208,44 @@ describe('tokens of the model', () => {
     expect(await leftOf(userObject(ada.user))).toBe(100 * CALL)
     expect(await leftOf(sessionObject(ada.user, 'trip'), 'modelTokens')).toBe(100 * CALL)
     expect((await say(ada)).status).toBe(200)
+  })
+})
+
+describe('sessions of a tenant', () => {
+  it('are counted exactly over its users, and one that is refused costs its user none', async () => {
+    await changeUsers((settings) => ({
+      ...settings,
+      budgets: { sessionsPerHour: 2 },
+      tenantBudgets: () => ({ sessionsPerHour: 3 }),
+    }))
+    const tenant = crypto.randomUUID()
+    const [ada, bob] = ['ada', 'bob'].map((userId) => new World(new Caller({ tenant, userId })))
+    const made = [await ada?.create('a'), await ada?.create('b'), await bob?.create('a')]
+    expect(made.map((answered) => answered?.status)).toEqual([201, 201, 201])
+    const refused = await bob?.create('b')
+    expect([refused?.status, refused?.body]).toMatchObject([
+      429,
+      { detail: expect.stringContaining('tenantSessions') },
+    ])
+    expect(await leftOf(userObject({ tenant, userId: 'bob' }), 'sessions')).toBeGreaterThanOrEqual(1)
+    expect(await bob?.listed()).toEqual(['a'])
+  })
+
+  it('are refused where nothing keeps their count', async () => {
+    await changeUsers((settings) => ({ ...settings, tenantBudgets: () => ({ sessionsPerHour: 3 }) }))
+    const made = await runInDurableObject(userObject({ tenant: 'acme', userId: 'eve' }), async (instance) => {
+      const object = instance as unknown as { env: object; admit(scope: object): Promise<unknown> }
+      const { env: bound } = object
+      object.env = { ...bound, DEPLOYMENT: undefined }
+      try {
+        return await object.admit({ tenant: 'acme', userId: 'eve' })
+      } finally {
+        object.env = bound
+      }
+    })
+      .then(accepted)
+      .catch((error: unknown) => error)
+    expect(made).toMatchObject({ code: 'ERR_NOT_CONFIGURED' })
   })
 })
 
@@ -247,5 +324,24 @@ describe('the deployed worker', () => {
     await expect(settingsIn({ GUEST_MODEL_TOKENS_PER_DAY: 'many' })).rejects.toMatchObject({
       code: 'ERR_NOT_CONFIGURED',
     })
+  })
+
+  it('has budgets of tenants where users have one, and else refuses them', async () => {
+    const users = env.USERS as unknown as DurableObjectNamespace
+    const budgetsIn = (more: object) =>
+      runInDurableObject(users.get(users.newUniqueId()), (instance) => {
+        const { settings } = Object.getPrototypeOf(instance) as Named
+        return settings.call({ env: { ...env, ...more } } as never).tenantBudgets?.('acme')
+      })
+    expect(await budgetsIn({})).toBeUndefined()
+    expect(await budgetsIn({ TENANT_SESSIONS_PER_HOUR: '5', TENANT_MODEL_TOKENS_PER_DAY: '7' })).toEqual({
+      sessionsPerHour: 5,
+      modelTokensPerDay: 7,
+    })
+    for (const wrong of [
+      { TENANT_SESSIONS_PER_HOUR: '5', JWT_TENANT_CLAIM: '' },
+      { TENANT_MODEL_TOKENS_PER_DAY: 'many' },
+    ])
+      await expect(budgetsIn(wrong)).rejects.toMatchObject({ code: 'ERR_NOT_CONFIGURED' })
   })
 })
