@@ -117,7 +117,7 @@ describe('a summary that is asked for by one more turn', () => {
     expect(events[0]).toMatchObject({ status: 'summarised', by: 'caller', reasons: ['it called a tool'] })
   })
 
-  /** Short messages, until the model was asked; the index of the first one that stays, as it saw them. */
+  /** Short messages, until the model was asked; the index of the first of them that stays. */
   async function chat(
     session: FullSession,
     model: Summariser,
