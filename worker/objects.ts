@@ -18,7 +18,6 @@ import {
   extraction,
   type Feature,
   facts,
-  type Model,
   PlimsollError,
   profile,
   type RetentionOptions,
@@ -51,19 +50,13 @@ export class SessionObject extends Session<Env> {
 
   protected settings(): SessionSettings {
     const { env } = this
-    // Made at the first reply, since most calls need none.
-    let made: Model | undefined
-    const model = (): Model => {
-      made ??= modelOf(env, { isDevelopment: env.AUTH === 'development' })
-      return made
-    }
     return {
       memory: { ...memoryOf(env), use: [...featuresOf(env), extraction(), compaction()] },
       ...encryptedBy(env),
       ...(isOn('LEASE', env.LEASE) && { lease: {} }),
       ...(env.MODEL_PRICES && { prices: pricesIn(env.MODEL_PRICES) }),
       onRun: runLogOf(env),
-      model,
+      model: (parts) => modelOf(env, { ...parts, isDevelopment: env.AUTH === 'development' }),
       budgets: {
         ...limit('appendsPerMinute', env.APPENDS_PER_MINUTE),
         ...limit('bytesPerDay', env.BYTES_PER_DAY),
