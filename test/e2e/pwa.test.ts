@@ -517,6 +517,13 @@ describe.concurrent('from any host, with the memory of the browser alone', () =>
     expect(await race.getByText('Call 1 of 217').isVisible()).toBe(true)
     await race.getByRole('slider').press('ArrowRight')
     expect(await race.getByRole('slider').getAttribute('aria-valuetext')).toMatch(/^Call 2 of 217; Plimsoll /)
+    const worlds = page.locator('.worlds')
+    await worlds.getByRole('button', { name: 'Remember it' }).click()
+    expect(await worlds.getByText('the code can be read').count()).toBe(2)
+    expect(await worlds.locator('.differing').textContent()).toMatch(/^[1-9]\d* bytes differ$/)
+    await worlds.getByRole('button', { name: 'Forget it' }).click()
+    expect(await worlds.locator('.differing').textContent()).toBe('0 bytes differ')
+    expect(await worlds.getByText('the code is nowhere').count()).toBe(2)
     const violations = await axeIn(page)
     expect(await violations()).toEqual([])
 

@@ -8,6 +8,7 @@ export const ar: Strings = {
   dismiss: 'إخفاء',
   cancel: 'إلغاء',
   save: 'حفظ',
+  more: 'المزيد',
   back: 'رجوع',
 
   sessions: 'المحادثات',

@@ -8,6 +8,7 @@ export const de: Strings = {
   dismiss: 'Ausblenden',
   cancel: 'Abbrechen',
   save: 'Speichern',
+  more: 'Mehr',
   back: 'Zurück',
 
   sessions: 'Unterhaltungen',

@@ -6,6 +6,7 @@ export const en = {
   dismiss: 'Dismiss',
   cancel: 'Cancel',
   save: 'Save',
+  more: 'More',
   back: 'Back',
 
   sessions: 'Conversations',

@@ -8,6 +8,7 @@ export const es: Strings = {
   dismiss: 'Ocultar',
   cancel: 'Cancelar',
   save: 'Guardar',
+  more: 'Más',
   back: 'Atrás',
 
   sessions: 'Conversaciones',

@@ -8,6 +8,7 @@ export const fr: Strings = {
   dismiss: 'Masquer',
   cancel: 'Annuler',
   save: 'Enregistrer',
+  more: 'Plus',
   back: 'Retour',
 
   sessions: 'Conversations',

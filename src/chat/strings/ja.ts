@@ -8,6 +8,7 @@ export const ja: Strings = {
   dismiss: '閉じる',
   cancel: 'キャンセル',
   save: '保存',
+  more: 'その他',
   back: '戻る',
 
   sessions: '会話',
