@@ -78,9 +78,9 @@ export const BUDGETS: readonly Budget[] = [
 /** The widget by one tag, in bytes, gzip -9. */
 export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. */
-  firstLook: 50_000,
+  firstLook: 50_800,
   /** With the memory, and what answers in the browser. */
-  answering: 136_200,
+  answering: 136_900,
   /** Until a conversation of an edge shows. */
-  edge: 45_100,
+  edge: 45_700,
 }
