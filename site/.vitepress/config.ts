@@ -47,8 +47,11 @@ export default defineConfig({
         items: [
           docs('All pages', 'index'),
           page('What it is', '/README'),
-          docs('Browser', 'stores'),
-          docs('Edge', 'quickstart'),
+          docs('Five minutes: Node', 'start-node'),
+          docs('Five minutes: the browser', 'start-browser'),
+          docs('Five minutes: the edge', 'start-edge'),
+          docs('The ready-made edge', 'quickstart'),
+          docs('Stores', 'stores'),
           docs('The command', 'cli'),
         ],
       },
@@ -69,6 +72,9 @@ export default defineConfig({
         text: 'Guides',
         items: [
           docs('Choosing', 'choosing'),
+          docs('A budget for each model', 'models'),
+          docs('Streaming', 'streaming'),
+          docs('Testing', 'testing'),
           docs('Agents', 'agent'),
           docs('Inside the AI SDK', 'ai-sdk'),
           docs('Bridges', 'bridges'),
@@ -78,8 +84,10 @@ export default defineConfig({
           docs('The client', 'client'),
           docs('Deploying the edge', 'deploy'),
           docs('Operating the edge', 'operate'),
+          docs('Several tenants', 'multi-tenant'),
           docs('Encryption', 'encryption'),
           docs('Privacy', 'privacy'),
+          docs('A request for erasure', 'erasure'),
           docs('Export', 'export'),
           docs('Features of your own', 'features'),
           docs('The inspector', 'inspector'),
@@ -88,6 +96,7 @@ export default defineConfig({
       {
         text: 'Coming from',
         items: [
+          docs('What you have', 'coming-from'),
           page('Five patterns', '/examples/from/README'),
           docs('Other widgets', 'comparison'),
           page('Examples', '/examples/README'),
@@ -107,7 +116,7 @@ export default defineConfig({
       {
         text: 'Guarantees',
         items: [
-          page('Laws and their tests', '/CONTRIBUTING#the-laws'),
+          docs('Laws, kills, twins', 'guarantees'),
           docs('Versions and formats', 'stability'),
           page('Security', '/SECURITY'),
         ],
@@ -118,7 +127,7 @@ export default defineConfig({
       },
       {
         text: 'More',
-        items: [page('Words', '/ARCHITECTURE#words'), page('Changelog', '/CHANGELOG')],
+        items: [docs('Glossary', 'glossary'), page('Changelog', '/CHANGELOG')],
       },
     ],
   },
