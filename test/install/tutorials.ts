@@ -1,7 +1,8 @@
 /**
- * `npm run test:tutorials`: the tutorials, each from an empty folder with the packed library. Writes
- * the files that a page names, runs its `bash` blocks, and compares what they print with what it
- * says; of the browser's, the page is opened in Chromium too. Needs a registry; about two minutes.
+ * `npm run test:tutorials`: the tutorials, each from an empty folder with the packed library.
+ * Writes the files that a page names, runs its `bash` blocks, and compares what they print with
+ * what it says; of the browser's, the page is opened in Chromium too. Needs a registry; about two
+ * minutes.
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
