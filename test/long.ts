@@ -37,6 +37,7 @@ const STEPS: Readonly<Record<string, Step>> = {
   peers: { script: 'test:peers' },
   offline: { script: 'test:offline' },
   manifest: { script: 'test:manifest' },
+  hosts: { script: 'test:hosts', arguments: ['node', 'bun', 'deno', 'next'] },
   openapi: { script: 'test:openapi', arguments: [bodies, seed] },
   kill: { script: 'test:kill', arguments: [kills] },
   sqlite: { script: 'test:kill-sqlite', arguments: [String(20 * Number(kills))] },

@@ -18,18 +18,20 @@ export interface Started {
 }
 
 /**
- * Starts a program in the project's folder, and waits until its output has the first group of
- * `pattern`.
+ * Starts a program, and waits until its output has the first group of `pattern`.
+ *
+ * @param folder default: the project's
  */
 export async function start(
   command: string,
   args: readonly string[],
   pattern: RegExp,
   env: Readonly<Record<string, string>> = {},
+  folder = root,
 ): Promise<Started> {
   // A process group of its own, so that what it started ends with it.
   const child = spawn(command, args, {
-    cwd: root,
+    cwd: folder,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     // Colours would stand in the middle of what is looked for.

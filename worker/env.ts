@@ -7,8 +7,6 @@ import type { ModelEnv } from '../src/edge/models/index.ts'
  * each is for.
  */
 export interface Env extends EdgeBindings, AuthSettings, EncryptionVariables, LogEnv, ModelEnv {
-  /** Origins whose pages may call, parted by spaces or commas. Default: only the edge's own. */
-  readonly ORIGINS?: string
   /** A rate-limit binding, as a coarse shield. Default: none. */
   readonly SHIELD?: RateLimiter
   /**

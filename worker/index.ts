@@ -12,7 +12,6 @@ export { DeploymentObject, SessionObject, UserObject } from './objects.ts'
 export default createApp((env: Env) => ({
   objects: inJurisdiction(env, env.JURISDICTION),
   ...authenticatorOf(env, { waitUntil }),
-  origins: env.ORIGINS?.split(/[\s,]+/).filter((origin) => origin !== '') ?? [],
   docsScript: '/rapidoc-min.js',
   health: { encrypted: encryptionOf(env) !== undefined },
   ...(env.SHIELD && { shield: env.SHIELD }),

@@ -1,3 +1,5 @@
+'use client'
+
 import * as React from 'react'
 import { useCallback, useEffect, useMemo, useState } from 'react'
 import type { Memory, NoFeatures, Session, SessionBase } from '../ports/memory.ts'

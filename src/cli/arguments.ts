@@ -147,6 +147,8 @@ export interface ImportCommandOptions {
   readonly to?: string
   /** What is written. Absent: `jsonl`, the lines of an export. */
   readonly format?: (typeof WRITTEN)[number]
+  /** Whether it only says what the file has. Default false. */
+  readonly dryRun?: boolean
   /** An edge to which the export is sent, the token of who gets it, and what they claim for it. */
   readonly edge?: {
     readonly url: string
@@ -254,9 +256,10 @@ start: one thing a line, of the file or (-) of standard input: { "type": "fact",
 
 import: of the file or (-) of standard input
   --from <format>      jsonl (a message a line: { "role", "content", "timestamp"? }), json (one user's file:
-                       { "messages" } or { "conversations" }; ChatGPT's conversations.json) or plimsoll (an
-                       export, which is checked) (default: as the first line says)
+                       { "messages" } or { "conversations" }; conversations.json of ChatGPT or Claude) or plimsoll
+                       (an export, which is checked) (default: as the first line says)
   --session <id>       the session of messages that belong to none (default: the file's name)
+  --dry-run            only say what the file has, session by session
   --to <path>          write the export there (default: standard output)
   --format <format>    jsonl (default), or markdown: the conversations as a file that people can read
   --url <address>      send it to an edge instead
@@ -495,9 +498,9 @@ function parseAdmin(argv: readonly string[]): AdminOptions {
 
 function parseImport(argv: readonly string[]): ImportCommandOptions {
   const sent = { url: text, token: text, trust: oneOf(TRUSTS) } as const
-  const own = { from: oneOf(FORMATS), session: text, to: text, format: oneOf(WRITTEN), ...sent } as const
-  const { values, files } = parse(argv, own)
-  const { url, token, trust, ...options } = values
+  const written = { from: oneOf(FORMATS), session: text, to: text, format: oneOf(WRITTEN) } as const
+  const { values, files } = parse(argv, { ...written, 'dry-run': FLAG, ...sent })
+  const { url, token, trust, 'dry-run': dryRun, ...options } = values
   if (url !== undefined && options.to !== undefined) throw new UsageError('import: --url goes without --to')
   if (url !== undefined && options.format === 'markdown')
     throw new UsageError('import: --url goes without --format markdown')
@@ -506,7 +509,12 @@ function parseImport(argv: readonly string[]): ImportCommandOptions {
   if (url !== undefined && !/^https?:\/\//.test(url))
     throw new UsageError(`import: --url takes an address of http or https, not "${url}"`)
   const edge = url === undefined ? {} : { edge: { url, token, trust } }
-  return { command: 'import', file: onlyFile('import', files), ...options, ...edge }
+  if (dryRun && (options.to !== undefined || options.format !== undefined))
+    throw new UsageError('import: --dry-run writes nothing, so it goes without --to and --format')
+  return {
+    ...{ command: 'import', file: onlyFile('import', files), ...options, ...edge },
+    ...(dryRun && { dryRun }),
+  }
 }
 
 function build<Options extends Values<typeof BUILD>>(values: Options): Options & BuildOptions {

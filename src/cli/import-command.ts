@@ -13,6 +13,8 @@ import { isRecord } from '../replay/transcript.ts'
 import { mapStore } from '../stores/map.ts'
 import { type ImportCommandOptions, UsageError } from './arguments.ts'
 import { readable } from './files.ts'
+import { readMessages } from './foreign-messages.ts'
+import { ImportCounts } from './import-counts.ts'
 import type { Io } from './io.ts'
 import { reportLine } from './recordings.ts'
 
@@ -23,11 +25,12 @@ const SEND_MS = 600_000
 
 /**
  * Turns a log of another program into an export, which `importInto` reads, on standard output,
- * in a file or to an edge; of an export that is sent nowhere it says whether it can be read.
- * Resolves to the exit status: 1 if something was left out, or the export cannot be read.
+ * in a file or to an edge; of an export that is sent nowhere it says whether it can be read. A dry
+ * run says what the file has, and writes and sends nothing. Resolves to the exit status: 1 if
+ * something was left out, or the export cannot be read.
  */
 export async function importCommand(options: ImportCommandOptions, io: Io): Promise<number> {
-  const { file, to, edge, format } = options
+  const { file, to, edge, format, dryRun = false } = options
   const isRead = format === 'markdown'
   const isInput = file === '-'
   if (!isInput) await readable([file], io)
@@ -43,7 +46,7 @@ export async function importCommand(options: ImportCommandOptions, io: Io): Prom
     return status
   }
   if (from === 'plimsoll')
-    return edge
+    return edge && !dryRun
       ? send(`${await textOf(ahead.lines())}\n`, edge, where, io)
       : checkExport(ahead.lines(), where, io)
   const name = options.session ?? sessionOf(isInput ? 'input' : file)
@@ -64,22 +67,28 @@ export async function importCommand(options: ImportCommandOptions, io: Io): Prom
     if (from === 'jsonl') unreadable({ file: where, line }, error)
     else io.err(`plimsoll: ${where} message ${line}: ${(error as Error).message}\n`)
   }
-  const counts = { sessions: 0, messages: 0 }
+  const counts = new ImportCounts()
+  const counted = async function* (): AsyncGenerator<TransferLine> {
+    for await (const line of foreignLines(counts.hidden(sessions), leftOut, readMessages)) {
+      counts.take(line)
+      yield line
+    }
+  }
+  if (dryRun) {
+    const memory = createMemory({ store: mapStore(), budget: 16_000 })
+    const { conflicts, skipped } = await importInto(memory, USER, fileOf(counted()))
+    io.out(counts.table())
+    io.err(`plimsoll: ${counts.sum()}, ${left} left out; a dry run: nothing was written\n`)
+    return left + conflicts.count + skipped.count > 0 ? 1 : 0
+  }
   const texts: string[] = []
   const write = edge
     ? { text: async (text: string) => void texts.push(text), close: async () => {} }
     : await writerTo(to, file, io)
-  const counted = async function* (): AsyncGenerator<TransferLine> {
-    for await (const line of foreignLines(sessions, leftOut)) {
-      if (line.type === 'session') counts.sessions++
-      if (line.type === 'message') counts.messages++
-      yield line
-    }
-  }
   if (isRead) await writeMarkdown(fileOf(counted()), where, io, write.text)
   else for await (const text of fileOf(counted())) await write.text(text)
   await write.close()
-  io.err(`plimsoll: ${counts.messages} messages of ${counts.sessions} sessions, ${left} left out\n`)
+  io.err(`plimsoll: ${counts.sum()}, ${left} left out\n`)
   const status = edge ? await send(texts.join(''), edge, where, io) : 0
   return left > 0 ? 1 : status
 }
@@ -91,11 +100,9 @@ async function send(
   where: string,
   io: Io,
 ): Promise<number> {
-  const { PLIMSOLL_TOKEN = '' } = io.env
-  if (token === '' && PLIMSOLL_TOKEN === '')
-    throw new UsageError('import: --url needs --token, or the variable PLIMSOLL_TOKEN')
+  const own = token || io.env.PLIMSOLL_TOKEN
   try {
-    const client = createClient({ baseUrl: url, token: token || PLIMSOLL_TOKEN, fetch: io.fetch })
+    const client = createClient({ baseUrl: url, ...(own && { token: own }), fetch: io.fetch })
     return report(await client.me.import(text, { timeoutMs: SEND_MS, ...(trust && { trust }) }), where, io)
   } catch (error) {
     if (!isPlimsollError(error)) throw error

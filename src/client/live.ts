@@ -42,14 +42,18 @@ export function live(transport: Transport, at: string, listener: (event: LiveEve
   const tell = (event: LiveEvent | undefined): void => {
     if (event && !signal.aborted) listener(event)
   }
-  /** Of the newest connection. */
-  let token = ''
+  /** Of the newest connection; undefined: none is sent. */
+  let token: string | undefined
+  /** Whether the edge was asked for one yet: not where no token is to be had. */
+  let isTried = false
   /** @returns whether it was open */
   const connect = async (refused?: string): Promise<boolean> => {
     token = await transport.token(refused)
+    isTried = true
     if (signal.aborted) return false
     const { href } = new URL(`${baseUrl}${at}/live`, globalThis.location?.href)
-    const socket = new WebSocket(href.replace(/^http/, 'ws'), [PROTOCOL, `bearer.${token}`])
+    const protocols = token ? [PROTOCOL, `bearer.${token}`] : [PROTOCOL]
+    const socket = new WebSocket(href.replace(/^http/, 'ws'), protocols)
     let isOpened = false
     await new Promise<void>((resolve) => {
       const end = (): void => {
@@ -70,7 +74,7 @@ export function live(transport: Transport, at: string, listener: (event: LiveEve
   /** What the edge says of that for which a socket was refused; undefined: nothing. */
   const statusNow = (): Promise<number | undefined> =>
     within(clock, timeoutMs, signal, async (over) => {
-      const headers = { accept: 'application/json', authorization: `Bearer ${token}` }
+      const headers = { accept: 'application/json', ...(token && { authorization: `Bearer ${token}` }) }
       const asked = fetch(baseUrl + at, { method: 'GET', redirect: 'manual', headers, signal })
       const response = await Promise.race([asked, over])
       void response?.body?.cancel().catch(() => {})
@@ -83,7 +87,7 @@ export function live(transport: Transport, at: string, listener: (event: LiveEve
       // A token or a socket that fails now may not later.
       const isOpened = await connect(refused).catch(() => false)
       if (signal.aborted) return
-      const status = isOpened || token === '' ? undefined : await statusNow().catch(() => undefined)
+      const status = isOpened || !isTried ? undefined : await statusNow().catch(() => undefined)
       if (status !== undefined && FINAL.includes(status)) return tell({ type: 'refused', status })
       refused = status === 401 ? token : undefined
       tell({ type: 'close' })

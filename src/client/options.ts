@@ -48,10 +48,10 @@ export interface ClientOptions {
    */
   readonly baseUrl: string
   /**
-   * Sent as a bearer token, and as a subprotocol of the socket. Printable ASCII without spaces; an
-   * edge in development takes any.
+   * Sent as a bearer token, and as a subprotocol of the socket. Printable ASCII without spaces.
+   * Default: none is sent, since an edge in development (`npm start`) asks for none.
    */
-  readonly token: string | Token
+  readonly token?: string | Token
   readonly retry?: RetryOptions
   /** Milliseconds for one attempt, of a stream until it begins. Default 30 000. */
   readonly timeoutMs?: number
@@ -89,7 +89,7 @@ export interface WriteOptions extends CallOptions {
 /** What a client's parts are made with. */
 export interface Settings {
   readonly baseUrl: string
-  readonly token: string | Token
+  readonly token: string | Token | undefined
   readonly retry: Required<RetryOptions>
   readonly timeoutMs: number
   readonly fetch: Fetch
@@ -103,7 +103,7 @@ export interface Settings {
 export function settingsOf(options: ClientOptions): Settings {
   const settings: Settings = {
     baseUrl: '',
-    token: '',
+    token: undefined,
     retry: { retries: 3, baseMs: 300, capMs: 5_000, waitForMs: 0 },
     timeoutMs: 30_000,
     // Looked up at each call, since others may have put their own in its place.

@@ -46,8 +46,11 @@ export interface Transport {
    * on.
    */
   stream(method: Method, path: string, call?: Call): Promise<Response>
-  /** The token to send. @throws ERR_INVALID_ARGUMENT, and what the app's function throws */
-  token(refused?: string): Promise<string>
+  /**
+   * The token to send; undefined: none. @throws ERR_INVALID_ARGUMENT, and what the app's function
+   * throws
+   */
+  token(refused?: string): Promise<string | undefined>
   /** A fresh op id, or the app's. @throws ERR_INVALID_ARGUMENT */
   opId(given: string | undefined): string
 }
@@ -60,9 +63,11 @@ const JSON_TYPE = 'application/json'
 export function createTransport(settings: Settings): Transport {
   const { baseUrl, clock, fetch, newId, random, retry } = settings
 
-  const token = async (refused?: string): Promise<string> => {
-    const given = typeof settings.token === 'string' ? settings.token : await settings.token(refused)
-    return checkPrintable('token', given)
+  const token: Transport['token'] = async (refused) => {
+    const { token: own } = settings
+    return own === undefined
+      ? own
+      : checkPrintable('token', typeof own === 'string' ? own : await own(refused))
   }
 
   const opId = (given = newId()): string => checkPrintable('opId', given)
@@ -116,7 +121,7 @@ export function createTransport(settings: Settings): Transport {
           headers: {
             accept,
             ...(raw && { 'content-type': raw.type }),
-            ...(sent !== undefined && { authorization: `Bearer ${sent}` }),
+            ...(sent && { authorization: `Bearer ${sent}` }),
             ...(named !== undefined && { 'idempotency-key': named }),
             ...headers,
           },

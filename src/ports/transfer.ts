@@ -38,6 +38,8 @@ export interface LoweredLine {
 /** The account of an import. Lists name the first hundred of what they count. */
 export interface Imported {
   readonly parts: { readonly [part in TransferPart]: ImportedPart }
+  /** The messages among what `parts.log` counts, without those that were forgotten. */
+  readonly messages: ImportedPart
   readonly conflicts: { readonly count: number; readonly first: readonly ImportConflict[] }
   readonly skipped: { readonly count: number; readonly first: readonly SkippedLine[] }
   readonly lowered: { readonly count: number; readonly first: readonly LoweredLine[] }

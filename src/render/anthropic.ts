@@ -280,7 +280,8 @@ function renderResult(part: Part): AnthropicToolResult[] {
   ]
 }
 
-const INLINE_IMAGE = /^data:(image\/(?:jpeg|png|gif|webp));base64,/
+/** Schemes and types are written in any case (RFC 3986, section 3.1; RFC 2045, section 5.1). */
+const INLINE_IMAGE = /^data:(image\/(?:jpeg|png|gif|webp));base64,/i
 
 function renderMedia(part: MediaPart): AnthropicBlock {
   if (!isPicture(part)) return textBlock(placeholder(part))
@@ -288,11 +289,10 @@ function renderMedia(part: MediaPart): AnthropicBlock {
   const [header, mediaType] = INLINE_IMAGE.exec(url) ?? []
   if (header !== undefined) {
     const data = url.slice(header.length)
-    return { type: 'image', source: { type: 'base64', media_type: mediaType as ImageType, data } }
+    const type = mediaType?.toLowerCase() as ImageType
+    return { type: 'image', source: { type: 'base64', media_type: type, data } }
   }
-  return url.startsWith('data:')
-    ? textBlock(placeholder(part))
-    : { type: 'image', source: { type: 'url', url } }
+  return /^data:/i.test(url) ? textBlock(placeholder(part)) : { type: 'image', source: { type: 'url', url } }
 }
 
 /**

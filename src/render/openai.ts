@@ -280,7 +280,11 @@ function fromContentPart(part: OpenAIInputPart): Part {
     return { type: 'text', text: fields.refusal }
   const { url } = (fields.image_url ?? {}) as { readonly url?: Json }
   if (part.type === 'image_url' && typeof url === 'string') {
-    return { type: 'media', mediaType: /^data:(image\/[^;,]+)/.exec(url)?.[1] ?? 'image/*', url }
+    return {
+      type: 'media',
+      mediaType: /^data:(image\/[^;,]+)/i.exec(url)?.[1]?.toLowerCase() ?? 'image/*',
+      url,
+    }
   }
   return { type: 'opaque', provider: 'openai', value: fields as Json }
 }

@@ -8,12 +8,15 @@ import type { Json, Message, MessageInput } from '../ports/message.ts'
 import { TRANSFER_PARTS } from '../ports/transfer.ts'
 import { fromOpenAIMessages } from '../render/openai.ts'
 import { chatGPTMessages, isChatGPT } from './chatgpt.ts'
+import { claudeMessages, claudeOrder, isClaude, isClaudeMessage } from './claude.ts'
 import { isRecord } from './transcript.ts'
 
 /** A conversation of another program: its messages as they were found. */
 export interface ForeignSession {
   readonly sessionId: string
   readonly title?: string
+  /** How many of its messages hold nothing, or are hidden where they come from. */
+  readonly hidden?: number
   readonly messages: AsyncIterable<ForeignMessage> | Iterable<ForeignMessage>
 }
 
@@ -21,6 +24,11 @@ export interface ForeignMessage {
   readonly value: unknown
   /** Where it stands, for reports: a line of the file. */
   readonly line: number
+  /**
+   * How many stand before it in its own version: what was told beyond that is an older one, which
+   * it hides. Default: all do.
+   */
+  readonly depth?: number
 }
 
 /** Contract: called for each message that was left out. */
@@ -45,67 +53,107 @@ const TIMES = ['timestamp', 'createdAt', 'created_at', 'time', 'date'] as const
  */
 const LEAST_MS = 1e10
 
+/** Contract: what a message of another program says, in order. Throws what is wrong with it. */
+export type ForeignReader = (value: unknown) => readonly MessageInput[]
+
 /**
- * Conversations of other programs as the lines of an export. Ids are made of content and place, so
- * that the same file gives the same bytes and importing it twice writes once. Nobody vouches for
- * what they say: every label is `import` at most.
+ * Conversations of other programs as the lines of an export. Ids are their own, or made of content
+ * and place, so that the same file gives the same bytes and importing it twice writes once. Older
+ * versions of messages are rewound. Nobody vouches for what they say: every label is `import` at
+ * most.
  */
 export async function* foreignLines(
   sessions: AsyncIterable<ForeignSession> | Iterable<ForeignSession>,
   leftOut: LeftOut,
+  read: ForeignReader = readForeign,
 ): AsyncGenerator<TransferLine> {
   yield headerOf('user', TRANSFER_PARTS)
   yield { type: 'user' }
   for await (const { sessionId, title = '', messages } of sessions) {
+    const taken = new Set<string>()
     let seq = 0
-    let round: string | undefined
+    let place = 0
     let time = 0
-    for await (const { value, line } of messages) {
-      let message: Message
+    // What shows of what was told.
+    let shown: { readonly id: string; readonly round: string; readonly depth: number }[] = []
+    for await (const { value, line, depth = Infinity } of messages) {
+      let found: readonly Message[]
       try {
-        message = readMessage(value, { sessionId, place: seq, time })
+        found = read(value).map((input, index) =>
+          readMessage(input, { sessionId, place: place + index, time, taken }),
+        )
       } catch (error) {
         leftOut(line, error)
         continue
       }
-      time = message.createdAt
-      if (seq++ === 0) yield sessionLine(sessionId, { title: title.slice(0, 200), createdAt: time })
-      const { id, ...body } = message
-      round = message.role === 'user' ? id : (round ?? id)
-      yield { type: 'message', seq, opId: id, round, id, message: body as unknown as Json }
+      const hides = shown.filter((one) => one.depth >= depth).map(({ id }) => id)
+      if (hides.length > 0) {
+        shown = shown.filter((one) => one.depth < depth)
+        const id = `import/${hashJson([sessionId, 'rewind', ++seq])}`
+        const mark = { type: 'rewind', id, hides, after: shown.at(-1)?.id ?? null }
+        yield { type: 'rewind', seq, opId: id, base: null, id, mark }
+      }
+      for (const { id, ...body } of found) {
+        time = body.createdAt
+        if (seq++ === 0) yield sessionLine(sessionId, { title: title.slice(0, 200), createdAt: time })
+        const round = body.role === 'user' ? id : (shown.at(-1)?.round ?? id)
+        yield { type: 'message', seq, opId: id, round, id, message: body as unknown as Json }
+        taken.add(id)
+        place++
+        // What says nothing of its place stands under all that came before it.
+        shown.push({ id, round, depth: depth === Infinity ? -1 : depth })
+      }
     }
   }
 }
 
-/** One message as it is stored by an import. Throws an error that says what is wrong with it. */
+/** A message as it is stored by an import. Throws an error that says what is wrong with it. */
 function readMessage(
-  value: unknown,
-  { sessionId, place, time }: { readonly sessionId: string; readonly place: number; readonly time: number },
+  { createdAt, id: own, ...input }: MessageInput,
+  {
+    sessionId,
+    place,
+    time,
+    taken,
+  }: {
+    readonly sessionId: string
+    readonly place: number
+    readonly time: number
+    readonly taken: ReadonlySet<string>
+  },
 ): Message {
-  const { createdAt = time, ...input } = readForeign(value)
-  const id = `import/${hashJson([sessionId, place])}`
-  const message = checkMessage('import', 'message', { ...input, createdAt, id }, webHost)
+  const id = own === undefined || taken.has(own) ? `import/${hashJson([sessionId, place])}` : own
+  const message = checkMessage('import', 'message', { ...input, createdAt: createdAt ?? time, id }, webHost)
   const lowered = { ...message, trust: lowerTrust(message.trust, 'import') }
   // As it is stored: what is undefined is not there.
   return { id, ...JSON.parse(sealMessage(lowered)) }
 }
 
 /**
- * One message in the shapes of OpenAI, LangChain, mem0, this library and their like. Throws an
- * error that says what is wrong with it.
+ * A message in the shapes of OpenAI, LangChain, mem0, Claude's export, this library and their like.
+ * Throws an error that says what is wrong with it.
  */
-export function readForeign(value: unknown): MessageInput {
+export function readForeign(value: unknown): readonly MessageInput[] {
+  if (isClaudeMessage(value)) return timed(claudeMessages(value), timeIn(value))
   const [found, around] = unwrapped(value)
   const name = String(found.role ?? around.role ?? around.type ?? found.type ?? '')
   const known = ROLES[name.toLowerCase()] ?? name.toLowerCase()
   const content = found.content ?? found.text ?? found.message ?? null
-  if (typeof content !== 'string' && !Array.isArray(content) && !(content === null && found.tool_calls))
+  const isSilent = content === null && (found.tool_calls || found.reasoning_content)
+  if (typeof content !== 'string' && !Array.isArray(content) && !isSilent)
     throw new Error('no "content" that is a text or a list of parts')
-  const [read] = fromOpenAIMessages([{ ...found, role: known, content }] as Parameters<
+  const read = fromOpenAIMessages([{ ...found, role: known, content }] as Parameters<
     typeof fromOpenAIMessages
   >[0])
-  const createdAt = timeIn(found, around)
-  return { ...(read as MessageInput), ...(createdAt !== undefined && { createdAt }) }
+  return timed(read, timeIn(found, around))
+}
+
+/** Messages with the time of what they were read from, where it has one. */
+export function timed(
+  messages: readonly MessageInput[],
+  createdAt: number | undefined,
+): readonly MessageInput[] {
+  return createdAt === undefined ? messages : messages.map((message) => ({ ...message, createdAt }))
 }
 
 /**
@@ -120,7 +168,8 @@ function unwrapped(value: unknown): readonly [Record, Record] {
   return [value, value]
 }
 
-function timeIn(...records: readonly Record[]): number | undefined {
+/** When a message says that it was said, Unix milliseconds. */
+export function timeIn(...records: readonly Record[]): number | undefined {
   for (const record of records)
     for (const name of TIMES) {
       const time = record[name]
@@ -138,40 +187,52 @@ type Record = { readonly [key: string]: unknown }
  * Fields of a file or of a conversation that hold messages, and fields of a file that hold
  * conversations.
  */
-const MESSAGES = ['messages', 'history', 'chat_history', 'memory', 'memories', 'turns'] as const
+const MESSAGES = [
+  ...['messages', 'history', 'chat_history', 'memory', 'memories', 'turns'],
+  // Claude's.
+  'chat_messages',
+] as const
 const CONVERSATIONS = ['conversations', 'sessions', 'threads', 'chats'] as const
 
 /**
  * The conversations in a file of one user: `{ user, messages }`,
- * `{ user, conversations: [{ id, title, messages }] }`, a list of messages, or what ChatGPT
- * exports. Throws an error that says what is wrong with it.
+ * `{ user, conversations: [{ id, title, messages }] }`, a list of messages, a list of
+ * `{ id, messages }`, or what ChatGPT or Claude exports. Throws an error that says what is wrong
+ * with it.
  *
  * @param name the session of messages that belong to none
  */
 export function sessionsIn(value: unknown, name: string): readonly ForeignSession[] {
   const found = conversationsIn(value, name)
   if (!found) {
-    const messages = messagesIn(value)
-    if (!messages) throw new Error('no "messages", "history" or "conversations"')
-    return [{ sessionId: name, messages }]
+    const held = messagesIn(value)
+    if (!held) throw new Error('no "messages", "history" or "conversations"')
+    return [{ sessionId: name, ...held }]
   }
   const taken = new Set<string>()
   return found.map(([other, one]) => {
     const held = messagesIn(one)
     if (!held) throw new Error(`conversation ${other} has no "messages"`)
-    const { id, sessionId, session_id, conversation_id, title } = isRecord(one) ? one : ({} as Record)
-    const names = [id, sessionId, session_id, conversation_id]
-    const own = names.find((field) => typeof field === 'string' && field !== '')
-    const chosen = typeof own === 'string' && !taken.has(own) ? own : other
+    const { id, sessionId, session_id, conversation_id, uuid, title, name } = isRecord(one)
+      ? one
+      : ({} as Record)
+    const own = [id, sessionId, session_id, conversation_id, uuid].find(isText)
+    const chosen = own !== undefined && !taken.has(own) ? own : other
     taken.add(chosen)
-    return { sessionId: chosen, ...(typeof title === 'string' && { title }), messages: held }
+    const titled = [title, name].find(isText)
+    return { sessionId: chosen, ...(titled !== undefined && { title: titled }), ...held }
   })
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
 }
 
 /** Conversations by names for those that have none of their own. */
 function conversationsIn(value: unknown, name: string): readonly (readonly [string, unknown])[] | undefined {
-  if (isChatGPT(value)) return [[name, value]]
-  if (Array.isArray(value)) return value.some(isChatGPT) ? numbered(value, name) : undefined
+  if (isChatGPT(value) || isClaude(value)) return [[name, value]]
+  if (Array.isArray(value))
+    return value.some((one) => isRecord(one) && messagesIn(one)) ? numbered(value, name) : undefined
   if (!isRecord(value) || messagesIn(value)) return undefined
   const lists = CONVERSATIONS.map((field) => value[field]).find((field) => field !== undefined)
   if (Array.isArray(lists)) return numbered(lists, name)
@@ -182,15 +243,18 @@ function numbered(list: readonly unknown[], name: string): readonly (readonly [s
   return list.map((one, place) => [`${name}-${place + 1}`, one])
 }
 
-function messagesIn(value: unknown): readonly ForeignMessage[] | undefined {
-  const list = listIn(value)
-  return Array.isArray(list)
-    ? list.map((one: unknown, place) => ({ value: one, line: place + 1 }))
-    : undefined
+function messagesIn(value: unknown): Pick<ForeignSession, 'messages' | 'hidden'> | undefined {
+  if (isChatGPT(value)) {
+    const { messages, hidden } = chatGPTMessages(value)
+    return { messages: placed(messages), hidden }
+  }
+  if (isClaude(value)) return { messages: placed(claudeOrder(value)) }
+  const list = Array.isArray(value)
+    ? value
+    : isRecord(value) && MESSAGES.map((field) => value[field]).find(Array.isArray)
+  return list ? { messages: placed(list.map((one: unknown) => ({ value: one }))) } : undefined
 }
 
-function listIn(value: unknown): unknown {
-  if (Array.isArray(value)) return value
-  if (isChatGPT(value)) return chatGPTMessages(value)
-  return isRecord(value) ? MESSAGES.map((field) => value[field]).find(Array.isArray) : undefined
+function placed(messages: readonly Omit<ForeignMessage, 'line'>[]): readonly ForeignMessage[] {
+  return messages.map((message, place) => ({ ...message, line: place + 1 }))
 }

@@ -4,7 +4,8 @@ import { webHost } from '../platform/web.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import type { MessageInput } from '../ports/message.ts'
 import { isChatGPT } from './chatgpt.ts'
-import { type ForeignSession, readForeign, sessionsIn } from './foreign.ts'
+import { isClaude } from './claude.ts'
+import { type ForeignMessage, type ForeignSession, readForeign, sessionsIn } from './foreign.ts'
 import { elementsOf } from './json-elements.ts'
 import { faultyLine } from './json-fault.ts'
 import { type RequestLine, readRequest } from './request-line.ts'
@@ -138,7 +139,7 @@ function parsed(text: string): unknown {
 
 function kindOf(value: { readonly [key: string]: unknown }) {
   if (value.request !== undefined) return 'request'
-  if (isChatGPT(value)) return 'chatgpt'
+  if (isChatGPT(value) || isClaude(value)) return 'exported'
   if ('role' in value || 'content' in value || isRecord(value.data) || isRecord(value.kwargs))
     return 'message'
   return Array.isArray(value.messages) ? 'conversation' : 'document'
@@ -166,12 +167,12 @@ class Values {
       case 'request':
         yield { type: 'request', request: readRequest(text), line }
         return
-      case 'chatgpt':
+      case 'exported':
         yield* foreign(sessionsIn(value, `${this.#name}-${this.#count}`), line, this.#unreadable)
         return
       case 'message':
         if (this.#messages.length === 0) this.#line = line
-        this.#messages.push(checked(readForeign(value)))
+        this.#messages.push(...readForeign(value).map(checked))
         return
       default:
         yield { type: 'conversation', conversation: readConversation(text, line), title: '', line }
@@ -252,13 +253,17 @@ function* foreign(
   unreadable: Unreadable,
 ): Generator<LogItem> {
   for (const { sessionId, title = '', messages } of sessions) {
-    const read: MessageInput[] = []
-    for (const { value, line: place } of messages as Iterable<{ value: unknown; line: number }>)
+    let shown: { readonly message: MessageInput; readonly depth: number }[] = []
+    for (const { value, line: place, depth = Infinity } of messages as Iterable<ForeignMessage>)
       try {
-        read.push(checked(readForeign(value)))
+        const read = readForeign(value).map(checked)
+        // Older versions are told before what shows.
+        shown = shown.filter((one) => one.depth < depth)
+        shown.push(...read.map((message) => ({ message, depth: depth === Infinity ? -1 : depth })))
       } catch (error) {
         unreadable(line, `message ${place} of "${sessionId}": ${reasonOf(error)}`)
       }
+    const read = shown.map(({ message }) => message)
     if (read.length > 0)
       yield { type: 'conversation', conversation: conversationOf(sessionId, 'openai', read), title, line }
   }

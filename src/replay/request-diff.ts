@@ -1,3 +1,4 @@
+import { invalid } from '../ports/options.ts'
 import { utf8Length } from '../ports/utf8-length.ts'
 import { type DiffTokens, firstDifference } from '../render/diff.ts'
 import type { RequestCause } from './causes.ts'
@@ -45,6 +46,8 @@ export interface RequestDiff {
 /**
  * Says where the second request stops repeating the first. Where a list ends that the other goes on
  * with is no difference.
+ *
+ * @throws ERR_INVALID_ARGUMENT: a request without a list of `messages`
  */
 export function diffRequests(a: Request, b: Request): RequestDiff {
   const [first, second] = [layOut(a), layOut(b)]
@@ -52,10 +55,12 @@ export function diffRequests(a: Request, b: Request): RequestDiff {
   const bytes = billedBytes(a, b)
   const index = firstDifference(first.text, second.text)
   if (index === undefined) return { cause: 'none', bytes, texts }
-  // Both go on there: no JSON object is the beginning of another one.
-  const pieceAt = ({ pieces }: LaidOut): RequestPiece => pieces.find(({ to }) => index < to) as RequestPiece
+  const pieceAt = ({ pieces }: LaidOut): RequestPiece | undefined => pieces.find(({ to }) => index < to)
+  const [before, after] = [pieceAt(first), pieceAt(second)]
+  // Only a request without messages ends where another one goes on.
+  if (!before || !after) return { cause: 'none', bytes, texts }
   const byte = utf8Length(second.text.slice(0, index))
-  const divergence = { byte, index, before: pieceAt(first), after: pieceAt(second) }
+  const divergence = { byte, index, before, after }
   return { cause: causeOf(divergence), divergence, bytes, texts }
 }
 
@@ -63,8 +68,9 @@ export function layOut(request: Request): LaidOut {
   const { tools, system, messages } = request as {
     readonly tools?: unknown
     readonly system?: unknown
-    readonly messages: readonly unknown[]
+    readonly messages?: unknown
   }
+  if (!Array.isArray(messages)) throw invalid('request', 'messages', 'must be a list')
   const pieces: RequestPiece[] = []
   let text = ''
   const add = (json: string, named: Pick<RequestPiece, 'path' | 'role'>): void => {

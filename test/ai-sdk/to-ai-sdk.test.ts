@@ -393,6 +393,12 @@ describe('what only a provider understands', () => {
     expect(shown([answers]).map(({ role }) => role)).toEqual(['user'])
   })
 
+  it.each(['data:image/png;base64,', 'DATA:image/png;BASE64,'])('sends bytes as bytes: %s', (head) => {
+    const content = [{ type: 'media' as const, mediaType: 'image/png', url: `${head}aGk=` }]
+    const [message] = toAISDK(contextOf(blocksOf([{ role: 'user', content }]))).messages
+    expect(message?.content).toMatchObject([{ type: 'file', data: { type: 'data', data: 'aGk=' } }])
+  })
+
   it('keeps pictures and files of users and tools, and ids of uploaded files', async () => {
     const messages: ModelMessage[] = [
       {

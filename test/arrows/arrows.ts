@@ -68,7 +68,18 @@ const arrows: { readonly [folder: string]: readonly string[] } = {
     'create-memory.ts',
     'inline-attachments.ts',
   ],
-  cli: [...below, 'client', 'render', 'replay', 'counters', 'stores', 'create-memory.ts'],
+  cli: [
+    ...below,
+    'client',
+    'render',
+    'replay',
+    'counters',
+    'stores',
+    'create-memory.ts',
+    'bridges/ai-sdk/from-model-messages.ts',
+    'bridges/ai-sdk/from-ui.ts',
+    'bridges/langchain/stored.ts',
+  ],
 }
 
 /**

@@ -5,9 +5,13 @@ import { get, type IncomingMessage } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { chromium } from 'playwright'
 import { afterEach, describe, expect, it } from 'vitest'
+import { createClient } from '../../src/client/index.ts'
 import { buildPage } from '../../worker/local/page.ts'
-import { freePort } from '../started.ts'
+import { findChromium, flags } from '../chromium.ts'
+import { talk } from '../install/front-end.ts'
+import { freePort, start } from '../started.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const data = mkdtempSync(join(tmpdir(), 'plimsoll-start-'))
@@ -106,6 +110,7 @@ it('lets in the user and guests, answers by the demo, builds nothing, and leaves
   socket.send('ping')
   expect(((await hint) as unknown as [{ data: unknown }])[0].data).toBe('pong')
   socket.close()
+  await frontEnd(url)
   const guest = await fetch(`${url}/v1/guests`, { method: 'POST' })
   expect(guest.status).toBe(201)
   const { token } = (await guest.json()) as { token: string }
@@ -167,6 +172,29 @@ it('serves its page all the while another one is built, what was open before too
     [' 200 true', `${script} 200 true`, 'docs 200 true', 'sw.js 200 true'].sort(),
   )
 }, 90_000)
+
+/** The front end of `examples/hosts` at a port of its own, in a real browser. */
+async function frontEnd(edge: string): Promise<void> {
+  const port = String(await freePort())
+  const server = await start(process.execPath, ['examples/hosts/node.ts'], /(http:\S+)/, {
+    EDGE: edge,
+    PORT: port,
+  })
+  const executablePath = findChromium()
+  const browser = await chromium.launch({ args: flags, ...(executablePath && { executablePath }) })
+  try {
+    await talk(await browser.newPage(), server.found)
+    const told: string[] = []
+    const close = createClient({ baseUrl: edge })
+      .session('trip')
+      .live(({ type }) => told.push(type))
+    await expect.poll(() => told).toEqual(['open'])
+    close()
+  } finally {
+    await browser.close()
+    await server.stop()
+  }
+}
 
 /** Of `/v1/sessions`, with any `Host`, which `fetch` sets by itself. */
 async function statusOf(port: number, headers: Record<string, string>): Promise<number | undefined> {

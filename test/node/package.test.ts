@@ -51,3 +51,12 @@ test('what the library imports is a dependency or a declared peer', () => {
     }
   }
 })
+
+test('what calls React’s hooks says that it is for the client, as React’s servers ask', () => {
+  const hooked = published().filter((file) => /from 'react'/.test(readFileSync(new URL(file, root), 'utf8')))
+  expect(hooked).toContain('src/bridges/react.ts')
+  for (const file of hooked.filter((file) => !file.startsWith('src/chat/jsx/'))) {
+    const script = readFileSync(new URL(`dist/${file.replace(/ts$/, 'js')}`, root), 'utf8')
+    expect([file, script]).toEqual([file, expect.stringMatching(/^['"]use client['"];\n/)])
+  }
+})

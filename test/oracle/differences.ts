@@ -28,6 +28,11 @@ export interface WantedDifference {
 
 export const wanted: readonly WantedDifference[] = [
   {
+    changelog: '`Imported` says how many `messages` were written',
+    holds: ({ command, path, old }) =>
+      command.kind === 'import' && path.at(-1) === 'messages' && old === undefined,
+  },
+  {
     changelog: 'An epoch says how many messages its writer had read',
     holds: ({ path, old }) => path.at(-1) === 'count' && old === undefined,
   },
@@ -75,7 +80,7 @@ export const wanted: readonly WantedDifference[] = [
     },
   },
   {
-    // All that shows is hidden in the order in which it shows, and a version is called by the first.
+    // All that shows is hidden in the order in which it shows; a version is called by the first.
     changelog: 'or under a message that shows later',
     holds: ({ command, path, was, is }, { first }) => {
       const hides = path.slice(0, path.indexOf('hides') + 1)
@@ -116,8 +121,8 @@ function isCompacted({ compaction }: Configuration): boolean {
 }
 
 /**
- * What may show nowhere, of all that rewinds of a history's end hide: results, empty texts, and what
- * was forgotten since.
+ * What may show nowhere, of all that rewinds of a history's end hide: results, empty texts, and
+ * what was forgotten since.
  */
 function nothingHidden({ steps }: Result): number {
   const logs = listIn(steps.at(-1)?.outcome, 'ok')

@@ -159,13 +159,17 @@ describe('toAnthropic', () => {
     const parts = [
       media('image/png', 'https://example.com/a.png'),
       media('image/png', 'data:image/png;base64,AAAA'),
+      media('image/png', 'DATA:Image/PNG;Base64,AAAA'),
       media('image/svg+xml', 'data:image/svg+xml,<svg/>'),
+      media('image/svg+xml', 'DATA:image/svg+xml,<svg/>'),
       media('image/png'),
       media('audio/wav', 'https://example.com/a.wav'),
     ]
     expect(rendered(user(parts)).messages[0]?.content).toEqual([
       { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } },
       { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
+      { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
+      text('[image/svg+xml attachment]'),
       text('[image/svg+xml attachment]'),
       text('[image/png attachment]'),
       text('[audio/wav attachment]'),

@@ -240,7 +240,7 @@ describe('fromOpenAIMessages', () => {
     const content = [
       { type: 'text', text: 'Look:' },
       { type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
-      { type: 'image_url', image_url: { url: 'data:image/webp;base64,AAAA' } },
+      { type: 'image_url', image_url: { url: 'DATA:Image/WebP;base64,AAAA' } },
       { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
       { type: 'file', file: { file_id: 'file_1' } },
     ]
@@ -248,7 +248,7 @@ describe('fromOpenAIMessages', () => {
     expect(messages[0]?.content).toEqual([
       { type: 'text', text: 'Look:' },
       { type: 'media', mediaType: 'image/*', url: 'https://example.com/a.png' },
-      { type: 'media', mediaType: 'image/webp', url: 'data:image/webp;base64,AAAA' },
+      { type: 'media', mediaType: 'image/webp', url: 'DATA:Image/WebP;base64,AAAA' },
       { type: 'opaque', provider: 'openai', value: content[3] },
       { type: 'opaque', provider: 'openai', value: content[4] },
     ])

@@ -46,13 +46,13 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll/sync, httpTransport',
     code: `export { httpTransport, sync } from 'plimsoll/sync'`,
-    mostKiB: 21.2,
+    mostKiB: 21.4,
   },
   {
     name: 'plimsoll/sync, httpTransport, for a page that has createMemory and plimsoll/dexie',
     code: `export { httpTransport, sync } from 'plimsoll/sync'`,
     beside: `export { createMemory } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
-    mostKiB: 18,
+    mostKiB: 18.2,
     goalKiB: 8,
   },
   {

@@ -246,7 +246,7 @@ function renderMedia(part: MediaPart, note: Note | undefined): UserPart & Assist
     return { ...file, data: { type: 'reference', reference: note.reference }, ...optionsOf(note) }
   }
   const { url } = part
-  const inline = url === undefined ? undefined : /^data:[^,]*;base64,/.exec(url)?.[0]
+  const inline = url === undefined ? undefined : /^data:[^,]*;base64,/i.exec(url)?.[0]
   if (url !== undefined && inline !== undefined) {
     return { ...file, data: { type: 'data', data: url.slice(inline.length) }, ...optionsOf(note) }
   }

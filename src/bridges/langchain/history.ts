@@ -19,7 +19,8 @@ import type { Json, Message, MessageInput, ToolSpec } from '../../ports/message.
 import type { RewindMark } from '../../ports/op.ts'
 import type { ContextOptions } from '../../ports/session.ts'
 import { isBlankContent, shownContext } from '../shapes.ts'
-import { langChainMessages, type Stored, shownMessages, storedIn, storedOf, toMessage } from './messages.ts'
+import { langChainMessages, shownMessages, storedIn, storedOf } from './messages.ts'
+import { type Stored, toMessage } from './stored.ts'
 
 /** What a trimmer asks of each context. */
 export interface TrimmerOptions extends Omit<ContextOptions, 'tools' | 'system' | 'preview' | 'newEpoch'> {

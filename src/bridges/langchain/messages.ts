@@ -7,38 +7,11 @@ import {
 } from '@langchain/core/messages'
 import { asText } from '../../kernel/count.ts'
 import { partsOf } from '../../kernel/log/message.ts'
-import { canonical, invalid } from '../../kernel/text/json.ts'
-import type { Json, JsonObject, Message, MessageInput, Part, Role } from '../../ports/message.ts'
+import { invalid } from '../../kernel/text/json.ts'
+import type { Json, JsonObject, Message, Part, Role } from '../../ports/message.ts'
 import { callName } from '../../render/parts.ts'
-import {
-  emptied,
-  isBlankContent,
-  isRecord,
-  keepShape,
-  refilled,
-  shallow,
-  shapeIn,
-  shapeOf,
-  textsOf,
-  tokensBeside,
-  without,
-} from '../shapes.ts'
-
-/** The provider of opaque parts that the bridge makes, and its field of metadata. */
-const OWN = 'langchain'
-/** Where a message is none of these, it is kept whole, and is the user's. */
-const ROLES: { readonly [type: string]: Role } = {
-  human: 'user',
-  ai: 'assistant',
-  tool: 'tool',
-  system: 'system',
-}
-
-/** LangChain's own form of a message that is stored, as JSON. */
-export interface Stored extends JsonObject {
-  readonly type: string
-  readonly data: JsonObject
-}
+import { isBlankContent, isRecord, refilled, shapeIn, shapeOf } from '../shapes.ts'
+import { callsIn, OWN, ROLES, roleOf, type Stored, withCalls } from './stored.ts'
 
 /** @throws ERR_INVALID_ARGUMENT: they are no messages, or hold what is no JSON */
 export function storedOf(operation: string, messages: readonly BaseMessage[]): Stored[] {
@@ -52,30 +25,6 @@ export function storedOf(operation: string, messages: readonly BaseMessage[]): S
       throw invalid(operation, `messages[${at}]`, 'must be a message of LangChain that is JSON')
     }
   })
-}
-
-/** A message for the log, one for one; its id is made from LangChain's, where it has one. */
-export function toMessage({ type, data }: Stored): MessageInput {
-  const role = roleOf({ type, data })
-  const { id, content = '', ...rest } = data
-  const named = typeof id === 'string' && id !== '' ? { id: `langchain/${id}` } : {}
-  const shape = { type, data: { ...data, content: emptied(content) } }
-  if (role === 'tool') {
-    const output = typeof content === 'string' ? content : shallow(content)
-    const callId = String(rest.tool_call_id ?? '')
-    const kept = { type, data: without(data, 'content') }
-    const isError = rest.status === 'error' && { isError: true }
-    const metadata = { [OWN]: JSON.stringify(kept) }
-    return { ...named, role, content: [{ type: 'tool-result', callId, output, ...isError }], metadata }
-  }
-  const texts = textsOf(content).map((text): Part => ({ type: 'text', text }))
-  if (role === 'system') return { ...named, role, content: texts, metadata: { [OWN]: JSON.stringify(shape) } }
-  const calls = role === 'assistant' ? callsIn(data).map(callPart) : []
-  return {
-    ...named,
-    role,
-    content: [keepShape(OWN, withoutInputs(shape), tokensBeside(withoutCalls(content))), ...texts, ...calls],
-  }
 }
 
 /** The message of LangChain that a message of the log is, of this bridge or of another writer. */
@@ -158,12 +107,6 @@ function ownIn(role: Role, shape: JsonObject | undefined): Stored | undefined {
   return roleOf({ type, data }) === role ? { type, data } : undefined
 }
 
-/** A message that names its role itself is no other way to instruct the model. */
-function roleOf({ type, data }: Stored): Role {
-  const isSystem = type === 'generic' && (data.role === 'system' || data.role === 'developer')
-  return isSystem ? 'system' : (ROLES[type] ?? 'user')
-}
-
 /** A content in which the provider's own form of the calls has their ids and inputs, too. */
 function renamed(content: Json, known: readonly JsonObject[], calls: readonly JsonObject[]): Json {
   return withCalls(content, known, (part, at) => ({
@@ -172,48 +115,6 @@ function renamed(content: Json, known: readonly JsonObject[], calls: readonly Js
     id: calls[at]?.id ?? null,
     name: calls[at]?.name ?? null,
   }))
-}
-
-/** What stands in the parts of its calls is not kept twice. */
-function withoutInputs({ type, data }: Stored): Stored {
-  const calls = callsIn(data)
-  const content = withCalls(data.content ?? '', calls, (part, at) =>
-    canonical(part.input ?? null) === canonical(calls[at]?.args ?? null) ? without(part, 'input') : part,
-  )
-  const tool_calls = calls.map((call) => without(call, 'args'))
-  return { type, data: { ...data, content, ...(calls.length > 0 && { tool_calls }) } }
-}
-
-/** A content with other parts for its calls; of several with one id the first is the first. */
-function withCalls(
-  content: Json,
-  calls: readonly JsonObject[],
-  change: (part: JsonObject, at: number) => Json,
-): Json {
-  if (!Array.isArray(content)) return content
-  const left = calls.map(({ id }) => id)
-  return content.map((part: Json) => {
-    const at = isCallPart(part) ? left.indexOf(part.id) : -1
-    if (at < 0 || !isRecord(part)) return part
-    left[at] = undefined
-    return change(part, at)
-  })
-}
-
-function withoutCalls(content: Json): Json {
-  return Array.isArray(content) ? content.filter((part: Json) => !isCallPart(part)) : content
-}
-
-function isCallPart(part: Json): part is JsonObject {
-  return isRecord(part) && part.type === 'tool_use'
-}
-
-function callPart({ id, name, args = {} }: JsonObject): Part {
-  return { type: 'tool-call', id: String(id ?? ''), name: String(name || 'unnamed'), input: shallow(args) }
-}
-
-function callsIn({ tool_calls: calls }: JsonObject): readonly JsonObject[] {
-  return Array.isArray(calls) ? (calls as readonly JsonObject[]) : []
 }
 
 /** Whether an output is what LangChain takes for content: a text, or parts with types. */

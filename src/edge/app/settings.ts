@@ -46,8 +46,8 @@ export interface AppSettings {
   /** Knows an operator. Default: nobody is one, and the routes for operators are not there. */
   readonly operator?: CheckOperator
   /**
-   * Origins whose pages may call, exactly as browsers write them: `https://example.com`. Default:
-   * none but the edge's own.
+   * Origins whose pages may call, exactly as browsers write them: `https://example.com`. Of a
+   * loopback host the port may be `*`. Default: none but the edge's own.
    */
   readonly origins?: readonly string[]
   /**

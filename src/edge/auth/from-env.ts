@@ -6,6 +6,7 @@ import { firstOf } from './first-of.ts'
 import { type GuestTokens, guestTokens } from './guests.ts'
 import { jwtAuthenticator } from './jwt.ts'
 import { type CheckOperator, operatorBySecret } from './operator.ts'
+import { LOOPBACK_ORIGINS } from './origins.ts'
 import type { Fetch, WaitUntil } from './remote-key-set.ts'
 
 /** Variables and secrets of a Worker. An empty one counts as absent. */
@@ -31,6 +32,11 @@ export interface AuthSettings {
   readonly GUEST_SECRET?: string | undefined
   /** Lets an operator in, as a bearer token. At least 32 bytes. */
   readonly OPERATOR_SECRET?: string | undefined
+  /**
+   * Origins whose pages may call, parted by spaces or commas. Default: only the edge's own. With
+   * `AUTH=development` those of loopback hosts too, at any port.
+   */
+  readonly ORIGINS?: string | undefined
 }
 
 export interface AuthPlatform {
@@ -50,6 +56,8 @@ export interface Auth {
   readonly guests?: GuestTokens
   /** Absent: there is no operator. */
   readonly operator?: CheckOperator
+  /** Pages that may call, as `createApp` takes them. Absent: those of the edge's own origin. */
+  readonly origins?: readonly string[]
 }
 
 /**
@@ -61,15 +69,24 @@ export interface Auth {
  * configured lets nobody in.
  */
 export function authenticatorOf(settings: AuthSettings, platform: AuthPlatform = {}): Auth {
+  // Where nobody is let in, a page is to read why.
+  const origins = originsOf(settings)
   try {
-    return configured(settings, platform)
+    return { ...configured(settings, platform), ...origins }
   } catch (error) {
     return {
       async authenticate() {
         throw error
       },
+      ...origins,
     }
   }
+}
+
+function originsOf({ AUTH, ORIGINS = '' }: AuthSettings): Pick<Auth, 'origins'> {
+  const listed = ORIGINS.split(/[\s,]+/).filter((origin) => origin !== '')
+  const origins = AUTH === 'development' ? [...LOOPBACK_ORIGINS, ...listed] : listed
+  return origins.length > 0 ? { origins } : {}
 }
 
 function configured(settings: AuthSettings, platform: AuthPlatform): Auth {

@@ -1,4 +1,5 @@
-const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost'])
+/** Names of this very machine, as the host of a URL has them. */
+export const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost'])
 
 /**
  * Whether a URL's host is this very machine, by one of the three names that nobody else can have.

@@ -1,4 +1,5 @@
 import { PlimsollError } from '../../ports/errors.ts'
+import { LOOPBACK } from './loopback.ts'
 
 /** Which web pages may call: those of the list, and those of the edge's own origin. */
 export interface Origins {
@@ -14,13 +15,19 @@ export interface Origins {
  */
 const ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/([\w.-]+|\[[0-9a-f:]+\])(:\d+)?$/
 
+/** The pages of this very machine, at any port: what a front end in development is served from. */
+export const LOOPBACK_ORIGINS: readonly string[] = [...LOOPBACK].flatMap((host) => [
+  `http://${host}:*`,
+  `https://${host}:*`,
+])
+
 /**
  * Origins as browsers send them, compared exactly: `https://app.example.com`,
- * `http://localhost:5173`, `capacitor://localhost`. `null`, which any sandboxed page sends, is
- * nobody's.
+ * `http://localhost:5173`, `capacitor://localhost`. Of a loopback host the port may be `*`, which
+ * is any, none included: `http://localhost:*`. `null`, which any sandboxed page sends, is nobody's.
  *
- * @throws ERR_NOT_CONFIGURED where one is not an origin: a wildcard, a path, a slash at its end, a
- * capital letter, a default port
+ * @throws ERR_NOT_CONFIGURED where one is not an origin: another wildcard, a path, a slash at its
+ * end, a capital letter, a default port
  */
 export function allowedOrigins(list: readonly string[]): Origins {
   const bad = list.findIndex((origin) => !isOrigin(origin))
@@ -33,7 +40,12 @@ export function allowedOrigins(list: readonly string[]): Origins {
 
   const allow = (request: Request): boolean => {
     const origin = request.headers.get('Origin')
-    return origin === null || listed.has(origin) || origin === new URL(request.url).origin
+    return (
+      origin === null ||
+      listed.has(origin) ||
+      listed.has(origin.replace(PORT, ':*')) ||
+      origin === new URL(request.url).origin
+    )
   }
   return {
     allow,
@@ -44,7 +56,11 @@ export function allowedOrigins(list: readonly string[]): Origins {
   }
 }
 
+/** Of an origin, which may have none. */
+const PORT = /(:\d+)?$/
+
 function isOrigin(text: string): boolean {
+  if (LOOPBACK_ORIGINS.includes(text)) return true
   const scheme = ORIGIN.exec(text)?.[1]
   if (scheme === 'http' || scheme === 'https') return URL.canParse(text) && new URL(text).origin === text
   return scheme !== undefined

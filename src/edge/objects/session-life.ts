@@ -134,6 +134,15 @@ export class SessionLife {
   }
 
   /**
+   * Whether there is no session of this name, nor one that is being moved. @throws ERR_NOT_FOUND
+   */
+  isFree(scope: SessionScope): boolean {
+    this.checkName(scope)
+    const { state = 'erasing' } = this.record ?? {}
+    return state === 'erasing'
+  }
+
+  /**
    * @throws ERR_NOT_FOUND: no such session, or another's; ERR_CONFLICT: it is being moved;
    * ERR_DECRYPT: as {@link SessionLife.seal}
    */

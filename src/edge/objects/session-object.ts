@@ -469,21 +469,31 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     return answered
   }
 
-  /** Says something, and streams the reply. @throws ERR_NOT_FOUND, as {@link Turns.start} */
+  /**
+   * Says something, and streams the reply. A session that is not there is made by a first message.
+   * @throws ERR_NOT_FOUND, as {@link create} and {@link Turns.start}
+   */
   async chat(
     scope: SessionScope,
     body: unknown,
     { keyed, bytes = 0, messageId }: ChatCall,
   ): Promise<RunStream> {
-    this.#life.open(scope)
+    const isFirst = this.#life.isFree(scope)
+    if (!isFirst) this.#life.open(scope)
     const parse = (idempotencyKey?: string): ChatRequest =>
       parseChatRequest(body, {
         protocol: 'ui',
         newId: () => messageId,
+        isFirst,
         ...(idempotencyKey !== undefined && { idempotencyKey }),
       })
     // What is no request claims no key.
     const request = parse()
+    if (isFirst) {
+      // Without one there is nothing to say it to.
+      await this.#model()
+      await this.#life.ensure(scope)
+    }
     const claim = keyed && (await this.#answers.claim(keyed))
     try {
       this.#take(bytes)
@@ -496,11 +506,12 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   /**
-   * A run's stream from its beginning on. @returns undefined: there is none. @throws ERR_NOT_FOUND:
-   * no such session
+   * A run's stream from its beginning on. @returns undefined: there is none, also where the session
+   * is yet to be made and `run` is `current`. @throws ERR_NOT_FOUND: no such session
    */
   async resumeChat(scope: SessionScope, run: string): Promise<ReadableStream<Uint8Array> | undefined> {
     this.#read(scope)
+    if (run === 'current' && this.#life.isFree(scope)) return undefined
     this.#life.open(scope)
     return this.#turns.resume(run)
   }

@@ -57,6 +57,11 @@ export interface ScopeState {
   readonly isOther: boolean
 }
 
+/** Whether a row is a message that was not forgotten. */
+function isSaid({ kind, body }: LogRow): boolean {
+  return kind === 'message' && body !== null
+}
+
 interface FileRegister {
   readonly row: RegisterRow
   readonly part: TransferPart
@@ -198,7 +203,7 @@ export class ScopeImport {
     if (known.body !== null && given !== null && known.body !== row.body && known.body !== given)
       return this.#refuse(number)
     if (hasBody(known) && given === null) this.#emptied.push(`entry:${row.id}`)
-    report.there('log')
+    report.log('there', 1, isSaid(row) ? 1 : 0)
     await this.#attach()
   }
 
@@ -238,7 +243,7 @@ export class ScopeImport {
     await this.#begin()
     await this.#commitRows(rows, true)
     this.#there = rows.at(-1)?.row.seq ?? this.#there
-    this.#parts.report.written('log', rows.length)
+    this.#parts.report.log('written', rows.length, rows.filter(({ row }) => isSaid(row)).length)
     this.#noteLowered(rows)
   }
 

@@ -1,6 +1,7 @@
 import type {
   ImportConflict,
   Imported,
+  ImportedPart,
   LoweredLine,
   SkippedLine,
   TransferPart,
@@ -17,6 +18,7 @@ export class ImportReport {
     profile: { written: 0, there: 0 },
     checkpoint: { written: 0, there: 0 },
   }
+  readonly #messages = { written: 0, there: 0 }
   readonly #conflicts: { count: number; readonly first: ImportConflict[] } = { count: 0, first: [] }
   readonly #skipped: { count: number; readonly first: SkippedLine[] } = { count: 0, first: [] }
 
@@ -28,6 +30,12 @@ export class ImportReport {
 
   there(part: TransferPart, count = 1): void {
     this.#parts[part].there += count
+  }
+
+  /** Entries of a log, of which `messages` are messages that hold something. */
+  log(outcome: keyof ImportedPart, entries: number, messages: number): void {
+    this.#parts.log[outcome] += entries
+    this.#messages[outcome] += messages
   }
 
   conflict(conflict: ImportConflict): void {
@@ -43,7 +51,9 @@ export class ImportReport {
   }
 
   /** Adds what another one counted. */
-  add({ parts, conflicts, skipped, lowered }: Imported): void {
+  add({ parts, messages, conflicts, skipped, lowered }: Imported): void {
+    this.log('written', 0, messages.written)
+    this.log('there', 0, messages.there)
     for (const [part, { written, there }] of Object.entries(parts)) {
       this.written(part as TransferPart, written)
       this.there(part as TransferPart, there)
@@ -61,6 +71,7 @@ export class ImportReport {
   get result(): Imported {
     return {
       parts: this.#parts,
+      messages: this.#messages,
       conflicts: this.#conflicts,
       skipped: this.#skipped,
       lowered: this.#lowered,

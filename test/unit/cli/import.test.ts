@@ -1,10 +1,20 @@
+import {
+  mapChatMessagesToStoredMessages,
+  mapStoredMessagesToChatMessages,
+  type StoredMessage,
+} from '@langchain/core/messages'
 import { describe, expect, test } from 'vitest'
+import { toUIMessages } from '../../../src/bridges/ai-sdk/index.ts'
+import { PlimsollChatHistory } from '../../../src/bridges/langchain/index.ts'
 import { type Message, mapStore } from '../../../src/index.ts'
+import { partsOf, textOf } from '../../../src/kernel/log/message.ts'
+import { readBranches, switchTo } from '../../../src/operations/branches.ts'
 import { listSessions } from '../../../src/operations/sessions.ts'
 import { exportFrom } from '../../../src/operations/transfer/export.ts'
 import { importInto } from '../../../src/operations/transfer/import.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
 import { chatGPT } from '../support/chatgpt.ts'
+import { claude } from '../support/claude.ts'
 import { jsonl, plimsoll } from '../support/command.ts'
 
 const ADA = { userId: 'ada' }
@@ -26,6 +36,20 @@ async function imported(out: string): Promise<{ readonly [sessionId: string]: re
 
 function shown(messages: readonly Message[] | undefined): unknown {
   return messages?.map(({ role, content, createdAt, trust }) => [role, content, createdAt, trust])
+}
+
+/** What is said in versions that do not show. */
+async function olderIn(out: string, sessionId: string): Promise<readonly string[]> {
+  const memory = fullMemory({ store: mapStore(), budget: 4_000 })
+  await importInto(memory, ADA, [out])
+  const session = memory.session({ ...ADA, sessionId })
+  const [branch] = await readBranches(session)
+  const ids = branch?.versions ?? []
+  const shows = (await session.history()).map(({ id }) => id)
+  await switchTo(session, ids.find((id) => !shows.includes(id)) ?? '')
+  const [first, ...older] = await session.history()
+  expect(first?.role).toBe('user')
+  return older.map(textOf)
 }
 
 describe('plimsoll import', () => {
@@ -76,9 +100,9 @@ describe('plimsoll import', () => {
     expect(status).toBe(0)
     const sessions = await imported(out)
     expect(Object.keys(sessions)).toEqual(['ada-2', 'ada-3', 'weather'])
-    expect(shown(sessions['ada-2'])).toEqual([
-      ['user', 'Hi.', 0, 'import'],
-      ['assistant', 'Hello.', 0, 'import'],
+    expect(sessions['ada-2']?.map((message) => [message.role, textOf(message), message.createdAt])).toEqual([
+      ['user', 'Hi.', 0],
+      ['assistant', 'Hello.', 0],
     ])
     expect(sessions.weather?.map(({ role, trust }) => [role, trust])).toEqual([
       ['user', 'import'],
@@ -95,7 +119,207 @@ describe('plimsoll import', () => {
     }
   })
 
-  test('takes what ChatGPT exports: the current branch of each conversation', async () => {
+  test('takes what LangChain stores, so that its history gives back the same', async () => {
+    const calls = [{ type: 'tool_call', id: 'c1', name: 'weather', args: { in: 'Turin' } }]
+    const stored = [
+      { type: 'system', data: { content: 'Be brief.', id: 'm0' } },
+      { type: 'human', data: { content: [{ type: 'text', text: 'Rain?' }], id: 'm1', name: 'Ada' } },
+      { type: 'ai', data: { content: '', id: 'm2', tool_calls: calls, response_metadata: { model: 'x' } } },
+      {
+        type: 'tool',
+        data: { content: 'No.', tool_call_id: 'c1', status: 'error', id: 'm3', artifact: [1] },
+      },
+      { type: 'ai', data: { content: 'It does not.', id: 'm4', usage_metadata: { input_tokens: 3 } } },
+    ]
+    const messages = mapStoredMessagesToChatMessages(stored as unknown as StoredMessage[])
+    const memory = fullMemory({ store: mapStore(), budget: 4_000 })
+    // As its histories keep them, and as JSON.stringify makes of them.
+    for (const [sessionId, file] of Object.entries({ stored, plain: messages })) {
+      const { status, out, err } = await plimsoll(['import', `${sessionId}.json`], {
+        [`${sessionId}.json`]: JSON.stringify(file),
+      })
+      expect({ status, err }).toEqual({ status: 0, err: 'plimsoll: 5 messages of 1 sessions, 0 left out\n' })
+      await importInto(memory, ADA, [out])
+      const history = new PlimsollChatHistory(memory.session({ ...ADA, sessionId }))
+      const read = await history.getMessages()
+      expect(mapChatMessagesToStoredMessages(read)).toEqual(mapChatMessagesToStoredMessages(messages))
+      // What it knows is written once.
+      await history.addMessages(messages)
+      expect((await history.getMessages()).length).toBe(5)
+    }
+  })
+
+  test('takes calls of LangChain that only OpenAI’s own form of them has', async () => {
+    const tool_calls = [
+      { id: 'c1', type: 'function', function: { name: 'weather', arguments: '{"in":"Turin"}' } },
+    ]
+    const file = [
+      { type: 'human', content: 'Rain?' },
+      { type: 'ai', data: { content: '', additional_kwargs: { tool_calls } } },
+      { type: 'tool', data: { content: 'No.', tool_call_id: 'c1' } },
+    ]
+    const { out } = await plimsoll(['import', 'x.json'], { 'x.json': JSON.stringify(file) })
+    const history = (await imported(out)).x ?? []
+    expect(history.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
+    expect(partsOf(history[1] as Message)).toContainEqual({
+      ...{ type: 'tool-call', id: 'c1', name: 'weather', input: { in: 'Turin' } },
+    })
+  })
+
+  test('takes what the AI SDK stores, so that its chat shows the same', async () => {
+    const chat = [
+      {
+        id: 'u1',
+        role: 'user',
+        metadata: { createdAt: 1_790_841_600_000 },
+        parts: [{ type: 'text', text: 'Rain?' }],
+      },
+      {
+        id: 'a1',
+        role: 'assistant',
+        parts: [
+          { type: 'step-start' },
+          { type: 'reasoning', text: 'Look.', state: 'done' },
+          {
+            type: 'tool-weather',
+            toolCallId: 'c1',
+            state: 'output-available',
+            input: { in: 'Turin' },
+            output: 'No.',
+          },
+          { type: 'step-start' },
+          { type: 'text', text: 'It does not.', state: 'done' },
+          { type: 'source-url', sourceId: 's', url: 'https://example.com/' },
+        ],
+      },
+    ]
+    const { status, out } = await plimsoll(['import', 'chats.json'], {
+      'chats.json': JSON.stringify([{ id: 'rain', title: 'Rain', messages: chat }]),
+    })
+    expect(status).toBe(0)
+    const { rain = [] } = await imported(out)
+    expect(toUIMessages(rain)).toEqual(chat)
+    expect(rain[0]?.createdAt).toBe(1_790_841_600_000)
+    // Nothing names them: then their place does.
+    const unnamed = chat.map(({ id: _, ...message }) => message)
+    const again = await plimsoll(['import', 'x.json'], { 'x.json': JSON.stringify(unnamed) })
+    expect(toUIMessages((await imported(again.out)).x ?? []).map(({ parts }) => parts)).toEqual(
+      chat.map(({ parts }) => parts),
+    )
+  })
+
+  test('takes messages for models of the AI SDK', async () => {
+    const file = [
+      { role: 'user', content: [{ type: 'text', text: 'Rain?' }] },
+      {
+        role: 'assistant',
+        content: [{ type: 'tool-call', toolCallId: 'c1', toolName: 'weather', input: { in: 'Turin' } }],
+      },
+      {
+        role: 'tool',
+        content: [
+          {
+            type: 'tool-result',
+            toolCallId: 'c1',
+            toolName: 'weather',
+            output: { type: 'text', value: 'No.' },
+          },
+        ],
+      },
+    ]
+    const { out } = await plimsoll(['import', 'x.json'], { 'x.json': JSON.stringify({ messages: file }) })
+    const { x: history = [] } = await imported(out)
+    expect(history.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
+    expect(partsOf(history[1] as Message)[0]).toMatchObject({
+      type: 'tool-call',
+      id: 'c1',
+      input: { in: 'Turin' },
+    })
+    expect(partsOf(history[2] as Message)[0]).toMatchObject({
+      type: 'tool-result',
+      callId: 'c1',
+      output: 'No.',
+    })
+  })
+
+  test('takes what Claude exports, with files, calls and older answers', async () => {
+    const { status, out, err } = await plimsoll(['import', 'conversations.json'], {
+      'conversations.json': JSON.stringify([claude]),
+    })
+    expect({ status, err }).toEqual({
+      status: 0,
+      err: 'plimsoll: 5 messages of 1 sessions, older versions 1, 0 left out\n',
+    })
+    const { 'c-9': history = [] } = await imported(out)
+    expect(history.map(({ role, createdAt }) => [role, new Date(createdAt).getUTCSeconds()])).toEqual([
+      ['user', 1],
+      ['assistant', 2],
+      ['tool', 2],
+      ['assistant', 2],
+    ])
+    expect(await olderIn(out, 'c-9')).toEqual(['I do not know.'])
+  })
+
+  test('of Claude keeps what it has no word for, and pairs calls that have no names', async () => {
+    const content = [
+      { type: 'tool_use', name: 'timetable', input: {} },
+      { type: 'tool_result', name: 'timetable', content: [{ type: 'image', file: 'x' }], is_error: true },
+      { type: 'widget', html: '<b>' },
+    ]
+    const chat_messages = [
+      { uuid: 'm-1', sender: 'human', text: 'Hi.' },
+      { uuid: 'm-2', sender: 'assistant', text: '', content },
+    ]
+    const { out } = await plimsoll(['import', 'x.json'], { 'x.json': JSON.stringify({ chat_messages }) })
+    const { x: history = [] } = await imported(out)
+    expect(history.flatMap((message) => partsOf(message))).toEqual([
+      { type: 'text', text: 'Hi.' },
+      { type: 'tool-call', id: 'm-2/0', name: 'timetable', input: {} },
+      { type: 'tool-result', callId: 'm-2/0', output: content[1]?.content, isError: true },
+      { type: 'opaque', provider: 'claude', value: content[2] },
+    ])
+  })
+
+  test('only says what a file has, in a dry run', async () => {
+    const files = { 'conversations.json': JSON.stringify([chatGPT, { ...chatGPT, conversation_id: 'c-2' }]) }
+    const argv = ['import', 'conversations.json', '--dry-run']
+    const none = async () => {
+      throw new Error('nothing is to be sent')
+    }
+    for (const more of [[], ['--url', 'https://edge.test', '--token', 'x']]) {
+      const { status, out, err, written } = await plimsoll([...argv, ...more], files, undefined, {
+        fetch: none,
+      })
+      const line = '"Tea": user 1, assistant 4, tool 1, older versions 1'
+      expect([status, out]).toEqual([0, `"c-1" ${line}\n"c-2" ${line}\n`])
+      expect(err).toBe(
+        'plimsoll: 12 messages of 2 sessions, older versions 2, 0 left out; a dry run: nothing was written\n',
+      )
+      expect(written).toEqual({})
+    }
+    for (const more of [
+      ['--to', 'x'],
+      ['--format', 'jsonl'],
+    ])
+      expect(await plimsoll([...argv, ...more], files)).toMatchObject({ status: 2, out: '' })
+    const bad = { 'x.jsonl': jsonl({ role: 'user', content: 'Hi.' }, { role: 'boss', content: '?' }) }
+    expect(await plimsoll(['import', 'x.jsonl', '--dry-run'], bad)).toMatchObject({
+      status: 1,
+      out: '"x" "": user 1\n',
+    })
+    const { out } = await plimsoll(['import', 'conversations.json'], files)
+    const sent = await plimsoll(
+      ['import', '-', '--dry-run', '--url', 'https://edge.test'],
+      { '-': out },
+      undefined,
+      {
+        fetch: none,
+      },
+    )
+    expect(sent).toMatchObject({ status: 0, out: expect.stringContaining('log 14') })
+  })
+
+  test('takes what ChatGPT exports: each conversation with its older versions', async () => {
     const other = { ...chatGPT, conversation_id: 'c-2' }
     for (const indent of [0, 2]) {
       const file = JSON.stringify([chatGPT, other], null, indent)
@@ -106,6 +330,10 @@ describe('plimsoll import', () => {
       expect(sessions['c-1']?.map(({ role, createdAt }) => [role, createdAt])).toEqual(
         ['user', 'assistant', 'tool', 'assistant'].map((role) => [role, 1_760_000_000_500]),
       )
+      // Reasoning alone shows nothing, and is in the log.
+      expect(textOf(sessions['c-1']?.at(-1) as Message)).toBe('Green tea.')
+      expect(out).toContain('Which tea?')
+      expect(await olderIn(out, 'c-1')).toEqual(['Another branch'])
     }
   })
 
@@ -182,11 +410,12 @@ describe('plimsoll import', () => {
       ['https://edge.test/v1/me/import?trust=user', 'Bearer other'],
     ])
     expect(sent.map(({ body }) => String(body).trim())).toEqual([out.trim(), out.trim()])
+    await plimsoll(argv, file, undefined, { fetch })
+    expect(sent.at(-1)?.token).toBeNull()
     const refusing = async () => new Response('no', { status: 401 })
     const refused = await plimsoll([...argv, '--token', 'x'], file, undefined, { fetch: refusing })
     expect(refused).toMatchObject({ status: 1, err: expect.stringContaining('ERR_UNAUTHENTICATED') })
     for (const more of [
-      [],
       ['--token', 'x', '--trust', 'keep'],
       ['--token', 'x', '--to', 'y'],
       ['--url', 'ftp://x', '--token', 'x'],

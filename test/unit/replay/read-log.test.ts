@@ -7,6 +7,7 @@ import { faultyLine } from '../../../src/replay/json-fault.ts'
 import { type LogItem, readLog } from '../../../src/replay/read-log.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
 import { chatGPT } from '../support/chatgpt.ts'
+import { claude } from '../support/claude.ts'
 import { jsonl, plimsoll } from '../support/command.ts'
 import { assistant, calculator, trip, user } from '../support/recordings.ts'
 import { runs } from '../support/runs.ts'
@@ -77,7 +78,7 @@ describe('a log', () => {
     expect(unreadable.map((text) => text.slice(0, 2))).toEqual(['2:', '3:'])
   })
 
-  it('of ChatGPT is its current branch, with calls and results, without reasoning', async () => {
+  it('of ChatGPT is its current branch, with reasoning, calls and results', async () => {
     const { conversations, unreadable } = await said(JSON.stringify([chatGPT], null, 1))
     expect(unreadable).toEqual([])
     expect(conversations).toEqual([
@@ -89,9 +90,22 @@ describe('a log', () => {
           'user: "Hi"',
           'assistant: [{"type":"tool-call","id":"m-lookup()","name":"browser","input":"lookup()"}]',
           'tool: [{"type":"tool-result","callId":"m-lookup()","output":"Found tea"}]',
+          'assistant: [{"type":"reasoning","text":"Tea\\nWhich tea?"}]',
           'assistant: "Green tea."',
         ],
       },
+    ])
+  })
+
+  it('of Claude is its current branch, what it says of itself beside what the list says', async () => {
+    const { conversations, unreadable } = await said(JSON.stringify([claude], null, 1))
+    expect(unreadable).toEqual([])
+    expect(conversations).toMatchObject([{ id: 'c-9', title: 'Trains', line: 2 }])
+    expect(conversations[0]?.messages).toEqual([
+      'user: [{"type":"text","text":"When does it leave?"},{"type":"text","text":"[plan.txt]\\nBy train."},{"type":"text","text":"[map.png]"}]',
+      'assistant: [{"type":"reasoning","text":"Look it up."},{"type":"tool-call","id":"t1","name":"timetable","input":{"to":"Turin"}}]',
+      'tool: [{"type":"tool-result","callId":"t1","output":"9:40"}]',
+      'assistant: "At 9:40."',
     ])
   })
 

@@ -462,6 +462,14 @@ describe('an import is refused, with the number of the line,', () => {
         message: expect.stringMatching(/not whole|type/),
       })
     expect(await load(store, TRIP, lines)).toMatchObject({ parts: { log: { written: 2, there: 0 } } })
+    const { message: _, ...forgotten } = said(2, 'b')
+    const [there, then] = [file(said(1, 'a'), said(2, 'b')), file(said(1, 'a'), forgotten, said(3, 'c'))]
+    const other = mapStore()
+    expect((await load(other, TRIP, there)).messages).toEqual({ written: 2, there: 0 })
+    expect(await load(other, TRIP, then)).toMatchObject({
+      parts: { log: { written: 1, there: 2 } },
+      messages: { written: 1, there: 1 },
+    })
     await expect(load(mapStore(), TRIP, [...lines.slice(0, 2), ...lines.slice(3)])).rejects.toMatchObject({
       message: expect.stringMatching(/lines is 4, but 3 lines came before/),
     })

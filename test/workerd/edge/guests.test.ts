@@ -4,7 +4,7 @@ import { guestTokens } from '../../../src/edge/auth/guests.ts'
 import { GUEST_LIFETIME_MS, guestEnd } from '../../../src/edge/guest.ts'
 import { edgeVariables } from '../../edge-variables.ts'
 import { Caller, fetchWorker } from './caller.ts'
-import { changeSessions, changeUsers } from './changed-settings.ts'
+import { changeSessions, changeUsers, useDemoModel } from './changed-settings.ts'
 import { rowsOf, sessionObject, userObject } from './rows.ts'
 import { said, World } from './world.ts'
 
@@ -175,6 +175,7 @@ describe('what a guest leaves', () => {
 
 describe('the token of a guest who was claimed', () => {
   it('is dead: nothing is read, written or made by it, and an operator finds what stayed', async () => {
+    await useDemoModel()
     const [guest, ada] = [await met(), new World()]
     await guest.call('PUT', '/v1/me/profile/about', { text: 'Likes trains.' })
     expect((await ada.claim(guest.token)).status).toBe(200)
@@ -189,6 +190,7 @@ describe('the token of a guest who was claimed', () => {
       ['POST', '/v1/me/facts', { kind: 'preference', text: 'x' }],
       ['POST', '/v1/sessions', { session_id: 'trip' }],
       ['POST', '/v1/sessions', { session_id: 'another' }],
+      ['POST', '/v1/sessions/trip/chat', { message: 'Hi.' }],
       ['POST', '/mcp', mcp],
     ] as const) {
       const { status } = await guest.caller.call(method, path, body, {
@@ -199,7 +201,6 @@ describe('the token of a guest who was claimed', () => {
     for (const [method, path, body] of [
       ['GET', '/v1/sessions/trip/messages'],
       ['POST', '/v1/sessions/trip/messages', message],
-      ['POST', '/v1/sessions/trip/chat', { message: 'Hi.' }],
     ] as const)
       expect([path, (await guest.call(method, path, body)).status]).toEqual([path, 404])
     expect(await ada.messages()).toEqual(['m1: "Two seats to Turin."'])

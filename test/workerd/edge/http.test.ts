@@ -51,6 +51,71 @@ describe('creating a session', () => {
   })
 })
 
+describe('a chat', () => {
+  const say = async (caller: Caller, body: unknown) => {
+    const response = await caller.fetch('POST', '/v1/sessions/trip/chat', {
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    return { status: response.status, text: await response.text() }
+  }
+  const roles = async (caller: Caller) => {
+    const { status, body } = await caller.call<{ messages: { role: string }[] }>(
+      'GET',
+      '/v1/sessions/trip/messages',
+    )
+    return status === 200 ? body.messages.map(({ role }) => role) : status
+  }
+
+  it('makes its session by its first message, which is listed then', async () => {
+    await useDemoModel()
+    const caller = new Caller()
+    const first = await say(caller, { message: 'The code is 7 lemons.' })
+    expect([first.status, first.text]).toEqual([200, expect.stringContaining('"type":"finish"')])
+    expect(await roles(caller)).toEqual(['user', 'assistant'])
+    const { body } = await caller.call<{ sessions: { session_id: string }[] }>('GET', '/v1/sessions')
+    expect(body.sessions.map(({ session_id }) => session_id)).toEqual(['trip'])
+  })
+
+  it('may have begun with a word of the page’s own', async () => {
+    await useDemoModel()
+    const caller = new Caller()
+    const part = (text: string) => [{ type: 'text', text }]
+    const messages = [
+      { id: 'a0', role: 'assistant', parts: part('How can I help?') },
+      { id: 'm1', role: 'user', parts: part('Hi.') },
+    ]
+    expect((await say(caller, { messages })).status).toBe(200)
+    expect(await roles(caller)).toEqual(['assistant', 'user', 'assistant'])
+  })
+
+  it('makes it once, of several that begin at once, and no message is lost', async () => {
+    await useDemoModel()
+    const caller = new Caller()
+    const body = { message: { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'Hi.' }] } }
+    const said = await Promise.all([say(caller, body), say(caller, body), say(caller, body)])
+    expect(said.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(await roles(caller)).toEqual(['user', 'assistant'])
+  })
+
+  it('does not bring back what was removed, and has nothing to join where nothing was said', async () => {
+    await useDemoModel()
+    const caller = new Caller()
+    const joined = () => caller.call('GET', '/v1/sessions/trip/chat/trip/stream')
+    expect((await joined()).status).toBe(204)
+    expect(await roles(caller)).toBe(404)
+    await say(caller, { message: 'Hi.' })
+    await caller.call('DELETE', '/v1/sessions/trip')
+    expect((await joined()).status).toBe(204)
+    const user = (id: string) => ({ id, role: 'user', parts: [{ type: 'text', text: id }] })
+    const held = [user('m1'), { ...user('a1'), role: 'assistant' }, user('m2')]
+    expect((await say(caller, { messages: held })).status).toBe(404)
+    expect(await roles(caller)).toBe(404)
+    expect((await say(caller, { message: 'Again.' })).status).toBe(200)
+    expect(await roles(caller)).toEqual(['user', 'assistant'])
+  })
+})
+
 describe('a date', () => {
   it.each([8.64e15 + 1, -8.64e15 - 1, 1e18, 0.5])('that `Date` cannot hold is refused: %d', async (time) => {
     const { caller, at } = await opened()
@@ -248,6 +313,24 @@ describe('a budget', () => {
 })
 
 describe('the door for OpenAI’s clients', () => {
+  it.each(['data:image/png', 'DATA:Image/PNG'])(
+    'keeps a picture’s bytes outside of its message: %s',
+    async (kind) => {
+      await useDemoModel()
+      const caller = new Caller()
+      const content = [{ type: 'image_url', image_url: { url: `${kind};base64,AAAA` } }]
+      const body = { model: 'plimsoll', messages: [{ role: 'user', content }] }
+      expect((await caller.call('POST', '/v1/openai/chat/completions', body)).status).toBe(200)
+      const { body: read } = await caller.call<{ messages: { content: object[] }[] }>(
+        'GET',
+        '/v1/sessions/default/messages',
+      )
+      expect(read.messages[0]?.content).toEqual([
+        { type: 'media', media_type: 'image/png', ref: expect.any(String) },
+      ])
+    },
+  )
+
   it('lists the one name that a model has here', async () => {
     const { caller, at } = await opened()
     for (const door of ['/v1/openai', `${at}/openai`]) {

@@ -19,6 +19,9 @@ const completion = (more: object) => ({
   ...more,
 })
 
+const says = (id: string, text: string) => ({ id, role: 'user', parts: [{ type: 'text', text }] })
+const reply = { id: 'a1', role: 'assistant', parts: [{ type: 'text', text: 'Hello.' }] }
+
 describe('what is refused', () => {
   it.each([
     ['a session with a bad project', 'POST', '/v1/sessions', json, `{"session_id":"s","project":"${LONE}"}`],
@@ -99,6 +102,17 @@ describe('what is refused', () => {
           completion({ messages }),
         ] as const,
     ),
+    ...(
+      [
+        ['of nothing', { messages: [] }],
+        ['for another reply', { trigger: 'regenerate-message', messages: [says('m1', 'Hi.')] }],
+        ['that edits', { messageId: 'm1', messages: [says('m1', 'Hi.')] }],
+        ['that was held already', { messages: [says('m1', 'Hi.'), reply, says('m2', 'And?')] }],
+        ['that ends with the assistant', { messages: [says('m1', 'Hi.'), reply] }],
+        ['with 101 messages', { messages: [...Array(100).fill(reply), says('m1', 'Hi.')] }],
+      ] as const
+    ).map(([what, body]) => [`a chat ${what}`, 'POST', '/v1/sessions/s/chat', json, body] as const),
+    ['a run that goes on', 'GET', '/v1/sessions/s/chat/x', json, undefined],
     ['an MCP stream', 'GET', '/mcp', mcp, undefined],
     ['an end of an MCP session', 'DELETE', '/mcp', mcp, undefined],
     ['MCP of no JSON', 'POST', '/mcp', mcp, '{'],
@@ -157,9 +171,14 @@ describe('what is refused', () => {
   it('makes no session where there is no model to answer', async () => {
     await changeSessions(({ model: _, ...settings }) => settings)
     const caller = new Caller()
-    const before = await stateOf(caller.user, 'default')
-    expect((await caller.call('POST', '/v1/openai/chat/completions', completion({}))).status).toBe(503)
-    expect(changedIn(before, await stateOf(caller.user, 'default'))).toEqual([])
+    for (const [path, body] of [
+      ['/v1/openai/chat/completions', completion({})],
+      ['/v1/sessions/default/chat', { message: 'Hi.' }],
+    ] as const) {
+      const before = await stateOf(caller.user, 'default')
+      expect((await caller.call('POST', path, body)).status).toBe(503)
+      expect(changedIn(before, await stateOf(caller.user, 'default'))).toEqual([])
+    }
   })
 
   it.each([

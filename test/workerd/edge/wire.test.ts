@@ -225,7 +225,8 @@ describe('a UI message stream', () => {
       'no JSON': '{',
     }
     for (const [name, body] of Object.entries(bodies)) await wire.call(name, 'POST', CHAT, body)
-    await wire.call('a session that is not there', 'POST', 'sessions/none/chat', { message: 'Hi' })
+    const again = { trigger: 'regenerate-message', messages: [user('u1', 'Hi')] }
+    await wire.call('another reply in a session that is not there', 'POST', 'sessions/none/chat', again)
     await wire.call('a run in no session', 'GET', 'sessions/none/chat/current')
     await wire.call('a stop in no session', 'DELETE', 'sessions/none/chat/current')
     await compare(wire, 'ui-refused')

@@ -15,6 +15,7 @@ const lines = z.array(z.object({ line: z.number(), reason: z.string() }))
 const imported = z
   .object({
     parts: z.object({ log: part, facts: part, profile: part, checkpoint: part }),
+    messages: part,
     conflicts: z.object({
       count: z.number(),
       first: z.array(

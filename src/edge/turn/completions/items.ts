@@ -82,7 +82,7 @@ export function pictureKey(mediaType: string, base64: string): string {
 
 /** Whether a part is a picture that a client sent with its bytes. */
 export function isInline(part: Part): part is InlinePicture {
-  return part.type === 'media' && part.url?.startsWith('data:') === true
+  return part.type === 'media' && /^data:/i.test(part.url ?? '')
 }
 
 /**

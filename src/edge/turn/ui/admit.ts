@@ -97,6 +97,20 @@ async function hideReply(
     })
 }
 
+/**
+ * Checks a chat of a session that is yet to be made: nothing is made for one that would be refused.
+ * It says one thing. One that shows more was held in a session that somebody has removed since, and
+ * is not to bring it back.
+ *
+ * @throws ERR_NOT_FOUND: it is no first message; ERR_LIMIT
+ */
+export function checkFirst({ trigger, messages, messageId }: UIRequest): void {
+  const isFirst = messages.at(-1) === messages.find(({ role }) => role === 'user')
+  if (trigger !== 'submit-message' || messageId !== undefined || !isFirst)
+    throw new PlimsollError('ERR_NOT_FOUND', 'chat: there is no such session, and this is no first message')
+  checkNew(messages)
+}
+
 /** @returns what the run is to say; nothing, where the edit changes nothing */
 async function edit(
   session: SessionBase,
@@ -116,6 +130,14 @@ async function edit(
   return underFreshId(sent, newId())
 }
 
+/** @throws ERR_LIMIT */
+function checkNew({ length }: readonly UIMessage[]): void {
+  if (length > MOST_NEW)
+    throw new PlimsollError('ERR_LIMIT', `chat: ${length} new messages, more than ${MOST_NEW}`, {
+      limit: MOST_NEW,
+    })
+}
+
 /** Writes what is new, but for the newest message of the user. */
 async function appendNew(
   session: SessionBase,
@@ -125,10 +147,7 @@ async function appendNew(
   const shown = await ShownMessages.readFor(session, messages, isFresh)
   const known = messages.findLastIndex(({ role, id }) => role === 'user' && shown.placeOf(id) >= 0)
   const rest = messages.slice(known + 1)
-  if (rest.length > MOST_NEW)
-    throw new PlimsollError('ERR_LIMIT', `chat: ${rest.length} new messages, more than ${MOST_NEW}`, {
-      limit: MOST_NEW,
-    })
+  checkNew(rest)
   const isEmpty = shown.messages.length === 0
   // Only of the newest reply can calls wait.
   const newestReply = rest.findLast(({ role }) => role === 'assistant')

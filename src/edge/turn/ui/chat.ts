@@ -2,16 +2,18 @@ import { firstReplyId } from '../../../agent/lease.ts'
 import { roundOf } from '../../../agent/transcript.ts'
 import { agentRun } from '../agent-run.ts'
 import type { ChatRequest } from '../protocol.ts'
-import { applyUIRequest } from './admit.ts'
+import { applyUIRequest, checkFirst } from './admit.ts'
 import { repeated, uiEncoder } from './encoder.ts'
 import { keyOf, readUIRequest, type UIRequestOptions } from './request.ts'
 
 /**
  * A chat of the AI SDK: the edge's own agent answers, and what it says is a UI message stream.
- * @throws ERR_INVALID_ARGUMENT
+ *
+ * @throws ERR_INVALID_ARGUMENT; of the first one ERR_NOT_FOUND, ERR_LIMIT
  */
 export function uiChat(body: unknown, options: UIRequestOptions): ChatRequest {
   const request = readUIRequest(body, options)
+  if (options.isFirst) checkFirst(request)
   return {
     key: keyOf(request),
     hasParts: request.messages.at(-1)?.role === 'assistant',

@@ -27,6 +27,8 @@ export interface UIRequestOptions {
   readonly idempotencyKey?: string
   /** Ids of messages that come without one. */
   readonly newId: () => string
+  /** Whether its session is yet to be made: what that would refuse is refused. Default false. */
+  readonly isFirst?: boolean
 }
 
 /**

@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
 import { crossOrigin } from '../../../../src/edge/auth/cors.ts'
+import { LOOPBACK_ORIGINS } from '../../../../src/edge/auth/origins.ts'
 import { securityHeaders } from '../../../../src/edge/auth/security-headers.ts'
 import { isPlimsollError } from '../../../../src/ports/errors.ts'
 
@@ -67,6 +68,42 @@ const foreign = [
 ]
 const listed = [LISTED, LOCAL, CAPACITOR, OWN]
 const unsafe = ['POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'post-like']
+
+describe('any port of a loopback host', () => {
+  const allows = async (list: readonly string[], origin: string): Promise<boolean> => {
+    const { headers } = await edge(list).send('GET', origin)
+    return headers.get('Access-Control-Allow-Origin') === origin
+  }
+
+  it.each(LOOPBACK_ORIGINS)('may be listed: %s', async (listed) => {
+    const own = listed.slice(0, -2)
+    for (const origin of [own, `${own}:1`, `${own}:3000`]) expect(await allows([listed], origin)).toBe(true)
+    const others = LOOPBACK_ORIGINS.filter((other) => other !== listed).map((other) =>
+      other.replace('*', '3000'),
+    )
+    for (const origin of [
+      ...others,
+      `${own}:3000.evil.example`,
+      `${own}:`,
+      `${own}.evil.example:3000`,
+      `${listed.replace('//', '//evil.')}`,
+      'null',
+    ])
+      expect([origin, await allows([listed], origin)]).toEqual([origin, false])
+  })
+
+  it.each([
+    'http://app.localhost:*',
+    'http://127.0.0.2:*',
+    'https://example.com:*',
+    'http://localhost:30*',
+    '*',
+  ])('is the only wildcard: %s is refused', (listed) => {
+    expect(() => crossOrigin({ origins: [listed] })).toThrow(
+      expect.objectContaining({ code: 'ERR_NOT_CONFIGURED' }),
+    )
+  })
+})
 
 describe('a page of a listed origin, or of the edge itself', () => {
   it.each(listed)('may call, and reads what it needs: %s', async (origin) => {

@@ -1,6 +1,7 @@
 import { exportJWK, generateKeyPair } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { type AuthSettings, authenticatorOf } from '../../../../src/edge/auth/from-env.ts'
+import { LOOPBACK_ORIGINS } from '../../../../src/edge/auth/origins.ts'
 import { AUDIENCE, ISSUER, NOW, outcome, request, SECONDS, SECRET, signed } from './support.ts'
 
 const platform = { clock: () => NOW, newId: () => 'id' }
@@ -48,6 +49,21 @@ describe('an edge without settings', () => {
     for (const call of [request(), request(await signed()), at('http://localhost/')])
       await expect(authenticate(call)).rejects.toMatchObject(notConfigured)
     await expect(authenticate(request())).rejects.not.toThrow(SECRET)
+  })
+})
+
+describe('the pages that may call', () => {
+  it('are those of the list, and in development those of this machine, also where nobody is let in', () => {
+    const origins = (settings: AuthSettings) => authenticatorOf(settings, platform).origins
+    const listed = ['https://a.example', 'https://b.example']
+    const ORIGINS = ` ${listed.join(', ')} `
+    expect(origins(jwt)).toBeUndefined()
+    expect(origins({ ...jwt, ORIGINS: '' })).toBeUndefined()
+    expect(origins({ ...jwt, ORIGINS })).toEqual(listed)
+    expect(origins({ ORIGINS })).toEqual(listed)
+    expect(origins({ AUTH: 'development', ORIGINS })).toEqual([...LOOPBACK_ORIGINS, ...listed])
+    expect(origins({ AUTH: 'development', ...jwt })).toEqual(LOOPBACK_ORIGINS)
+    expect(origins({ AUTH: 'none' })).toBeUndefined()
   })
 })
 

@@ -3,7 +3,7 @@ import { createClient } from '../../../../src/client/index.ts'
 import { mapStore, toAnthropic, toOpenAI } from '../../../../src/index.ts'
 import { toWire } from '../../../../src/ports/wire.ts'
 import { fullMemory } from '../../../contract/full-memory.ts'
-import { json, scene } from './support.ts'
+import { json, problem, scene } from './support.ts'
 
 describe('a context from the edge', () => {
   it('renders to the same bytes as at the edge', async () => {
@@ -41,6 +41,20 @@ describe('a request', () => {
       'https://edge.test/api/v1/sessions?after=a%26b%3D%C3%BC',
       'https://edge.test/api/health',
     ])
+  })
+
+  it('has no token where the app gives none, and is refused once by an edge that asks for one', async () => {
+    const sent: Headers[] = []
+    const client = createClient({
+      baseUrl: 'https://edge.test',
+      fetch: async (_, { headers }) => {
+        sent.push(new Headers(headers))
+        return sent.length === 1 ? json({ sessions: [] }) : problem(401, { code: 'ERR_UNAUTHENTICATED' })
+      },
+    })
+    expect(await client.sessions.list()).toEqual([])
+    await expect(client.sessions.list()).rejects.toMatchObject({ code: 'ERR_UNAUTHENTICATED' })
+    expect(sent.map((headers) => headers.has('authorization'))).toEqual([false, false])
   })
 
   it('has a body in snake_case, without what is the call’s own', async () => {

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { ClientOptions, LiveEvent, Socket } from '../../../../src/client/index.ts'
+import {
+  type ClientOptions,
+  createClient,
+  type LiveEvent,
+  type Socket,
+} from '../../../../src/client/index.ts'
 import { type Answer, json, offline, problem, scene } from './support.ts'
 
 class FakeSocket implements Socket {
@@ -50,6 +55,26 @@ describe('live', () => {
     const plain = watch({ baseUrl: 'http://localhost:8787' })
     expect((await plain.socket(0)).url).toBe('ws://localhost:8787/v1/sessions/a%2Fb/live')
     plain.close()
+  })
+
+  it('opens one without a token where the app gives none, and asks without one why it was refused', async () => {
+    FakeSocket.made = []
+    const asked: RequestInit[] = []
+    const client = createClient({
+      baseUrl: 'http://localhost:8787',
+      WebSocket: FakeSocket,
+      fetch: async (_, init) => {
+        asked.push(init)
+        return problem(404, {})
+      },
+    })
+    const told: LiveEvent[] = []
+    client.session('trip').live((event) => told.push(event))
+    await expect.poll(() => FakeSocket.made.length).toBe(1)
+    expect(FakeSocket.made[0]?.protocols).toEqual(['plimsoll.v1'])
+    FakeSocket.made[0]?.says('close')
+    await expect.poll(() => told).toEqual([{ type: 'refused', status: 404 }])
+    expect(new Headers(asked[0]?.headers).has('authorization')).toBe(false)
   })
 
   it('tells of changes, and passes over what it does not know', async () => {
