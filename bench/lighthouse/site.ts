@@ -2,8 +2,9 @@
  * `npm run test:site`, after `npm run docs`: Lighthouse's accessibility of pages of the site, in
  * light and in dark; it must be 100.
  */
-import { createServer } from 'node:http'
+
 import { existsSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { extname, join, resolve } from 'node:path'
 import { chromium } from 'playwright'
 import { findChromium, flags } from '../../test/chromium.ts'

@@ -20,7 +20,10 @@ export default defineConfig({
   srcExclude: ['**/node_modules/**', '**/dist/**', '.github/**', '{src,test,bench,web,worker,release}/**'],
   // Addresses of a server that is to be started.
   ignoreDeadLinks: [/^https?:\/\/(localhost|127\.0\.0\.1)/],
+  // Its names of languages in blocks of code are too pale to be read (WCAG 2.2, 1.4.3).
+  head: [['style', {}, 'html:root { --vp-code-lang-color: var(--vp-c-text-2) }']],
   markdown: {
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     config(md) {
       // What is no page is in the repository.
       md.core.ruler.push('repository-links', ({ tokens, env }) => {
