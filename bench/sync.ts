@@ -83,7 +83,7 @@ export async function bench({ quick, data, progress }: BenchOptions): Promise<Be
   return { json: report, text: text(report), plots: [plotOf(transfer)] }
 }
 
-/** In the durability that browsers' databases have by default; the least that it takes is the limit. */
+/** In the durability that browsers have by default; the least that it takes is the limit. */
 function plotOf({ rows, exchanges }: TransferReport): Picture {
   const bars = rows
     .filter(({ durability }) => durability === 'relaxed')
