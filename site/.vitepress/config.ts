@@ -59,6 +59,7 @@ export default defineConfig({
           docs('What is stored', 'log'),
           docs('Memory', 'memory'),
           docs('Compaction', 'compaction'),
+          docs('Provider caches', 'caches'),
           docs('Sync', 'sync'),
           docs('The home of sync', 'sync-server'),
           docs('Decisions', 'decisions'),

@@ -21,6 +21,7 @@ export interface AnthropicRequest {
   tools?: AnthropicTool[]
   system?: AnthropicText[]
   messages: AnthropicMessage[]
+  diagnostics?: { previous_message_id: string | null }
 }
 
 export interface AnthropicMessage {
@@ -94,6 +95,11 @@ export type AnthropicInputBlock =
 export interface AnthropicOptions {
   /** Whether to set `cache_control`, at most four times. @default true */
   readonly cache?: boolean
+  /**
+   * Id of the reply before, or `null` for the first one: asks why the cache missed what this
+   * request shares with that one's, for {@link cacheReport}. Default: not asked.
+   */
+  readonly previousMessageId?: string | null
 }
 
 /**
@@ -116,8 +122,8 @@ export function renderAnthropic(
   options: AnthropicOptions,
   note: NoteOrigin,
 ): AnthropicRequest {
-  checkOptions('toAnthropic', 'options', options, ['cache'])
-  const { cache = true } = options
+  checkOptions('toAnthropic', 'options', options, ['cache', 'previousMessageId'])
+  const { cache = true, previousMessageId } = options
   const noted = <Piece extends object>(pieces: Piece[], block: Block): Piece[] => {
     for (const piece of pieces) note(piece, block)
     return pieces
@@ -161,6 +167,7 @@ export function renderAnthropic(
     ...(tools.length > 0 && { tools }),
     ...(system.length > 0 && { system }),
     messages,
+    ...(previousMessageId !== undefined && { diagnostics: { previous_message_id: previousMessageId } }),
   }
 }
 
