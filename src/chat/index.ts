@@ -404,6 +404,7 @@ export class PlimsollChat extends Base {
       isDeveloper: this.developer,
       hasEdge: this.src !== undefined,
       isLinked: this.linked,
+      hasButtons: this.querySelector(':scope > [slot=header]') !== null,
     }),
     isModal: () => this.#isModal,
     hide: () => this.hide(),

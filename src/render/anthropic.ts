@@ -107,9 +107,16 @@ export interface AnthropicOptions {
  * and the tail goes into the last of them. Its keys are in the order in which the provider reads
  * them. Left out: reasoning without a signature, blank texts, and what belongs to another provider.
  *
- * @example
- * const reply = await client.messages.create({ model, max_tokens: 1_000, ...toAnthropic(context) })
+ * @example With a key of Anthropic:
+ * ```ts
+ * import Anthropic from '@anthropic-ai/sdk'
+ * import { parseAnthropicReply, toAnthropic } from 'plimsoll'
+ *
+ * const request = toAnthropic(await session.context())
+ * const model = 'claude-sonnet-4-5'
+ * const reply = await new Anthropic().messages.create({ model, max_tokens: 1_000, ...request })
  * await session.append(parseAnthropicReply(reply))
+ * ```
  */
 export function toAnthropic(context: Context, options: AnthropicOptions = {}): AnthropicRequest {
   noteFamily(context, 'Anthropic', (family) => family.startsWith('claude'))

@@ -85,10 +85,15 @@ export interface OpenAIInputResponse {
  * `previous_response_id`: the log is what is sent. Reasoning and compactions go back as they came,
  * and are never the only copy of what they stand for.
  *
- * @example
- * const request = { model, store: false, ...toOpenAIResponses(context) }
- * const response = await client.responses.create(request)
+ * @example With a key of OpenAI:
+ * ```ts
+ * import OpenAI from 'openai'
+ * import { parseOpenAIResponse, toOpenAIResponses } from 'plimsoll'
+ *
+ * const request = toOpenAIResponses(await session.context())
+ * const response = await new OpenAI().responses.create({ model: 'gpt-4.1', store: false, ...request })
  * await session.append(parseOpenAIResponse(response))
+ * ```
  */
 export function toOpenAIResponses(
   context: Context,

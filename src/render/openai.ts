@@ -99,9 +99,15 @@ export interface OpenAIOptions {
  * A context as a Chat Completions request, block after block, its keys in the order in which the
  * provider reads them. Left out: reasoning, and what belongs to another provider.
  *
- * @example
- * const completion = await client.chat.completions.create({ model, ...toOpenAI(context) })
+ * @example With a key of OpenAI:
+ * ```ts
+ * import OpenAI from 'openai'
+ * import { parseOpenAIReply, toOpenAI } from 'plimsoll'
+ *
+ * const request = toOpenAI(await session.context())
+ * const completion = await new OpenAI().chat.completions.create({ model: 'gpt-4.1', ...request })
  * await session.append(parseOpenAIReply(completion))
+ * ```
  */
 export function toOpenAI(context: Context, options: OpenAIOptions = {}): OpenAIRequest {
   checkOptions('toOpenAI', 'options', options, ['cache'])
