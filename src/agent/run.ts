@@ -1,6 +1,6 @@
+import { predict } from '../kernel/context/predict.ts'
 import { readEntry } from '../kernel/log/entries.ts'
 import { textOf } from '../kernel/log/message.ts'
-import { hashText } from '../kernel/text/hash.ts'
 import { checkCount, checkOptions, checkText, invalid } from '../kernel/text/json.ts'
 import { checkContext } from '../operations/context-at.ts'
 import { kernelOf } from '../operations/kernel-of.ts'
@@ -25,7 +25,7 @@ import { SessionTranscript } from './session-transcript.ts'
 import { resume, settle } from './settle.ts'
 import { createToolbox } from './tools.ts'
 import { answerTo, callsOf, roundOf } from './transcript.ts'
-import { addUsage, difference, NO_USAGE, predict, reportedBy } from './usage.ts'
+import { addUsage, difference, NO_USAGE, reportedBy } from './usage.ts'
 import { Aborted, checkMs, timedOut } from './within.ts'
 
 const OPTIONS = [
@@ -241,7 +241,11 @@ async function takeStep(
     reply = await callModel(run, step, context)
     const reported = reportedBy(reply.usage)
     call = { predicted: predict(context, before), ...(reported && { reported }) }
-    message = await writeReply(run, step, withUsage(reply.message, call, run.tenure !== undefined))
+    message = await writeReply(
+      run,
+      step,
+      withUsage(reply.message, call, run.options.model, run.tenure !== undefined),
+    )
   } catch (error) {
     if (!(error instanceof Aborted))
       await run.hooks.afterModelCall({ ...modelCall(run, step), status: 'failed', error })
@@ -278,19 +282,12 @@ async function open(run: RunState): Promise<Message | undefined> {
     return known
   }
   goOn(run)
-  const opId = opIdOf(inputs)
-  const written = await write(run, inputs, { ...(opId !== undefined && { opId }) })
+  const written = await write(run, inputs)
   run.round = written.messages.findLast(({ role }) => role === 'user')?.id ?? run.round
   if (written.repeated) return answerTo(inputs.at(-1)?.id, await transcript.recent(LOOK_BACK))
   // What is said may itself hold calls that wait.
   await settle(run, how, written.messages)
   return undefined
-}
-
-/** Names the op by the ids of what is said, where all of it has some. */
-function opIdOf(inputs: readonly MessageInput[]): string | undefined {
-  const ids = inputs.flatMap(({ id }) => id ?? [])
-  return ids.length === inputs.length ? `run/${hashText(JSON.stringify(ids))}` : undefined
 }
 
 function inputsOf(input: RunOptions['input']): readonly MessageInput[] {

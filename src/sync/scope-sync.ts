@@ -287,11 +287,11 @@ export class ScopeSync {
   }
 
   /** What the home knows of replicas. What was emptied here, it is told once. */
-  #hear({ replicas, emptiedAt = 0 }: Confirmations, { replica, seq }: ReplicaState): void {
-    const own = replicas?.find(({ name }) => name === replica)
+  #hear({ replicas = [], emptiedAt = 0 }: Confirmations, { replica, seq }: ReplicaState): void {
+    const own = replicas.find(({ name }) => name === replica)
     const isNews = emptiedAt <= seq && this.confirmations.emptiedAt !== emptiedAt
     if (own && own.seq < emptiedAt && isNews) this.isPullDue = true
-    this.confirmations = { ...(replicas && { replicas }), emptiedAt }
+    this.confirmations = { replicas, emptiedAt }
   }
 
   /** Looks at the replica; what is known of another log is forgotten. */

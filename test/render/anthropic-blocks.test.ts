@@ -8,7 +8,7 @@ import {
   toAnthropic,
 } from '../../src/index.ts'
 
-/** What `compact_20260112` and `compaction: { type: 'summarize' }` give; a null content is no summary. */
+/** What `compact_20260112` and a `compaction` of a call give; a null content is no summary. */
 const COMPACTIONS = [
   {
     type: 'compaction',

@@ -58,11 +58,11 @@ const DEEPEST = 2
  * no context shows them: what a model wrote is no instruction, and it reads them by `view`. Answers
  * and refusals have the texts of the SDK's own tool over a file system, which models know.
  *
- * There is nothing outside of `/memories`. A folder is there as long as it has files. With all other
- * documents of the user there are at most 64, of 32 KiB each, with names of at most 128 bytes; so
- * ERR_LIMIT, ERR_ENTRY_TOO_LARGE and ERR_INVALID_ARGUMENT can be refusals, too. Edits of two
- * writers are both kept. A folder is renamed file by file, each written before it is removed: where
- * that ends early, the rest stands under the old name.
+ * There is nothing outside of `/memories`. A folder is there as long as it has files. With all
+ * other documents of the user there are at most 64, of 32 KiB each, with names of at most 128
+ * bytes; so ERR_LIMIT, ERR_ENTRY_TOO_LARGE and ERR_INVALID_ARGUMENT can be refusals, too. Edits of
+ * two writers are both kept. A folder is renamed file by file, each written before it is removed:
+ * where that ends early, the rest stands under the old name.
  *
  * @example
  * ```ts

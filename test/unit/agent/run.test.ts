@@ -192,6 +192,7 @@ describe('a run with a session', () => {
       usage: {
         predicted: { input: used[0], cached: 0 },
         reported: { cached: 30, uncached: 70, output: 9 },
+        model: model.id,
       },
     })
     expect(replies[2]?.metadata).toBeUndefined()
@@ -269,6 +270,15 @@ describe('a run with a session', () => {
     const again = await runAgent({ ...first, model, session: open(store) })
     expect(again).toMatchObject({ answer: 'It is 5.', steps: 0 })
     expect(await open(store).history()).toHaveLength(2)
+  })
+
+  it('answers an input that was appended before', async () => {
+    const session = open(mapStore())
+    const input = { id: 'mine', role: 'user', content: 'Add.' } as const
+    await session.append([input])
+    const { answer } = await runAgent({ input, model: scriptedModel(['It is 5.']), session })
+    expect(answer).toBe('It is 5.')
+    expect((await session.history()).map(({ role }) => role)).toEqual(['user', 'assistant'])
   })
 
   it('keeps its replies in its own round when somebody else says something meanwhile', async () => {

@@ -62,7 +62,7 @@ const command = fc.oneof(
   fc.record({ command: fc.constant('rename'), old_path: path, new_path: path }),
 )
 
-/** What a command gives, or is refused with, without the sizes of folders: a file system's are its own. */
+/** What a command gives, or is refused with; without the sizes of folders, which a disk says. */
 async function answer(tool: object, given: { readonly command: string }): Promise<string> {
   const run = betaMemoryTool(tool as never)
   const said = await Promise.resolve()
@@ -84,8 +84,8 @@ it('answers as the tool of the SDK does over a file system, but where that tells
         if (/E[A-Z]+:|not a directory|EISDIR/.test(expected)) break
         const actual = await answer(own, one)
         expect(actual, JSON.stringify(one)).toBe(expected)
-        // A folder whose last file went is still there in a file system, as is one made for a rename
-        // that was refused then.
+        // A folder whose last file went is still there in a file system, as is one that was made
+        // for a rename that was refused then.
         if (one.command === 'rename' || actual.startsWith('Successfully')) break
       }
     }),
