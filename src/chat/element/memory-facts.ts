@@ -65,12 +65,12 @@ function factView(
           )
         : html`<p dir="auto">${text}</p>`
     }
-    <p class="labels">${
+    ${
       settings.isDeveloper
-        ? html`<span>${words.text('confidence', { percent: words.percent(confidence) })}</span>
-            <span>${words.text('review', { date: words.date(reviewAt) })}</span>`
+        ? html`<p class="labels"><span>${words.text('confidence', { percent: words.percent(confidence) })}</span>
+            <span>${words.text('review', { date: words.date(reviewAt) })}</span></p>`
         : nothing
-    }${shared ? html`<span>${words.text('shared')}</span>` : nothing}</p>
+    }${shared ? html`<p class="labels">${words.text('shared')}</p>` : nothing}
     ${
       forgetting === id
         ? html`<div class="confirm" role="group" aria-label=${words.text('forgetAsk')}>
