@@ -62,7 +62,7 @@ class OpenedChat implements Chat {
   readonly sessions: ChatSessionList
   readonly models: Models
   readonly drafts: Drafts
-  /** Names the conversations that were begun here, as drafts are kept. */
+  /** The conversations that were begun here, kept as drafts are: `empty` or `said`. */
   readonly #begun: Drafts
   readonly #settings: ChatSettings
   readonly #platform: ChatPlatform
@@ -92,10 +92,7 @@ class OpenedChat implements Chat {
       outbox: async () => (await this.#openEdge()).outbox,
       platform: this.#platform,
       emit: (event) => this.#emit(event),
-      begun: {
-        has: (sessionId) => this.#begun.read(sessionId) !== '',
-        add: (sessionId) => this.#begun.write(sessionId, 'begun'),
-      },
+      begun: this.#begun,
       onListed: () => void this.sessions.refresh(),
     })
     this.sessions = new ChatSessionList({

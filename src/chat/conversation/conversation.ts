@@ -2,6 +2,7 @@ import { versionsIn } from '../../operations/versions.ts'
 import type { Branch } from '../../ports/branch.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { Message, MessageInput } from '../../ports/message.ts'
+import type { Drafts } from '../drafts.ts'
 import { isAnswered } from '../homes/answered.ts'
 import type { Home, HomeSession, RememberedFact, ReplyEvent, ReplyOptions } from '../homes/home.ts'
 import type { Outbox } from '../homes/outbox.ts'
@@ -32,8 +33,8 @@ export interface ConversationParts {
   readonly outbox: () => Promise<Outbox>
   readonly platform: Pick<ChatPlatform, 'newId' | 'now' | 'network' | 'sleep'>
   readonly emit: (event: ChatEvent) => void
-  /** Sessions that were begun in this browser and may hold nothing yet. */
-  readonly begun: { has(sessionId: string): boolean; add(sessionId: string): void }
+  /** Of sessions that were begun in this browser: `empty`, or that something was `said`. */
+  readonly begun: Pick<Drafts, 'read' | 'write'>
   /** Contract: told that a session was made or named. */
   readonly onListed: () => void
 }
@@ -108,12 +109,16 @@ export class ChatConversation implements Conversation {
   async open(sessionId: string, { home: kind }: { readonly home?: HomeKind } = {}): Promise<void> {
     this.#leave()
     const opened = ++this.#opened
-    const entering = (async () => this.#enter(sessionId, kind ?? (await this.#kindOf(sessionId)), opened))()
+    // Nobody has it yet: its home would answer each question with an error.
+    const isEmpty = this.#parts.begun.read(sessionId) === 'empty'
+    const entering = (async () =>
+      this.#enter(sessionId, kind ?? (await this.#kindOf(sessionId)), opened, isEmpty))()
     this.#entering = entering.catch(() => {})
     await this.#try(async () => {
       const open = await entering
       if (!open) return
       this.#show()
+      if (isEmpty) return
       await this.#load(open)
       if (this.#open === open) void this.#goOn(open)
     })
@@ -123,7 +128,7 @@ export class ChatConversation implements Conversation {
     this.#leave()
     const opened = ++this.#opened
     const sessionId = this.#parts.platform.newId()
-    this.#parts.begun.add(sessionId)
+    this.#parts.begun.write(sessionId, 'empty')
     await this.#try(() => this.#enter(sessionId, kind, opened, true))
     return sessionId
   }
@@ -344,7 +349,7 @@ export class ChatConversation implements Conversation {
     if (info) this.#become({ session: { ...info, home: open.home.kind } })
     await this.#readAll(open)
     if (this.#open !== open) return
-    const isMissing = !info && this.#state.messages.length === 0 && !this.#parts.begun.has(sessionId)
+    const isMissing = !info && this.#state.messages.length === 0 && this.#parts.begun.read(sessionId) === ''
     this.#become({ loaded: true, isMissing })
     const [first] = this.#run.messages
     // Its maker's process ended before it had a name.
@@ -404,6 +409,8 @@ export class ChatConversation implements Conversation {
     const isSame = this.#unkept?.text === text && this.#unkept.replaces === replaces && uploads.length === 0
     const id = (isSame ? this.#unkept?.id : undefined) ?? platform.newId()
     this.#become({ problem: undefined })
+    const { begun } = this.#parts
+    if (begun.read(open.entry.sessionId) === 'empty') begun.write(open.entry.sessionId, 'said')
     try {
       if (uploads.length > 0 && !open.home.takesUploads)
         throw new PlimsollError('ERR_INVALID_ARGUMENT', 'chat: this session takes no files', {

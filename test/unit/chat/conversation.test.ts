@@ -50,7 +50,7 @@ function over(
       sleep: async () => {},
     },
     emit: () => {},
-    begun: { has: () => false, add: () => {} },
+    begun: { read: () => '', write: () => {} },
     onListed: () => {},
   })
   return { conversation }
@@ -80,6 +80,29 @@ it('says what is said while a link is opened in that conversation, though the ed
   await until(again, (state) => state.messages.length === 1)
   expect(again.conversation.getSnapshot().session?.sessionId).toBe('linked')
   await again.close()
+})
+
+it('asks no edge for a conversation that was begun here and holds nothing yet', async () => {
+  const place = browser()
+  const asked: string[] = []
+  const fetch = async (url: string): Promise<Response> => {
+    asked.push(url)
+    return new Response('{}', { status: 404 })
+  }
+  const open = () => place.open({ src: 'https://edge.test', getToken: () => 'token', platform: { fetch } })
+  const first = open()
+  const sessionId = await first.conversation.create()
+  await first.close()
+  const again = open()
+  await again.conversation.open(sessionId)
+  expect(again.conversation.getSnapshot()).toMatchObject({ loaded: true, isMissing: false, messages: [] })
+  expect(asked.filter((url) => url.includes(sessionId))).toEqual([])
+  await again.conversation.send('Said.')
+  await again.close()
+  const later = open()
+  await later.conversation.open(sessionId)
+  expect(asked.filter((url) => url.includes(sessionId))).not.toEqual([])
+  await later.close()
 })
 
 describe('a run of messages', () => {
