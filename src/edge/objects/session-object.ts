@@ -114,9 +114,9 @@ const FORGOTTEN_MS = 1_000
 const DAY_MS = 86_400_000
 /**
  * When an erase is tried again that could not be finished, for example since the user's object was
- * not reached.
+ * not reached; and what else is tried for as long as it takes.
  */
-const ERASE_AGAIN_MS = 60_000
+const AGAIN_MS = 60_000
 
 /**
  * One session: its log, contexts and chats, and a copy of what its user's sessions share. Its calls
@@ -185,16 +185,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
         this.#turns.runDueWork()
         return this.#turns.nextWorkAt()
       },
-      [ERASE]: async () => {
-        try {
-          await this.#life.finishErase()
-          return undefined
-        } catch (error) {
-          this.#failures.failed('queue', error, { kind: ERASE })
-          // Work that fails is given up in the end; what somebody had removed must not stay.
-          return webHost.now() + ERASE_AGAIN_MS
-        }
-      },
+      [ERASE]: () => this.#untilDone(ERASE, () => this.#life.finishErase()),
       [PARTS]: async () => this.#parts.purge(),
       [ANSWERS]: async () => this.#answers.purge(),
       [COMPLETIONS]: async () => this.#turns.beat(),
@@ -207,15 +198,13 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
         return undefined
       },
       [PUSHED]: (payload) => this.#pushed.look(payload),
-      [WORDS]: async () => {
+      [WORDS]: () => {
         // What is said from here on may be missing in what is sent.
         this.#wordsDue = 0
-        return (await this.#life.sendWords()) ? webHost.now() : undefined
+        return this.#untilDone(WORDS, () => this.#life.sendWords())
       },
-      [FORGOTTEN_WORDS]: async (payload) => {
-        await this.#life.dropWords(payload as number)
-        return undefined
-      },
+      [FORGOTTEN_WORDS]: (payload) =>
+        this.#untilDone(FORGOTTEN_WORDS, () => this.#life.dropWords(payload as number)),
     },
     onFailure: this.#failures.ofWork,
   })
@@ -788,6 +777,22 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   async #runDueWork(): Promise<number | undefined> {
     const { living } = this.#life
     return living && runDueWork(living.memory)
+  }
+
+  /**
+   * Does a part of work that is never given up, as other work that fails is in the end: what
+   * somebody had removed must not stay.
+   *
+   * @param work gives true where there is more to do
+   * @returns when it is to be done again
+   */
+  async #untilDone(kind: string, work: () => Promise<unknown>): Promise<number | undefined> {
+    try {
+      return (await work()) === true ? webHost.now() : undefined
+    } catch (error) {
+      this.#failures.failed('queue', error, { kind })
+      return webHost.now() + AGAIN_MS
+    }
   }
 
   /**

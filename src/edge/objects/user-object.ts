@@ -2,6 +2,7 @@ import { DurableObject } from 'cloudflare:workers'
 import { createMemory } from '../../create-memory.ts'
 import { type AuditInput, noteAudit } from '../../features/audit.ts'
 import { KeptWords, type UserWords } from '../../features/slots.ts'
+import { valueIn } from '../../kernel/log/bodies.ts'
 import { provide } from '../../kernel/slot.ts'
 import { headOf } from '../../kernel/text/text.ts'
 import { certificateOf } from '../../operations/forget/certificate.ts'
@@ -16,7 +17,7 @@ import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { Json } from '../../ports/message.ts'
 import type { Scope } from '../../ports/op.ts'
-import { PAGE_ROWS, type ScopeStore, type Store } from '../../ports/store.ts'
+import { PAGE_ROWS, type RegisterRow, type ScopeStore, type Store } from '../../ports/store.ts'
 import type {
   PullAnswer as LogAnswer,
   PullRequest as LogRequest,
@@ -564,7 +565,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     this.#check(scope)
     if (this.#settings.encryption) return false
     const listed = await this.#homeOf(scope).register(SESSIONS + block.sessionId)
-    return listed !== undefined && listed.body !== null && this.#words.put(block)
+    return listed !== undefined && isListed(listed) && this.#words.put(block)
   }
 
   /**
@@ -940,9 +941,10 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     const log = onDeletes(tellingScope(this.#stored.open(scope), { forgot }), (seq) => this.#owe(scope, seq))
     return onDecision(log, (decision) => {
       if (decision.log.length > 0) this.#tell(scope)
+      if (this.#settings.encryption) return
       // Sessions that are taken off the list are gone.
-      for (const { key, body } of decision.registers)
-        if (body === null && key.startsWith(SESSIONS)) this.#words.remove(key.slice(SESSIONS.length))
+      for (const row of decision.registers)
+        if (row.key.startsWith(SESSIONS) && !isListed(row)) this.#words.remove(row.key.slice(SESSIONS.length))
     })
   }
 
@@ -1004,6 +1006,11 @@ export interface Erased {
   /** Whether all of it is done; else an alarm goes on. */
   readonly isDone: boolean
   readonly certificate: Certificate
+}
+
+/** Whether a place on the list of sessions is taken: who is taken off leaves `null` there. */
+function isListed(row: Pick<RegisterRow, 'key' | 'body'>): boolean {
+  return (valueIn(row) ?? null) !== null
 }
 
 /** There are more sessions than one call erases. */

@@ -9,6 +9,7 @@ import { kernelOf } from '../../../src/operations/kernel-of.ts'
 import { rewind, undo } from '../../../src/operations/rewind.ts'
 import { englishStemmer } from '../../../src/stemmer.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
+import { notingEmbedder, vectorsBy } from '../../everywhere/embedder.ts'
 import { runs } from '../../everywhere/runs.ts'
 import { user } from '../support/messages.ts'
 import { conversations, indexOf } from '../support/recall.ts'
@@ -106,5 +107,27 @@ describe('recall of a user whose object keeps words of sessions', () => {
     ])
     expect(items.find(({ id }) => id === 'm-trip')).toMatchObject({ text: 'A zebra in trip.', trust: 'user' })
     expect([...new Set(logs)].toSorted()).toEqual(['old', 'other'])
+  })
+
+  it('asks for no vectors of these', async () => {
+    const store = mapStore()
+    const session = memoryOf(store).session(TRIP)
+    await session.append(user('m1', 'A hound is here.'))
+    const { kind } = wordsOf(session)
+    const { size, encode } = await wordsOf(session).read()
+    const embedder = notingEmbedder()
+    const of = async () => ({ kind, blocks: [encode(0, size)], asOf: 7 })
+    const memory = createMemory({
+      store,
+      budget: 10_000,
+      use: [
+        facts(),
+        recall({ vectors: vectorsBy(embedder) }),
+        { name: 'words', provides: [provide(KeptWords, { of })] },
+      ],
+    })
+    const { find } = memory.user(ADA).recall
+    expect((await find('hound', { sessions: 'all' })).map(({ id }) => id)).toEqual(['m1'])
+    expect(embedder.passages).toEqual([])
   })
 })
