@@ -137,7 +137,7 @@ export class WordsTable {
         ...(blocks.get(block as number) ?? []),
         new Uint8Array(bytes as ArrayBuffer),
       ])
-    return { kind: row.kind, blocks: [...blocks.values()].map(joined), asOf: row.at }
+    return { kind: row.kind, blocks: [...blocks.values()].map(concatenated), asOf: row.at }
   }
 
   #row(session: string) {
@@ -159,7 +159,7 @@ export class WordsTable {
   }
 }
 
-function joined(parts: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
+function concatenated(parts: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
   const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
   let at = 0
   for (const part of parts) {
