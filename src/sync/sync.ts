@@ -87,9 +87,10 @@ export interface SyncedStore extends Store {
   /** Forgets what was refused. */
   discard(refused: Refused): Promise<void>
   /**
-   * A certificate of forgetting with the replicas of its scope, as the home told last: which hold
-   * nothing of all that is deleted there, this device among them, and which have not said so. Where
-   * a delete still waits here, none has. Wait for {@link settled} before.
+   * A certificate of forgetting with the replicas of its scope, which is open or followed, as the
+   * home told last: which hold nothing of all that is deleted there, this device among them, and
+   * which have not said so. Where a delete still waits here, none has. Wait for {@link settled}
+   * before.
    *
    * @param scope a session's, or that of the user: what derives in others goes with theirs
    */
@@ -139,11 +140,16 @@ const OPTIONS: readonly (keyof SyncOptions)[] = [
  * Lets the scopes of a store follow their home: what is written is kept here at once, in the same
  * transaction with what says that it is to be sent.
  *
- * @example
- * ```ts import { createMemory } from 'plimsoll' import { dexieStore } from 'plimsoll/dexie' import
- * { httpTransport, sync } from 'plimsoll/sync' const transport = httpTransport({ url:
- * 'https://memory.example.com', token: () => sessionToken() }) const store = sync({ store:
- * dexieStore(), transport }) const memory = createMemory({ store, budget: 16_000 })
+ * @example In a browser:
+ * ```ts
+ * import { createMemory } from 'plimsoll'
+ * import { dexieStore } from 'plimsoll/dexie'
+ * import { httpTransport, sync } from 'plimsoll/sync'
+ *
+ * const transport = httpTransport({ url: 'https://memory.example.com', token: () => sessionToken() })
+ * const user = { userId: 'ada' }
+ * const store = sync({ store: dexieStore({ name: 'assistant' }), transport, user })
+ * const memory = createMemory({ store, budget: 16_000 })
  * ```
  */
 export function sync(options: SyncOptions): SyncedStore {
