@@ -35,6 +35,7 @@ const arrows: { readonly [folder: string]: readonly string[] } = {
     'agent/session-start-guide.ts',
     'agent/agent-session.ts',
   ],
+  'bridges/anthropic': ['ports', 'kernel', 'features'],
   'bridges/langgraph': [...below, 'platform'],
   'bridges/langchain': [...below, 'render', 'bridges/shapes.ts'],
   'bridges/openai-agents': [...below, 'render', 'bridges/shapes.ts'],

@@ -209,7 +209,7 @@ describe('how it is asked, where the app does not say', () => {
   })
   const asked = async (id: string, compaction: Options['compaction'] = {}): Promise<readonly Context[]> => {
     const model = content('They planned a trip.', 'a')
-    const session = open({ model, when: 'always', ...compaction })
+    const session = open({ model, ...compaction })
     for (let index = 0; model.requests.length === 0; index++)
       await runAgent({ session, model: agent(id), input: { ...(round(index)[0] as MessageInput) } })
     return model.contexts
@@ -250,6 +250,17 @@ describe('a summary that would not pay', () => {
     expect(model.requests).toEqual([])
     expect(events[0]?.status).toBe('refused')
     expect(events[0]?.reasons[0]).toMatch(/^it would cost \d+ tokens, and save \d+ at most$/)
+  })
+
+  it('is not written ahead of need either', async () => {
+    const model = content()
+    const session = open({ model, ask, ahead: 0.5 })
+    for (let index = 0; index < 30; index++) {
+      await session.append(round(index))
+      await session.context()
+      expect(await session.compaction.run()).toEqual({ status: 'none' })
+    }
+    expect(model.requests).toEqual([])
   })
 
   it('is written where calls are many and short', async () => {

@@ -132,7 +132,7 @@ export class CompactionCover implements Cover {
    */
   #loss(call: Call, { tokens }: Window): string | undefined {
     const { lane, options, sizes } = this.#parts
-    const { when = this.#mayGoOn ? 'pays' : 'always', length, model } = options
+    const { ask, when = ask === 'continuation' ? 'pays' : 'always', length, model } = options
     // Where the app says what is kept, nothing less is; the cut counts the price of the summary.
     if (when === 'always' || this.#latest || lane.policy.keep.tokens !== undefined) return undefined
     const { epoch, conversation } = lane.view
@@ -227,9 +227,9 @@ export class CompactionCover implements Cover {
     const { from, window } = tight.from < plan.from && !isSmall ? plan : tight
     const uncovered = await this.#uncovered(call, from, prior, covering)
     if (!uncovered) return plan
-    const past = prior && (await this.#pastOf(prior, uncovered))
     const loss = this.#loss(call, window)
     if (loss !== undefined) return { ...plan, refused: [loss] }
+    const past = prior && (await this.#pastOf(prior, uncovered))
     const job = this.#job(call, window, uncovered, explicit || isSmall ? all : deep, past)
     return {
       write: async () => {
@@ -445,6 +445,7 @@ export class CompactionCover implements Cover {
     const now = { rounds, messages, tokens: window.tokens }
     const isNear = UNITS.some((unit) => now[unit] >= share * (max[unit] ?? Infinity))
     if (!(isNear || used >= share * all) || this.#repeats('window', epoch)) return undefined
+    if (this.#loss(call, window) !== undefined) return undefined
     const layout = call.measure.layout(conversation)
     const keep = this.#keep(call)
     const reserve = this.#reserve(keep)
