@@ -53,7 +53,10 @@ export interface ThreadHistory<Message extends ThreadMessageLike> extends Format
   ): Formatted<Other>
 }
 
-/** What of a message is no part of a UI message: it is kept in a data part, which models are not shown. */
+/**
+ * What of a message is no part of a UI message: it is kept in a data part, which models are not
+ * shown.
+ */
 interface Note extends JsonObject {
   readonly id: string
   readonly parent: string | null

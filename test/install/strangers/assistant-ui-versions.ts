@@ -1,4 +1,6 @@
-/** Edits, other replies and calls in assistant-ui's own runtime, and what another page has of them. */
+/**
+ * Edits, other replies and calls in assistant-ui's own runtime, and what another page has of them.
+ */
 import { deepEqual } from 'node:assert/strict'
 import { LocalRuntimeCore } from '@assistant-ui/core/internal'
 import { type ChatModelAdapter, type ThreadMessage, useLocalRuntime } from '@assistant-ui/react'
