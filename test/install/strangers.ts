@@ -15,6 +15,7 @@ import { packed, project, run } from './library.ts'
 const BESIDE: Readonly<Record<string, readonly string[]>> = {
   langchain: ['@langchain/core@1.4.0'],
   'openai-agents': ['@openai/agents@0.20.0', 'zod@^4.6.6'],
+  mcp: ['@modelcontextprotocol/server@2.4.0', '@modelcontextprotocol/client@2'],
   'assistant-ui': ['@assistant-ui/react@0.15.20', 'react@19', 'react-dom@19', '@types/react@19'],
   langgraph: ['@langchain/langgraph@1.7.3', '@langchain/core@1.4.0'],
 }
