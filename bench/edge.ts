@@ -7,6 +7,7 @@ import { BareWorkerd } from '../test/kill/bare-workerd.ts'
 import type { BenchOptions, BenchReport } from './bench.ts'
 import { measureAgainst } from './edge/against.ts'
 import { type ChatPlan, type ChatRow, measureChat } from './edge/chat.ts'
+import { type CallCost, costsOf, measureSlowChats } from './edge/cost.ts'
 import { type CallCounts, measureCounts } from './edge/counts.ts'
 import { FakeModel } from './edge/fake-model.ts'
 import { edgeGoals, edgeRatios } from './edge/goals.ts'
@@ -24,6 +25,8 @@ interface Plan {
   /** API calls of a kind that are counted, and the messages in their session at first. */
   readonly counted: number
   readonly countedAt: number
+  /** Of chats whose model takes ten seconds for each step. */
+  readonly slowSteps: readonly number[]
 }
 
 const FULL: Plan = {
@@ -31,6 +34,7 @@ const FULL: Plan = {
   chat: { chats: 100, delaysMs: [0, 50], messages: 1_000 },
   counted: 60,
   countedAt: 1_000,
+  slowSteps: [1, 3],
 }
 
 const QUICK: Plan = {
@@ -38,6 +42,7 @@ const QUICK: Plan = {
   chat: { chats: 30, delaysMs: [0, 50], messages: 1_000 },
   counted: 20,
   countedAt: 1_000,
+  slowSteps: [1],
 }
 
 const PACKAGES = ['workerd', 'hono', 'zod', 'jose', 'ai', 'esbuild']
@@ -50,6 +55,7 @@ export interface EdgeReport {
   readonly rows: readonly EdgeRow[]
   readonly fills: readonly EdgeFill[]
   readonly counts: readonly CallCounts[]
+  readonly costs: readonly CallCost[]
   readonly chats: readonly ChatRow[]
   readonly sizes: readonly EdgeSize[]
 }
@@ -81,6 +87,9 @@ async function measure(plan: Plan, progress: (line: string) => void): Promise<Ed
     progress('edge: counting')
     model.delayMs = 0
     const counts = await measureCounts(counted, workerd, plan.counted, plan.countedAt)
+    progress('edge: chats of a slow model')
+    const open = timed.find(({ name }) => name === OPEN) as (typeof timed)[number]
+    const slow = await measureSlowChats({ counted, open }, workerd, model, plan.slowSteps)
     progress('edge: sizes')
     return {
       bench: 'edge',
@@ -90,6 +99,7 @@ async function measure(plan: Plan, progress: (line: string) => void): Promise<Ed
       rows,
       fills,
       counts,
+      costs: [...costsOf(counts), ...slow],
       chats,
       sizes: await measureSizes(),
     }

@@ -8,6 +8,7 @@ import { type Measured, measure } from '../test/ai-sdk/measure.ts'
 import type { Request } from '../test/ai-sdk/replay.ts'
 import { recordedIn } from './ai-sdk/recorded.ts'
 import type { BenchOptions, BenchReport } from './bench.ts'
+import { loops as aiSdk } from './loops/ai-sdk.ts'
 import { loop as langChain } from './loops/langchain.ts'
 import { loop as openAIAgents } from './loops/openai-agents.ts'
 import { machine, machineLine } from './machine.ts'
@@ -16,7 +17,7 @@ import { type Goal, goalTable, table } from './table.ts'
 const BUDGET = 16_000
 const STEPS = 200
 const MOST_COST = 0.4
-const LOOPS = [openAIAgents, langChain]
+const LOOPS = [openAIAgents, langChain, ...aiSdk]
 
 interface Row extends Measured {
   readonly means: string

@@ -106,6 +106,7 @@ export {
 } from './features/recall/feature.ts'
 export type { LexicalRecallOptions } from './features/recall/lexical-recall.ts'
 export type { RecallPage } from './features/recall/recall-page.ts'
+export { type VectorSearchOptions, type Vectors, vectorSearch } from './features/recall/vector-search.ts'
 export {
   changeRegister,
   type Register,
@@ -208,6 +209,7 @@ export type {
   Unverified,
 } from './ports/context.ts'
 export type { Counter } from './ports/counter.ts'
+export type { Embedder } from './ports/embedder.ts'
 export { type ErrorCode, type FloorBreakdown, isPlimsollError, PlimsollError } from './ports/errors.ts'
 export type { Explanation, Provider, Source, Span } from './ports/explanation.ts'
 export type { Fact, FactInput, FactKind, FactQuery, Rating, Remembered } from './ports/fact.ts'

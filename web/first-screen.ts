@@ -20,9 +20,19 @@ export function firstScreen(words: Words, { say, inspect }: FirstScreenActions):
   const starters = document.createElement('ul')
   starters.append(
     starter(words.starterRemember, () => say(words.starterRemember)),
+    starter(words.starterFind, () => say(words.starterFind)),
     starter(words.starterLine, inspect),
   )
   screen.append(mark(), title, text, starters)
+  // An address that names a conversation shows that, and none of this.
+  const seen = new IntersectionObserver(([entry]) => {
+    if (!entry?.isIntersecting) return
+    seen.disconnect()
+    void import('./race/race.ts').then(({ raceView }) =>
+      screen.append(raceView(document.documentElement.lang)),
+    )
+  })
+  seen.observe(screen)
   return screen
 }
 

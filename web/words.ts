@@ -3,6 +3,7 @@ export interface Words {
   /** What this is, in one sentence. */
   readonly firstText: string
   readonly starterRemember: string
+  readonly starterFind: string
   readonly starterLine: string
   readonly inspector: string
   readonly closeInspector: string
@@ -20,6 +21,7 @@ const english: Words = {
   firstText:
     'An assistant whose memory never loads past the line: what its model reads stays small however long you talk, and you can see where each part comes from.',
   starterRemember: 'Remember that I prefer window seats.',
+  starterFind: 'What do you remember about my seat?',
   starterLine: 'Show me the line at work',
   inspector: 'Inspector',
   closeInspector: 'Close the inspector',
@@ -39,6 +41,7 @@ const catalogue: Readonly<Record<string, Words>> = {
     firstText:
       'Ein Assistent, dessen Gedächtnis nie über die Linie lädt: Was sein Modell liest, bleibt klein, so lange ihr auch sprecht, und du siehst, woher jeder Teil kommt.',
     starterRemember: 'Merk dir, dass ich gern am Fenster sitze.',
+    starterFind: 'Was weißt du über meinen Sitzplatz am Fenster?',
     starterLine: 'Zeig mir die Linie bei der Arbeit',
     inspector: 'Inspektor',
     closeInspector: 'Inspektor schließen',
@@ -55,6 +58,7 @@ const catalogue: Readonly<Record<string, Words>> = {
     firstText:
       'Un assistant dont la mémoire ne charge jamais au-delà de la ligne : ce que lit son modèle reste petit, aussi longue que soit la conversation, et vous voyez d’où vient chaque partie.',
     starterRemember: 'Retiens que je préfère une place côté fenêtre.',
+    starterFind: 'Que sais-tu de ma place côté fenêtre ?',
     starterLine: 'Montrez-moi la ligne au travail',
     inspector: 'Inspecteur',
     closeInspector: 'Fermer l’inspecteur',
@@ -71,6 +75,7 @@ const catalogue: Readonly<Record<string, Words>> = {
     firstText:
       'Un asistente cuya memoria nunca carga más allá de la línea: lo que lee su modelo sigue siendo pequeño por mucho que hables, y puedes ver de dónde viene cada parte.',
     starterRemember: 'Recuerda que prefiero el asiento de ventanilla.',
+    starterFind: '¿Qué sabes de mi asiento de ventanilla?',
     starterLine: 'Muéstrame la línea en acción',
     inspector: 'Inspector',
     closeInspector: 'Cerrar el inspector',
@@ -87,6 +92,7 @@ const catalogue: Readonly<Record<string, Words>> = {
     firstText:
       'مساعد لا تتجاوز ذاكرته الخط أبدًا: ما يقرؤه نموذجه يبقى صغيرًا مهما طال الحديث، ويمكنك أن ترى من أين يأتي كل جزء.',
     starterRemember: 'تذكّر أن مقعدي المفضل بجانب النافذة.',
+    starterFind: 'ماذا تعرف عن مقعدي بجانب النافذة؟',
     starterLine: 'أرني الخط أثناء العمل',
     inspector: 'المفتّش',
     closeInspector: 'إغلاق المفتّش',
@@ -103,6 +109,7 @@ const catalogue: Readonly<Record<string, Words>> = {
     firstText:
       '記憶がラインを超えて積まれることのないアシスタントです。どれだけ長く話しても、モデルが読む量は小さいままで、各部分がどこから来たかを見られます。',
     starterRemember: '覚えて：窓側の席が好きです。',
+    starterFind: '窓側の席について何を覚えていますか？',
     starterLine: 'ラインの働きを見る',
     inspector: 'インスペクター',
     closeInspector: 'インスペクターを閉じる',

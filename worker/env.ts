@@ -27,6 +27,8 @@ export interface Env extends EdgeBindings, AuthSettings, EncryptionVariables, Lo
    * Default: off.
    */
   readonly LEASE?: string
+  /** `on`: what devices encrypted is kept and ordered, and nothing is read. Default: off. */
+  readonly CIPHERTEXT?: string
   /** Calls that append, a session. Default: no limit; so with the others. */
   readonly APPENDS_PER_MINUTE?: string
   /** Bytes of bodies that write, a session; and as many again a user. */

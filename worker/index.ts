@@ -6,6 +6,7 @@ import { waitUntil } from 'cloudflare:workers'
 import { encryptionOf, inJurisdiction } from '../src/edge/cloudflare.ts'
 import { authenticatorOf, createApp, requestLogOf } from '../src/edge/hono.ts'
 import type { Env } from './env.ts'
+import { isOn } from './is-on.ts'
 
 export { DeploymentObject, SessionObject, UserObject } from './objects.ts'
 
@@ -14,6 +15,7 @@ export default createApp((env: Env) => ({
   ...authenticatorOf(env, { waitUntil }),
   docsScript: '/rapidoc-min.js',
   health: { encrypted: encryptionOf(env) !== undefined },
+  ...(isOn('CIPHERTEXT', env.CIPHERTEXT) && { ciphertext: true }),
   ...(env.SHIELD && { shield: env.SHIELD }),
   log: requestLogOf(env),
 }))

@@ -18,7 +18,6 @@ import {
   extraction,
   type Feature,
   facts,
-  type Model,
   PlimsollError,
   profile,
   type RetentionOptions,
@@ -28,6 +27,7 @@ import {
 } from '../src/index.ts'
 import { englishStemmer } from '../src/stemmer.ts'
 import type { Env } from './env.ts'
+import { isOn } from './is-on.ts'
 
 const DEFAULT_BUDGET = 16_000
 /** Of a user, and of a session, so that a session's copy of the user's stays small. */
@@ -50,19 +50,13 @@ export class SessionObject extends Session<Env> {
 
   protected settings(): SessionSettings {
     const { env } = this
-    // Made at the first reply, since most calls need none.
-    let made: Model | undefined
-    const model = (): Model => {
-      made ??= modelOf(env, { isDevelopment: env.AUTH === 'development' })
-      return made
-    }
     return {
       memory: { ...memoryOf(env), use: [...featuresOf(env), extraction(), compaction()] },
       ...encryptedBy(env),
-      ...leaseOf(env),
+      ...(isOn('LEASE', env.LEASE) && { lease: {} }),
       ...(env.MODEL_PRICES && { prices: pricesIn(env.MODEL_PRICES) }),
       onRun: runLogOf(env),
-      model,
+      model: (parts) => modelOf(env, { ...parts, isDevelopment: env.AUTH === 'development' }),
       budgets: {
         ...limit('appendsPerMinute', env.APPENDS_PER_MINUTE),
         ...limit('bytesPerDay', env.BYTES_PER_DAY),
@@ -163,13 +157,6 @@ function featuresOf(env: Env): readonly Feature[] {
 function encryptedBy(env: Env): Pick<SessionSettings, 'encryption'> {
   const encryption = encryptionOf(env)
   return encryption ? { encryption } : {}
-}
-
-/** @throws ERR_NOT_CONFIGURED */
-function leaseOf({ LEASE }: Env): Pick<SessionSettings, 'lease'> {
-  if (!LEASE || LEASE === 'off') return {}
-  if (LEASE === 'on') return { lease: {} }
-  throw new PlimsollError('ERR_NOT_CONFIGURED', 'settings: LEASE must be on or off')
 }
 
 /** For how long a part is kept, where that is set, and not empty. */

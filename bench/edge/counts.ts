@@ -12,6 +12,8 @@ export interface CallCounts {
   readonly apiCalls: number
   /** Of methods of objects, both sessions' and users'. */
   readonly objectCalls: number
+  /** That objects got over sockets. */
+  readonly frames: number
   /** To the write-ahead logs of the session's object and of the user's. */
   readonly commits: readonly [number, number]
   /** Times that an alarm was set. */
@@ -53,7 +55,7 @@ export async function measureCounts(
       commits.push([session, user])
       counts.push(one)
     }
-    const all = (key: keyof Counts): number[] => counts.map((one) => one[key])
+    const all = (key: keyof Counts): number[] => counts.map((one) => one[key] ?? 0)
     const three = (values: readonly number[]): [number, number, number] => [
       round(mean(values)),
       median(values),
@@ -63,6 +65,7 @@ export async function measureCounts(
       call: kind.call,
       apiCalls,
       objectCalls: round(mean(all('calls'))),
+      frames: round(mean(all('frames'))),
       commits: [round(mean(commits.map(([own]) => own))), round(mean(commits.map(([, users]) => users)))],
       alarms: round(mean(all('alarms'))),
       rowsRead: three(all('rowsRead')),

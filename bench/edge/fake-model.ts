@@ -5,11 +5,17 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 
 const WORDS = ['Turin', ' is', ' at', ' nine', ' forty', '.']
+/** What a step is of in which it calls a tool. */
+const TOOL = { name: 'memory_recall', arguments: JSON.stringify({ query: 'train' }) }
 
 /** A server that speaks as much of OpenAI's Chat Completions, streaming, as a reply needs. */
 export class FakeModel {
   /** Milliseconds from a request to the first word of its reply. */
   delayMs = 0
+  /** Milliseconds from its first word to the last, which come evenly; one in 100 of them. */
+  talkMs = 0
+  /** Steps of a reply: in each but the last it calls a tool. */
+  steps = 1
   /** The last request's body. */
   last = ''
   readonly #server = createServer((request, response) => {
@@ -43,11 +49,32 @@ export class FakeModel {
   ): Promise<void> {
     this.last = await text(request)
     if (this.delayMs > 0) await pause(this.delayMs)
-    for (const content of WORDS) write(event({ content }, null))
-    write(event({}, 'stop', { prompt_tokens: 1_000, completion_tokens: WORDS.length, total_tokens: 1_006 }))
+    const step = stepOf(this.last)
+    const isLast = step >= this.steps - 1
+    const words = this.talkMs > 0 ? Array.from({ length: this.talkMs / 100 }, () => ' word') : WORDS
+    for (const [index, content] of words.entries()) {
+      if (index > 0 && this.talkMs > 0) await pause(100)
+      write(event({ content }, null))
+    }
+    if (!isLast)
+      write(event({ tool_calls: [{ index: 0, id: `c${step}`, type: 'function', function: TOOL }] }, null))
+    write(
+      event({}, isLast ? 'stop' : 'tool_calls', {
+        prompt_tokens: 1_000,
+        completion_tokens: words.length,
+        total_tokens: 1_006,
+      }),
+    )
     write('data: [DONE]\n\n')
     end()
   }
+}
+
+/** How many replies have followed the newest question. */
+function stepOf(body: string): number {
+  const { messages = [] } = JSON.parse(body) as { messages?: readonly { role: string }[] }
+  const asked = messages.findLastIndex(({ role }) => role === 'user')
+  return messages.slice(asked).filter(({ role }) => role === 'assistant').length
 }
 
 function event(delta: object, finish: string | null, usage?: object): string {

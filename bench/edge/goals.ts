@@ -2,12 +2,15 @@ import type { EdgeReport } from '../edge.ts'
 import { round } from '../stats.ts'
 import type { EdgeRow } from '../stores/turns.ts'
 import type { Goal } from '../table.ts'
+import { costGoals } from './cost.ts'
 import { FULL } from './sizes.ts'
 import { OPEN, RAW, SIGNED } from './subjects.ts'
 
 /** Least share of the raw worker's calls a second. */
 const LEAST_OF_RAW: Readonly<Record<string, number>> = { [OPEN]: 0.85, [SIGNED]: 0.75 }
 const MOST_KIB = 400
+/** Of a chat over its model, until its first word. */
+const MOST_OVER_MS = 4
 
 /** A subject beside the raw worker, at one size and number of connections. */
 export interface EdgeRatio {
@@ -40,18 +43,28 @@ export function edgeRatios(rows: readonly EdgeRow[]): EdgeRatio[] {
   })
 }
 
-export function edgeGoals({ rows, sizes }: Pick<EdgeReport, 'rows' | 'sizes'>): Goal[] {
+export function edgeGoals({
+  rows,
+  chats,
+  costs,
+  sizes,
+}: Pick<EdgeReport, 'rows' | 'chats' | 'costs' | 'sizes'>): Goal[] {
   const speeds = edgeRatios(rows).flatMap(({ subject, messages, connections, ofRaw }): Goal[] => {
     const least = LEAST_OF_RAW[subject]
     if (least === undefined) return []
     const goal = `${subject}, ${messages} messages, c=${connections}: calls/s >= ${least} x ${RAW}`
     return [{ goal, measured: `${ofRaw} x`, holds: ofRaw >= least }]
   })
+  const words = chats.map(({ subject, delayMs, overMs }) => ({
+    goal: `${subject}, model waits ${delayMs} ms: first word <= ${MOST_OVER_MS} ms over the model`,
+    measured: `${overMs} ms`,
+    holds: overMs <= MOST_OVER_MS,
+  }))
   const full = sizes.find(({ name }) => name === FULL)
   const size = full && {
     goal: `${FULL} <= ${MOST_KIB} KiB gzip`,
     measured: `${full.gzipKiB} KiB`,
     holds: full.gzipKiB <= MOST_KIB,
   }
-  return [...speeds, ...(size ? [size] : [])]
+  return [...speeds, ...words, ...costGoals(costs), ...(size ? [size] : [])]
 }

@@ -1,10 +1,11 @@
 import type { EdgeReport } from '../edge.ts'
 import { machineLine } from '../machine.ts'
 import { type Goal, goalTable, table } from '../table.ts'
+import { costTable, priceTable } from './cost.ts'
 import { edgeRatios } from './goals.ts'
 
 export function edgeText(report: EdgeReport & { readonly goals: readonly Goal[] }): string {
-  const { subjects, durability, chats, counts, sizes, goals } = report
+  const { subjects, durability, chats, counts, costs, sizes, goals } = report
   return [
     machineLine(report.machine),
     `One call at the edge, bare workerd, medians over rounds; ${durability}; one object\n${table(
@@ -13,6 +14,8 @@ export function edgeText(report: EdgeReport & { readonly goals: readonly Goal[] 
     callTable(report),
     `Milliseconds until the first words of a reply, median and 95th percentile\n${chatTable(chats)}`,
     `Inside the objects, one API call: means, rows also median and most\n${countTable(counts)}`,
+    `What a million calls cost beyond what is included\n${costTable(costs)}`,
+    `Prices of Workers Paid\n${priceTable()}`,
     `esbuild --bundle --minify, as wrangler does, gzip -9\n${sizeTable(sizes)}`,
     `Goals\n${goalTable(goals)}`,
   ].join('\n')

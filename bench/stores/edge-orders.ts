@@ -17,6 +17,8 @@ export interface Fill {
 export interface Counts {
   /** Of methods of objects. */
   readonly calls: number
+  /** That objects got over sockets. Default: none is counted. */
+  readonly frames?: number
   readonly transactions: number
   /** Times that an alarm was set. */
   readonly alarms: number

@@ -39,8 +39,8 @@ export class TripSession extends SessionObject<Env> {
         budget: { contextWindow: 8_000, maxOutputTokens: 500 },
         use: [...standard(), recall()],
       },
-      // In an app of yours: `modelOf(this.env)` of plimsoll/models, or `aiSdkModel(…)` over any
-      // provider of the AI SDK.
+      // In an app of yours: `(parts) => modelOf(this.env, parts)` of plimsoll/models, or
+      // `aiSdkModel(…)` over any provider of the AI SDK.
       model: clerk,
       tools: (session) => [...memoryTools(session), timetable],
       maxSteps: 4,

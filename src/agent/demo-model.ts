@@ -8,7 +8,7 @@ import type { FinishReason, Model, ModelEvent, ModelRequest } from '../ports/mod
 /** Id of the {@link demoModel}. */
 export const DEMO_MODEL_ID = 'demo'
 
-/** Said in every reply, so that nobody takes it for a language model's. */
+/** Said in every reply that ends a round, so that nobody takes it for a language model's. */
 export const DEMO_NOTICE = 'This is a scripted demo: no language model was called.'
 
 /** Most UTF-16 units of what somebody said that are looked through for what is asked. */
@@ -18,8 +18,9 @@ const LONGEST_QUOTE = 300
 
 /**
  * A model that is none, for development without a key. Each reply says so in words, repeats what
- * was said, and tells how full the context is. Asked to remember something, or what it remembers,
- * it calls the memory tool for that where it was given one.
+ * was said, and tells how full the context is. Asked to remember something, it calls the memory
+ * tool for that where it was given one. Asked what it remembers, it repeats what the context has of
+ * that, or else calls the tool that looks it up.
  */
 export function demoModel({ newId }: Pick<Host, 'newId'>): Model {
   return { id: DEMO_MODEL_ID, complete: (request) => complete(request, newId) }
@@ -36,14 +37,14 @@ async function* complete(
     id: `call_${newId().replaceAll('-', '')}`,
     ...wanted,
   }
-  const text = call ? `${DEMO_NOTICE} It calls the tool ${call.name}.` : replyTo(context)
+  const text = call ? '' : replyTo(context)
   for (const word of text.match(/\s*\S+/g) ?? []) {
     if (signal?.aborted) throw signal.reason
     yield { type: 'text', text: word }
   }
   if (call) yield { type: 'tool-call', call }
   const reason: FinishReason = call ? 'tool-calls' : 'stop'
-  const content = call ? [{ type: 'text' as const, text }, call] : text
+  const content = call ? [call] : text
   yield { type: 'finish', message: { role: 'assistant', content }, reason }
 }
 
@@ -54,15 +55,19 @@ interface Rule {
   readonly inputOf: (said: string) => Json
 }
 
+/** What somebody wants to know of. */
+const ASKS = [
+  /\b(?:what do you (?:remember|know) about|do you remember|recall)\s+(.{2,400}?)[?.!]*$/i,
+  // In the other languages of the widget: German, French, Spanish, Arabic, Japanese.
+  /^(?:was weißt du über|que sais-tu de|¿?qué sabes de|ماذا تعرف عن)\s+(.{2,400}?)[?؟.!]*$/i,
+  /^(.{2,400}?)について何を覚えて/,
+]
+
 const text = (said: string): Json => ({ text: said })
 
 /** The first that fits is taken. */
 const RULES: readonly Rule[] = [
-  {
-    tool: 'memory_recall',
-    asks: /\b(?:what do you (?:remember|know) about|do you remember|recall)\s+(.{2,400}?)[?.!]*$/i,
-    inputOf: (query) => ({ query }),
-  },
+  ...ASKS.map((asks) => ({ tool: 'memory_recall', asks, inputOf: (query: string) => ({ query }) })),
   {
     tool: 'memory_preference',
     asks: /\b(?:remember|note|keep in mind)(?: that)?:?\s+(I (?:prefer|like|love|want|hate)\b.{1,580})/i,
@@ -96,6 +101,7 @@ function callFor(
   const newest = conversation(context).at(-1)
   if (newest?.role !== 'user') return undefined
   const said = headOf(textOf({ content: newest.parts }), LONGEST_READ)
+  if (rememberedIn(context, said).length > 0) return undefined
   for (const { tool, asks, inputOf } of RULES) {
     const what = tools.some(({ name }) => name === tool) && asks.exec(said)?.[1]
     if (what) return { name: tool, input: inputOf(what.trim()) }
@@ -123,12 +129,41 @@ function replyTo(context: Context): string {
     outputs.length > 0
       ? called?.every((name) => WRITES.test(name))
         ? 'It is remembered, until you undo or forget it.'
-        : `The tool answered: ${quoted(outputs.join(' | '))}`
+        : `It was looked up: ${quoted(outputs.join(' | '))}`
       : newest
-        ? `You said: ${quoted(textOf({ content: newest.parts }))}`
+        ? answerTo(context, textOf({ content: newest.parts }))
         : 'You have said nothing yet.'
   const { used, cap } = context.receipt
-  return `${DEMO_NOTICE} ${said} Messages in the context: ${blocks.length}; tokens: ${used} of ${cap}.`
+  const messages = blocks.length === 1 ? '1 message' : `${blocks.length} messages`
+  return `${DEMO_NOTICE} ${said} It was given ${messages}: ${used} of ${cap} tokens.`
+}
+
+function answerTo(context: Context, said: string): string {
+  const remembered = rememberedIn(context, headOf(said, LONGEST_READ))
+  return remembered.length > 0 ? `You told me: ${quoted(remembered.join(' '))}` : `You said: ${quoted(said)}`
+}
+
+/** A line of the memory section: its reference, kind and trust, then what is remembered. */
+const FACT = /^- \[[^\]]*\] \S+ \[[^\]]*\] (.+)$/gm
+/** Shorter words are in every sentence. */
+const SHORTEST_WORD = 4
+
+/** What the context's memory holds of what is asked. */
+function rememberedIn({ blocks }: Context, said: string): readonly string[] {
+  const asked = ASKS.flatMap((asks) => asks.exec(said)?.[1] ?? [])[0]
+  if (asked === undefined) return []
+  const words = [...new Intl.Segmenter(undefined, { granularity: 'word' }).segment(asked.toLowerCase())]
+    .filter(({ segment, isWordLike }) => isWordLike && isTelling(segment))
+    .map(({ segment }) => segment)
+  return blocks
+    .filter(({ section }) => section === 'memory')
+    .flatMap(({ parts }) => [...textOf({ content: parts }).matchAll(FACT)].map(([, fact = '']) => fact))
+    .filter((fact) => words.some((word) => fact.toLowerCase().includes(word)))
+}
+
+/** Words of Chinese characters are short and tell much. */
+function isTelling(word: string): boolean {
+  return word.length >= (/\p{Script=Han}/u.test(word) ? 1 : SHORTEST_WORD)
 }
 
 /** What was said, without what the library adds to it. */

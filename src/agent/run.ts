@@ -1,6 +1,5 @@
 import { readEntry } from '../kernel/log/entries.ts'
 import { textOf } from '../kernel/log/message.ts'
-import { hashText } from '../kernel/text/hash.ts'
 import { checkCount, checkOptions, checkText, invalid } from '../kernel/text/json.ts'
 import { checkContext } from '../operations/context-at.ts'
 import { kernelOf } from '../operations/kernel-of.ts'
@@ -278,19 +277,12 @@ async function open(run: RunState): Promise<Message | undefined> {
     return known
   }
   goOn(run)
-  const opId = opIdOf(inputs)
-  const written = await write(run, inputs, { ...(opId !== undefined && { opId }) })
+  const written = await write(run, inputs)
   run.round = written.messages.findLast(({ role }) => role === 'user')?.id ?? run.round
   if (written.repeated) return answerTo(inputs.at(-1)?.id, await transcript.recent(LOOK_BACK))
   // What is said may itself hold calls that wait.
   await settle(run, how, written.messages)
   return undefined
-}
-
-/** Names the op by the ids of what is said, where all of it has some. */
-function opIdOf(inputs: readonly MessageInput[]): string | undefined {
-  const ids = inputs.flatMap(({ id }) => id ?? [])
-  return ids.length === inputs.length ? `run/${hashText(JSON.stringify(ids))}` : undefined
 }
 
 function inputsOf(input: RunOptions['input']): readonly MessageInput[] {

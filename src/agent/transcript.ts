@@ -7,13 +7,12 @@ import type { AgentCall } from './events.ts'
 export interface Transcript {
   /** The newest messages as they show, newest last, widened to whole steps. */
   recent(messages: number): Promise<readonly Message[]>
-  /** Contract: writes all or none; the same ids, or the same `opId`, again write nothing. */
+  /** Contract: writes all or none; the same ids again write nothing. */
   append(messages: readonly MessageInput[], options?: WriteOptions): Promise<Written>
   context(request: ContextRequest): Promise<Context>
 }
 
 export interface WriteOptions {
-  readonly opId?: string
   /** The round to join. */
   readonly round?: string
 }

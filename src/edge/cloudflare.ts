@@ -9,6 +9,7 @@ export { SessionObject } from './objects/session-object.ts'
 export type {
   DeploymentSettings,
   LeaseSettings,
+  ModelParts,
   SessionBudgets,
   SessionSettings,
   TenantBudgets,

@@ -2,7 +2,7 @@
  * `plimsoll/inspector`: what model calls were given, against the line. Importing it registers
  * nothing: see `plimsoll/inspector/define`.
  */
-export type { OpenedFile } from './model/desk.ts'
+export type { OpenedFile } from './model/opened-file.ts'
 export {
   clientSource,
   type InspectedClient,

@@ -239,6 +239,8 @@ export interface TailPart {
   readonly sections: readonly Section[]
   /** Ids of what it shows. */
   readonly ids?: readonly string[]
+  /** Of `tail`: what did not show as it should, for the receipt of this call. */
+  readonly failures?: Receipt['failures']
 }
 
 export interface Showing {

@@ -44,4 +44,14 @@ export interface Certificate {
   readonly confirmed: readonly Holder[]
   /** Who may hold it for a while; nothing here can say until when. */
   readonly pending: readonly Holder[]
+  /** Of a synced store: see `SyncedStore.certify`. */
+  readonly replicas?: Replicas
+}
+
+/** Replicas of a scope, each by a random name that it has in this scope alone. */
+export interface Replicas {
+  /** These hold nothing of all that is deleted in the scope. */
+  readonly confirmed: readonly string[]
+  /** These have not said so yet; one that is lost never does. */
+  readonly pending: readonly string[]
 }

@@ -83,13 +83,29 @@ export interface PullRequest {
    * names are sent back.
    */
   readonly known?: readonly { readonly from: number; readonly to: number }[]
+  /**
+   * What the replica is called here: random, and of this scope alone. The home notes up to which
+   * seq it holds nothing of what was deleted. Absent: nothing is noted.
+   */
+  readonly replica?: string
+}
+
+/** What a home knows of its replicas. */
+export interface Confirmations {
+  /**
+   * By name, the last that told theirs: up to which seq each holds nothing of what was deleted
+   * before. -1: it may hold what was erased.
+   */
+  readonly replicas?: readonly { readonly name: string; readonly seq: number }[]
+  /** Newest seq that emptied something; 0: none since the last erase. */
+  readonly emptiedAt?: number
 }
 
 /** An op of the home's log. Of those that are known, only `opId`. */
 export type PulledOp = SyncOp | { readonly opId: string }
 
 export type PullAnswer =
-  | {
+  | (Confirmations & {
       /** Empty: nothing was ever written there. */
       readonly generation: string
       /** The cursor that was asked about. */
@@ -101,7 +117,7 @@ export type PullAnswer =
       readonly anchor: string
       /** Newest seq of the home. */
       readonly head: number
-    }
+    })
   /**
    * The replica's place is not in the log: that was erased, or restored to an older state and went
    * on from there. Or it is older than what the home still tells of deletions.

@@ -65,6 +65,8 @@ export interface CallFigures {
   readonly sections: readonly { readonly name: SectionName | 'tools'; readonly tokens: number }[]
   /** Tokens at the beginning that repeat the previous request. */
   readonly hit: number
+  /** The same in whole blocks, as the optimum counts; only where that was asked for. */
+  readonly repeated?: number
   /** When the epoch is a new one. */
   readonly cause?: EpochCause
 }
@@ -180,18 +182,25 @@ export class Tally {
     this.#capped += capped
     this.#wanted += wanted.length
     this.#retained += wanted.filter((word) => pieces.some(({ text }) => text.includes(word))).length
-    this.#measure(context, tokens)
+    const repeated = this.#measure(context, tokens)
     for (const { rule } of lint(request, provider)) count(this.#rules, rule)
     if (cause) count(this.#epochs, cause)
-    return { tokens, sections: sectionsOf(context, tokens), hit, ...(cause && { cause }) }
+    return {
+      tokens,
+      sections: sectionsOf(context, tokens),
+      hit,
+      ...(repeated !== undefined && { repeated }),
+      ...(cause && { cause }),
+    }
   }
 
   #leastNow(): number {
     return this.#line && this.#calls.length > 0 ? this.#line.cost(this.#calls) : 0
   }
 
-  #measure({ blocks }: Context, tokens: number): void {
-    if (!this.#line) return
+  /** @returns tokens of whole blocks that repeat the request before */
+  #measure({ blocks }: Context, tokens: number): number | undefined {
+    if (!this.#line) return undefined
     const before = this.#blocks
     const changed = blocks.findIndex((block, index) => !isSame(block, before[index]))
     const rest = blocks.slice(changed < 0 ? blocks.length : changed)
@@ -204,6 +213,7 @@ export class Tally {
     this.#floor = this.#line.floor
     this.#below += shown < this.#line.leastOf(this.#floor) ? 1 : 0
     this.#calls.push({ end: this.#line.length, shown, tail: tokensOf('tail') })
+    return hit
   }
 
   #optimum(): Pick<Figures, 'optimum'> {

@@ -16,6 +16,21 @@ export interface LineCall {
   readonly tail: number
 }
 
+/** A request of the optimum: its tokens, and how many of them repeat the request before. */
+export interface LineRequest {
+  readonly tokens: number
+  readonly repeated: number
+}
+
+/** How windows went up to a call. */
+interface Way {
+  /** Where its newest window begins. */
+  readonly from: number
+  readonly cost: number
+  readonly request?: LineRequest
+  readonly before?: Way
+}
+
 /**
  * What the calls of one conversation cost at least with a window that is an end of the
  * conversation, which is known in advance: never over the cap, and at each call at least as many
@@ -58,41 +73,57 @@ export class Line {
 
   /** Cost of all calls together. */
   cost(calls: readonly LineCall[]): number {
+    return this.requests(calls).reduce((sum, { tokens, repeated }) => sum + costOf(tokens, repeated), 0)
+  }
+
+  /** The requests of the cheapest windows, one a call. */
+  requests(calls: readonly LineCall[]): readonly LineRequest[] {
     // A window that begins before what its calls allow costs more than one that begins there.
     const latest = calls.map((call) => this.#sum(call.end) - this.#least(call))
     const beginnings = [...new Set(latest)].sort((one, other) => one - other)
-    /** Least cost so far, by where the newest window begins, in their order. */
-    let costs: readonly (readonly [from: number, cost: number])[] = [[Number.NEGATIVE_INFINITY, 0]]
+    /** The cheapest ways so far, by where the newest window begins, in their order. */
+    let ways: readonly Way[] = [{ from: Number.NEGATIVE_INFINITY, cost: 0 }]
     let before: LineCall | undefined
     for (const [index, call] of calls.entries()) {
       const end = this.#sum(call.end)
       const first = end - Math.max(this.#room - call.tail, this.#least(call))
-      const next: [number, number][] = []
+      const next: Way[] = []
       let place = 0
       /** Of windows that do not begin after this one. */
-      let least = Number.POSITIVE_INFINITY
+      let cheapest: Way | undefined
       for (const from of beginnings) {
         if (from < first) continue
         if (from > (latest[index] as number)) break
-        let same = Number.POSITIVE_INFINITY
-        for (; place < costs.length; place++) {
-          const [begun, cost] = costs[place] as readonly [number, number]
-          if (begun > from) break
-          if (begun === from) same = cost
-          least = Math.min(least, cost)
+        let same: Way | undefined
+        for (; place < ways.length; place++) {
+          const way = ways[place] as Way
+          if (way.from > from) break
+          if (way.from === from) same = way
+          if (way.cost < (cheapest?.cost ?? Number.POSITIVE_INFINITY)) cheapest = way
         }
         const tokens = this.#head + end - from + call.tail
-        const repeated = before ? this.#head + this.#sum(before.end) - from : 0
-        const cost = Math.min(
-          least + costOf(tokens, before ? this.#head : 0),
-          same + costOf(tokens, repeated),
-        )
-        next.push([from, cost])
+        for (const [way, repeated] of [
+          [cheapest, before ? this.#head : 0],
+          [same, before ? this.#head + this.#sum(before.end) - from : 0],
+        ] as const) {
+          if (!way) continue
+          const cost = way.cost + costOf(tokens, repeated)
+          const held = next.at(-1)
+          if (held?.from !== from) next.push({ from, cost, request: { tokens, repeated }, before: way })
+          else if (cost < held.cost)
+            next[next.length - 1] = { from, cost, request: { tokens, repeated }, before: way }
+        }
       }
-      costs = next
+      ways = next
       before = call
     }
-    return Math.min(...costs.map(([, cost]) => cost))
+    const requests: LineRequest[] = []
+    let way = ways.reduce<Way | undefined>(
+      (least, one) => (least && least.cost <= one.cost ? least : one),
+      undefined,
+    )
+    for (; way?.request; way = way.before) requests.push(way.request)
+    return requests.reverse()
   }
 
   /** Tokens that the window of a call has to hold. */

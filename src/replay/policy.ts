@@ -63,6 +63,6 @@ export interface Settings {
 
 export type Policy = (conversation: Conversation, settings: Settings) => Chooser
 
-export function isRefusal(outcome: Choice | Refusal): outcome is Refusal {
+export function isRefusal(outcome: object): outcome is Refusal {
   return 'reason' in outcome
 }

@@ -1,9 +1,10 @@
 import { SECRET } from '../kernel/context/secret.ts'
+import { nothingWritten } from '../kernel/log/decide.ts'
 import { hasBody, isEntry, type LogRow, type RegisterRow, type ScopeStore } from '../ports/store.ts'
-import type { PullAnswer, PulledOp, PullRequest } from '../ports/sync.ts'
+import type { Confirmations, PullAnswer, PulledOp, PullRequest } from '../ports/sync.ts'
 import { utf8Length } from '../ports/utf8-length.ts'
 import { begin, type HomeParts, restless } from './home.ts'
-import { type HomeState, readState } from './home-state.ts'
+import { confirmedBy, type HomeState, isNews, readState, written } from './home-state.ts'
 import { opsIn, pulledOp } from './pulled.ts'
 import { NO_GENERATION } from './state.ts'
 import { tokOf } from './tok.ts'
@@ -53,9 +54,28 @@ export async function answerPull(
     const [tok, seen, seenTok] = anchor.split(' ')
     const isSeen = seen === undefined || (await tokAt(scope, state.since + Number(seen))) === seenTok
     if (tok !== page.anchor || !isSeen) return { reset: 'diverged', ...reset }
-    return answerOf(scope, request, state, page, most, bytes)
+    const answer = await answerOf(scope, request, state, page, most, bytes)
+    return { ...answer, ...(await confirmations(scope, request, state)) }
   }
   throw restless('pull')
+}
+
+/** What is known of replicas, with what the place of this one says. */
+async function confirmations(
+  scope: ScopeStore,
+  { generation, replica, cursor }: PullRequest,
+  state: HomeState,
+): Promise<Confirmations> {
+  let { replicas, emptiedAt } = state
+  // Of who knows no log by its name, nobody knows what it holds of another one.
+  if (replica === undefined || generation !== state.generation) return {}
+  if (isNews(state, replica, cursor))
+    await scope.commit([], (_, rows) => {
+      const after = confirmedBy(rows, generation, replica, cursor)
+      if (after) ({ replicas, emptiedAt } = after)
+      return { ...nothingWritten([]), ...(after && { replica: written(after) }) }
+    })
+  return { ...(replicas && { replicas }), ...(emptiedAt !== undefined && { emptiedAt }) }
 }
 
 interface PullPage {

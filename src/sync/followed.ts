@@ -60,10 +60,13 @@ export class Followed {
   }
 
   /** Runs something on the replica of a scope. */
-  async with<Result>(scope: Scope, work: (replica: Replica) => Promise<Result>): Promise<Result> {
+  async with<Result>(
+    scope: Scope,
+    work: (replica: Replica, sync: ScopeSync) => Promise<Result>,
+  ): Promise<Result> {
     const sync = this.use(scope)
     try {
-      return await work(sync.replica)
+      return await work(sync.replica, sync)
     } finally {
       this.unuse(sync)
     }

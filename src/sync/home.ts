@@ -1,12 +1,14 @@
 import { SECRET } from '../kernel/context/secret.ts'
 import { decide, nothingWritten, reindexed } from '../kernel/log/decide.ts'
+import type { Replicas } from '../ports/certificate.ts'
 import { PlimsollError } from '../ports/errors.ts'
-import type { Envelope, OpResult, RejectReason, SealedOp } from '../ports/op.ts'
-import type { Decision, LogRow, ReplicaChange, Rows, ScopeStore, Store } from '../ports/store.ts'
+import type { Envelope, OpResult, RejectReason, Scope, SealedOp } from '../ports/op.ts'
+import type { Decision, LogRow, Rows, ScopeStore, Store } from '../ports/store.ts'
 import type { PushAnswer, PushRejection, PushRequest, PushResult, SyncOp } from '../ports/sync.ts'
+import { replicasOf } from './confirmations.ts'
 import { deciding } from './deciding.ts'
 import { lacking } from './home-attachments.ts'
-import { type HomeState, homeStateIn, STATE_ROW } from './home-state.ts'
+import { afterEmptied, afterErase, type HomeState, homeStateIn, readState, written } from './home-state.ts'
 import { attachmentsOf } from './pulled.ts'
 import { pushedOps, secretBeside } from './pushed.ts'
 import { NO_GENERATION } from './state.ts'
@@ -19,11 +21,6 @@ export interface HomeParts {
    * bits in hex.
    */
   readonly newTok: () => string
-}
-
-function written(state: HomeState): ReplicaChange {
-  const value = JSON.stringify(state)
-  return { state: value, outbox: [{ order: STATE_ROW, value }] }
 }
 
 /**
@@ -66,12 +63,16 @@ export function accepted(
   })
   // Of a log from before it was a home, nobody knows here where it begins: `begin` finds out.
   const hasBegun = before ? !decision.erase : rows.head.seq > 0 && !decision.erase
-  if (hasBegun || decision.replica) return { ...decision, log }
+  if (hasBegun || decision.replica) {
+    const after = decision.replica ? undefined : afterEmptied(before, decision)
+    return { ...decision, log, ...(after && { replica: written(after) }) }
+  }
   const erase = decision.erase ? log.find(({ kind }) => kind === 'erase') : undefined
   const state: HomeState = {
     generation: newTok(),
     since: erase?.seq ?? sinceOf(log[0]),
     erased: before ? [...before.erased, before.generation] : [],
+    ...(before && afterErase(before)),
   }
   return { ...decision, log, replica: written(state) }
 }
@@ -79,6 +80,19 @@ export function accepted(
 /** Whether what a message names is to be kept beside it. */
 function namedBeside(row: LogRow): boolean {
   return row.body !== null && attachmentsOf(row) === undefined
+}
+
+/**
+ * Which replicas of a scope hold nothing of all that is deleted in it, at their home: see
+ * `SyncedStore.certify`.
+ */
+export async function replicasAt(store: Store, scope: Scope): Promise<Replicas> {
+  const opened = store.open(scope)
+  try {
+    return replicasOf((await readState(opened)) ?? {})
+  } finally {
+    await opened.close()
+  }
 }
 
 /** Where a log begins, by its first row: one that was copied need not begin with 1. */

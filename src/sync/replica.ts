@@ -20,6 +20,7 @@ import {
   type WholeOp,
   waitingIn,
 } from './state.ts'
+import { newTok } from './tok.ts'
 import { changed, type View, viewOf, withoutWanted } from './view.ts'
 import { scrubbed, writtenBy } from './write.ts'
 
@@ -297,13 +298,17 @@ export class Replica {
         dead.filter(({ order }) => !known.includes(order)),
         decision.emptied,
       )
-      const { last } = stateIn(replica.state)
-      const wanted = wants.map((id, index) => outboxRow({ order: last + 1 + index, wants: id }))
+      const next = stateIn(replica.state)
+      const wanted = wants.map((id, index) => outboxRow({ order: next.last + 1 + index, wants: id }))
       return {
         ...decision,
         replica: {
           ...replica,
-          ...(wanted.length > 0 && { state: numbered(replica.state, last + wanted.length) }),
+          state: JSON.stringify({
+            replica: newTok(),
+            ...next,
+            last: next.last + wanted.length,
+          } satisfies ReplicaState),
           outbox: [
             ...(replica.outbox ?? []).filter(({ order }) => !dropped.includes(order)),
             ...left.map(outboxRow),

@@ -99,7 +99,7 @@ function emptied(
   rows: Rows,
 ): Decision {
   const { last } = stateIn(rows.replica)
-  const state: ReplicaState = { ...(generation !== undefined && { generation }), ...NO_STATE, last }
+  const state: ReplicaState = { ...named(generation, rows), last }
   const again = decideAgain(
     left,
     emptyRows(rows),
@@ -140,11 +140,7 @@ export function resetDiverged(
     ...one,
     order: last + 1 + index,
   }))
-  const state: ReplicaState = {
-    ...(generation !== undefined && { generation }),
-    ...NO_STATE,
-    last: last + outbox.length,
-  }
+  const state: ReplicaState = { ...named(generation, rows), last: last + outbox.length }
   return {
     ...nothingWritten([]),
     replica: {
@@ -152,6 +148,16 @@ export function resetDiverged(
       outbox: outbox.map(outboxRow),
       sent: held.map(({ waiting: { order } }) => order),
     },
+  }
+}
+
+/** A replica that knows nothing of that log yet. */
+function named(generation: string | undefined, rows: Rows): ReplicaState {
+  const { replica } = stateIn(rows.replica)
+  return {
+    ...(generation !== undefined && { generation }),
+    ...NO_STATE,
+    ...(replica !== undefined && { replica }),
   }
 }
 

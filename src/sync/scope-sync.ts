@@ -1,5 +1,6 @@
 import type { Scope } from '../ports/op.ts'
 import {
+  type Confirmations,
   PUSH_OPS,
   PUSH_UNITS,
   type PullAnswer,
@@ -11,7 +12,14 @@ import {
 } from '../ports/sync.ts'
 import { newPace } from './pace.ts'
 import type { Replica } from './replica.ts'
-import { mayDiffer, NO_GENERATION, type Refusal, type Waiting, type Wanted } from './state.ts'
+import {
+  mayDiffer,
+  NO_GENERATION,
+  type Refusal,
+  type ReplicaState,
+  type Waiting,
+  type Wanted,
+} from './state.ts'
 import { newTok } from './tok.ts'
 import type { View } from './view.ts'
 
@@ -80,6 +88,8 @@ export class ScopeSync {
   readonly #failed = new Set<string>()
   /** Whether this is to fetch attachments at all. */
   mayFetch = true
+  /** What the home told last of its replicas. */
+  confirmations: Confirmations = {}
   /** Most ops of a push: one that cannot be sent is not to block others. */
   #most = PUSH_OPS
 
@@ -238,13 +248,14 @@ export class ScopeSync {
     // What was erased here is erased at home before anything of it comes back.
     if (state.erasing || !this.isPullDue) return undefined
     this.#asked = this.#pulls
-    const { generation, seq: cursor, anchor } = state
+    const { generation, seq: cursor, anchor, replica } = state
     const known = this.#isWhole ? [] : rangesOf(this.#known(waiting, cursor)).slice(0, MOST_KNOWN)
     return {
       ...(generation !== undefined && { generation }),
       cursor,
       anchor,
       ...(known.length > 0 && { known }),
+      ...(replica !== undefined && { replica }),
     }
   }
 
@@ -270,8 +281,17 @@ export class ScopeSync {
     const isWaiting = ({ envelope }: Waiting) => this.#refusals.has(envelope.opId)
     if (answer.cursor < answer.head || waiting.some(isWaiting)) this.isPullDue = true
     else this.#pulled = this.#asked
+    this.#hear(answer, state)
     this.isPushDue ||= waiting.some(({ envelope }) => !this.#acks.has(envelope.opId))
     return { hasMoved: answer.cursor > request.cursor || refused.length > 0, refused }
+  }
+
+  /** What the home knows of replicas. What was emptied here, it is told once. */
+  #hear({ replicas = [], emptiedAt = 0 }: Confirmations, { replica, seq }: ReplicaState): void {
+    const own = replicas.find(({ name }) => name === replica)
+    const isNews = emptiedAt <= seq && this.confirmations.emptiedAt !== emptiedAt
+    if (own && own.seq < emptiedAt && isNews) this.isPullDue = true
+    this.confirmations = { replicas, emptiedAt }
   }
 
   /** Looks at the replica; what is known of another log is forgotten. */

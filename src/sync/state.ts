@@ -20,6 +20,8 @@ export interface ReplicaState {
    * here of the user's: these are still to be looked at.
    */
   readonly gone?: readonly Name[]
+  /** See `PullRequest.replica`. Absent: nothing was fetched yet. */
+  readonly replica?: string
   /** An erase waits, before all else: what was written since is of the log that begins with it. */
   readonly erasing?: true
 }

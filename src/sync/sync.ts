@@ -1,4 +1,5 @@
 import type { Channel, Lock, Network } from '../platform/tabs.ts'
+import type { Certificate } from '../ports/certificate.ts'
 import type { Host } from '../ports/host.ts'
 import type { HomeClock } from '../ports/lease.ts'
 import type { Scope } from '../ports/op.ts'
@@ -85,6 +86,14 @@ export interface SyncedStore extends Store {
   resolve(refused: Refused, resolution: Resolution): Promise<void>
   /** Forgets what was refused. */
   discard(refused: Refused): Promise<void>
+  /**
+   * A certificate of forgetting with the replicas of its scope, as the home told last: which hold
+   * nothing of all that is deleted there, this device among them, and which have not said so. Where
+   * a delete still waits here, none has. Wait for {@link settled} before.
+   *
+   * @param scope a session's, or that of the user: what derives in others goes with theirs
+   */
+  certify(scope: Scope, certificate: Certificate): Promise<Certificate>
   /** Keeps a scope up to date that is not open. @returns what ends it */
   follow(scope: Scope): () => void
   /** Sends and fetches nothing until {@link resume}; writing goes on. */

@@ -1,5 +1,6 @@
 import type { Scope } from '../ports/op.ts'
 import type { ScopeStore } from '../ports/store.ts'
+import { replicasOf } from './confirmations.ts'
 import { Engine } from './engine.ts'
 import { replicaStore } from './followed.ts'
 import { replicaScope } from './replica-scope.ts'
@@ -43,6 +44,12 @@ export function syncedStore(options: SyncOptions): SyncedStore {
       await refusals.discard(refused)
       engine.tell()
     },
+    certify: (scope, certificate) =>
+      followed.with(scope, async (replica, { confirmations }) => {
+        const { waiting } = await replica.refreshed()
+        const isForgetting = waiting.some(({ envelope: { kind } }) => kind === 'delete' || kind === 'erase')
+        return { ...certificate, replicas: replicasOf(confirmations, isForgetting) }
+      }),
     follow: (scope) => {
       const sync = followed.use(scope)
       let isEnded = false

@@ -1,9 +1,9 @@
-import { newSecret } from '../platform/secret.ts'
+import { randomHex } from '../platform/secret.ts'
 import type { LogRow } from '../ports/store.ts'
 
 /** A random value: 96 bits in hex. */
 export function newTok(): string {
-  return newSecret().slice(0, 24)
+  return randomHex(12)
 }
 
 /**

@@ -27,6 +27,8 @@ import { BODY_LEVELS, type Fields, isDeeper, opFromWire, opsToWire, type Scoped 
 const LEVELS_AROUND = 8
 /** Longest key, and longest name of an entry, a register or an op, in UTF-8 bytes. */
 const MOST_NAME_BYTES = 512
+/** Longest name of a replica. */
+const MOST_REPLICA_BYTES = 64
 /** Most stretches of {@link PullRequest.known}. */
 const MOST_KNOWN = 512
 /** Kinds of log rows that no mark may take. */
@@ -48,10 +50,11 @@ export function decodePush(text: string): Scoped<PushRequest> {
 
 /** @throws as {@link decodePush} */
 export function decodePull(text: string): Scoped<PullRequest> {
-  return decodeRequests('pull', text, (read, { generation, cursor, anchor = '', limit, known }) => ({
+  return decodeRequests('pull', text, (read, { generation, cursor, anchor = '', limit, known, replica }) => ({
     ...(generation !== undefined && { generation: read.generation('generation', generation) }),
     cursor: read.count('cursor', cursor),
     anchor: read.name('anchor', anchor, 0),
+    ...(replica !== undefined && { replica: read.name('replica', replica, 1, MOST_REPLICA_BYTES) }),
     ...(limit !== undefined && { limit: read.count('limit', limit, 1) }),
     ...(known !== undefined && {
       known: read.list('known', known, MOST_KNOWN).map((pair, place) => {
@@ -87,7 +90,12 @@ export function encodePullAnswers(answers: Answers<PullAnswer>, time = answers.t
   return encodeAnswers(answers, time, (answer) =>
     'reset' in answer
       ? answer
-      : { ...answer, anchor: answer.anchor || undefined, ops: opsToWire(answer.ops) },
+      : {
+          ...answer,
+          anchor: answer.anchor || undefined,
+          ops: opsToWire(answer.ops),
+          replicas: answer.replicas?.map(({ name, seq }) => [name, seq]),
+        },
   )
 }
 
@@ -186,11 +194,11 @@ class Reader {
     return checkCount(this.operation, this.path(name), value, least)
   }
 
-  /** A well-formed text of `least` to 512 bytes. */
-  name(name: string, value: unknown, least = 1): string {
+  /** A well-formed text of `least` to `most` bytes. */
+  name(name: string, value: unknown, least = 1, most = MOST_NAME_BYTES): string {
     const text = checkText(this.operation, this.path(name), value)
-    if (text.length >= least && utf8Length(text) <= MOST_NAME_BYTES) return text
-    throw this.invalid(name, `must have ${least} to ${MOST_NAME_BYTES} bytes`)
+    if (text.length >= least && utf8Length(text) <= most) return text
+    throw this.invalid(name, `must have ${least} to ${most} bytes`)
   }
 
   generation(name: string, value: unknown): string {

@@ -36,12 +36,13 @@ export function encodePush(requests: Scoped<PushRequest>): string {
 }
 
 export function encodePull(requests: Scoped<PullRequest>): string {
-  return encodeRequests(requests, ({ generation, cursor, anchor, limit, known }) => ({
+  return encodeRequests(requests, ({ generation, cursor, anchor, limit, known, replica }) => ({
     generation,
     cursor,
     anchor: anchor || undefined,
     limit,
     known: known?.map(({ from, to }) => [from, to]),
+    replica,
   }))
 }
 
@@ -67,7 +68,7 @@ export function decodePushAnswers(text: string): Answers<PushAnswer> {
 
 /** @throws as {@link decodePushAnswers} */
 export function decodePullAnswers(text: string): Answers<PullAnswer> {
-  return decodeAnswers(text, ({ generation, reset, from, ops, cursor, anchor = '', head }) =>
+  return decodeAnswers(text, ({ generation, reset, from, ops, cursor, anchor = '', head, ...told }) =>
     reset !== undefined
       ? { reset: string(reset) as 'erased', generation: string(generation) }
       : {
@@ -77,6 +78,10 @@ export function decodePullAnswers(text: string): Answers<PullAnswer> {
           cursor: number(cursor),
           anchor: string(anchor),
           head: number(head),
+          ...(told.replicas !== undefined && {
+            replicas: pairs(told.replicas).map(([name, seq]) => ({ name: string(name), seq: number(seq) })),
+          }),
+          ...(told.emptiedAt !== undefined && { emptiedAt: number(told.emptiedAt) }),
         },
   )
 }

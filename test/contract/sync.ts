@@ -424,6 +424,42 @@ export function describeSync(name: string, openHome: () => SyncHome | Promise<Sy
       })
     })
 
+    describe('a replica', () => {
+      const named = (replica: string, page: Page) => ({ ...placeIn(page), replica })
+      const toldIn = ({ replicas = [], emptiedAt }: Page) => [
+        Object.fromEntries(replicas.map(({ name, seq }) => [name, seq])),
+        emptiedAt,
+      ]
+
+      it('that tells its name is told who holds nothing of what was deleted', async () => {
+        const home = await open()
+        const { generation } = await home.write('', say('m1'), say('m2'))
+        const first = await home.pull()
+        // Of who names no log, nothing is noted.
+        expect(toldIn(await home.pull({ ...START, replica: 'one' }))).toEqual([{}, undefined])
+        expect(toldIn(await home.pull(named('one', first)))).toEqual([{ one: 2 }, undefined])
+        expect(toldIn(await home.pull(named('two', first)))).toEqual([{ one: 2, two: 2 }, undefined])
+        await home.write(generation, remove('d1', 'entry:m1'))
+        const page = await home.pull(named('one', first))
+        expect(toldIn(page)).toEqual([{ one: 2, two: 2 }, 3])
+        expect(toldIn(await home.pull(named('one', page)))).toEqual([{ one: 3, two: 2 }, 3])
+        await home.write(generation, say('m3'))
+        expect(toldIn(await home.pull(named('two', page)))).toEqual([{ one: 3, two: 3 }, 3])
+      })
+
+      it('has confirmed no erase before it names the log after it', async () => {
+        const home = await open()
+        const { generation } = await home.write('', say('m1'))
+        const before = await home.pull()
+        await home.pull(named('one', before))
+        await home.pull(named('two', before))
+        const erased = await home.push(generation, { kind: 'erase', opId: 'e1' })
+        expect(await home.ask(named('one', before))).toMatchObject({ reset: 'erased' })
+        const after = { ...START, generation: erased.generation }
+        expect(toldIn(await home.pull({ ...after, replica: 'two' }))).toEqual([{ one: -1, two: 0 }, 0])
+      })
+    })
+
     describe('an erase', () => {
       it('leaves nothing, and begins a log of another generation', async () => {
         const home = await open()

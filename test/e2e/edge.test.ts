@@ -157,7 +157,7 @@ describe('what a caller is refused', () => {
     await call(token, 'POST', `${at}/messages`, message('m1', 'Hi.'))
     for (const [method, path, body, status] of [
       ['GET', '/v1/sessions/nowhere', undefined, 404],
-      ['POST', '/v1/sessions/nowhere/chat', { message: 'Hi.' }, 404],
+      ['POST', '/v1/sessions/nowhere/context', {}, 404],
       ['GET', '/v1/me/skills/nothing', undefined, 404],
       ['GET', `${at}/chat/nothing`, undefined, 204],
       ['DELETE', `${at}/messages/nothing`, undefined, 404],

@@ -8,6 +8,7 @@ import type { Stemmer } from '../../src/ports/stemmer.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { englishStemmer } from '../../src/stemmer.ts'
 import { type FullSession, fullMemory } from '../contract/full-memory.ts'
+import { notingEmbedder, vectorsBy } from './embedder.ts'
 import { people, type Random, randomFrom, sentenceFrom, things } from './recall-texts.ts'
 
 /**
@@ -78,6 +79,30 @@ export function describeSessionRecall(
       expect([found, left, hidden].map((all) => hashText(all.join('\n')))).toEqual(GOLDEN)
       await session.close()
     }, 120_000)
+
+    it('finds by vectors what shares no word, and a reopen makes none again', async () => {
+      let store = open()
+      const said = Array.from({ length: 40 }, (_, at) =>
+        at === 7 ? 'A hound sleeps.' : `Number ${at} is said.`,
+      )
+      const find = async (made: number): Promise<void> => {
+        const embedder = notingEmbedder()
+        const scope = { ...SCOPE, sessionId: 'by-vectors' }
+        const session = fullMemory({
+          store,
+          budget: 16_000,
+          recall: { vectors: vectorsBy(embedder) },
+        }).session(scope)
+        if (made > 0)
+          await session.append(said.map((content, at) => ({ id: `v${at}`, role: 'user', content })))
+        expect((await session.recall.find('puppy')).map(({ id }) => id)[0]).toBe('v7')
+        expect(embedder.passages).toHaveLength(made)
+        await session.close()
+      }
+      await find(said.length)
+      store = await again(store)
+      await find(0)
+    })
   })
 }
 

@@ -3,11 +3,13 @@
  * in a fresh folder beside what the bridge joins, checks the program of `strangers/` under strict
  * types, and runs it twice, in processes of their own: the second has to know what the first was
  * told. Prints the seconds of all that but the packing. Needs a registry; about a minute each.
+ * `--only ai-sdk`: those of that name.
  */
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { parseAst } from 'vite'
 import { packed, project, run } from './library.ts'
 
@@ -18,6 +20,9 @@ const BESIDE: Readonly<Record<string, readonly string[]>> = {
   mcp: ['@modelcontextprotocol/server@2.4.0', '@modelcontextprotocol/client@2'],
   'assistant-ui': ['@assistant-ui/react@0.15.20', 'react@19', 'react-dom@19', '@types/react@19'],
   langgraph: ['@langchain/langgraph@1.7.3', '@langchain/core@1.4.0'],
+  'ai-sdk-5': ['ai@5.0.277', 'zod@^4.6.6'],
+  'ai-sdk-6': ['ai@6.0.326', 'zod@^4.6.6'],
+  'ai-sdk-7': ['ai@7.0.173', 'zod@^4.6.6'],
 }
 /** What is checked with it beside the path, by program. */
 const ALSO: Readonly<Record<string, string>> = { 'assistant-ui': 'assistant-ui-versions.ts' }
@@ -51,11 +56,12 @@ function walk(folder: string, tarball: string, name: string): number {
   return (Date.now() - started) / 1000
 }
 
+const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } })
 const workplace = mkdtempSync(join(tmpdir(), 'plimsoll-strangers-'))
 let failures = 0
 try {
   const tarball = packed(workplace, '--ignore-scripts')
-  for (const name of Object.keys(BESIDE)) {
+  for (const name of Object.keys(BESIDE).filter((one) => one.includes(values.only))) {
     const source = readFileSync(join(import.meta.dirname, 'strangers', `${name}.ts`), 'utf8')
     const { length } = parseAst(stripTypeScriptTypes(source)).body
     try {

@@ -13,6 +13,10 @@ interface Listening {
 /** 1 November 2026, UTC. */
 export const START = Date.UTC(2026, 10, 1)
 
+/** Milliseconds; limits that models and features are given are longer. */
+const LONGEST_PAUSE = 500
+
+declare function queueMicrotask(callback: () => void): void
 declare function btoa(text: string): string
 declare function atob(text: string): string
 
@@ -40,9 +44,11 @@ export class CountingHost {
   /** Always the same, so that names which are equal in one build are in the other. */
   readonly newSecret = (): string => '0'.repeat(64)
 
-  readonly timeout = (_ms: number): { readonly signal: Listening; readonly clear: () => void } => {
+  /** A pause between two tries ends at once, as no command could end it. */
+  readonly timeout = (ms: number): { readonly signal: Listening; readonly clear: () => void } => {
     const wait = new Abortable()
-    this.#waits.add(wait)
+    if (ms <= LONGEST_PAUSE) queueMicrotask(() => wait.abort(new Error('the pause has ended')))
+    else this.#waits.add(wait)
     return { signal: wait, clear: () => void this.#waits.delete(wait) }
   }
 

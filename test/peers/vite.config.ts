@@ -25,6 +25,23 @@ const own: Plugin = {
   },
 }
 
+/** The majors of the AI SDK, by the package that each is here; 7 is that of the checkout. */
+const AI_SDK = { 5: 'ai-5', 6: 'ai-6', 7: 'ai' }
+
+/** Puts one major of the SDK in the place of `ai`, for the bridge and for its test. */
+function aiSdk(instead: string): Plugin {
+  return {
+    name: instead,
+    enforce: 'pre',
+    resolveId(name, _, options) {
+      const own = /^ai(\/.*)?$/.exec(name)
+      return own && instead !== 'ai'
+        ? this.resolve(instead + (own[1] ?? ''), import.meta.filename, options)
+        : null
+    },
+  }
+}
+
 /** Names of cases are those of their suites and their own, one after the other. */
 const skips = FILES.flatMap(({ skips = [] }) => skips)
 const testNamePattern = new RegExp(`^(?!.*(?:${skips.join('|')}))`)
@@ -45,6 +62,16 @@ export default defineConfig({
         plugins: [own],
         test: { name: 'peers', include: ['test/peers/*.test.ts'], ...shared },
       },
+      ...Object.entries(AI_SDK).map(([major, instead]) => ({
+        resolve: source,
+        plugins: [aiSdk(instead)],
+        test: {
+          name: `peers-ai-sdk-${major}`,
+          include: ['test/peers/ai-sdk/*.test.ts'],
+          env: { AI_SDK: major },
+          ...shared,
+        },
+      })),
       ...(PEERS === undefined
         ? []
         : [

@@ -46,13 +46,13 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll/sync, httpTransport',
     code: `export { httpTransport, sync } from 'plimsoll/sync'`,
-    mostKiB: 21.2,
+    mostKiB: 21.4,
   },
   {
     name: 'plimsoll/sync, httpTransport, for a page that has createMemory and plimsoll/dexie',
     code: `export { httpTransport, sync } from 'plimsoll/sync'`,
     beside: `export { createMemory } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
-    mostKiB: 18,
+    mostKiB: 18.3,
     goalKiB: 8,
   },
   {
@@ -63,7 +63,7 @@ export const BUDGETS: readonly Budget[] = [
       (name) => `@langchain/core/${name}`,
     ),
     beside: `export { createMemory, mapStore } from 'plimsoll'`,
-    mostKiB: 6.6,
+    mostKiB: 6.7,
   },
   {
     name: 'plimsoll/assistant-ui, for a program that has createMemory and mapStore',
@@ -77,7 +77,7 @@ export const BUDGETS: readonly Budget[] = [
     code: `export { PlimsollSession } from '../../src/bridges/openai-agents/index.ts'`,
     from: import.meta.dirname,
     beside: `export { createMemory, mapStore } from 'plimsoll'`,
-    mostKiB: 8.6,
+    mostKiB: 8.7,
   },
   { name: 'plimsoll/client', code: `export { createClient } from 'plimsoll/client'`, mostKiB: 6.5 },
 ]
@@ -85,9 +85,9 @@ export const BUDGETS: readonly Budget[] = [
 /** The widget by one tag, in bytes, gzip -9. */
 export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. */
-  firstLook: 50_000,
+  firstLook: 50_200,
   /** With the memory, and what answers in the browser. */
-  answering: 136_200,
+  answering: 136_300,
   /** Until a conversation of an edge shows. */
   edge: 45_100,
 }

@@ -115,6 +115,8 @@ export async function check(world: World): Promise<void> {
   checkUpdates(world, log)
   await checkForgotten(world, log)
   await checkAttachments(world, log)
+  await checkKnown(world)
+  await checkConfirmed(world)
 }
 
 /**
@@ -135,6 +137,44 @@ async function checkAttachments(world: World, log: readonly LogRow[]): Promise<v
       const isNamed = live.has(id) && !deleted.has(`attachment:${id}`)
       if (isNamed && !isWhole) throw new Broken(`I15: bytes of ${opId} are missing`)
     }
+}
+
+/**
+ * A device that confirmed a delete holds nothing of it, whatever is on its way. Checked before all
+ * has come together, too.
+ */
+export async function checkConfirmed(world: World): Promise<void> {
+  const { generation, since, replicas = [] } = await world.home.state()
+  const log = (await readLog(world.home.scope)).filter(({ seq }) => seq > since)
+  for (const tab of devicesOf(world)) {
+    const state = await tab.state()
+    const found = replicas.find(({ name }) => name === state.replica)
+    if (!found) continue
+    const isBefore = found.seq >= 0 && state.generation !== generation
+    if (isBefore && world.restores === 0) throw new Broken(`I16: device ${tab.device} has another log`)
+    const gone = log.flatMap(({ kind, id, seq }) =>
+      kind === 'delete' && id.startsWith('entry:') && seq - since <= found.seq
+        ? textOf(id.slice('entry:'.length))
+        : [],
+    )
+    const rows = [await readLog(tab.scope), await tab.scope.registers(''), await tab.outbox()]
+    const text = JSON.stringify(rows)
+    for (const one of gone)
+      if (text.includes(one)) throw new Broken(`I16: device ${tab.device} confirmed, and holds ${one}`)
+  }
+}
+
+/** Once all have asked again, the home knows that each has emptied what was deleted. */
+async function checkKnown(world: World): Promise<void> {
+  for (const [index, tab] of world.tabs.entries()) {
+    await world.send('pull', index, 100)
+    while (world.messages.length > 0)
+      await world.deliver(world.messages.shift() as (typeof world.messages)[number])
+    const { replica } = await tab.state()
+    const { replicas, emptiedAt = 0 } = await world.home.state()
+    if (replica !== undefined && !((replicas?.find(({ name }) => name === replica)?.seq ?? -1) >= emptiedAt))
+      throw new Broken(`I16: the home does not know of device ${tab.device}`)
+  }
 }
 
 function checkLog(log: readonly LogRow[]): void {

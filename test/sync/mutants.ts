@@ -3,6 +3,7 @@ import { nothingWritten } from '../../src/kernel/log/decide.ts'
 import { idIn } from '../../src/ports/op.ts'
 import type { Decision, LogRow, OutboxRow, Rows, ScopeStore } from '../../src/ports/store.ts'
 import type { PullAnswer, PulledOp, SyncOp } from '../../src/ports/sync.ts'
+import { homeStateIn, written } from '../../src/sync/home-state.ts'
 import { type Waiting, waitingIn } from '../../src/sync/state.ts'
 import { readLog } from '../contract/samples.ts'
 import type { Message, Sabotage, World } from './world.ts'
@@ -10,6 +11,26 @@ import type { Message, Sabotage, World } from './world.ts'
 type Page = Exclude<PullAnswer, { readonly reset: unknown }>
 
 export const MUTANTS: Readonly<Record<string, Sabotage>> = {
+  'a home that takes what it gave a device for what that has': {
+    home: committing({
+      decision: (decision, { head }) => {
+        const state = homeStateIn(decision.replica?.state)
+        if (!state?.replicas || decision.log.length > 0) return decision
+        const replicas = state.replicas.map((one) => ({ ...one, seq: head.seq - state.since }))
+        return { ...decision, replica: written({ ...state, replicas }) }
+      },
+    }),
+  },
+  'a home that takes an old log for the one after an erase': {
+    home: committing({
+      decision: (decision) => {
+        const state = homeStateIn(decision.replica?.state)
+        if (!state?.replicas || !decision.erase) return decision
+        const replicas = state.replicas.map((one) => ({ ...one, seq: 0 }))
+        return { ...decision, replica: written({ ...state, replicas }) }
+      },
+    }),
+  },
   'a home that writes an op again': { home: committing({ rows: () => ({ results: new Map() }) }) },
   'a home that looks at no anchor': {
     received: async (message, { home }) => {

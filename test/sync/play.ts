@@ -1,5 +1,5 @@
 import { MapScope, MapScopeStore } from '../../src/stores/map.ts'
-import { Broken, check, checkAgain, same, settle, shownBy } from './check.ts'
+import { Broken, check, checkAgain, checkConfirmed, same, settle, shownBy } from './check.ts'
 import type { Command } from './commands.ts'
 import { type Disk, type Place, type Sabotage, World } from './world.ts'
 
@@ -34,6 +34,7 @@ async function broken(run: () => Promise<unknown>): Promise<string | undefined> 
 async function played(commands: readonly Command[], disk: Disk, sabotage: Sabotage = {}): Promise<unknown> {
   const world = await World.of(disk, sabotage)
   for (const command of commands) await world.play(command)
+  await checkConfirmed(world)
   await settle(world)
   await check(world)
   await checkAgain(world)

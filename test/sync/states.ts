@@ -308,7 +308,8 @@ function keyOf(state: State): string {
 
 function textOf(state: State, order: readonly number[]): string {
   const { home, answers, orphans, written, crashes, restores, bookmark } = state
-  const told = ({ tab, ...message }: Answer): string => JSON.stringify([order.indexOf(tab), message])
+  const told = ({ tab, ...message }: Answer): string =>
+    JSON.stringify([order.indexOf(tab), message], nameless)
   const known = (all: readonly Heard[] = []) => all.map(({ opId, message }) => [opId, message.answer]).sort()
   const all = [
     rowsOf(home),
@@ -321,13 +322,18 @@ function textOf(state: State, order: readonly number[]): string {
     restores,
     restores > 0 && bookmark ? rowsOf(bookmark) : 0,
   ]
-  const text = JSON.stringify(all, inOrder)
+  const text = JSON.stringify(all, (key, value) => inOrder(key, nameless(key, value)))
   const names = new Map<string, string>()
   return text.replace(/tok\d+/g, (tok) => {
     const name = names.get(tok) ?? `t${names.size}`
     names.set(tok, name)
     return name
   })
+}
+
+/** Nothing but certificates depends on what replicas have confirmed. */
+function nameless(key: string, value: unknown): unknown {
+  return ['replica', 'replicas', 'emptiedAt'].includes(key) ? undefined : value
 }
 
 function rowsOf({ log, registers, marks, deleted, replica, outbox }: MapScope): unknown {

@@ -426,6 +426,9 @@ export class World {
     if (this.isGone(found) || this.erasedHere.has(found.op.envelope.opId)) return
     const index = this.tabs.findIndex(({ device }) => device === found.by)
     const tab = this.tabs[index] as Tab
+    // An erase may have taken what was attached before.
+    for (const id of found.op.envelope.attachments ?? [])
+      await tab.scope.attach({ id, mediaType: 'image/png', bytes: bytesOf(id) }, 1)
     const [result] = await tab.write([found.op], decide)
     if (result?.status !== 'accepted' || result.repeated) return
     const { generation: _, after: __, ...rest } = found

@@ -23,6 +23,7 @@ import type { ModelEvent, ModelRequest } from '../../src/ports/model.ts'
 import type { Scope } from '../../src/ports/op.ts'
 import type { ScopeStore, Store } from '../../src/ports/store.ts'
 import { type FullMemory, type FullSession, fullMemory } from '../contract/full-memory.ts'
+import { notingEmbedder, vectorsBy } from '../everywhere/embedder.ts'
 import { lineOf } from './line.ts'
 import type { History, Session, Step } from './steps.ts'
 
@@ -229,7 +230,7 @@ export class World {
         counter: charsPerToken(4),
         system: 'You help with trips.',
         compaction: { ahead: false, model: { id: 'scripted', complete: summaryOf } },
-        recall: {},
+        recall: { vectors: vectorsBy(notingEmbedder()) },
         checkpoint: { excerptTokens: 50 },
         clock: () => this.#now,
         newId: () => `id-${String(++this.#ids).padStart(6, '0')}`,

@@ -92,14 +92,14 @@ describe('with an old peer', () => {
   })
 
   it('plimsoll/ai-sdk refuses at each of its doors that the SDK calls', async () => {
-    pretend('ai', (actual) => ({ ...actual, isStepCount: undefined }))
-    const { aiSdkModel, memoryLoop, memoryMiddleware, prepareStep, writeStep } = await import(
+    pretend('ai', (actual) => ({ ...actual, isStepCount: undefined, stepCountIs: undefined }))
+    const { aiSdkModel, compact, memoryLoop, memoryMiddleware, prepareStep, writeStep } = await import(
       '../../src/bridges/ai-sdk/index.ts'
     )
-    const refused = refusal('plimsoll/ai-sdk: needs `ai` 7 or later, found an older one')
+    const refused = refusal('plimsoll/ai-sdk: needs `ai` 5 or later, found an older one')
     await expect(memoryLoop(session)).rejects.toEqual(refused)
-    for (const door of [prepareStep, writeStep, memoryMiddleware])
-      expect(() => door(session)).toThrow(refused)
+    await expect(compact(session)).rejects.toEqual(refused)
+    for (const door of [prepareStep, writeStep]) expect(() => door(session)).toThrow(refused)
     const older = { specificationVersion: 'v2', provider: 'test', modelId: 'old' } as never
     await expect(
       aiSdkModel(older)
@@ -107,6 +107,9 @@ describe('with an old peer', () => {
         [Symbol.asyncIterator]()
         .next(),
     ).rejects.toEqual(refused)
+    expect(() => memoryMiddleware(session)).toThrow(
+      refusal('plimsoll/ai-sdk: needs `ai` 7 or later, found an older one'),
+    )
   })
 
   it('plimsoll/hono refuses tokens and guests without jose 6', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { termsOf } from '../../src/features/recall/message-terms.ts'
-import { type RankOptions, rank } from '../../src/features/recall/rank.ts'
+import { rank } from '../../src/features/recall/rank.ts'
 import { RecallIndex } from '../../src/features/recall/recall-index.ts'
 import { englishStemmer } from '../../src/stemmer.ts'
 import { addTo, conversations, idsFor, indexOf, NOON, type Said } from './support/recall.ts'
@@ -82,10 +82,14 @@ describe('a ranking', () => {
         const index = indexOf(said)
         const ranking = rank([index], query, {})
         rank([index], other, {})
-        const vectors = () => {
-          throw new Error('no vector')
+        const broken = {
+          id: 'f',
+          text: 'rain',
+          get sources(): readonly string[] {
+            throw new Error('no sources')
+          },
         }
-        if (said.length > 0) expect(() => rank([index], query, { vectors })).toThrow('no vector')
+        expect(() => rank([index], query, { facts: [broken] })).toThrow('no sources')
         expect(rank([index], query, {})).toEqual(ranking)
       }),
       runs(100),
@@ -197,13 +201,6 @@ describe('a ranking', () => {
     const stemmer = englishStemmer
     expect(rank([index], 'marries', { facts, stemmer }).map(({ id }) => id)).toEqual(['source'])
     expect(idsFor(index, 'marries', { facts })).toEqual([])
-  })
-
-  it('adds what vectors say, also where no word is shared', () => {
-    const index = indexOf(filler(6))
-    const vectors: RankOptions['vectors'] = (id) => (id === 'f4' ? 0.9 : id === 'f2' ? 0.4 : 0)
-    expect(idsFor(index, 'zebra', { vectors })).toEqual(['f4', 'f2'])
-    expect(idsFor(index, 'number 3', { vectors: () => -1 })).toEqual(idsFor(index, 'number 3'))
   })
 
   it('is one over several sessions, and says which', () => {

@@ -17,6 +17,7 @@ interface Counted {
  * isolate with the Worker.
  */
 let calls = 0
+let frames = 0
 const called = new Map<string, () => Counted>()
 const environments = new WeakMap<Env, Env>()
 
@@ -27,6 +28,11 @@ export class CountedSession extends SessionObject implements Counted {
     const counter = new Counter()
     super(counter.counted(ctx), countedEnv(env))
     this.#counter = counter
+  }
+
+  override webSocketMessage(socket: WebSocket, frame: string | ArrayBuffer): void {
+    frames++
+    super.webSocketMessage(socket, frame)
   }
 
   counts(): Counts {
@@ -72,7 +78,7 @@ function countedCalls<Object extends Rpc.DurableObjectBranded>(
           const found = Reflect.get(stub, method) as (...given: unknown[]) => unknown
           return (...given: unknown[]) => {
             calls++
-            return found(...given)
+            return Reflect.apply(found, stub, given)
           }
         },
       })
@@ -88,11 +94,12 @@ export default {
 }
 
 async function answerCounts(): Promise<Response> {
-  const sum = { calls, transactions: 0, alarms: 0, statements: 0, rowsRead: 0, rowsWritten: 0 }
+  const sum = { calls, frames, transactions: 0, alarms: 0, statements: 0, rowsRead: 0, rowsWritten: 0 }
   const objects = [...called.values()]
   calls = 0
+  frames = 0
   called.clear()
   const all = await Promise.all(objects.map((object) => object().counts()))
-  for (const one of all) for (const key of Object.keys(sum) as (keyof Counts)[]) sum[key] += one[key]
+  for (const one of all) for (const key of Object.keys(sum) as (keyof Counts)[]) sum[key] += one[key] ?? 0
   return Response.json(sum)
 }

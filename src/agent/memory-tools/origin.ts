@@ -1,7 +1,7 @@
 import { typedAmong } from '../../features/extraction/typed.ts'
 import { typedTrust } from '../../features/extraction/typed-trust.ts'
 import { areNear } from '../../features/facts/near-duplicates.ts'
-import { RECALLED } from '../../features/recall/lexical-recall.ts'
+import { RECALLED } from '../../features/recall/recall-text.ts'
 import { storedKey } from '../../kernel/context/secret.ts'
 import { asText } from '../../kernel/count.ts'
 import { lowerTrust, partsOf } from '../../kernel/log/message.ts'

@@ -1,5 +1,5 @@
 /** What the memory tools do; loaded with the first call of one. */
-import { RECALL_TOOL, RECALLED } from '../../features/recall/lexical-recall.ts'
+import { RECALL_TOOL, RECALLED } from '../../features/recall/recall-text.ts'
 import { referenceOf } from '../../features/reference.ts'
 import { isTrusted } from '../../features/trust.ts'
 import { forget } from '../../operations/forget/forget.ts'

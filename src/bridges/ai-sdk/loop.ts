@@ -1,35 +1,56 @@
-import type { Instructions, LanguageModel, ModelMessage, ToolSet } from 'ai'
+import type { LanguageModel, ModelMessage, SystemModelMessage } from 'ai'
 import * as ai from 'ai'
 import { invalid } from '../../kernel/text/json.ts'
-import { checkContext } from '../../operations/context-at.ts'
+import type { Receipt } from '../../ports/context.ts'
 import type { Session } from '../../ports/memory.ts'
 import type { ContextOptions } from '../../ports/session.ts'
 import { appendOnce } from './append-once.ts'
 import { appendUIMessages } from './append-ui.ts'
+import { type AskedOptions, askedOf } from './asked.ts'
 import { isAnthropic } from './cache.ts'
 import { fromModelMessages } from './from-model-messages.ts'
-import { needAI } from './peer.ts'
+import { asOlder, type LoopRequest, ownMessages } from './older.ts'
+import { isOlder } from './peer.ts'
 import { type AISDKRequest, toAISDK } from './to-ai-sdk.ts'
 import { toToolSpecs } from './tools.ts'
 
-/**
- * What a loop asks of each context: as `session.context()`, with the tools as the SDK takes them.
- */
-export interface LoopOptions extends Omit<ContextOptions, 'tools' | 'preview' | 'newEpoch'> {
-  /** The tools that `streamText` is given: the budget counts all of them. Default: none. */
-  readonly tools?: ToolSet
+/** What a loop asks of each context. */
+export interface LoopOptions extends AskedOptions {
   /**
    * Whether to set Anthropic's cache breakpoints, at most four. Default: for its models, behind any
    * provider.
    */
   readonly cache?: boolean
+  /**
+   * Contract: called before each step with what it would be sent; true: compact first, see
+   * {@link compact}. Where a compaction leaves it true, it is not compacted again before it was
+   * false once. Default: never; the budget holds all the same.
+   */
+  readonly compactWhen?: (step: StepToCompact) => boolean
 }
 
-/** As little of a step as is written. */
-export interface EndedStep {
-  readonly callId: string
+/** What a step would be sent. */
+export interface StepToCompact {
+  /** Counts the steps of this call, from 0. */
   readonly stepNumber: number
-  readonly response: { readonly messages: readonly ModelMessage[] }
+  /** Tokens, and the most that there may be (null: no budget). */
+  readonly tokens: number
+  readonly cap: number | null
+  readonly receipt: Receipt
+}
+
+/** As little of a step as is written. The SDK's majors differ in what they tell of it. */
+export interface EndedStep {
+  /** Since 7. */
+  readonly callId?: string
+  /** Since 6. */
+  readonly stepNumber?: number
+  readonly content: readonly { readonly type: string; readonly text?: string }[]
+  readonly response: {
+    readonly id: string
+    /** Since 7 those of this step, before that those of the steps before it, too. */
+    readonly messages: readonly ModelMessage[]
+  }
 }
 
 /**
@@ -39,13 +60,17 @@ export interface EndedStep {
 export interface StepToPrepare {
   readonly model: LanguageModel
   readonly steps: readonly EndedStep[]
-  readonly initialInstructions: Instructions | undefined
-  readonly responseMessages: readonly ModelMessage[]
+  readonly messages: readonly ModelMessage[]
+  /** These three since 7. */
+  readonly initialInstructions?: Instructions | undefined
+  readonly responseMessages?: readonly ModelMessage[]
   readonly experimental_steeringMessages?: readonly ModelMessage[]
 }
 
+type Instructions = string | SystemModelMessage | SystemModelMessage[]
+
 /** Fits the `prepareStep` of `streamText` and `generateText`. */
-export type PrepareStep = (step: StepToPrepare) => Promise<AISDKRequest>
+export type PrepareStep = (step: StepToPrepare) => Promise<LoopRequest>
 
 /**
  * A function for the `prepareStep` of `streamText` and `generateText`, so that the budget holds
@@ -58,13 +83,14 @@ export type PrepareStep = (step: StepToPrepare) => Promise<AISDKRequest>
  * their results, so a call that is aborted leaves no call behind. The ids of its messages are made
  * from the SDK's own id of the call and the step's number: whatever repeats it, it is written once.
  * What tools gave that the user had approved, and messages of the user that came meanwhile
- * (`experimental_steering`), are written too.
+ * (`experimental_steering`), are written too. AI SDK 5 and 6 give a call no id: there the ids are
+ * made from that of the response.
  *
  * The function rejects, and with it the call, with what `context()` and `append()` reject with;
  * ERR_INVALID_ARGUMENT: the call has `instructions` of its own, which no budget counts. They belong
- * into `createMemory({ system })`.
+ * into `createMemory({ system })`. AI SDK 5 and 6 do not tell of a `system` of the call's own.
  *
- * @throws ERR_INVALID_ARGUMENT; ERR_NOT_CONFIGURED: an `ai` before 7
+ * @throws ERR_INVALID_ARGUMENT; ERR_NOT_CONFIGURED: an `ai` before 5
  * @example
  * ```ts
  * import { prepareStep, writeStep } from 'plimsoll/ai-sdk'
@@ -78,7 +104,6 @@ export type PrepareStep = (step: StepToPrepare) => Promise<AISDKRequest>
  * ```
  */
 export function prepareStep(session: Session, options: LoopOptions = {}): PrepareStep {
-  needAI(ai.isStepCount)
   return prepareWith(session, options, new Set())
 }
 
@@ -86,29 +111,41 @@ export function prepareStep(session: Session, options: LoopOptions = {}): Prepar
  * What a loop asks of contexts, checked before anything is written. @throws ERR_INVALID_ARGUMENT
  */
 function checkLoop(session: Session, options: LoopOptions): ContextOptions {
-  const { tools, cache, ...contextOptions }: LoopOptions = { ...options }
-  checkContext(session, options && contextOptions)
-  return contextOptions
+  const { cache, compactWhen, ...asked }: LoopOptions = { ...options }
+  if (compactWhen !== undefined && typeof compactWhen !== 'function')
+    throw invalid('memoryLoop', 'compactWhen', 'must be a function')
+  return askedOf('memoryLoop', session, options && asked)
 }
 
 /**
- * `written` names the steps that are known to be in the log, so that a long loop does not append
- * each of them at each step.
+ * @param written names the steps that are known to be in the log, so that a long loop does not
+ * append each of them at each step
+ * @param begun how many messages the call begins with that are approvals, and nothing else
  */
-function prepareWith(session: Session, options: LoopOptions, written: Set<string>): PrepareStep {
+function prepareWith(
+  session: Session,
+  options: LoopOptions,
+  written: Set<string>,
+  begun?: number,
+): PrepareStep {
+  const older = isOlder(ai)
   const contextOptions = checkLoop(session, options)
-  const { tools, cache } = options
+  const { tools, cache, compactWhen } = options
+  let isArmed = true
   let specs: ReturnType<typeof toToolSpecs> | undefined
   const seen = new WeakSet<object>()
   return async ({
     model,
     steps,
+    messages,
     initialInstructions,
     responseMessages,
     experimental_steeringMessages: steering,
   }) => {
-    const inSteps = steps.reduce((sum, { response }) => sum + response.messages.length, 0)
-    await writeApproved(session, responseMessages.slice(0, responseMessages.length - inSteps))
+    if (responseMessages) {
+      const inSteps = steps.reduce((sum, { response }) => sum + response.messages.length, 0)
+      await writeApproved(session, responseMessages.slice(0, responseMessages.length - inSteps))
+    } else if (begun !== undefined && steps.length === 0) await writeApproved(session, messages.slice(begun))
     for (const step of steps) await appendStep(session, step, written)
     for (const message of steering ?? []) {
       if (seen.has(message)) continue
@@ -117,7 +154,18 @@ function prepareWith(session: Session, options: LoopOptions, written: Set<string
       seen.add(message)
     }
     specs ??= toToolSpecs(tools)
-    const context = await session.context({ ...contextOptions, tools: await specs })
+    const asked = { ...contextOptions, tools: await specs }
+    let context = await session.context(asked)
+    const isDue = (): boolean => {
+      const { receipt } = context
+      const { used: tokens, cap } = receipt
+      return compactWhen?.({ stepNumber: steps.length, tokens, cap, receipt }) ?? false
+    }
+    if (!isDue()) isArmed = true
+    else if (isArmed) {
+      context = await session.context({ ...asked, newEpoch: true })
+      isArmed = !isDue()
+    }
     const request = toAISDK(context, { cache: cache ?? isAnthropic(model) })
     const given = textOf(initialInstructions)
     if (given !== '' && given !== textOf(request.instructions))
@@ -126,26 +174,28 @@ function prepareWith(session: Session, options: LoopOptions, written: Set<string
         'instructions',
         'must not be given here: they belong in createMemory({ system })',
       )
-    return request
+    return older ? asOlder(request) : request
   }
 }
 
 /**
- * A function for `onStepEnd`, which writes each step as it ends, the last one too. Repeating a step
- * writes nothing. The SDK does not tell of what such a function throws: look at
- * {@link MemoryLoop.settled}, or append the response's messages oneself.
+ * A function for `onStepEnd`, in AI SDK 5 and 6 `onStepFinish`, which writes each step as it ends,
+ * the last one too. Repeating a step writes nothing. The SDK does not tell of what such a function
+ * throws: look at {@link MemoryLoop.settled}, or append the response's messages oneself.
  *
- * @throws ERR_NOT_CONFIGURED: an `ai` before 7
+ * @throws ERR_NOT_CONFIGURED: an `ai` before 5
  */
 export function writeStep(session: Session): (step: EndedStep) => Promise<void> {
-  needAI(ai.isStepCount)
+  isOlder(ai)
   return (step) => appendStep(session, step, new Set())
 }
 
 /** What {@link memoryLoop} gives; spread it into `streamText` or `generateText`. */
-export interface MemoryLoop extends AISDKRequest {
+export interface MemoryLoop extends LoopRequest {
   readonly prepareStep: PrepareStep
   readonly onStepEnd: (step: EndedStep) => Promise<void>
+  /** The same, for AI SDK 5 and 6 alone. */
+  readonly onStepFinish?: (step: EndedStep) => Promise<void>
   /**
    * Resolves when all steps that have ended are in the log; rejects with what the first write that
    * failed rejected with.
@@ -168,7 +218,7 @@ export interface MemoryLoopOptions extends LoopOptions {
  * append before; each step, and so the final answer, when it ends.
  *
  * @throws as `session.context()`: ERR_TOOL_PENDING where calls wait for the user;
- * ERR_NOT_CONFIGURED: an `ai` before 7
+ * ERR_NOT_CONFIGURED: an `ai` before 5
  * @example
  * ```ts
  * import { memoryLoop } from 'plimsoll/ai-sdk'
@@ -180,7 +230,7 @@ export interface MemoryLoopOptions extends LoopOptions {
  * ```
  */
 export async function memoryLoop(session: Session, given: MemoryLoopOptions = {}): Promise<MemoryLoop> {
-  needAI(ai.isStepCount)
+  const older = isOlder(ai)
   const { messages, ...options }: MemoryLoopOptions = { ...given }
   const contextOptions = checkLoop(session, given && options)
   const { tools, cache = false } = options
@@ -191,14 +241,17 @@ export async function memoryLoop(session: Session, given: MemoryLoopOptions = {}
     approved.length > 0
       ? { messages: approved }
       : toAISDK(await session.context({ ...contextOptions, tools: await toToolSpecs(tools) }), { cache })
+  const onStepEnd = (step: EndedStep): Promise<void> => {
+    const write = appendStep(session, step, written)
+    writes.push(write)
+    return write
+  }
+  const begun = approved.length > 0 ? approved.length : undefined
   return {
-    ...first,
-    prepareStep: prepareWith(session, options, written),
-    onStepEnd: (step) => {
-      const write = appendStep(session, step, written)
-      writes.push(write)
-      return write
-    },
+    ...(older ? asOlder(first) : first),
+    prepareStep: prepareWith(session, options, written, begun),
+    onStepEnd,
+    ...(older && { onStepFinish: onStepEnd }),
     settled: async () => {
       await Promise.all(writes)
     },
@@ -206,14 +259,13 @@ export async function memoryLoop(session: Session, given: MemoryLoopOptions = {}
 }
 
 /** Writes a step whole, once. */
-async function appendStep(
-  session: Session,
-  { callId, stepNumber, response }: EndedStep,
-  written: Set<string>,
-): Promise<void> {
-  const name = JSON.stringify([callId, stepNumber])
+async function appendStep(session: Session, step: EndedStep, written: Set<string>): Promise<void> {
+  const { callId, stepNumber = 0, content, response } = step
+  const key = callId === undefined ? [response.id] : [callId, stepNumber]
+  const name = JSON.stringify(key)
   if (written.has(name)) return
-  await appendOnce(session, fromModelMessages(response.messages), [callId, stepNumber])
+  const messages = callId === undefined ? ownMessages(content, response.messages) : response.messages
+  await appendOnce(session, fromModelMessages(messages), key)
   written.add(name)
 }
 

@@ -54,7 +54,7 @@ export function memoryMiddleware(
   session: Session,
   options: MemoryMiddlewareOptions = {},
 ): LanguageModelMiddleware {
-  needAI(ai.isStepCount)
+  needAI(ai)
   const { cache, ...contextOptions }: MemoryMiddlewareOptions = { ...options }
   checkContext(session, options && contextOptions)
   return {

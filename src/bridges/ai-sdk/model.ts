@@ -2,7 +2,8 @@ import type { LanguageModel } from 'ai'
 import { checkOptions, invalid } from '../../kernel/text/json.ts'
 import type { Model, ModelEvent, ModelRequest } from '../../ports/model.ts'
 import { type AISDKModelOptions, currentModel } from './current-model.ts'
-import { needAI } from './peer.ts'
+import { currentOf } from './older.ts'
+import { isOlder } from './peer.ts'
 
 /**
  * A model of the AI SDK, of any provider, as a {@link Model}. Calls `doStream` itself: no retries,
@@ -31,15 +32,15 @@ export function aiSdkModel(languageModel: LanguageModel, options: AISDKModelOpti
 }
 
 /**
- * Wrapping with nothing brings models of older provider specifications to the current one; no other
- * model needs `ai` itself.
+ * Wrapping with nothing brings models of older provider specifications to the current one, where
+ * `ai` is 7; no other model needs `ai` itself.
  */
 async function* completeOlder(
   model: Exclude<LanguageModel, string>,
   options: AISDKModelOptions,
   request: ModelRequest,
 ): AsyncGenerator<ModelEvent> {
-  const { isStepCount, wrapLanguageModel } = await import('ai')
-  needAI(isStepCount)
-  yield* currentModel(wrapLanguageModel({ model, middleware: [] }), options).complete(request)
+  const ai = await import('ai')
+  const current = isOlder(ai) ? currentOf(model) : ai.wrapLanguageModel({ model, middleware: [] })
+  yield* currentModel(current, options).complete(request)
 }

@@ -117,9 +117,8 @@ function renamed(content: Json, known: readonly JsonObject[], calls: readonly Js
   }))
 }
 
-/** Whether an output is what LangChain takes for content: a text, or parts with types. */
+/** Whether an output is parts with types, which LangChain takes as they are. */
 function isContent(output: Json): boolean {
-  if (typeof output === 'string') return true
   return (
     Array.isArray(output) && output.every((part: Json) => isRecord(part) && typeof part.type === 'string')
   )

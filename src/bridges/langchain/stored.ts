@@ -28,7 +28,7 @@ export function toMessage({ type, data }: Stored): MessageInput {
   const named = typeof id === 'string' && id !== '' ? { id: `langchain/${id}` } : {}
   const shape = { type, data: { ...data, content: emptied(content) } }
   if (role === 'tool') {
-    const output = typeof content === 'string' ? content : shallow(content)
+    const output = shallow(content)
     const callId = String(rest.tool_call_id ?? '')
     const kept = { type, data: without(data, 'content') }
     const isError = rest.status === 'error' && { isError: true }

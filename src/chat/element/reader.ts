@@ -95,7 +95,8 @@ export class Reader {
   /** Puts what was read back where it was, after the list or its frame has changed. */
   settle(): void {
     const scroller = this.#scroller
-    if (!scroller) return
+    // What an empty conversation shows is read from its beginning.
+    if (!scroller || this.#host.messages().length === 0) return
     if (this.#isAtEnd) {
       this.#goesToEnd = false
       scroller.scrollTop = scroller.scrollHeight
@@ -111,7 +112,7 @@ export class Reader {
   /** Contract: called for each scroll event of the scroller. */
   scrolled(): void {
     const scroller = this.#scroller
-    if (!scroller || this.#goesToEnd) return
+    if (!scroller || this.#goesToEnd || this.#host.messages().length === 0) return
     const { from, to } = this.range()
     const messages = this.#host.messages()
     const below = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight

@@ -84,7 +84,6 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .reading { position: relative; display: grid; min-block-size: 0 }
 .scroller { overflow: hidden auto; overflow-anchor: none; overscroll-behavior: contain; scrollbar-width: thin; scrollbar-color: var(--line) transparent; scrollbar-gutter: stable both-edges }
 .list { display: flex; flex-direction: column; gap: 0.75rem; max-inline-size: 46rem; min-block-size: 100%; margin-inline: auto; padding: 1.25rem 0.75rem 1rem }
-.list > :first-child { margin-block-start: auto }
 .list .edge { color: var(--muted); font-size: 0.75rem; text-align: center }
 .day { display: flex; align-items: center; gap: 0.75rem; color: var(--muted); font-size: 0.75rem; font-weight: 550 }
 .day::before, .day::after { content: ''; flex: 1; border-block-start: 1px solid var(--line) }

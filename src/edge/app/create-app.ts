@@ -10,6 +10,7 @@ import type { AppEnv } from './app-env.ts'
 import { logMost } from './log-most.ts'
 import { asPlimsollError, problemResponse } from './problem.ts'
 import { chatRoutes } from './routes/chat.ts'
+import { cipherErased, cipherOnly } from './routes/cipher.ts'
 import { contextRoutes } from './routes/context.ts'
 import { factRoutes } from './routes/facts.ts'
 import { liveRoutes } from './routes/live.ts'
@@ -77,10 +78,10 @@ export function createApp<Env extends object>(configure: (env: Env) => AppSettin
   readyRoutes(app)
   app.use('/v1/guests', shielded)
   guestRoutes(app)
-  app.use('/v1/operator/*', shielded, operatorsOnly)
+  app.use('/v1/operator/*', shielded, operatorsOnly, cipherErased)
   operatorRoutes(app)
-  app.use('/v1/*', authenticated)
-  app.use('/mcp', authenticated)
+  app.use('/v1/*', authenticated, cipherOnly)
+  app.use('/mcp', authenticated, cipherOnly)
   for (const routes of [
     sessionRoutes,
     contextRoutes,
@@ -154,7 +155,18 @@ interface Guards {
 }
 
 const SETTINGS = [
-  ...['objects', 'authenticate', 'guests', 'operator', 'origins', 'shield', 'docsScript', 'log', 'health'],
+  ...[
+    'objects',
+    'authenticate',
+    'guests',
+    'operator',
+    'origins',
+    'shield',
+    'docsScript',
+    'ciphertext',
+    'log',
+    'health',
+  ],
 ]
 
 function guardsFor(settings: AppSettings): Guards {

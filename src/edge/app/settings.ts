@@ -61,6 +61,12 @@ export interface AppSettings {
    * Contract: told of every request after its answer; must not throw. Default: {@link logMost}.
    */
   readonly log?: (line: LogLine) => void
+  /**
+   * Keeps and orders what devices encrypted, and reads nothing: sync, its sockets and what erases a
+   * user are there, no other route is, and what is not encrypted is refused. For a deployment from
+   * its beginning. Default: the edge reads what it keeps.
+   */
+  readonly ciphertext?: true
   /** Facts about the deployment, for `/health`. Default: none. */
   readonly health?: Readonly<Record<string, string | boolean>>
 }

@@ -4,6 +4,8 @@ import { BriefBudget } from './brief-budget.ts'
 
 /** Most sockets of one object: each change goes to all of them. */
 const MOST_SOCKETS = 64
+/** They are not the only sockets of an object. */
+const TAG = 'live'
 /** Codes of RFC 6455 for applications of their own. */
 const EXPIRED = 4401
 const GONE = 4404
@@ -31,6 +33,7 @@ export class LiveSockets {
   readonly #now: () => number
   readonly #framesPerMinute: () => number
   #frames: BriefBudget | undefined
+  #isEmpty = false
 
   /** @param framesPerMinute Contract: asked once, at the first frame */
   constructor(ctx: SocketContext, now: () => number, framesPerMinute: () => number) {
@@ -56,9 +59,10 @@ export class LiveSockets {
     const hasProtocol = headers.has('Sec-WebSocket-Protocol')
     this.#ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair('ping', 'pong'))
     const [client, server] = Object.values(new WebSocketPair()) as [WebSocket, WebSocket]
-    this.#ctx.acceptWebSocket(server)
+    this.#ctx.acceptWebSocket(server, [TAG])
+    this.#isEmpty = false
     server.serializeAttachment(expiresAt === undefined ? {} : { expiresAt })
-    if (this.#ctx.getWebSockets().length > MOST_SOCKETS) close(server, TOO_MANY, 'too many sockets')
+    if (this.#ctx.getWebSockets(TAG).length > MOST_SOCKETS) close(server, TOO_MANY, 'too many sockets')
     return new Response(null, {
       status: 101,
       webSocket: client,
@@ -68,7 +72,9 @@ export class LiveSockets {
 
   /** Whether nobody listens. */
   get isEmpty(): boolean {
-    return this.#ctx.getWebSockets().length === 0
+    // The platform is asked as long as somebody may.
+    this.#isEmpty ||= this.#ctx.getWebSockets(TAG).length === 0
+    return this.#isEmpty
   }
 
   /**
@@ -77,7 +83,7 @@ export class LiveSockets {
    */
   async tell(seqOf: () => Promise<number>): Promise<void> {
     const text = JSON.stringify({ type: 'change', seq: await seqOf() })
-    const sockets = this.#ctx.getWebSockets()
+    const sockets = this.#ctx.getWebSockets(TAG)
     const now = this.#now()
     for (const socket of sockets) {
       const { expiresAt = Number.POSITIVE_INFINITY } = (socket.deserializeAttachment() ?? {}) as Attachment
@@ -88,7 +94,7 @@ export class LiveSockets {
 
   /** Closes all of them: what they listen to is not there any more. */
   end(): void {
-    for (const socket of this.#ctx.getWebSockets()) close(socket, GONE, 'it is gone')
+    for (const socket of this.#ctx.getWebSockets(TAG)) close(socket, GONE, 'it is gone')
   }
 }
 

@@ -30,8 +30,11 @@ import { answerPush } from '../../sync/home.ts'
 import { giveAttachment, takeAttachment } from '../../sync/home-attachments.ts'
 import { NO_GENERATION } from '../../sync/state.ts'
 import { newTok } from '../../sync/tok.ts'
-import { using } from '../features.ts'
+import { type EdgeSession, using } from '../features.ts'
 import { isGuest } from '../guest.ts'
+import type { Relay } from '../relay/relay.ts'
+import { Relays } from '../relay/relays.ts'
+import { restingHost } from '../relay/resting-host.ts'
 import { callObject } from '../replica/call-object.ts'
 import { answerRefusals, refusalOf } from '../replica/refusal.ts'
 import type { ScopeCall, ScopeHost } from '../replica/remote-scope.ts'
@@ -45,7 +48,6 @@ import { TokenLease } from '../rows/token-lease.ts'
 import { parseChatRequest } from '../turn/chat-request.ts'
 import type { ChatRequest } from '../turn/protocol.ts'
 import { Turns } from '../turn/turns.ts'
-import type { RunStream } from '../turn/turns-options.ts'
 import { objectAlarms } from '../work/alarms.ts'
 import { WorkQueue } from '../work/work-queue.ts'
 import { type Answer, answer, NOTHING } from './answer.ts'
@@ -72,9 +74,10 @@ import {
 import { type SessionHome, type Synced, userOf } from './session-home.ts'
 import { SessionLife } from './session-life.ts'
 import type {
+  BegunChat,
+  BegunCompletion,
   CallMeta,
   ChatCall,
-  CompletionAnswer,
   CompletionCall,
   McpCall,
   ReleasedSession,
@@ -134,6 +137,13 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     waitUntil: (work) => this.ctx.waitUntil(work),
     now: webHost.now,
   })
+  readonly #host = restingHost(webHost)
+  readonly #relays = new Relays({
+    ctx: this.ctx,
+    host: webHost,
+    fetch: (input, init) => fetch(input, init),
+    onBeat: () => this.#host.beat(),
+  })
   readonly #sockets = new LiveSockets(this.ctx, webHost.now, () => framesPerMinute(this.#settings.budgets))
   readonly #parts = new TextParts(this.ctx.storage, webHost.now, () => this.#life.seal)
   readonly #life = new SessionLife({
@@ -170,6 +180,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     handlers: {
       [COMPACT]: compactionHandler(() => this.#life.living?.session()),
       [CHATS]: async () => {
+        this.#beat()
         this.#turns.runDueWork()
         return this.#turns.nextWorkAt()
       },
@@ -185,7 +196,10 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       },
       [PARTS]: async () => this.#parts.purge(),
       [ANSWERS]: async () => this.#answers.purge(),
-      [COMPLETIONS]: async () => this.#turns.beat(),
+      [COMPLETIONS]: async () => {
+        this.#beat()
+        return this.#turns.beat()
+      },
       [ATTACHMENTS]: () => this.#runDueWork(),
       [RETENTION]: () => this.#runDueWork(),
       [NOTES]: async () => {
@@ -220,7 +234,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     storage: this.ctx.storage,
     seal: () => this.#life.seal,
     tools: (session) => this.#settings.tools?.(session) ?? memoryTools(session),
-    host: webHost,
+    host: this.#host,
     beforeModel: (tokens) => this.#spend(tokens),
     afterModel: (usage, { receipt }) => this.#settle(usage, receipt.used),
     onWork: (due) => void this.#work.schedule(CHATS, due),
@@ -470,16 +484,20 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   /**
-   * Says something, and streams the reply. A session that is not there is made by a first message.
-   * @throws ERR_NOT_FOUND, as {@link create} and {@link Turns.start}
+   * Says something, and streams the reply over the call's relay. A session that is not there is
+   * made by a first message.
+   *
+   * @throws ERR_NOT_FOUND, ERR_OVERLOADED: there is no such relay; as {@link create} and
+   * {@link Turns.start}
    */
   async chat(
     scope: SessionScope,
     body: unknown,
-    { keyed, bytes = 0, messageId }: ChatCall,
-  ): Promise<RunStream> {
+    { keyed, bytes = 0, messageId, relay: relayId }: ChatCall,
+  ): Promise<BegunChat> {
     const isFirst = this.#life.isFree(scope)
     if (!isFirst) this.#life.open(scope)
+    const relay = await this.#relays.of(relayId)
     const parse = (idempotencyKey?: string): ChatRequest =>
       parseChatRequest(body, {
         protocol: 'ui',
@@ -491,14 +509,17 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     const request = parse()
     if (isFirst) {
       // Without one there is nothing to say it to.
-      await this.#model()
+      await this.#model(relay)
       await this.#life.ensure(scope)
     }
     const claim = keyed && (await this.#answers.claim(keyed))
     try {
       this.#take(bytes)
       await this.#keep()
-      return await this.#turns.start(claim ? parse(claim.opId) : request)
+      const model = (): Promise<Model> => this.#model(relay)
+      const { run, stream } = await this.#turns.start(claim ? parse(claim.opId) : request, { model })
+      void relay.carry(stream)
+      return { run }
     } catch (error) {
       claim?.refused(error)
       throw error
@@ -523,15 +544,18 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   /**
-   * Answers a request of OpenAI's Chat Completions. @throws ERR_NOT_FOUND, as {@link Turns.start}
+   * Answers a request of OpenAI's Chat Completions, over the call's relay. @throws ERR_NOT_FOUND,
+   * ERR_OVERLOADED: there is no such relay; as {@link Turns.start}
    */
   async complete(
     scope: SessionScope,
-    { body, bytes = 0, opId, keyed, isRetry, create }: CompletionCall,
-  ): Promise<CompletionAnswer> {
+    { body, bytes = 0, opId, keyed, isRetry, create, relay: relayId }: CompletionCall,
+  ): Promise<BegunCompletion> {
     if (create) this.#life.checkName(scope)
     else this.#life.open(scope)
-    const { id: modelId } = await this.#model()
+    const relay = await this.#relays.of(relayId)
+    const answering = await this.#model(relay)
+    const { id: modelId } = answering
     const { settings } = this.#runOptions()
     const parse = (idempotencyKey: string | undefined, isFirst = false): ChatRequest =>
       parseChatRequest(body, {
@@ -548,7 +572,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     let claim: Claim | undefined
     const turn: ChatRequest = { ...request, admit: (work, host) => request.admit(work, host) }
     // Made once the request holds and its turn has come: for one that is refused, nothing is.
-    const begun = this.#turns.start(turn, async () => {
+    const session = async (): Promise<EdgeSession> => {
       if (create && this.#life.record?.state !== 'live') parse(opId, true)
       home = create ? await this.#life.ensure(scope) : this.#life.open(scope)
       claim = keyed && (await this.#answers.claim(keyed))
@@ -556,17 +580,19 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       this.#take(bytes)
       await home.refresh()
       return home.session(request.system)
-    })
+    }
+    const begun = this.#turns.start(turn, { session, model: () => answering })
     const { stream } = await begun.catch((error: unknown) => {
       claim?.refused(error)
       throw error
     })
+    void relay.carry(stream)
     // Listeners get a hint for the question now, and for the reply at its end.
     if (!request.isWhole) this.#tell()
     await this.#keep()
     // Pictures come with requests; those that no message names are removed after a day.
     if (home) await this.#scheduleLeft(home)
-    return request.isWhole ? { json: await new Response(stream).text() } : { stream }
+    return { isWhole: request.isWhole === true }
   }
 
   /** Answers one request of the Model Context Protocol. @throws ERR_NOT_FOUND */
@@ -588,8 +614,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   /**
-   * A socket that gets changes. Its scope and its end are in headers, which the Worker alone
-   * sets.
+   * A socket that gets changes, or a relay of a chat. Its scope and its end are in headers, which
+   * the Worker alone sets.
    */
   override async fetch({ headers }: Request): Promise<Response> {
     try {
@@ -600,14 +626,24 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   #listen(headers: Headers): Response {
+    const relay = this.#relays.accept(headers)
+    if (relay) return relay
     const scope = scopeIn<SessionScope>(headers)
     this.#life.open(scope)
     this.#read(scope)
     return this.#sockets.accept(headers)
   }
 
-  override webSocketMessage(socket: WebSocket): void {
-    this.#sockets.heard(socket)
+  override webSocketMessage(socket: WebSocket, frame: string | ArrayBuffer): void {
+    if (!this.#relays.heard(socket, frame)) this.#sockets.heard(socket)
+  }
+
+  override webSocketClose(socket: WebSocket): void {
+    this.#relays.closed(socket)
+  }
+
+  override webSocketError(socket: WebSocket): void {
+    this.#relays.closed(socket)
   }
 
   /**
@@ -846,10 +882,19 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     )
   }
 
-  async #model(): Promise<Model> {
+  /** @param relay who makes its requests. Default: the object */
+  async #model(relay?: Relay): Promise<Model> {
     const { model } = this.#settings
     if (!model) throw new PlimsollError('ERR_NOT_CONFIGURED', 'chat: there is no model to call')
-    return this.#failures.watched(typeof model === 'function' ? await model() : model)
+    const parts = { fetch: relay?.fetch ?? ((input, init) => fetch(input, init)), host: this.#host }
+    const made = typeof model === 'function' ? await model(parts) : model
+    return this.#failures.watched(relay?.outlived(made) ?? made)
+  }
+
+  /** Ends waits that are over. */
+  #beat(): void {
+    this.#relays.beat()
+    this.#host.beat()
   }
 }
 

@@ -12,8 +12,14 @@ export interface CallMeta {
   readonly bytes?: number
 }
 
+/** What a chat and its stream go over, beside the call itself. */
+export interface RelayedCall extends CallMeta {
+  /** Id of the socket that the Worker opened for it. */
+  readonly relay: string
+}
+
 /** A request of a chat. */
-export interface ChatCall extends CallMeta {
+export interface ChatCall extends RelayedCall {
   /** Of a message that has no id: the same each time that the call is sent. */
   readonly messageId: string
 }
@@ -28,7 +34,7 @@ export interface McpCall {
 }
 
 /** A request of OpenAI's Chat Completions. */
-export interface CompletionCall extends CallMeta {
+export interface CompletionCall extends RelayedCall {
   readonly body: unknown
   /** Whether the client says that it repeats a request. */
   readonly isRetry?: true
@@ -36,11 +42,15 @@ export interface CompletionCall extends CallMeta {
   readonly create?: true
 }
 
-/** One of the two. */
-export interface CompletionAnswer {
-  readonly json?: string
-  /** Server-sent events. */
-  readonly stream?: ReadableStream<Uint8Array>
+/** A chat of which the relay has the stream. */
+export interface BegunChat {
+  readonly run: string
+}
+
+/** A completion of which the relay has the answer. */
+export interface BegunCompletion {
+  /** Whether it is one JSON text, and no server-sent events. */
+  readonly isWhole: boolean
 }
 
 export interface SessionOptions {

@@ -1,6 +1,7 @@
 import type { AgentTool } from '../../agent/options.ts'
 import type { MemoryOptions } from '../../create-memory.ts'
 import type { Feature } from '../../kernel/feature.ts'
+import type { Host } from '../../ports/host.ts'
 import type { Model } from '../../ports/model.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { EdgeSession } from '../features.ts'
@@ -83,11 +84,23 @@ export interface LeaseSettings {
   readonly afterMs?: number
 }
 
+/** What a model of an object makes its calls with. */
+export interface ModelParts {
+  /** As the platform's; as long as the chat's Worker is there, that makes the request. */
+  readonly fetch: typeof fetch
+  /** Waits of a minute and more end up to half a minute late. */
+  readonly host: Host
+}
+
 /** What a session's object is made with. */
 export interface SessionSettings extends RunSettings {
   readonly memory: ObjectMemoryOptions
-  /** Answers in chats. Default: none, and chats are ERR_NOT_CONFIGURED. */
-  readonly model?: Model | (() => Model | Promise<Model>)
+  /**
+   * Answers in chats; a function is asked for one at each chat. What the model fetches by the
+   * `fetch` that it is given, and waits for by its `host`, the object is not billed for. Default:
+   * none, and chats are ERR_NOT_CONFIGURED.
+   */
+  readonly model?: Model | ((parts: ModelParts) => Model | Promise<Model>)
   /** Tools of the edge's own agent. Default: those of the memory. */
   readonly tools?: (session: EdgeSession) => readonly AgentTool[]
   /** Most model calls of one reply. Default 20. */

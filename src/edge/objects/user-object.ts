@@ -2,7 +2,7 @@ import { DurableObject } from 'cloudflare:workers'
 import { createMemory } from '../../create-memory.ts'
 import { type AuditInput, noteAudit } from '../../features/audit.ts'
 import { headOf } from '../../kernel/text/text.ts'
-import { certificateOf } from '../../operations/forget/certificate.ts'
+import { certificateOf, removed } from '../../operations/forget/certificate.ts'
 import { eraseUserIn, type Held } from '../../operations/forget/erase.ts'
 import { forgetFact } from '../../operations/forget/forget.ts'
 import { listSessions, unlistSession } from '../../operations/sessions.ts'
@@ -53,6 +53,7 @@ import { WorkQueue } from '../work/work-queue.ts'
 import { type Answer, answer } from './answer.ts'
 import type { EdgeBindings } from './bindings.ts'
 import type { BriefBudget } from './brief-budget.ts'
+import { CipherHome } from './cipher-home.ts'
 import { ASKERS_A_LEASE, DEPLOYMENT, tenantName } from './deployment-name.ts'
 import type { DeploymentObject } from './deployment-object.ts'
 import { type ObjectStore, objectStore, secretsOf } from './encryption.ts'
@@ -114,6 +115,20 @@ const RECALLED = 32
 /** For clocks that differ: a token holds some seconds longer. */
 const GUEST_MARGIN_MS = 60_000
 
+/** What a replica asks, with as much of its headers as a home reads. */
+interface CipherRequest {
+  readonly url: string
+  readonly method: string
+  readonly headers: Record<string, string>
+  readonly bytes?: Uint8Array<ArrayBuffer>
+}
+
+interface CipherAnswer {
+  readonly status: number
+  readonly headers: Record<string, string>
+  readonly body: Uint8Array<ArrayBuffer>
+}
+
 /** Sessions are to confirm what was deleted in the user's scope up to that seq. */
 interface ForgetWork {
   readonly user: Scope
@@ -166,6 +181,9 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     now: webHost.now,
   })
   readonly #sockets = new LiveSockets(this.ctx, webHost.now, framesPerMinute)
+  readonly #cipherHome = new CipherHome(this.ctx.storage, () => {
+    void this.#sockets.tell(async () => 0)
+  })
   readonly #guest = new GuestRecord(this.ctx.storage)
   readonly #replicas = new RecentPulls({ storage: this.ctx.storage, now: webHost.now })
   readonly #copies = new Copies(this.ctx.storage)
@@ -490,6 +508,38 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     await this.#checkGuest(scope, false)
     await this.#unlock(scope)
     return answerLog(this.#log(scope), request, { newTok, bytes })
+  }
+
+  /**
+   * Answers a replica, where the edge keeps ciphertext alone: then this object has all that the
+   * user has.
+   *
+   * @throws ERR_NOT_FOUND, ERR_RATE_LIMIT, ERR_INVALID_ARGUMENT: bytes are not encrypted
+   */
+  async cipher(
+    scope: Scope,
+    { url, bytes = new Uint8Array(), ...init }: CipherRequest,
+  ): Promise<CipherAnswer> {
+    this.#check(scope)
+    const isRead = init.method === 'GET' || url.includes('/v1/sync/pull')
+    await this.#checkGuest(scope, !isRead)
+    if (!isRead) this.#budgetsOf(scope).take('bytes', bytes.length)
+    const request = new Request(url, { ...init, ...(init.method !== 'GET' && { body: bytes }) })
+    const response = await this.#cipherHome.answer(scope, request, bytes)
+    return {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      body: new Uint8Array(await response.arrayBuffer()),
+    }
+  }
+
+  /** Removes all that {@link cipher} keeps of the user. */
+  async eraseCipher(scope: Scope): Promise<{ readonly isDone: true; readonly certificate: Certificate }> {
+    this.#check(scope)
+    const sessions = removed(await this.#cipherHome.erase())
+    this.#poke(scope)
+    const already = sessions.count === 0
+    return { isDone: true, certificate: certificateOf(webHost, 'erase', scope.userId, already, { sessions }) }
   }
 
   /** A socket that gets hints that what the sessions share, or their list, has changed. */

@@ -7,7 +7,7 @@ import type { TapeSource } from './tape.ts'
  */
 const KEEP_ALIVE_MS = 15_000
 /** A comment of server-sent events: clients skip it. */
-const KEEP_ALIVE = ': keep-alive\n\n'
+export const KEEP_ALIVE = ': keep-alive\n\n'
 
 export interface TapeStreamOptions {
   /** Whose timers tell when a comment is due. Default: none is sent. */

@@ -1,9 +1,9 @@
-import type { Host, Timeout } from '../../ports/host.ts'
+import type { Host } from '../../ports/host.ts'
 import { type Deferred, deferred } from './deferred.ts'
 import type { RunEnd, RunTables } from './run-tables.ts'
 
-/** Milliseconds in which bytes are gathered for one row. */
-const FLUSH_MS = 250
+/** Milliseconds in which bytes are gathered for one row: the price of a chat is in its rows. */
+const FLUSH_MS = 15_000
 /** Bytes that make a row by themselves. */
 const FLUSH_BYTES = 2 ** 16
 
@@ -21,7 +21,7 @@ export interface TapeSource {
 export interface TapeStorage {
   readonly tables: RunTables
   readonly place: number
-  readonly host: Pick<Host, 'timeout'>
+  readonly host: Pick<Host, 'now'>
   /**
    * Contract: told of each write to storage that failed. What it was to hold stays in memory, and
    * goes with the next one.
@@ -30,10 +30,10 @@ export interface TapeStorage {
 }
 
 /**
- * What a run streams, while it goes on: kept in its object's storage, at most four rows a second
- * but for long texts, and in memory until it is there, the newest row for its readers too. However
+ * What a run streams, while it goes on: kept in its object's storage, a row for some seconds but
+ * for long texts, and in memory until it is there, the newest row for its readers too. However
  * many read it, and however slowly, it holds no more than that. Without a storage it is for one
- * reader, and lets go of what was read.
+ * reader, and lets go of what was read. No timer is kept, since with one an object cannot rest.
  */
 export class RunTape implements TapeSource {
   readonly #storage: TapeStorage | undefined
@@ -45,11 +45,12 @@ export class RunTape implements TapeSource {
   #waiting = 0
   #hasEnded = false
   #hasFailed = false
-  #timeout: Timeout | undefined
+  #flushedAt: number
   #next: Deferred | undefined
 
   constructor(storage?: TapeStorage) {
     this.#storage = storage
+    this.#flushedAt = storage?.host.now() ?? 0
   }
 
   get size(): number {
@@ -70,9 +71,14 @@ export class RunTape implements TapeSource {
     const bytes = this.#encoder.encode(text)
     this.#pieces.push(bytes)
     this.#waiting += bytes.length
-    if (this.#waiting >= FLUSH_BYTES) this.#flush()
-    else this.#flushLater()
+    const { host } = this.#storage ?? {}
+    if (this.#waiting >= FLUSH_BYTES || (host && host.now() - this.#flushedAt >= FLUSH_MS)) this.#flush()
     this.#wake()
+  }
+
+  /** Stores what is in memory. */
+  keep(): void {
+    if (this.#waiting > 0) this.#flush()
   }
 
   /** Writes the last of it and how the run ended, both or none. */
@@ -86,7 +92,6 @@ export class RunTape implements TapeSource {
   /** Ends it without a trace, for a run that did not begin. */
   drop(): void {
     this.#hasEnded = true
-    this.#timeout?.clear()
     this.#wake()
   }
 
@@ -106,21 +111,11 @@ export class RunTape implements TapeSource {
     return this.#next.promise
   }
 
-  #flushLater(): void {
-    if (this.#timeout || !this.#storage) return
-    this.#timeout = this.#storage.host.timeout(FLUSH_MS)
-    this.#timeout.signal.addEventListener('abort', () => {
-      this.#timeout = undefined
-      this.#flush()
-    })
-  }
-
   #flush(withIt: (storage: TapeStorage) => void = () => {}): void {
-    this.#timeout?.clear()
-    this.#timeout = undefined
     const storage = this.#storage
     if (!storage) return
-    const { tables, place, onFailure } = storage
+    const { tables, place, host, onFailure } = storage
+    this.#flushedAt = host.now()
     const bytes = this.#joined()
     try {
       tables.transaction(() => {

@@ -1,7 +1,6 @@
 import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
-import type { EdgeSession } from '../features.ts'
 import { hookedModel, type ModelHooks } from './hooked-model.ts'
 import type { ChatRequest, RequestKey, TurnOutcome, TurnWork } from './protocol.ts'
 import { type RunRow, RunTables } from './run-tables.ts'
@@ -71,16 +70,17 @@ export class Turns {
    * run that failed or was interrupted is started again, and goes on with what was recorded. Which
    * requests are the same, an `Idempotency-Key` says, else their ids and what they hold.
    *
-   * @param session asked once the turn begins. Default: that of the options
+   * Its stream keeps no timer, so that the object may rest; that of {@link resume} does.
+   *
    * @throws ERR_CONFLICT (`id`: another run goes on; or the key was used for something else),
    * ERR_OVERLOADED (too many wait), what `beforeModel` throws, as `session.append()` and
    * `session.context()`
    */
-  async start(request: ChatRequest, session = this.#options.session): Promise<RunStream> {
-    return request.key ? this.#startKept(request, request.key, session) : this.#startNext(request, session)
+  async start(request: ChatRequest, by: StartedBy = {}): Promise<RunStream> {
+    return request.key ? this.#startKept(request, request.key, by) : this.#startNext(request, by)
   }
 
-  async #startKept(request: ChatRequest, known: RequestKey, session: Open): Promise<RunStream> {
+  async #startKept(request: ChatRequest, known: RequestKey, by: StartedBy): Promise<RunStream> {
     this.#findLost()
     const live = this.#live
     if (live && live.key?.key !== known.key)
@@ -99,12 +99,12 @@ export class Turns {
         stream: this.#stream(endedTape(this.#tables, kept.place), hasParts ? kept : undefined),
       }
     const turn =
-      live ?? this.#beginKept(request, session, known, secret === undefined ? this.#hidden(known) : hidden)
+      live ?? this.#beginKept(request, by, known, secret === undefined ? this.#hidden(known) : hidden)
     await turn.begun
     return { run: turn.id, stream: this.#stream(turn.tape, hasParts ? turn : undefined) }
   }
 
-  async #startNext(request: ChatRequest, session: Open): Promise<RunStream> {
+  async #startNext(request: ChatRequest, by: StartedBy): Promise<RunStream> {
     if (this.#waiting >= MOST_WAITING)
       throw new PlimsollError(
         'ERR_OVERLOADED',
@@ -117,7 +117,7 @@ export class Turns {
     const next = this.#newest.then(async () => {
       this.#waiting--
       await this.#options.onTurn?.(this.#host.now() + BEAT_MS)
-      this.#busy = this.#begin(request, session)
+      this.#busy = this.#begin(request, by)
       return this.#busy
     })
     // Its end is waited for, also where it could not begin.
@@ -137,10 +137,10 @@ export class Turns {
   resume(run: string): ReadableStream<Uint8Array> | undefined {
     this.#findLost()
     const live = this.#live
-    if (live && (run === 'current' || run === live.id)) return this.#stream(live.tape)
+    if (live && (run === 'current' || run === live.id)) return tapeStream(live.tape, { host: this.#host })
     const row = run === 'current' ? this.#tables.newest() : this.#tables.byId(run)
     if (!row || (run === 'current' && row.status !== 'interrupted')) return undefined
-    return this.#stream(endedTape(this.#tables, row.place))
+    return tapeStream(endedTape(this.#tables, row.place))
   }
 
   /**
@@ -193,7 +193,10 @@ export class Turns {
   runDueWork(): void {
     const now = this.#host.now()
     this.#findLost()
-    if (this.#live) this.#beatAt = now + BEAT_MS
+    if (this.#live) {
+      this.#beatAt = now + BEAT_MS
+      this.#live.tape.keep()
+    }
     for (const { place } of this.#tables.dueUntil(now)) this.#tables.remove(place)
   }
 
@@ -234,15 +237,15 @@ export class Turns {
     return hasReply && row.key === key ? row : undefined
   }
 
-  #beginKept(request: ChatRequest, session: Open, key: RequestKey, hidden: RequestKey): Turn {
-    const turn = this.#begin(request, session, key, hidden)
+  #beginKept(request: ChatRequest, by: StartedBy, key: RequestKey, hidden: RequestKey): Turn {
+    const turn = this.#begin(request, by, key, hidden)
     this.#live = turn
     this.#beatAt = this.#host.now() + BEAT_MS
     this.#options.onWork?.(this.#beatAt)
     return turn
   }
 
-  #begin(request: ChatRequest, session: Open, key?: RequestKey, hidden?: RequestKey): Turn {
+  #begin(request: ChatRequest, by: StartedBy, key?: RequestKey, hidden?: RequestKey): Turn {
     const host = this.#host
     const tables = this.#tables
     const id = host.newId()
@@ -258,12 +261,13 @@ export class Turns {
       this.#options.onEnd?.({ run: id, ...outcome, ...spent, milliseconds, size: tape.size })
     }
     const turn: Turn = new Turn({ id, key, tape, host, onEnd })
-    void turn.work(request, () => this.#work(session, spent))
+    void turn.work(request, () => this.#work(by, spent))
     return turn
   }
 
-  async #work(open: Open, spent: ReturnType<typeof nothingSpent>): Promise<TurnWork> {
-    const { model, tools, run, lease: leaseOf, ...hooks } = this.#options
+  async #work(by: StartedBy, spent: ReturnType<typeof nothingSpent>): Promise<TurnWork> {
+    const { tools, run, lease: leaseOf, ...hooks } = this.#options
+    const { model, session: open } = { ...this.#options, ...by }
     const options = run?.() ?? {}
     const lease = leaseOf?.()
     const answering = await model()
@@ -307,7 +311,6 @@ export class Turns {
   ): ReadableStream<Uint8Array> {
     const { messageId } = after ?? {}
     return tapeStream(source, {
-      host: this.#host,
       from: after?.begin ?? 0,
       ...(messageId !== undefined && { first: startOf(messageId) }),
     })
@@ -333,5 +336,5 @@ export class Turns {
   }
 }
 
-/** Opens the session of a turn. */
-type Open = () => EdgeSession | Promise<EdgeSession>
+/** What one turn has in place of what the options say. */
+export type StartedBy = Partial<Pick<TurnsOptions, 'session' | 'model'>>

@@ -1,19 +1,24 @@
+import { failure } from '../../kernel/context/failure.ts'
 import type { Feature, KernelUser, Showing } from '../../kernel/feature.ts'
 import { textOf } from '../../kernel/log/message.ts'
 import { provide } from '../../kernel/slot.ts'
 import { checkCount, checkId, checkOptions, checkText, invalid } from '../../kernel/text/json.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { Recalled, RecallOptions, UserRecallOptions } from '../../ports/recall.ts'
+import type { ScopeStore } from '../../ports/store.ts'
 import { PLACES } from '../places.ts'
 import { readSessions } from '../read-sessions.ts'
 import { Findable, type Finder, Searchable, UserFactLists } from '../slots.ts'
-import { type Finding, find, firstOf, type RecallSources, search } from './find.ts'
-import { type LexicalRecallOptions, lexicalRecall, type Recall } from './lexical-recall.ts'
+import { type Finding, find, firstOf, type RecallSession, type RecallSources, search } from './find.ts'
+import { type LexicalRecallOptions, lexicalRecall } from './lexical-recall.ts'
 import { type RecallPage, recallPage } from './recall-page.ts'
 import { recallSection } from './recall-section.ts'
-import { BLOCK, type SessionIndex, termsField } from './session-index.ts'
+import { BLOCK, termsField } from './session-index.ts'
+import type { VectorSearch, Vectors } from './vector-search.ts'
 
 export interface RecallFeatureOptions extends LexicalRecallOptions {
+  /** Finds by vectors too: `vectorSearch({ id, embed })`. Default: by words alone. */
+  readonly vectors?: Vectors
   /** Most tokens of what is recalled, in the tail. Default: a sixteenth of the cap. */
   readonly tokens?: number
   /** Most sessions that recall of a user looks through. Default and most 256. */
@@ -74,46 +79,67 @@ const SHARE = 1 / 16
 
 /**
  * Finds what was said long ago, by its words: BM25 over each message alone and within its
- * neighbours, the same on every store. Adds `session.recall`, `memory.user(…).recall` and
- * `context({ recall })`, which shows what it finds in the tail. Needs `facts()` in use.
+ * neighbours, the same on every store; with `vectors` by its meaning as well. Adds
+ * `session.recall`, `memory.user(…).recall` and `context({ recall })`, which shows what it finds in
+ * the tail. Needs `facts()` in use.
  *
  * @throws ERR_INVALID_ARGUMENT, an unknown option included
  */
 export function recall(options: RecallFeatureOptions = {}): Feature<'recall', RecallShape> {
-  checkOptions('recall', 'options', options, ['stemmer', 'embed', 'tokens', 'sessions', 'messages'])
-  const { tokens: most, sessions = MOST_SESSIONS, messages = MOST_MESSAGES, ...given } = options
+  checkOptions('recall', 'options', options, ['stemmer', 'vectors', 'tokens', 'sessions', 'messages'])
+  const { tokens: most, sessions = MOST_SESSIONS, messages = MOST_MESSAGES, stemmer, vectors } = options
   if (checkCount('recall', 'sessions', sessions, 1) > MOST_SESSIONS)
     throw invalid('recall', 'sessions', `must be 1 to ${MOST_SESSIONS}`)
   checkCount('recall', 'messages', messages, 1)
-  const { stemmer, embed } = given
   if (most !== undefined) checkCount('recall', 'tokens', most, 0)
-  if (embed !== undefined && typeof embed !== 'function')
-    throw invalid('recall', 'embed', 'must be a function')
+  if (vectors !== undefined && typeof vectors !== 'function')
+    throw invalid('recall', 'vectors', 'must be what vectorSearch() gives')
   if (stemmer !== undefined && (typeof stemmer?.stem !== 'function' || typeof stemmer.id !== 'string'))
     throw invalid('recall', 'stemmer', 'must have an id and stem()')
-  const lexical = lexicalRecall(given)
+  const lexical = lexicalRecall(stemmer && { stemmer })
+  const openWith = (
+    sessionId: string,
+    store: ScopeStore,
+    vectorSearch: VectorSearch | undefined,
+  ): RecallSession => ({
+    sessionId,
+    store,
+    index: lexical.open(store),
+    ...(vectorSearch && { vectors: vectorSearch.open(store) }),
+  })
   return {
     name: 'recall',
     needs: ['facts'],
     derive: (message) => [termsField(lexical.id), lexical.termsOf(message)],
     ...(most !== undefined && { lane: () => ({ tokens: most }) }),
-    user: (user) => ({ find: (query, asked) => findOf(lexical, { sessions, messages }, user, query, asked) }),
+    user: (user) => {
+      const vectorSearch = vectors?.(user.memory.host)
+      const parts = { recall: lexical, ...(vectorSearch && { vectorSearch }), messages }
+      const open = (sessionId: string) => openWith(sessionId, user.session(sessionId), vectorSearch)
+      return { find: (query, asked) => findOf({ ...parts, open, most: sessions }, user, query, asked) }
+    },
     open: (session) => {
       const { store, sessionId, policy } = session
       const size = most ?? Math.floor(policy.cap * SHARE)
-      let index: SessionIndex | undefined
+      const vectorSearch = vectors?.(session.memory.host)
+      let opened: RecallSession | undefined
       /** Messages that were written here since words were put into a block. */
       let unindexed = 0
-      const opened = (): SessionIndex => (index ??= lexical.open(store))
+      const open = (): RecallSession => (opened ??= openWith(sessionId, store, vectorSearch))
       // What is not in a block is read from its rows: nothing is lost if this fails, and nobody
       // waits for it.
       const keepIndex = (): void => {
         unindexed = 0
-        session.run(() => opened().keep()).catch(() => {})
+        session.run(() => open().index.keep()).catch(() => {})
+      }
+      /** What recalls did not wait for. The session's own calls do not wait for an embedder. */
+      const catchUp = async ({ vectors, index }: RecallSession): Promise<void> => {
+        if (vectors?.waits) await vectorSearch?.catchUp(vectors, () => session.run(() => index.read()))
       }
       const sources = (facts: RecallSources['facts']): RecallSources => ({
         recall: lexical,
-        sessions: async () => [{ sessionId, store, index: opened() }],
+        ...(vectorSearch && { vectorSearch }),
+        sessions: async () => [open()],
         facts,
       })
       /** What was found, and then what blocks lack. */
@@ -121,7 +147,8 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
         const result = await found
         // Blocks are gone after a delete, of no use to another stemmer, and missing where there was
         // no recall before.
-        if (index?.waits) keepIndex()
+        if (open().index.waits) keepIndex()
+        void catchUp(open())
         return result
       }
       const own = async (): Promise<readonly Fact[]> =>
@@ -166,10 +193,12 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
           tail: async ({ given: query, count, showing }) => {
             if (query === undefined) return undefined
             const found = await beside(query, MOST_SHOWN, showing())
-            if (found.ranked.length === 0) return undefined
+            const failures = found.failure ? [failure('recall', found.failure.error, 'ERR_HOOK')] : []
+            if (found.ranked.length === 0) return { sections: [], failures }
             const { text, trust, use } = await recallSection(found, size, count)
             return {
               sections: [{ in: 'tail', at: PLACES.recall, name: 'recall', text, trust, use }],
+              failures,
             }
           },
         },
@@ -179,8 +208,15 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
 }
 
 async function findOf(
-  lexical: Recall,
-  most: { readonly sessions: number; readonly messages: number },
+  {
+    open,
+    most,
+    ...parts
+  }: Pick<RecallSources, 'recall' | 'vectorSearch' | 'messages'> & {
+    readonly open: (sessionId: string) => RecallSession
+    /** Sessions that are looked through. */
+    readonly most: number
+  },
   user: KernelUser,
   query: string,
   options: UserRecallOptions = {},
@@ -190,15 +226,12 @@ async function findOf(
   const facts = async (): Promise<readonly Fact[]> =>
     (await Promise.all(user.memory.all(UserFactLists).map((read) => read(user)))).flat()
   const opened = async () => {
-    const ids = sessions === 'all' ? await newestOf(user, most.sessions) : sessions
-    if (!Array.isArray(ids) || ids.length > most.sessions)
-      throw invalid('recall', 'sessions', `must be all or a list of at most ${most.sessions} ids`)
-    return ids.map((sessionId: string) => {
-      const store = user.session(checkId('recall', 'sessions', sessionId))
-      return { sessionId, store, index: lexical.open(store) }
-    })
+    const ids = sessions === 'all' ? await newestOf(user, most) : sessions
+    if (!Array.isArray(ids) || ids.length > most)
+      throw invalid('recall', 'sessions', `must be all or a list of at most ${most} ids`)
+    return ids.map((sessionId: string) => open(checkId('recall', 'sessions', sessionId)))
   }
-  return find({ recall: lexical, sessions: opened, facts, messages: most.messages }, query, asked)
+  return find({ ...parts, sessions: opened, facts }, query, asked)
 }
 
 /** Ids of the newest sessions of a user. */

@@ -1,23 +1,19 @@
 import { messageIn } from '../../kernel/log/bodies.ts'
 import { readEntry } from '../../kernel/log/entries.ts'
 import { checkCount, checkOptions, checkText, invalid } from '../../kernel/text/json.ts'
-import { headOf } from '../../kernel/text/text.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { Message } from '../../ports/message.ts'
 import type { Recalled, RecallOptions } from '../../ports/recall.ts'
 import type { ScopeStore } from '../../ports/store.ts'
-import { type Recall, recallText } from './lexical-recall.ts'
+import type { Recall } from './lexical-recall.ts'
 import type { Ranked } from './rank.ts'
-import type { SessionIndex } from './session-index.ts'
+import { recallText } from './recall-text.ts'
+import type { SessionIndex, SessionRead } from './session-index.ts'
+import type { SessionVectors } from './session-vectors.ts'
+import type { Near, NearSession, VectorSearch } from './vector-search.ts'
 
 const FIRST = 10
 const MOST = 200
-/** Results by words that vectors order again. */
-const EMBEDDED = 64
-/** How much vectors count beside words, of 1. */
-const VECTOR_WEIGHT = 0.3
-/** UTF-16 units of a text that vectors are asked for. */
-const EMBEDDED_TEXT = 2_000
 
 /** Sessions that are read at once. */
 const SESSIONS_AT_ONCE = 8
@@ -31,11 +27,14 @@ export interface RecallSession {
   readonly sessionId: string
   readonly store: ScopeStore
   readonly index: SessionIndex
+  /** Where there is an embedder. */
+  readonly vectors?: SessionVectors
 }
 
 /** Where to look. */
 export interface RecallSources {
   readonly recall: Recall
+  readonly vectorSearch?: VectorSearch
   readonly sessions: () => Promise<readonly RecallSession[]>
   readonly facts: () => Promise<readonly Fact[]>
   /** Ids of messages and facts that are left out: they show already. */
@@ -56,6 +55,8 @@ export interface Found extends Recalled {
 export interface Finding {
   /** Best first. */
   readonly ranked: readonly Ranked[]
+  /** Why it was found by words alone, or by some vectors only. */
+  readonly failure?: Near['failure']
   /** Reads some of these; undefined, where one is gone. */
   read(some: readonly Ranked[]): Promise<readonly (Found | undefined)[]>
 }
@@ -93,19 +94,27 @@ export function firstOf(options: RecallOptions, byDefault = FIRST): number {
 
 /**
  * Ranks messages, by their passages alone and among their neighbours, and facts, which speak for
- * the messages that they were taken from.
+ * the messages that they were taken from; with an embedder, beside what is nearest by vectors.
  *
  * @param most results, beside those that are skipped
  * @throws ERR_INVALID_ARGUMENT: the query is no text
  */
 export async function search(
-  { recall, sessions, facts, skip = NONE, onSkipped, messages = Number.POSITIVE_INFINITY }: RecallSources,
+  {
+    recall,
+    vectorSearch,
+    sessions,
+    facts,
+    skip = NONE,
+    onSkipped,
+    messages = Number.POSITIVE_INFINITY,
+  }: RecallSources,
   query: string,
   most: number,
 ): Promise<Finding> {
   checkText('recall', 'query', query)
   const [opened, known] = await Promise.all([sessions(), facts()])
-  const searched: Awaited<ReturnType<SessionIndex['read']>>[] = []
+  const searched: (SessionRead & { readonly hidden: ReadonlySet<string> })[] = []
   let size = 0
   // At the edge each of them is another object, and all of them are in the memory of one.
   for (let at = 0; at < opened.length && size < messages; at += SESSIONS_AT_ONCE) {
@@ -116,7 +125,15 @@ export async function search(
     }
   }
   const byId = new Map(known.map((fact) => [fact.id, fact]))
-  const found = recall.search(searched, known, query, (recall.embed ? EMBEDDED : most) + skip.size)
+  const byWords = recall.search(searched, known, query, (vectorSearch ? MOST : most) + skip.size)
+  const near = await vectorSearch?.near(
+    query,
+    searched.map((one, index) => ({ ...one, ...vectorsOf(opened[index]) })),
+    known,
+    byWords,
+    skip.size,
+  )
+  const found = near?.ranked ?? byWords
   for (const { id } of found) {
     const fact = skip.has(id) && byId.get(id)
     if (fact) onSkipped?.(fact)
@@ -126,7 +143,11 @@ export async function search(
     Promise.all(
       some.map((one) => (one.index < 0 ? fromFact(one, byId) : fromMessage(one, opened[one.index]))),
     )
-  return { ranked: recall.embed ? await ordered(ranked, read, query, recall.embed) : ranked, read }
+  return { ranked, read, ...(near?.failure && { failure: near.failure }) }
+}
+
+function vectorsOf(session: RecallSession | undefined): Pick<NearSession, 'vectors'> {
+  return session?.vectors ? { vectors: session.vectors } : {}
 }
 
 function fromFact({ id, score, passages }: Ranked, facts: ReadonlyMap<string, Fact>): Found | undefined {
@@ -158,38 +179,4 @@ async function fromMessage(
     score,
     passages,
   }
-}
-
-/** Orders the best results again, by words and vectors together. */
-async function ordered(
-  ranked: readonly Ranked[],
-  read: Finding['read'],
-  query: string,
-  embed: NonNullable<Recall['embed']>,
-): Promise<readonly Ranked[]> {
-  const some = ranked.slice(0, EMBEDDED)
-  const best = some[0]?.score ?? 0
-  if (best <= 0) return some
-  const texts = (await read(some)).map((found) => headOf(found?.text ?? '', EMBEDDED_TEXT))
-  const [asked = [], ...vectors] = await embed([query, ...texts])
-  return some
-    .map((one, index): Ranked => {
-      const near = cosine(asked, vectors[index] ?? [])
-      const score = (1 - VECTOR_WEIGHT) * (one.score / best) + VECTOR_WEIGHT * near
-      return { ...one, score, passages: one.passages.map((part) => (part * score) / one.score) }
-    })
-    .sort((one, other) => other.score - one.score)
-}
-
-function cosine(one: readonly number[], other: readonly number[]): number {
-  let product = 0
-  let lengths = 0
-  let others = 0
-  for (const [index, value] of one.entries()) {
-    const opposite = other[index] ?? 0
-    product += value * opposite
-    lengths += value * value
-    others += opposite * opposite
-  }
-  return lengths > 0 && others > 0 ? product / Math.sqrt(lengths * others) : 0
 }

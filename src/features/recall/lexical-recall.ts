@@ -1,37 +1,20 @@
-import { partsOf } from '../../kernel/log/message.ts'
 import type { Message } from '../../ports/message.ts'
 import type { Stemmer } from '../../ports/stemmer.ts'
 import type { ScopeStore } from '../../ports/store.ts'
-import { leaves } from '../text/leaves.ts'
 import { termsOf } from './message-terms.ts'
 import { FARTHEST, type Ranked, type RecallFact, rank } from './rank.ts'
 import { RecallIndex } from './recall-index.ts'
+import { recallText } from './recall-text.ts'
 import { SessionIndex } from './session-index.ts'
 
 /** Version of how a message becomes terms. */
 const VERSION = 4
-/**
- * What the output of a tool begins with that gives back what was remembered: it is not indexed or
- * extracted again.
- */
-export const RECALLED = '[from memory'
-/**
- * The tool by which a model recalls. What it looked for says nothing, so its calls are not indexed.
- */
-export const RECALL_TOOL = 'memory_recall'
-
 export interface LexicalRecallOptions {
   /**
    * Takes words to their stems, for example `englishStemmer` of `plimsoll/stemmer`. Default: none;
    * words match as they are.
    */
   readonly stemmer?: Stemmer
-  /**
-   * Contract: one vector for each text, all of one length; pure. The best 64 results by words are
-   * ordered again with it, as a weighted term: what shares no word with the query is not found by
-   * it.
-   */
-  readonly embed?: (texts: readonly string[]) => Promise<readonly (readonly number[])[]>
 }
 
 /** A session whose log is searched. */
@@ -61,14 +44,13 @@ export interface Recall {
     query: string,
     first: number,
   ): readonly Ranked[]
-  readonly embed?: LexicalRecallOptions['embed']
 }
 
 /**
  * Recall by words: BM25 over each passage alone and within its neighbours, the same ranking on
  * every store.
  */
-export function lexicalRecall({ stemmer, embed }: LexicalRecallOptions = {}): Recall {
+export function lexicalRecall({ stemmer }: LexicalRecallOptions = {}): Recall {
   const id = `${VERSION}/${stemmer?.id ?? ''}`
   const terms = (message: Message): string => {
     const { id, role, name, createdAt } = message
@@ -92,23 +74,5 @@ export function lexicalRecall({ stemmer, embed }: LexicalRecallOptions = {}): Re
         .map((found) => (found.index === sessions.length ? { ...found, index: -1 } : found))
         .slice(0, first)
     },
-    ...(embed && { embed }),
   }
-}
-
-/**
- * What of a message can be recalled: its words, arguments and results, but no query, and nothing
- * that was recalled itself.
- */
-export function recallText(message: Pick<Message, 'content'>): string {
-  return partsOf(message)
-    .map((part) => {
-      if (part.type === 'text') return part.text
-      if (part.type === 'tool-call') return part.name === RECALL_TOOL ? '' : leaves(part.input)
-      if (part.type !== 'tool-result') return ''
-      const text = leaves(part.output)
-      return text.startsWith(RECALLED) ? '' : text
-    })
-    .filter((text) => text !== '')
-    .join('\n')
 }

@@ -22,11 +22,6 @@ export interface RankOptions {
    * microseconds for each.
    */
   readonly facts?: readonly RecallFact[]
-  /**
-   * Contract: pure. How near a message is in meaning: the cosine of its vector and the query's,
-   * both by the app's model; 0 where there is none.
-   */
-  readonly vectors?: (id: string, index: number) => number
 }
 
 /** A message that was found. */
@@ -86,8 +81,6 @@ const DATE = [8, 16, 8]
  * another query; soon less there, if it lacks some.
  */
 const WHOLE = 16
-/** For a vector that says the same as the query's. */
-const VECTOR = 10
 
 /**
  * One ranking over the messages of several sessions, best first, each by its best passage; of two
@@ -95,17 +88,17 @@ const VECTOR = 10
  * every engine: it computes with +, -, × and ÷ alone.
  *
  * A passage is scored by BM25 alone, and again with its neighbours: two, and four, on each side. To
- * that come whether it holds all terms, who speaks, its day, facts that were taken from its
- * message, and the message's vector; for a question, whether it answers one like it by somebody
+ * that come whether it holds all terms, who speaks, its day, and facts that were taken from its
+ * message; for a question, whether it answers one like it by somebody
  * else, or says when. A query that is no question looks for a message by its own words, which count
  * in the passage and in all of the message; neighbours count little. How rare a term is, is
  * computed over all indexes together. A passage is found by a term in it or near it, its speaker,
- * its date, a fact or its vector; a query that has none of these finds nothing.
+ * its date or a fact; a query that has none of these finds nothing.
  */
 export function rank(
   indexes: readonly RecallIndex[],
   query: string,
-  { limit = 200, stemmer, facts = [], vectors }: RankOptions,
+  { limit = 200, stemmer, facts = [] }: RankOptions,
 ): readonly Ranked[] {
   const isQuestion = asksIn(query)
   const terms = weightedTerms(query, stemmer, isQuestion)
@@ -132,7 +125,7 @@ export function rank(
   }
   const asked = dateIn(query)
   const anywhere =
-    vectors || asked.some((part) => part !== undefined) || [...speakers.values()].some((score) => score > 0)
+    asked.some((part) => part !== undefined) || [...speakers.values()].some((score) => score > 0)
   const best: Candidate[] = []
   indexes.forEach((index, which) => {
     const { scores } = index
@@ -153,7 +146,6 @@ export function rank(
         dateOf(entry[1]).forEach((part, which) => {
           if (part === asked[which]) score += DATE[which] as number
         })
-        score += VECTOR * Math.max(0, vectors?.(entry[0], which) ?? 0)
       }
       if (score <= 0) return
       if (isOfSelf && speaker === 'user') score += SELF

@@ -3,7 +3,7 @@ import type { Fact } from '../../ports/fact.ts'
 import type { Trust } from '../../ports/message.ts'
 import { referenceOf } from '../reference.ts'
 import type { Finding } from './find.ts'
-import { RECALLED } from './lexical-recall.ts'
+import { RECALLED } from './recall-text.ts'
 import { showPassages } from './show-passages.ts'
 
 /** Facts that are named. */
@@ -34,20 +34,23 @@ export async function recallPage(
   const named = showing.slice(0, NAMED).map(nameOf).join(', ')
   const count = (text: string) => counter.count(text)
   const { length } = finding.ranked
-  const size = Math.max(1, first - count(`${headLine(length, length, named)}\n`))
+  const isShort = finding.failure !== undefined
+  const size = Math.max(1, first - count(`${headLine(length, length, named, isShort)}\n`))
   const { text, items, left, trust } = await showPassages(finding, { size, count, isNumbered: true })
-  const head = headLine(items, left.length, named)
+  const head = headLine(items, left.length, named, isShort)
   return { text: text === '' ? head : `${head}\n${text}`, shown: items, left: left.length, trust }
 }
 
-function headLine(shown: number, left: number, showing: string): string {
+function headLine(shown: number, left: number, showing: string, isShort: boolean): string {
+  // The model may ask in other words then.
+  const by = isShort ? ', by words alone' : ''
   if (shown + left === 0)
     return showing === ''
-      ? `${RECALLED}: nothing was found that does not show already]`
+      ? `${RECALLED}: nothing was found${by} that does not show already]`
       : `${RECALLED}: nothing but what shows already: ${showing}]`
   const already = showing === '' ? '' : `; what shows already: ${showing}`
   const rest = left > 0 ? `; ${left} more did not fit` : ''
-  return `${RECALLED}: ${shown} ${shown === 1 ? 'result' : 'results'}, newest first${rest}${already}]`
+  return `${RECALLED}: ${shown} ${shown === 1 ? 'result' : 'results'}${by}, newest first${rest}${already}]`
 }
 
 /** As a context has it, where a pin has no reference. */

@@ -24,6 +24,15 @@ const FAR_BACK = 4 * BLOCK
 /** What a message is found by that was forgotten: nothing. */
 const NO_TERMS = `[0,""]${PASSAGE}0\n`
 
+/** What was read of a session's log. */
+export interface SessionRead {
+  readonly index: RecallIndex
+  /** Up to which seq of the log. */
+  readonly seq: number
+  /** How often it was seen so far that all that is derived from the log is gone. */
+  readonly dropped: number
+}
+
 export interface SessionIndexParts {
   readonly store: ScopeStore
   readonly stemmer: Stemmer | undefined
@@ -47,6 +56,7 @@ export class SessionIndex {
   #rebased: number | undefined
   /** Messages that are in blocks. */
   #kept = 0
+  #dropped = 0
   /** By place, the seq of each message; of those in a loaded block, that of its last. */
   #seqs: number[] = []
 
@@ -61,9 +71,10 @@ export class SessionIndex {
   }
 
   /** The index of the whole log, and the messages that a rewind hides. */
-  async read(): Promise<{ readonly index: RecallIndex; readonly hidden: ReadonlySet<string> }> {
+  async read(): Promise<SessionRead & { readonly hidden: ReadonlySet<string> }> {
     await this.#refresh()
-    return { index: this.#index, hidden: hiddenBy(await readRewinds(this.#parts.store)) }
+    const hidden = hiddenBy(await readRewinds(this.#parts.store))
+    return { index: this.#index, seq: this.#seq, dropped: this.#dropped, hidden }
   }
 
   /**
@@ -198,6 +209,7 @@ export class SessionIndex {
   #isForgotten({ kind, id }: LogRow): boolean {
     if (kind !== 'delete' && kind !== 'erase') return false
     this.#kept = 0
+    this.#dropped++
     return kind === 'erase' || this.#index.has(idIn('entry', id as Name) ?? '')
   }
 

@@ -9,16 +9,9 @@ import {
   sourceInspection,
 } from './inspection.ts'
 import { type Log, openLog } from './log.ts'
+import { type OpenedFile, textOf } from './opened-file.ts'
 import { slices, type Turns } from './slices.ts'
 import type { InspectorSource } from './source.ts'
-
-/** A file, as a browser gives it: as much of a `Blob` as is used here. */
-export interface OpenedFile {
-  readonly name: string
-  /** In bytes. */
-  readonly size: number
-  stream(): ReadableStream<Uint8Array>
-}
 
 export interface DeskSettings {
   /** The line for logs, in tokens. */
@@ -81,7 +74,7 @@ export class Desk {
     await this.#work(async (signal) => {
       let bytes = 0
       const pause = this.#pause(signal)
-      const chunks = textOf(file.stream(), async (more) => {
+      const chunks = textOf(file, async (more) => {
         bytes += more
         this.work = { type: 'reading', name: file.name, share: file.size === 0 ? 1 : bytes / file.size }
         await pause()
@@ -297,26 +290,5 @@ export class Desk {
       }
       await wait()
     }
-  }
-}
-
-/** A file's text, piece by piece; `read` gets the bytes of each before it. */
-async function* textOf(
-  stream: ReadableStream<Uint8Array>,
-  read: (bytes: number) => Promise<void>,
-): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
-  const reader = stream.getReader()
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) break
-      await read(value.byteLength)
-      yield decoder.decode(value, { stream: true })
-    }
-    yield decoder.decode()
-  } finally {
-    // A caller that stops early wants no more of it.
-    await reader.cancel()
   }
 }

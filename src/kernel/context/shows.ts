@@ -109,7 +109,9 @@ export class Shows {
     const options = given as { readonly [feature: string]: never }
     const made = this.#shows.map(async ({ name, show }) => {
       try {
-        return checked(name, await show.tail?.({ ...ask, given: options[name] }))
+        const part = checked(name, await show.tail?.({ ...ask, given: options[name] }))
+        if (part?.failures) failed.push(...part.failures)
+        return part
       } catch (error) {
         failed.push(failure(name, error))
         return undefined

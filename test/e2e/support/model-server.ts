@@ -14,7 +14,7 @@ export interface ModelServer {
 
 /** @param script what it says to a request, by the request's body. Default: what was queued */
 export async function modelServer(
-  script?: (request: string) => ChatReply | Promise<ChatReply>,
+  script?: (request: string) => ChatReply | undefined | Promise<ChatReply>,
 ): Promise<ModelServer> {
   let replies: ChatReply[] = []
   let calls = 0

@@ -4,9 +4,10 @@ import { openAICompatibleModel, workersAIModel } from 'plimsoll/models'
 import { refused } from './refused.mjs'
 
 const session = createMemory({ store: mapStore(), budget: 4_000 }).session({ userId: 'ada' })
-const tooOld = 'plimsoll/ai-sdk: needs `ai` 7 or later, found an older one'
-await refused(tooOld, () => memoryLoop(session))
-await refused(tooOld, () => memoryMiddleware(session))
+await session.append({ role: 'user', content: 'Hello.' })
+const { system, messages, onStepFinish } = await memoryLoop(session)
+if (system !== undefined || messages.length !== 1 || !onStepFinish) throw new Error('not the loop of `ai` 6')
+await refused('plimsoll/ai-sdk: needs `ai` 7 or later, found an older one', () => memoryMiddleware(session))
 
 const host = {
   now: Date.now,

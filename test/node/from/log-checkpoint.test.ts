@@ -24,6 +24,7 @@ import {
 } from '../../../src/index.ts'
 import { encryptedStore, secretKeys } from '../../../src/stores/encrypted/index.ts'
 import { sqliteStore } from '../../../src/stores/sqlite.ts'
+import { notingEmbedder, vectorsBy } from '../../everywhere/embedder.ts'
 import { ADA, classic, databasePath, exchange, step, storedText, windowTexts } from './rows.ts'
 
 const SECRET = 'the conductor is called Ilse'
@@ -310,7 +311,8 @@ test('26. all settings in one place', async () => {
 })
 
 test('27. search across sessions by meaning', async () => {
-  const memory = createMemory({ store: mapStore(), budget: 4_000, use: [facts(), recall()] })
+  const store = mapStore()
+  const memory = createMemory({ store, budget: 4_000, use: [facts(), recall()] })
   await memory
     .session({ ...ADA, sessionId: 'monday' })
     .append({ role: 'user', content: 'The car broke down.' })
@@ -318,4 +320,11 @@ test('27. search across sessions by meaning', async () => {
   expect(await find('car broke', { sessions: 'all' })).toHaveLength(1)
   // By words: what shares none with the query is not found.
   expect(await find('vehicle trouble', { sessions: 'all' })).toHaveLength(0)
+  // By the vectors of a model of the app's own it is.
+  const near = createMemory({
+    store,
+    budget: 4_000,
+    use: [facts(), recall({ vectors: vectorsBy(notingEmbedder()) })],
+  })
+  expect(await near.user(ADA).recall.find('vehicle trouble', { sessions: 'all' })).toHaveLength(1)
 })

@@ -86,6 +86,8 @@ export interface LibraryLike extends CountersLike {
   readonly LawChecker: new () => object
   extractFacts(rounds: never): unknown
   readonly englishStemmer: object
+  /** Of recall; not in the frozen build. */
+  vectorSearch?(options: object): object
 
   profile(options: Options): object
   skills(options: Options): object

@@ -63,11 +63,13 @@ function firstSaid(
 
 export function recallOf(
   recall: NonNullable<Configuration['recall']>,
-  { englishStemmer }: { readonly englishStemmer: object },
+  library: { readonly englishStemmer: object; vectorSearch?(options: object): unknown },
 ): object {
   if (recall === 'plain') return {}
-  if (recall === 'stemmed') return { stemmer: englishStemmer }
-  return { embed: async (texts: readonly string[]) => texts.map(vectorOf) }
+  if (recall === 'stemmed') return { stemmer: library.englishStemmer }
+  const embed = async (texts: readonly string[]) => texts.map(vectorOf)
+  // The frozen build takes the function alone.
+  return library.vectorSearch ? { vectors: library.vectorSearch({ id: 'vowels', embed }) } : { embed }
 }
 
 /** How often each vowel stands in a text. */

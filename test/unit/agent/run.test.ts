@@ -271,6 +271,15 @@ describe('a run with a session', () => {
     expect(await open(store).history()).toHaveLength(2)
   })
 
+  it('answers an input that was appended before', async () => {
+    const session = open(mapStore())
+    const input = { id: 'mine', role: 'user', content: 'Add.' } as const
+    await session.append([input])
+    const { answer } = await runAgent({ input, model: scriptedModel(['It is 5.']), session })
+    expect(answer).toBe('It is 5.')
+    expect((await session.history()).map(({ role }) => role)).toEqual(['user', 'assistant'])
+  })
+
   it('keeps its replies in its own round when somebody else says something meanwhile', async () => {
     const store = mapStore()
     const session = open(store)

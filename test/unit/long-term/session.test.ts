@@ -14,6 +14,7 @@ import {
   type FullSession,
   fullMemory,
 } from '../../contract/full-memory.ts'
+import { changedStore } from '../../everywhere/changed-store.ts'
 
 const ADA = { userId: 'ada' }
 
@@ -236,6 +237,7 @@ describe('options of long-term memory', () => {
     ['sections', { facts: { sections: {} } }],
     ['options', { recall: true }],
     ['embed', { recall: { embed: 'ada' } }],
+    ['vectors', { recall: { vectors: { embed: async () => [] } } }],
     ['stemmer', { recall: { stemmer: {} } }],
     ['tokens', { recall: { tokens: 0.5 } }],
     ['rank', { recall: { rank: 1 } }],
@@ -418,12 +420,12 @@ describe('recall', () => {
   })
 
   it('that fails stops nothing', async () => {
-    const embed = () => Promise.reject(new Error('no vectors'))
-    const { session } = open({ recall: { embed }, window: { max: { rounds: 1 } } })
+    const store = changedStore(mapStore(), () => ({ derived: () => Promise.reject(new Error('no index')) }))
+    const { session } = open({ recall: {}, window: { max: { rounds: 1 } } }, store)
     await session.append({ role: 'user', content: 'The ferry to Palermo leaves at noon.' })
     await session.append({ role: 'user', content: 'Palermo?' })
     const context = await session.context({ recall: true })
-    expect(context.receipt.failures).toMatchObject([{ part: 'recall', message: 'no vectors' }])
+    expect(context.receipt.failures).toMatchObject([{ part: 'recall', message: 'no index' }])
     await expect(open().session.context({ recall: true })).rejects.toMatchObject({
       code: 'ERR_INVALID_ARGUMENT',
       argument: 'recall',

@@ -66,7 +66,9 @@ export async function chatDoor({ model, settings = {}, policy, recall }: DoorOpt
         ...settings,
         ...(idempotencyKey !== undefined && { idempotencyKey }),
       })
-      const { stream } = await turns.start(request, () => open(request.system) as EdgeSession)
+      const { stream } = await turns.start(request, {
+        session: () => open(request.system) as EdgeSession,
+      })
       const headers = request.isWhole ? { 'Content-Type': 'application/json' } : EVENT_STREAM_HEADERS
       return new Response(stream, { headers })
     } catch (error) {

@@ -133,6 +133,7 @@ const ranges = fc.array(fc.record({ from: fc.integer({ min: 1 }), to: fc.integer
   maxLength: 3,
 })
 const anchor = fc.oneof(fc.constant(''), id)
+const replica = fc.stringMatching(/^[0-9a-f]{1,64}$/)
 const pulls = fc.array(
   fc
     .tuple(
@@ -140,6 +141,7 @@ const pulls = fc.array(
       optional(generation, 'generation'),
       optional(fc.integer({ min: 1 }), 'limit'),
       optional(ranges, 'known'),
+      optional(replica, 'replica'),
       fc.record({ cursor: seq, anchor }),
     )
     .map((parts): PullRequest => Object.assign({}, ...parts)),
@@ -165,14 +167,19 @@ const pulledOp: fc.Arbitrary<PulledOp> = fc.oneof(syncOp, fc.record({ opId: id }
 const pullAnswers = fc.array(
   fc.oneof(
     failure,
-    fc.record({
-      generation,
-      from: seq,
-      ops: fc.array(pulledOp, { maxLength: 6 }),
-      cursor: seq,
-      anchor,
-      head: seq,
-    }),
+    fc.record(
+      {
+        generation,
+        from: seq,
+        ops: fc.array(pulledOp, { maxLength: 6 }),
+        cursor: seq,
+        anchor,
+        head: seq,
+        replicas: fc.array(fc.record({ name: replica, seq: fc.integer({ min: -1 }) }), { maxLength: 3 }),
+        emptiedAt: seq,
+      },
+      { requiredKeys: ['generation', 'from', 'ops', 'cursor', 'anchor', 'head'] },
+    ),
     fc.record({ reset: fc.constantFrom('erased', 'diverged', 'too-old'), generation }),
   ) as fc.Arbitrary<PullAnswer>,
   { maxLength: 3 },

@@ -1,15 +1,16 @@
 import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import deploy from '../../../docs/deploy.md?raw'
 import { objectName } from '../../../src/edge/cloudflare.ts'
+import { dollarsOf, requestsOf } from '../../everywhere/prices.ts'
 import { Caller } from './caller.ts'
 
 /** What the platform bills of one call, over all of the objects that it reached. */
 interface Cost {
   readonly written: number
   readonly read: number
-  /** Requests to objects. */
+  /** Requests to objects; frames of sockets are a twentieth of one. */
   readonly objects: number
 }
 
@@ -21,8 +22,9 @@ class Meter {
   readonly #undo: (() => void)[] = []
   readonly #rows = new Map<SqlStorage, { read: number; written: number }>()
   #objects = 0
+  #frames = 0
 
-  constructor(storage: DurableObjectStorage, namespace: DurableObjectNamespace) {
+  constructor(storage: DurableObjectStorage, namespace: DurableObjectNamespace, object: Listening) {
     const meter = this
     this.#replace(
       Object.getPrototypeOf(storage.sql) as SqlStorage,
@@ -46,28 +48,53 @@ class Meter {
           return setAlarm.call(this, time, options)
         },
     )
-    // A stub makes one call here, so that each is a request.
     this.#replace(
       Object.getPrototypeOf(namespace) as DurableObjectNamespace,
       'getByName',
       (getByName) =>
         function (this: DurableObjectNamespace, name, options) {
-          meter.#objects++
-          return getByName.call(this, name, options)
+          return meter.#counted(getByName.call(this, name, options))
         },
     )
+    this.#replace(
+      whoHas(object, 'webSocketMessage'),
+      'webSocketMessage',
+      (webSocketMessage) =>
+        function (this: Listening, socket, frame) {
+          meter.#frames++
+          return webSocketMessage.call(this, socket, frame)
+        },
+    )
+  }
+
+  /** A stub of which each call is a request. */
+  #counted<Stub extends object>(stub: Stub): Stub {
+    return new Proxy(stub, {
+      get: (target, name) => {
+        const found: unknown = Reflect.get(target, name)
+        if (typeof found !== 'function' || name === 'constructor') return found
+        return (...given: unknown[]) => {
+          this.#objects++
+          // Of what a call over a stub gives, any property would be one more call.
+          return Reflect.apply(found, target, given)
+        }
+      },
+    })
   }
 
   /** @param objects those whose rows count: the caller's own. */
   async of(objects: readonly DurableObjectStub[], call: () => Promise<unknown>): Promise<Cost> {
     this.#rows.clear()
     this.#objects = 0
+    this.#frames = 0
     await call()
     const stores = new Set<SqlStorage>()
+    let own = 0
     for (const object of objects) {
       await runInDurableObject(object, (_, { storage }) => {
         stores.add(storage.sql)
       })
+      own++
     }
     const sum = (field: 'read' | 'written'): number =>
       [...stores].reduce((total, store) => total + (this.#rows.get(store)?.[field] ?? 0), 0)
@@ -76,7 +103,8 @@ class Meter {
       before = sum('read') + sum('written')
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
-    return { written: sum('written'), read: sum('read'), objects: this.#objects }
+    const requests = requestsOf({ objectRequests: this.#objects - own, frames: this.#frames })
+    return { written: sum('written'), read: sum('read'), objects: requests }
   }
 
   #count(store: SqlStorage, read: number, written: number): void {
@@ -101,15 +129,57 @@ class Meter {
   }
 }
 
+type Listening = Required<Pick<DurableObject, 'webSocketMessage'>>
+
+/** What of an object and its prototypes has a method of its own. */
+function whoHas<Target extends object>(object: Target, name: string): Target {
+  return Object.hasOwn(object, name) ? object : whoHas(Object.getPrototypeOf(object) as Target, name)
+}
+
+const MODEL = {
+  MODEL_BASE_URL: 'https://model.example/v1',
+  MODEL_ID: 'm',
+  // Budgets that sessions share write rows of their own.
+  GUEST_MODEL_TOKENS_PER_DAY: 'off',
+  USER_MODEL_TOKENS_PER_DAY: 'off',
+  DEPLOYMENT_MODEL_TOKENS_PER_DAY: 'off',
+}
+
+/** What the model streams: words, after as many calls of a tool as it is asked for. */
+async function streamed(_: unknown, { body }: RequestInit = {}): Promise<Response> {
+  const { messages } = JSON.parse(String(body)) as { messages: readonly { role: string; content: unknown }[] }
+  const asked = messages.findLastIndex(({ role }) => role === 'user')
+  const steps = messages.slice(asked).filter(({ role }) => role === 'assistant').length
+  const wanted = JSON.stringify(messages[asked]).includes('three steps') ? 2 : 0
+  const call = { name: 'memory_recall', arguments: JSON.stringify({ query: 'train' }) }
+  const deltas =
+    steps < wanted
+      ? [{ tool_calls: [{ index: 0, id: `c${steps}`, type: 'function', function: call }] }]
+      : ['Turin', ' is', ' at', ' nine.'].map((content) => ({ content }))
+  const chunk = (delta: object, finish: string | null): string =>
+    `data: ${JSON.stringify({ id: 'r', object: 'chat.completion.chunk', created: 0, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
+  const end = chunk({}, steps < wanted ? 'tool_calls' : 'stop')
+  const text = [...deltas.map((delta) => chunk(delta, null)), end, 'data: [DONE]\n\n'].join('')
+  return new Response(text, { headers: { 'Content-Type': 'text/event-stream' } })
+}
+
 let meter: Meter
 
 beforeAll(async () => {
   const stub = env.SESSIONS.getByName('meter')
-  await runInDurableObject(stub, (_, { storage }) => {
-    meter = new Meter(storage, env.SESSIONS as unknown as DurableObjectNamespace)
+  await runInDurableObject(stub, (object, { storage }) => {
+    meter = new Meter(
+      storage,
+      env.SESSIONS as unknown as DurableObjectNamespace,
+      object as unknown as Listening,
+    )
   })
+  vi.stubGlobal('fetch', streamed)
 })
-afterAll(() => meter.end())
+afterAll(() => {
+  vi.unstubAllGlobals()
+  meter.end()
+})
 
 const CALLS = 20
 const median = (costs: readonly Cost[], field: keyof Cost): number =>
@@ -125,9 +195,9 @@ async function costOf(
   const sessionObject = (sessionId: string) =>
     env.SESSIONS.getByName(objectName({ ...caller.user, sessionId }))
   const stub = sessionObject(session)
-  // The demo model, as in development; before the first call, which reads the settings.
+  // Before the first call, which reads the settings.
   await runInDurableObject(stub, (object) => {
-    Object.assign(object as object, { env: { ...env, AUTH: 'development' } })
+    Object.assign(object as object, { env: { ...env, ...MODEL } })
   })
   await caller.call('POST', '/v1/sessions', { session_id: session })
   const path = `/v1/sessions/${session}`
@@ -142,6 +212,17 @@ async function costOf(
   }
   return { written: median(costs, 'written'), read: median(costs, 'read'), objects: median(costs, 'objects') }
 }
+
+const chat =
+  (words: string) =>
+  async (caller: Caller, path: string, index: number): Promise<Response> => {
+    const response = await caller.fetch('POST', `${path}/chat`, {
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ message: `Question ${index}: when does the train leave? ${words}` }),
+    })
+    expect(await response.text()).toContain('nine.')
+    return response
+  }
 
 const said = (text: string, role = 'user') => ({ role, content: text })
 const round = (index: number) => [
@@ -179,14 +260,8 @@ describe('a call through the whole edge, in rows written and read and in request
         caller.call('POST', `${path}/context`, { messages: round(index) }),
       ),
       'a context': await costOf((caller, path) => caller.call('POST', `${path}/context`, {})),
-      'a chat': await costOf(async (caller, path, index) => {
-        const response = await caller.fetch('POST', `${path}/chat`, {
-          headers: { 'Content-Type': 'application/json' },
-          body: JSON.stringify({ message: `Question ${index}: when does the train leave?` }),
-        })
-        expect(await response.text()).toContain('demo')
-        return response
-      }),
+      'a chat of one step': await costOf(chat('')),
+      'a chat of three steps': await costOf(chat('In three steps.')),
       'a fact of the session': await costOf((caller, path, index) =>
         caller.call('POST', `${path}/facts`, { kind: 'finding', text: `Town ${index} has a station.` }),
       ),
@@ -211,7 +286,12 @@ describe('a call through the whole edge, in rows written and read and in request
       ),
     }
     const rows = Object.entries(figures).map(([call, { written, read, objects }]) => {
-      const dollars = 0.3 + 0.15 * objects + written + read / 1_000
+      const dollars = dollarsOf({
+        rowsWritten: written,
+        rowsRead: read,
+        objectRequests: objects,
+        frames: 0,
+      })
       return `| ${call} | ${written} | ${read} | ${objects} | $${dollars.toFixed(2)} |`
     })
     expect(deploy.split('\n').filter((line) => / \| \$\d+\.\d\d \|$/.test(line))).toEqual(rows)

@@ -209,16 +209,18 @@ describe('what is somebody else’s (T34)', () => {
       () => session().exportLines(foreign, ['log']),
       () => session().importLines(foreign, { lines: '[]', isOther: false, trust: 'user' }),
       () => session().putPart(foreign, { entry: 'm9', n: 0, text: 'x' }, {}),
-      () => session().chat(foreign, { message: 'Hi.' }, { messageId: 'm1' }),
+      () => session().chat(foreign, { message: 'Hi.' }, { messageId: 'm1', relay: 'r1' }),
       () => session().resumeChat(foreign, 'current'),
       () => session().stopChat(foreign, 'current'),
       () =>
         session().complete(foreign, {
+          relay: 'r1',
           body: { model: 'plimsoll', messages: [{ role: 'user', content: 'x' }] },
         }),
       () =>
         session().complete(foreign, {
           create: true,
+          relay: 'r1',
           body: { model: 'plimsoll', messages: [{ role: 'user', content: 'x' }] },
         }),
       () => session().mcp(foreign, { method: 'GET', headers: [] }),

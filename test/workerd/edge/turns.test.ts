@@ -85,9 +85,11 @@ describe.each([
       await begun.stream.cancel()
       return begun.run
     })
-    await chatsIn(env.SESSIONS.get(id), silent, async (chats) => expect(chats.current).toBe(run))
-    // What is gathered for a row is written after a quarter of a second.
-    await new Promise((resolve) => setTimeout(resolve, 500))
+    await chatsIn(env.SESSIONS.get(id), silent, async (chats) => {
+      expect(chats.current).toBe(run)
+      // What is gathered for a row is written when the object is woken.
+      chats.runDueWork()
+    })
     await abortAllDurableObjects()
     await chatsIn(env.SESSIONS.get(id), scriptedModel(['Hi.']), async (chats) => {
       expect(chats.current).toBeUndefined()

@@ -1,11 +1,12 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from '@hono/zod-openapi'
 import { webHost } from '../../../platform/web.ts'
+import { KEEP_ALIVE } from '../../turn/tape-stream.ts'
 import { UI_MESSAGE_STREAM_HEADERS } from '../../turn/ui/encoder.ts'
 import { answers } from '../answer-schemas.ts'
 import type { AppEnv } from '../app-env.ts'
 import { endpoint } from '../endpoint.ts'
-import { onSession, sessionScope } from '../objects.ts'
+import { onSession, onSessionRelayed, sessionScope } from '../objects.ts'
 
 const STREAM = { answer: 'text/event-stream' }
 
@@ -26,10 +27,13 @@ export function chatRoutes(app: OpenAPIHono<AppEnv>): void {
     async ({ context, principal, param, body, meta }) => {
       const scope = sessionScope(principal, param('session'))
       const call = { ...meta, messageId: webHost.newId() }
-      const { run, stream } = await onSession(context.var.settings, scope, (object) =>
-        object.chat(scope, body, call),
+      const { answer, stream } = await onSessionRelayed(
+        context,
+        scope,
+        { keepAlive: KEEP_ALIVE },
+        (object, relay) => object.chat(scope, body, { ...call, relay }),
       )
-      return new Response(stream, { headers: { ...UI_MESSAGE_STREAM_HEADERS, 'Plimsoll-Run': run } })
+      return new Response(stream, { headers: { ...UI_MESSAGE_STREAM_HEADERS, 'Plimsoll-Run': answer.run } })
     },
   )
   // The second spelling is that of the AI SDK's own transport, which names the chat and not the

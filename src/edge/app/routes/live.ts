@@ -1,5 +1,5 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import type { HonoRequest } from 'hono'
+import type { Context, HonoRequest } from 'hono'
 import { checkId, invalid } from '../../../kernel/text/json.ts'
 import type { Scope } from '../../../ports/op.ts'
 import { isUpgrade, SOCKET_PROTOCOL } from '../../auth/socket-token.ts'
@@ -37,12 +37,24 @@ export function liveRoutes(app: OpenAPIHono<AppEnv>): void {
     also: [101],
   })
   app.get('/v1/me/live', async ({ req, var: { settings, principal } }) => {
-    const scope = userScope(principal)
-    const init = upgradeOf(req, scope, principal)
-    return onUser(settings, scope, async (object) =>
-      acceptedResponse(await object.fetch('https://user/live', init)),
-    )
+    return acceptedSocket({ req, var: { settings, principal } }, userScope(principal))
   })
+}
+
+/** A socket of the user's object. @throws ERR_INVALID_ARGUMENT: no upgrade is asked for */
+export function acceptedSocket(
+  {
+    req,
+    var: { settings, principal },
+  }: Pick<Context<AppEnv>, 'req'> & {
+    readonly var: Pick<AppEnv['Variables'], 'settings' | 'principal'>
+  },
+  user: Scope,
+): Promise<Response> {
+  const init = upgradeOf(req, user, principal)
+  return onUser(settings, user, async (object) =>
+    acceptedResponse(await object.fetch('https://user/live', init)),
+  )
 }
 
 /**

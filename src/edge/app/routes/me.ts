@@ -47,8 +47,9 @@ export function meRoutes(app: OpenAPIHono<AppEnv>): void {
     },
     async ({ context, principal, meta }) => {
       const scope = await livingScope(context.var.settings, principal)
-      const { isDone, certificate } = await onUser(context.var.settings, scope, (object) =>
-        object.erase(scope, meta),
+      const { settings } = context.var
+      const { isDone, certificate } = await onUser(settings, scope, (object) =>
+        settings.ciphertext ? object.eraseCipher(scope) : object.erase(scope, meta),
       )
       const answered = answer(certificate)
       return isDone

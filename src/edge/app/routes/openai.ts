@@ -13,7 +13,7 @@ import { readJson } from '../body.ts'
 import { describe } from '../describe.ts'
 import { queryIn } from '../endpoint.ts'
 import { keyedOf } from '../keyed.ts'
-import { onSession, sessionScope } from '../objects.ts'
+import { onSession, onSessionRelayed, sessionScope } from '../objects.ts'
 
 /** The session of a client that names none. */
 const DEFAULT_SESSION = 'default'
@@ -104,16 +104,17 @@ async function complete(context: Context<AppEnv>, sessionId: string | undefined)
   // An object whose answer is lost is asked again, and then must not answer twice; a client that
   // repeats a request has no name for it.
   const opId = webHost.newId()
-  const answered = await onSession(vars.settings, scope, (object) =>
+  const { answer, stream } = await onSessionRelayed(context, scope, {}, (object, relay) =>
     object.complete(scope, {
       body: value,
       bytes,
+      relay,
       ...(sessionId === undefined && { create: true as const }),
       ...(keyed ? { keyed } : !isRetry && { opId }),
       ...(isRetry && { isRetry }),
     }),
   )
-  const { json, stream } = answered
-  if (stream) return new Response(stream, { headers: EVENT_STREAM_HEADERS })
-  return new Response(json ?? null, { headers: { 'Content-Type': 'application/json' } })
+  if (!answer.isWhole) return new Response(stream, { headers: EVENT_STREAM_HEADERS })
+  const json = await new Response(stream).text()
+  return new Response(json, { headers: { 'Content-Type': 'application/json' } })
 }

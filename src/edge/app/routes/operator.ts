@@ -96,7 +96,9 @@ export function operatorRoutes(app: OpenAPIHono<AppEnv>): void {
     async (call) => {
       const { settings } = call.context.var
       const scope = told('erase', call)
-      const { isDone, certificate } = await onUser(settings, scope, (object) => object.erase(scope))
+      const { isDone, certificate } = await onUser(settings, scope, (object) =>
+        settings.ciphertext ? object.eraseCipher(scope) : object.erase(scope),
+      )
       if (isDone) return answer(certificate)
       const { json } = await askUser(settings, scope, 'holdings', undefined)
       const { sessions } = JSON.parse(json) as { readonly sessions: { readonly count: number } }

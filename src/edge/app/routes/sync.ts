@@ -113,6 +113,7 @@ const pull = z
           anchor,
           limit: z.int().min(1).max(PULL_OPS).optional(),
           known: z.array(z.array(z.int().min(1)).min(2).max(2)).optional(),
+          replica: z.string().min(1).max(64).optional().describe('A random name of the replica.'),
         }),
       )
       .max(SYNC_SCOPES),
@@ -130,6 +131,11 @@ const pulled = z
           cursor,
           anchor,
           head: shapes.count,
+          replicas: z
+            .array(z.tuple([name, z.int().min(-1)]))
+            .optional()
+            .describe('Up to which seq each replica holds nothing of what was deleted.'),
+          emptiedAt: shapes.count.optional().describe('The newest seq that deleted something.'),
         }),
         z.object({ reset: z.enum(['erased', 'diverged', 'too-old']), generation }),
         failure,

@@ -105,7 +105,7 @@ function checkMessage(argument: string, message: unknown): UIMessage {
 }
 
 /** Which requests are the same, an `Idempotency-Key` says, else their ids and what they hold. */
-export function keyOf({ trigger, messages, messageId, idempotencyKey }: UIRequest): RequestKey {
+export function keyOf({ trigger, messages, messageId, idempotencyKey, isFresh }: UIRequest): RequestKey {
   const last = messages.at(-1)
   const fingerprint = hashJson([
     trigger,
@@ -115,7 +115,9 @@ export function keyOf({ trigger, messages, messageId, idempotencyKey }: UIReques
   if (idempotencyKey !== undefined)
     return { key: `key/${hashText(idempotencyKey)}`, fingerprint, among: 'all', isNamed: true }
   const isAnother = trigger === 'regenerate-message' && messageId === undefined
-  const among = isAnother ? 'running' : messageId === undefined ? 'all' : 'newest'
+  // A fresh id comes again where the answer to a call was lost, and at no other time.
+  const isOfNewest = messageId !== undefined || isFresh
+  const among = isAnother ? 'running' : isOfNewest ? 'newest' : 'all'
   return { key: `request/${fingerprint}`, fingerprint, among }
 }
 

@@ -24,7 +24,7 @@ describe('the demo model', () => {
     const session = sessionOf()
     const { answer } = await runAgent({ input: 'Book the 9:40\n to Turin.', model, session })
     expect(answer).toContain('You said: “Book the 9:40 to Turin.”')
-    expect(answer).toMatch(/Messages in the context: 1; tokens: \d+ of \d+\.$/)
+    expect(answer).toMatch(/It was given 1 message: \d+ of \d+ tokens\.$/)
     const long = await runAgent({ input: '🚆'.repeat(1_000), model, session })
     expect(long.answer.length).toBeLessThan(700)
     expect(long.answer).not.toMatch(/\p{Surrogate}/u)
@@ -59,16 +59,33 @@ describe('the demo model', () => {
     expect(await session.facts.list()).toHaveLength(1)
   })
 
-  it('looks up what it is asked for', async () => {
+  it('looks up what it is asked for and the context does not show', async () => {
     const session = sessionOf()
-    await session.facts.remember({ kind: 'finding', text: 'The gate of flight LX12 is B7.' })
-    const { answer } = await runAgent({
+    const { answer, steps } = await runAgent({
       input: 'What do you remember about flight LX12?',
       model,
       session,
       tools: memoryTools(session),
     })
-    expect(answer).toContain('The tool answered:')
+    expect(steps).toBe(2)
+    expect(answer).toContain('It was looked up:')
+  })
+
+  it.each([
+    ['I prefer window seats.', 'What do you remember about my seat?'],
+    ['ich gern am Fenster sitze.', 'Was weißt du über meinen Sitzplatz am Fenster?'],
+    ['je préfère une place côté fenêtre.', 'Que sais-tu de ma place côté fenêtre ?'],
+    ['prefiero el asiento de ventanilla.', '¿Qué sabes de mi asiento de ventanilla?'],
+    ['مقعدي المفضل بجانب النافذة.', 'ماذا تعرف عن مقعدي بجانب النافذة؟'],
+    ['窓側の席が好きです。', '窓側の席について何を覚えていますか？'],
+  ])('finds again what its memory shows, and calls no tool for it: %s', async (text, input) => {
+    const session = sessionOf()
+    await session.facts.remember({ kind: 'preference', text })
+    await session.facts.remember({ kind: 'finding', text: 'B7' })
+    const { answer, steps } = await runAgent({ input, model, session, tools: memoryTools(session) })
+    expect(steps).toBe(1)
+    expect(answer).toContain(`You told me: “${text}”`)
+    expect(answer).not.toMatch(/B7|memory_|\[/)
   })
 
   it('calls no tool where it may not, or has none', async () => {

@@ -1,0 +1,156 @@
+import type { Model } from '../../ports/model.ts'
+import { deferred } from '../turn/deferred.ts'
+import { type ObjectFrame, readBodyFrame, type WorkerFrame } from './frames.ts'
+import { RelayedRequest } from './relayed-request.ts'
+
+/** UTF-16 units of a request that the Worker makes: what is longer may not fit into a frame. */
+const MOST_UNITS = 500_000
+/** Bytes of one frame of the chat's stream. */
+const MOST_BYTES = 2 ** 18
+
+/** One Worker that serves a chat, as its object sees it. */
+export class Relay {
+  readonly #socket: WebSocket
+  readonly #fetchHere: typeof fetch
+  readonly #requests = new Map<number, RelayedRequest>()
+  readonly #lost = deferred()
+  #count = 0
+  #isLost = false
+
+  /** @param fetchHere fetches from the object itself */
+  constructor(socket: WebSocket, fetchHere: typeof fetch) {
+    this.#socket = socket
+    this.#fetchHere = fetchHere
+  }
+
+  /**
+   * As the platform's, by the Worker. What that does not bring, and what has no place in a frame,
+   * the object fetches itself.
+   */
+  readonly fetch: typeof fetch = (input: RequestInfo | URL, init: RequestInit = {}) => {
+    const { signal } = init
+    const n = ++this.#count
+    const frame = frameOf(n, input, init)
+    if (signal?.aborted) return Promise.reject(signal.reason)
+    if (frame === undefined || !this.#send(frame)) return this.#fetchHere(input, init)
+    const onAbort = (): void => {
+      leave()
+      request.fail(signal?.reason)
+    }
+    const leave = (): void => {
+      if (this.#requests.delete(n)) this.#tell({ type: 'abort', n })
+      signal?.removeEventListener('abort', onAbort)
+    }
+    const request = new RelayedRequest(leave)
+    this.#requests.set(n, request)
+    signal?.addEventListener('abort', onAbort)
+    const fetchHere = (): Promise<Response> => this.#fetchHere(input, init)
+    void this.#lost.promise.then(() => {
+      if (this.#requests.delete(n)) request.move(fetchHere, new Error('the Worker is gone'))
+    })
+    return request.answer
+  }
+
+  /**
+   * A model that is asked once more, by the object itself, where its reply breaks off since the
+   * Worker is gone. Of the second reply the end alone is told: the first one's words were.
+   */
+  outlived({ id, complete }: Model): Model {
+    const relay = this
+    return {
+      id,
+      async *complete(request) {
+        try {
+          yield* complete(request)
+          return
+        } catch (error) {
+          if (!relay.#isLost || request.signal?.aborted) throw error
+        }
+        for await (const event of complete(request)) if (event.type === 'finish') yield event
+      },
+    }
+  }
+
+  /** Gives the Worker a stream to send on, until either of them ends. Never rejects. */
+  async carry(stream: ReadableStream<Uint8Array>): Promise<void> {
+    const reader = stream.getReader()
+    const lost = this.#lost.promise.then(() => ({ done: true, value: undefined }))
+    try {
+      for (;;) {
+        const { done, value } = await Promise.race([reader.read(), lost])
+        if (done || value === undefined) break
+        for (let at = 0; at < value.length; at += MOST_BYTES) this.#send(value.slice(at, at + MOST_BYTES))
+      }
+      this.#tell({ type: 'end' })
+    } catch {
+      // What it had to say is not whole, and the Worker is to know that.
+      this.#close(1011, 'the stream broke off')
+    }
+    await reader.cancel().catch(() => {})
+  }
+
+  heard(frame: string | ArrayBuffer): void {
+    if (typeof frame !== 'string') {
+      const { n, bytes } = readBodyFrame(frame)
+      this.#requests.get(n)?.write(bytes)
+      return
+    }
+    const told = JSON.parse(frame) as ObjectFrame
+    if (told.type === 'beat') return
+    const request = this.#requests.get(told.n)
+    if (told.type === 'head') request?.begin(told.status, told.headers)
+    else {
+      this.#requests.delete(told.n)
+      if (told.type === 'end') request?.end()
+      else request?.fail(new TypeError('the Worker did not reach it'))
+    }
+  }
+
+  /** The Worker is gone. */
+  lose(): void {
+    this.#isLost = true
+    this.#lost.resolve()
+  }
+
+  #tell(frame: WorkerFrame): void {
+    this.#send(JSON.stringify(frame))
+  }
+
+  /** @returns whether it was sent */
+  #send(frame: string | Uint8Array): boolean {
+    if (this.#isLost) return false
+    try {
+      this.#socket.send(frame)
+      return true
+    } catch {
+      this.lose()
+      return false
+    }
+  }
+
+  #close(code: number, reason: string): void {
+    this.lose()
+    try {
+      this.#socket.close(code, reason)
+    } catch {}
+  }
+}
+
+/** @returns undefined: it can be made here alone */
+function frameOf(n: number, input: RequestInfo | URL, init: RequestInit): string | undefined {
+  const { method = 'GET', headers, body, redirect } = init
+  if (typeof input === 'object' && !(input instanceof URL)) return undefined
+  if (body != null && (typeof body !== 'string' || body.length > MOST_UNITS)) return undefined
+  const frame: WorkerFrame = {
+    type: 'fetch',
+    n,
+    request: {
+      url: String(input),
+      method,
+      headers: [...new Headers(headers)],
+      ...(redirect !== undefined && { redirect }),
+      ...(body != null && { body }),
+    },
+  }
+  return JSON.stringify(frame)
+}

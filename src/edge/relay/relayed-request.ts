@@ -1,0 +1,54 @@
+/** Statuses whose answers have no body. */
+const WITHOUT_BODY = [101, 204, 205, 304]
+/** They are of the bytes as they came to the Worker, which reads them decoded. */
+const OF_CODING = ['content-encoding', 'content-length', 'transfer-encoding']
+
+/** A request that the Worker makes, and what came of its answer. */
+export class RelayedRequest {
+  /** Settles once the answer has begun. */
+  readonly answer: Promise<Response>
+  readonly #body: ReadableStream<Uint8Array>
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined
+  #resolve: (answer: Response | Promise<Response>) => void = () => {}
+  #reject: (error: unknown) => void = () => {}
+  #hasBegun = false
+
+  /** @param onLeft told where nobody reads the rest of the body */
+  constructor(onLeft: () => void) {
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+    this.#body = new ReadableStream({
+      start: (controller) => {
+        this.#controller = controller
+      },
+      cancel: onLeft,
+    })
+  }
+
+  begin(status: number, given: readonly (readonly [string, string])[]): void {
+    this.#hasBegun = true
+    const headers = given.filter(([name]) => !OF_CODING.includes(name)) as [string, string][]
+    this.#resolve(new Response(WITHOUT_BODY.includes(status) ? null : this.#body, { status, headers }))
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#controller?.enqueue(bytes)
+  }
+
+  end(): void {
+    this.#controller?.close()
+  }
+
+  fail(error: unknown): void {
+    if (this.#hasBegun) this.#controller?.error(error)
+    else this.#reject(error)
+  }
+
+  /** Takes it from the Worker, unless its answer has begun. */
+  move(fetchHere: () => Promise<Response>, error: unknown): void {
+    if (this.#hasBegun) this.fail(error)
+    else this.#resolve(fetchHere())
+  }
+}

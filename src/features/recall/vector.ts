@@ -1,0 +1,70 @@
+import type { Embedder } from '../../ports/embedder.ts'
+import type { Host } from '../../ports/host.ts'
+import { aborted } from '../aborted.ts'
+
+/** Texts that an embedder is given at once. */
+export const TEXTS = 64
+/** Milliseconds within which it answers, or has failed. */
+const TIMEOUT = 10_000
+const LONGEST = 4_096
+/** Vectors are kept in a byte a number: what a vector points at takes no more. */
+const MOST = 127
+
+/** A vector, in whole numbers of -127 to 127. */
+export type Vector = Int8Array
+
+/**
+ * A vector for each text. @throws what the embedder throws; where it took too long, or gave none
+ */
+export type Embed = (texts: readonly string[], use: 'passage' | 'query') => Promise<readonly Vector[]>
+
+/** An app's embedder, within its limits, and checked. */
+export function embedding(embedder: Embedder, host: Pick<Host, 'timeout'>): Embed {
+  return async (texts, use) => {
+    const vectors: Vector[] = []
+    for (let at = 0; at < texts.length; at += TEXTS) {
+      const some = texts.slice(at, at + TEXTS)
+      const { signal, clear } = host.timeout(TIMEOUT)
+      try {
+        const given = await Promise.race([embedder.embed(some, use), aborted(signal)])
+        if (!Array.isArray(given) || given.length !== some.length)
+          throw new Error(`the embedder did not give a vector for each of ${some.length} texts`)
+        vectors.push(...given.map(rounded))
+      } finally {
+        clear()
+      }
+    }
+    return vectors
+  }
+}
+
+/** @throws it is no vector */
+function rounded(given: ArrayLike<number>): Vector {
+  const numbers = Array.from(given ?? [])
+  const { length } = numbers
+  if (length < 1 || length > LONGEST || !numbers.every(Number.isFinite))
+    throw new Error(`the embedder gave something else than 1 to ${LONGEST} finite numbers`)
+  // A vector of zeros stays one: what is no number is 0 there.
+  const most = numbers.reduce((high, number) => Math.max(high, Math.abs(number)), 0)
+  return Int8Array.from(numbers, (number) => Math.round((number / most) * MOST))
+}
+
+/**
+ * The cosine of two vectors; of one that is zero, 0. The same on every engine. @throws their
+ * lengths differ, so that one is of another model
+ */
+export function cosine(one: Vector, other: Vector): number {
+  const { length } = one
+  if (length !== other.length)
+    throw new Error(`vectors of ${length} and ${other.length} numbers: another model needs another id`)
+  let product = 0
+  let squares = 0
+  let others = 0
+  for (let at = 0; at < length; at++) {
+    const [left, right] = [one[at] as number, other[at] as number]
+    product += left * right
+    squares += left * left
+    others += right * right
+  }
+  return squares > 0 && others > 0 ? product / Math.sqrt(squares * others) : 0
+}

@@ -1,0 +1,164 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { ModelParts } from '../../../src/edge/cloudflare.ts'
+import { steadyModel } from '../../../src/edge/models/steady-model.ts'
+import { bodyFrame, RELAY_HEADER, type WorkerFrame } from '../../../src/edge/relay/frames.ts'
+import { accepted } from '../../../src/edge/replica/refusal.ts'
+import type { Model } from '../../../src/ports/model.ts'
+import { changeSessions } from './changed-settings.ts'
+import { World } from './world.ts'
+
+/** A model over `fetch`: what it is answered, piece by piece, is its reply. */
+const fetching = ({ fetch }: ModelParts): Model => ({
+  id: 'fetching',
+  async *complete({ signal }) {
+    const answer = await fetch('https://model.example/', { signal: signal as AbortSignal })
+    let content = ''
+    for await (const piece of answer.body ?? []) {
+      const text = new TextDecoder().decode(piece as Uint8Array)
+      content += text
+      yield { type: 'text', text }
+    }
+    yield { type: 'finish', reason: 'stop', message: { role: 'assistant', content } }
+  },
+})
+
+/** Timers that were set since, and have neither run out nor been cleared. */
+function timers(): ReadonlySet<unknown> {
+  const pending = new Set<unknown>()
+  const { setTimeout: set, clearTimeout: clear } = globalThis
+  vi.stubGlobal('setTimeout', (run: () => void, ms: number) => {
+    const timer = set(() => {
+      pending.delete(timer)
+      run()
+    }, ms)
+    pending.add(timer)
+    return timer
+  })
+  vi.stubGlobal('clearTimeout', (timer: number) => {
+    pending.delete(timer)
+    clear(timer)
+  })
+  return pending
+}
+
+/** A session whose model fetches: by the app’s Worker, unless the test has a relay of its own. */
+async function opened(): Promise<{ readonly world: World; readonly asked: () => number }> {
+  await changeSessions((settings) => ({ ...settings, model: (parts) => steadyModel(fetching(parts), parts) }))
+  let asked = 0
+  vi.stubGlobal('fetch', async () => {
+    asked++
+    return new Response('At nine forty.')
+  })
+  const world = new World()
+  await world.create('trip')
+  return { world, asked: () => asked }
+}
+
+const MESSAGE = { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'When?' }] }
+
+/** Begins a chat as a Worker does, and gives that one's end of the relay. */
+async function begun(world: World) {
+  const object = world.stub()
+  const relay = crypto.randomUUID()
+  const { webSocket } = await object.fetch('https://session/relay', {
+    headers: { Upgrade: 'websocket', [RELAY_HEADER]: relay },
+  })
+  if (!webSocket) throw new Error('no socket')
+  const frames: (string | ArrayBuffer)[] = []
+  webSocket.binaryType = 'arraybuffer'
+  webSocket.addEventListener('message', ({ data }) => void frames.push(data as string | ArrayBuffer))
+  webSocket.accept()
+  const { run } = accepted(await object.chat(world.scope(), { message: MESSAGE }, { messageId: 'm1', relay }))
+  const told = (): WorkerFrame[] =>
+    frames.flatMap((frame) => (typeof frame === 'string' ? [JSON.parse(frame) as WorkerFrame] : []))
+  await vi.waitFor(() => expect(told()).toMatchObject([{ type: 'fetch', n: 1 }]))
+  const read = (): string =>
+    frames.map((frame) => (typeof frame === 'string' ? '' : new TextDecoder().decode(frame))).join('')
+  return { run, webSocket, told, read }
+}
+
+const repliesIn = async (world: World): Promise<unknown[]> => {
+  const { body } = await world.call<{ messages: { role: string; content: unknown }[] }>(
+    'GET',
+    '/v1/sessions/trip/messages',
+  )
+  return body.messages.map(({ role, content }) => [role, content])
+}
+
+const resumed = async (world: World, run: string): Promise<string> =>
+  (await world.caller.fetch('GET', `/v1/sessions/trip/chat/${run}`)).text()
+
+const TEXT = (content: string): unknown => [{ type: 'text', text: content }]
+
+describe('a chat whose model fetches', () => {
+  afterEach(() => {
+    vi.unstubAllGlobals()
+    vi.restoreAllMocks()
+  })
+
+  it('is answered by what the Worker fetched, and reads the same for who resumes it', async () => {
+    const { world, asked } = await opened()
+    const response = await world.caller.fetch('POST', '/v1/sessions/trip/chat', {
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ message: MESSAGE }),
+    })
+    const text = await response.text()
+    expect(text).toContain('At nine forty.')
+    expect(text).toMatch(/data: \[DONE\]\n\n$/)
+    expect(await resumed(world, response.headers.get('Plimsoll-Run') ?? '')).toBe(text)
+    expect(asked()).toBe(1)
+  })
+
+  it('is not asked for by its object as long as its Worker is there', async () => {
+    const { world, asked } = await opened()
+    const pending = timers()
+    const { run, webSocket, told, read } = await begun(world)
+    // With one the object could not hibernate.
+    await vi.waitFor(() => expect([...pending]).toEqual([]))
+    webSocket.send(JSON.stringify({ type: 'beat' }))
+    webSocket.send(JSON.stringify({ type: 'head', n: 1, status: 200, headers: [] }))
+    webSocket.send(bodyFrame(1, [new TextEncoder().encode('From the'), new TextEncoder().encode(' Worker.')]))
+    webSocket.send(JSON.stringify({ type: 'end', n: 1 }))
+    await vi.waitFor(() => expect(told().at(-1)).toEqual({ type: 'end' }))
+    expect(read()).toBe(await resumed(world, run))
+    expect(read()).toContain('From the Worker.')
+    expect(asked()).toBe(0)
+    expect(await repliesIn(world)).toEqual([
+      ['user', TEXT('When?')],
+      ['assistant', 'From the Worker.'],
+    ])
+    webSocket.close(1000, 'done')
+  })
+
+  it.each([
+    ['before the answer began', false],
+    ['in the middle of the answer', true],
+  ])('is finished by its object, once, where its Worker goes %s', async (_, isBegun) => {
+    const { world, asked } = await opened()
+    const { run, webSocket } = await begun(world)
+    if (isBegun) {
+      webSocket.send(JSON.stringify({ type: 'head', n: 1, status: 200, headers: [] }))
+      webSocket.send(bodyFrame(1, [new TextEncoder().encode('From the')]))
+    }
+    webSocket.close(1000, 'gone')
+    await vi.waitFor(async () => expect(await resumed(world, run)).toContain('[DONE]'))
+    expect(asked()).toBe(1)
+    expect(await repliesIn(world)).toEqual([
+      ['user', TEXT('When?')],
+      ['assistant', 'At nine forty.'],
+    ])
+    const text = await resumed(world, run)
+    expect(text).toContain('At nine forty.')
+    // What was streamed of the first reply is taken back.
+    expect(text.includes('reset-step')).toBe(isBegun)
+  })
+
+  it('tells its Worker where it is stopped', async () => {
+    const { world, asked } = await opened()
+    const { run, told, webSocket } = await begun(world)
+    await world.call('DELETE', `/v1/sessions/trip/chat/${run}`)
+    await vi.waitFor(() => expect(told()).toContainEqual({ type: 'abort', n: 1 }))
+    expect(asked()).toBe(0)
+    webSocket.close(1000, 'done')
+  })
+})

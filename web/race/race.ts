@@ -1,0 +1,230 @@
+/**
+ * The race of the first screen: one conversation under Plimsoll, under "send everything" and under
+ * the optimum, call by call, with the bills so far. Loaded after the page shows.
+ */
+import { html, nothing, render, type TemplateResult } from 'lit/html.js'
+import type { Bills } from '../../src/replay/bills.ts'
+import { BILLED, chart } from './chart.ts'
+import type { OwnRace } from './own.ts'
+import './race.css'
+import recorded from './recorded.json' with { type: 'json' }
+import { type RaceWords, raceWords } from './words.ts'
+
+/** For a million tokens of input that no cache holds. */
+const DOLLARS = 3
+/** From the first call to the last. */
+const PLAY_MS = 9_000
+
+const RECORDING: Run = { bills: recorded }
+
+/** What is raced: the recording, or a file of the person who looks. */
+interface Run {
+  readonly bills: Bills
+  readonly own?: OwnRace & { readonly name: string }
+}
+
+export function raceView(language: string): HTMLElement {
+  const section = document.createElement('section')
+  section.className = 'race'
+  new RaceView(section, language)
+  return section
+}
+
+class RaceView {
+  readonly #root: HTMLElement
+  readonly #words: RaceWords
+  readonly #number: Intl.NumberFormat
+  readonly #dollars: Intl.NumberFormat
+  #run = RECORDING
+  /** The call that shows. */
+  #call: number
+  #frame: number | undefined
+  #work: AbortController | undefined
+  #failure = ''
+  #isOver = false
+
+  constructor(root: HTMLElement, language: string) {
+    this.#root = root
+    this.#words = raceWords(language)
+    this.#number = new Intl.NumberFormat(language)
+    this.#dollars = new Intl.NumberFormat(language, { style: 'currency', currency: 'USD' })
+    this.#call = this.#last
+    root.addEventListener('dragover', (event) => this.#drag(event, true))
+    root.addEventListener('dragleave', (event) => this.#drag(event, false))
+    root.addEventListener('drop', (event) => {
+      this.#drag(event, false)
+      const [file] = event.dataTransfer?.files ?? []
+      if (file) void this.#play(file)
+    })
+    if (matchMedia('(prefers-reduced-motion: reduce)').matches) this.#draw()
+    else this.#start()
+  }
+
+  get #last(): number {
+    return this.#run.bills.calls.full.length - 1
+  }
+
+  #draw(): void {
+    render(this.#view(), this.#root)
+  }
+
+  #view(): TemplateResult {
+    const words = this.#words
+    const { bills, own } = this.#run
+    const { budget, calls } = bills
+    const tokens = (count: number): string => this.#number.format(count)
+    const place = words.call(tokens(this.#call + 1), tokens(this.#last + 1))
+    const bill = (cost: number): string => this.#dollars.format((cost / 1e6) * DOLLARS)
+    const rows = BILLED.map((name) => {
+      const { tokens: sent = 0, cost = 0 } = calls[name][this.#call] ?? {}
+      const over = calls[name].slice(0, this.#call + 1).filter(({ tokens }) => tokens > budget).length
+      return { name, sent, cost, over }
+    })
+    const value = [
+      place,
+      ...rows.map(({ name, sent, cost }) => `${words[name]} ${tokens(sent)}, ${bill(cost)}`),
+    ]
+    return html`
+      <h3>${words.title}</h3>
+      ${chart(bills, this.#call, words.line(tokens(budget)))}
+      <div class="race-scrub">
+        <button type="button" @click=${() => this.#toggle()}>
+          ${this.#frame === undefined ? words.play : words.pause}
+        </button>
+        <input type="range" min="0" max=${this.#last} .value=${String(this.#call)}
+          aria-label=${words.title} aria-valuetext=${value.join('; ')}
+          @input=${({ target }: Event) => this.#show(Number((target as HTMLInputElement).value))} />
+        <span class="race-place">${place}</span>
+      </div>
+      <table>
+        <thead><tr><th scope="col">${words.policy}</th><th scope="col">${words.now}</th><th scope="col">${words.bill}</th></tr></thead>
+        <tbody>${rows.map(
+          ({ name, sent, cost, over }) => html`<tr class=${name}>
+            <th scope="row"><i aria-hidden="true"></i>${words[name]}</th>
+            <td class=${sent > budget ? 'over' : ''}>${tokens(sent)}</td>
+            <td><strong>${bill(cost)}</strong>${over > 0 ? html`<span class="over">${words.over(tokens(over))}</span>` : nothing}</td>
+          </tr>`,
+        )}</tbody>
+      </table>
+      <p class="race-note">
+        ${own ? words.own(own.name, tokens(own.messages)) : words.source}
+        ${own && own.played < own.messages ? words.first(tokens(own.played)) : nothing}
+        ${words.assumed(this.#dollars.format(DOLLARS), tokens(budget))} ${words.optimumMeans}
+      </p>
+      <div class="race-drop ${this.#isOver ? 'taking' : ''}">
+        <p><strong>${words.drop}</strong> ${words.stays}</p>
+        <p role="status">${this.#work ? words.working : nothing}</p>
+        ${this.#failure ? html`<p class="over" role="alert">${this.#failure}</p>` : nothing}
+        <div class="race-buttons">
+          <button type="button" @click=${() => this.#choose()}>${words.choose}</button>
+          ${own ? html`<button type="button" @click=${() => this.#race(RECORDING)}>${words.back}</button>` : nothing}
+          <button type="button" @click=${() => void this.#save()}>${words.picture}</button>
+        </div>
+      </div>
+    `
+  }
+
+  #show(call: number): void {
+    this.#stop()
+    this.#call = call
+    this.#draw()
+  }
+
+  #toggle(): void {
+    if (this.#frame === undefined) this.#start()
+    else this.#show(this.#call)
+  }
+
+  /** From the call that shows, or from the first where that is the last. */
+  #start(): void {
+    const from = this.#call >= this.#last ? 0 : this.#call
+    let began: number | undefined
+    const step = (now: number): void => {
+      // One that was taken off the page has nobody to show anything to.
+      if (began !== undefined && !this.#root.isConnected) {
+        this.#frame = undefined
+        return
+      }
+      began ??= now
+      const call = Math.min(this.#last, from + Math.floor(((now - began) / PLAY_MS) * this.#last))
+      this.#frame = call < this.#last ? requestAnimationFrame(step) : undefined
+      if (call === this.#call && this.#frame !== undefined) return
+      this.#call = call
+      this.#draw()
+    }
+    this.#frame = requestAnimationFrame(step)
+    this.#call = from
+    this.#draw()
+  }
+
+  #stop(): void {
+    if (this.#frame !== undefined) cancelAnimationFrame(this.#frame)
+    this.#frame = undefined
+  }
+
+  #race(run: Run): void {
+    this.#stop()
+    this.#run = run
+    this.#call = this.#last
+    this.#draw()
+  }
+
+  #drag(event: DragEvent, isOver: boolean): void {
+    if (!event.dataTransfer?.types.includes('Files')) return
+    event.preventDefault()
+    if (this.#isOver === isOver) return
+    this.#isOver = isOver
+    this.#draw()
+  }
+
+  #choose(): void {
+    const input = document.createElement('input')
+    input.type = 'file'
+    input.accept = '.json,.jsonl,application/json'
+    input.addEventListener('change', () => {
+      const [file] = input.files ?? []
+      if (file) void this.#play(file)
+    })
+    input.click()
+  }
+
+  async #play(file: File): Promise<void> {
+    this.#work?.abort()
+    const work = new AbortController()
+    this.#work = work
+    this.#failure = ''
+    this.#draw()
+    try {
+      const { playFile } = await import('./own.ts')
+      const own = await playFile(file, work.signal)
+      if (own) this.#race({ bills: own.bills, own: { ...own, name: file.name } })
+      else this.#failure = this.#words.nothing(file.name)
+    } catch (error) {
+      if (work.signal.aborted) return
+      const reason = error instanceof Error ? error.message : String(error)
+      this.#failure = `${this.#words.nothing(file.name)} (${reason})`
+    }
+    if (this.#work === work) this.#work = undefined
+    this.#draw()
+  }
+
+  async #save(): Promise<void> {
+    const { savePicture } = await import('./picture.ts')
+    const { bills, own } = this.#run
+    const words = this.#words
+    const { budget, calls } = bills
+    savePicture({
+      bills,
+      title: words.title,
+      line: words.line(this.#number.format(budget)),
+      rows: BILLED.map((name) => ({
+        name,
+        label: words[name],
+        bill: this.#dollars.format(((calls[name].at(-1)?.cost ?? 0) / 1e6) * DOLLARS),
+      })),
+      // What a person's file is called is nobody else's business.
+      source: own ? words.own('JSON', this.#number.format(own.messages)) : words.source,
+      direction: document.documentElement.dir === 'rtl' ? 'rtl' : 'ltr',
+    })
+  }
+}

@@ -1,0 +1,218 @@
+/** The words of the race, in the languages of the page. */
+export interface RaceWords {
+  readonly title: string
+  readonly plimsoll: string
+  readonly full: string
+  readonly optimum: string
+  readonly policy: string
+  readonly now: string
+  readonly bill: string
+  readonly line: (tokens: string) => string
+  readonly call: (call: string, of: string) => string
+  /** Calls that were longer than the line. */
+  readonly over: (calls: string) => string
+  readonly play: string
+  readonly pause: string
+  readonly picture: string
+  /** Where the recording is from. */
+  readonly source: string
+  readonly own: (name: string, messages: string) => string
+  /** The rest of it was not played. */
+  readonly first: (messages: string) => string
+  readonly assumed: (dollars: string, line: string) => string
+  readonly optimumMeans: string
+  readonly drop: string
+  readonly choose: string
+  readonly stays: string
+  readonly working: string
+  readonly back: string
+  readonly nothing: (name: string) => string
+}
+
+const en: RaceWords = {
+  title: 'One recorded conversation, sent three ways',
+  plimsoll: 'Plimsoll',
+  full: 'Send everything',
+  optimum: 'The optimum',
+  policy: 'What is sent',
+  now: 'This call',
+  bill: 'Bill so far',
+  line: (tokens) => `the line: ${tokens} tokens`,
+  call: (call, of) => `Call ${call} of ${of}`,
+  over: (calls) => `${calls} calls over the line`,
+  play: 'Play',
+  pause: 'Pause',
+  picture: 'Save as a picture',
+  source: 'A coding session of 466 messages, recorded by others (github.com/marot/spotter, MIT).',
+  own: (name, messages) => `${name}, ${messages} messages.`,
+  first: (messages) => `Only its first ${messages} messages are played.`,
+  assumed: (dollars, line) =>
+    `Tokens are estimates. A million tokens of input at ${dollars}, from the cache at a tenth, into it at 1.25 times. The line at ${line}.`,
+  optimumMeans:
+    'The optimum knows the whole conversation in advance and shows at each call at least what Plimsoll shows, up to a quarter of the line.',
+  drop: 'Drop your own export here: ChatGPT, Claude, OpenAI or Anthropic JSONL.',
+  choose: 'Choose a file',
+  stays: 'It stays in this page: nothing is sent, nothing is kept.',
+  working: 'It is being played …',
+  back: 'Back to the recording',
+  nothing: (name) =>
+    `No conversation was found in ${name}. Nothing was sent or kept; the one from before still shows.`,
+}
+
+const de: RaceWords = {
+  title: 'Ein aufgezeichnetes Gespräch, auf drei Arten gesendet',
+  plimsoll: 'Plimsoll',
+  full: 'Alles senden',
+  optimum: 'Das Optimum',
+  policy: 'Was gesendet wird',
+  now: 'Dieser Aufruf',
+  bill: 'Kosten bisher',
+  line: (tokens) => `die Linie: ${tokens} Token`,
+  call: (call, of) => `Aufruf ${call} von ${of}`,
+  over: (calls) => `${calls} Aufrufe über der Linie`,
+  play: 'Abspielen',
+  pause: 'Anhalten',
+  picture: 'Als Bild speichern',
+  source:
+    'Eine Programmiersitzung mit 466 Nachrichten, von anderen aufgezeichnet (github.com/marot/spotter, MIT).',
+  own: (name, messages) => `${name}, ${messages} Nachrichten.`,
+  first: (messages) => `Nur die ersten ${messages} Nachrichten werden gespielt.`,
+  assumed: (dollars, line) =>
+    `Token sind geschätzt. Eine Million Token Eingabe zu ${dollars}, aus dem Cache zu einem Zehntel, in ihn zum 1,25-Fachen. Die Linie bei ${line}.`,
+  optimumMeans:
+    'Das Optimum kennt das ganze Gespräch im Voraus und zeigt bei jedem Aufruf mindestens, was Plimsoll zeigt, bis zu einem Viertel der Linie.',
+  drop: 'Leg deinen eigenen Export hier ab: ChatGPT, Claude, OpenAI oder Anthropic als JSONL.',
+  choose: 'Datei wählen',
+  stays: 'Er bleibt in dieser Seite: Nichts wird gesendet, nichts behalten.',
+  working: 'Wird gespielt …',
+  back: 'Zurück zur Aufzeichnung',
+  nothing: (name) =>
+    `In ${name} wurde kein Gespräch gefunden. Nichts wurde gesendet oder behalten; das vorige ist noch zu sehen.`,
+}
+
+const fr: RaceWords = {
+  title: 'Une conversation enregistrée, envoyée de trois façons',
+  plimsoll: 'Plimsoll',
+  full: 'Tout envoyer',
+  optimum: 'L’optimum',
+  policy: 'Ce qui est envoyé',
+  now: 'Cet appel',
+  bill: 'Facture jusqu’ici',
+  line: (tokens) => `la ligne : ${tokens} jetons`,
+  call: (call, of) => `Appel ${call} sur ${of}`,
+  over: (calls) => `${calls} appels au-delà de la ligne`,
+  play: 'Lire',
+  pause: 'Suspendre',
+  picture: 'Enregistrer l’image',
+  source:
+    'Une session de programmation de 466 messages, enregistrée par d’autres (github.com/marot/spotter, MIT).',
+  own: (name, messages) => `${name}, ${messages} messages.`,
+  first: (messages) => `Seuls ses ${messages} premiers messages sont joués.`,
+  assumed: (dollars, line) =>
+    `Les jetons sont estimés. Un million de jetons en entrée à ${dollars}, un dixième depuis le cache, 1,25 fois pour l’écrire. La ligne à ${line}.`,
+  optimumMeans:
+    'L’optimum connaît d’avance toute la conversation et montre à chaque appel au moins ce que montre Plimsoll, jusqu’à un quart de la ligne.',
+  drop: 'Déposez ici votre propre export : ChatGPT, Claude, OpenAI ou Anthropic en JSONL.',
+  choose: 'Choisir un fichier',
+  stays: 'Il reste dans cette page : rien n’est envoyé, rien n’est conservé.',
+  working: 'Lecture en cours …',
+  back: 'Revenir à l’enregistrement',
+  nothing: (name) =>
+    `Aucune conversation dans ${name}. Rien n’a été envoyé ni conservé ; la précédente reste affichée.`,
+}
+
+const es: RaceWords = {
+  title: 'Una conversación grabada, enviada de tres formas',
+  plimsoll: 'Plimsoll',
+  full: 'Enviar todo',
+  optimum: 'El óptimo',
+  policy: 'Qué se envía',
+  now: 'Esta llamada',
+  bill: 'Factura hasta ahora',
+  line: (tokens) => `la línea: ${tokens} tokens`,
+  call: (call, of) => `Llamada ${call} de ${of}`,
+  over: (calls) => `${calls} llamadas por encima de la línea`,
+  play: 'Reproducir',
+  pause: 'Pausar',
+  picture: 'Guardar como imagen',
+  source: 'Una sesión de programación de 466 mensajes, grabada por otros (github.com/marot/spotter, MIT).',
+  own: (name, messages) => `${name}, ${messages} mensajes.`,
+  first: (messages) => `Solo se reproducen sus primeros ${messages} mensajes.`,
+  assumed: (dollars, line) =>
+    `Los tokens son estimados. Un millón de tokens de entrada a ${dollars}, desde la caché a una décima parte, hacia ella a 1,25 veces. La línea en ${line}.`,
+  optimumMeans:
+    'El óptimo conoce de antemano toda la conversación y muestra en cada llamada al menos lo que muestra Plimsoll, hasta un cuarto de la línea.',
+  drop: 'Suelta aquí tu propia exportación: ChatGPT, Claude, OpenAI o Anthropic en JSONL.',
+  choose: 'Elegir un archivo',
+  stays: 'Se queda en esta página: no se envía ni se guarda nada.',
+  working: 'Reproduciendo …',
+  back: 'Volver a la grabación',
+  nothing: (name) =>
+    `No hay ninguna conversación en ${name}. No se envió ni se guardó nada; la anterior sigue a la vista.`,
+}
+
+const ar: RaceWords = {
+  title: 'محادثة مسجّلة واحدة، أُرسلت بثلاث طرق',
+  plimsoll: 'Plimsoll',
+  full: 'إرسال كل شيء',
+  optimum: 'الحد الأمثل',
+  policy: 'ما يُرسل',
+  now: 'هذا الاستدعاء',
+  bill: 'الكلفة حتى الآن',
+  line: (tokens) => `الخط: ${tokens} رمز`,
+  call: (call, of) => `الاستدعاء ${call} من ${of}`,
+  over: (calls) => `استدعاءات فوق الخط: ${calls}`,
+  play: 'تشغيل',
+  pause: 'إيقاف مؤقت',
+  picture: 'حفظ كصورة',
+  source: 'جلسة برمجة من 466 رسالة سجّلها آخرون (github.com/marot/spotter، رخصة MIT).',
+  own: (name, messages) => `${name}، عدد الرسائل: ${messages}.`,
+  first: (messages) => `تُشغَّل أول ${messages} رسالة منها فقط.`,
+  assumed: (dollars, line) =>
+    `الرموز تقديرية. مليون رمز إدخال بسعر ${dollars}، ومن الذاكرة المخبّأة بعُشره، وإليها بـ 1.25 ضعفه. الخط عند ${line}.`,
+  optimumMeans:
+    'الحد الأمثل يعرف المحادثة كلها مسبقًا، ويعرض في كل استدعاء على الأقل ما يعرضه Plimsoll حتى ربع الخط.',
+  drop: 'أفلت ملفك المصدَّر هنا: ChatGPT أو Claude أو OpenAI أو Anthropic بصيغة JSONL.',
+  choose: 'اختيار ملف',
+  stays: 'يبقى في هذه الصفحة: لا يُرسل شيء ولا يُحفظ شيء.',
+  working: 'جارٍ التشغيل …',
+  back: 'العودة إلى التسجيل',
+  nothing: (name) => `لم يُعثر على محادثة في ${name}. لم يُرسل شيء ولم يُحفظ شيء، وما زالت السابقة معروضة.`,
+}
+
+const ja: RaceWords = {
+  title: '記録された一つの会話を、三つの方法で送る',
+  plimsoll: 'Plimsoll',
+  full: 'すべて送る',
+  optimum: '最適',
+  policy: '送るもの',
+  now: 'この呼び出し',
+  bill: 'ここまでの料金',
+  line: (tokens) => `ライン：${tokens} トークン`,
+  call: (call, of) => `呼び出し ${call} / ${of}`,
+  over: (calls) => `${calls} 回ラインを超過`,
+  play: '再生',
+  pause: '一時停止',
+  picture: '画像として保存',
+  source: '466 件のメッセージからなる開発の記録（github.com/marot/spotter、MIT）。',
+  own: (name, messages) => `${name}、メッセージ ${messages} 件。`,
+  first: (messages) => `最初の ${messages} 件だけを再生します。`,
+  assumed: (dollars, line) =>
+    `トークン数は推定です。入力 100 万トークンあたり ${dollars}、キャッシュからは 10 分の 1、キャッシュへは 1.25 倍。ラインは ${line}。`,
+  optimumMeans:
+    '最適は会話全体を前もって知り、各呼び出しで Plimsoll が見せる分以上を、ラインの 4 分の 1 まで見せます。',
+  drop: '自分のエクスポートをここにドロップ：ChatGPT、Claude、OpenAI、Anthropic の JSONL。',
+  choose: 'ファイルを選ぶ',
+  stays: 'このページの中だけで扱います。何も送らず、何も残しません。',
+  working: '再生しています …',
+  back: '記録に戻る',
+  nothing: (name) =>
+    `${name} に会話が見つかりません。何も送らず残していません。前のものが表示されたままです。`,
+}
+
+const catalogue: Readonly<Record<string, RaceWords>> = { en, de, fr, es, ar, ja }
+
+/** @param language one of the page */
+export function raceWords(language: string): RaceWords {
+  return catalogue[language] ?? en
+}
