@@ -55,6 +55,8 @@ const {
   standard,
   standardMiddleware,
   toAnthropic,
+  toOtlp,
+  vectorSearch,
 } = plimsoll
 
 /** Given where only options are wrong. */
@@ -96,6 +98,7 @@ const calls: { readonly [name: string]: Call } = {
   contextFilter: (given) => contextFilter(given),
   factSheet: (given) => factSheet(given),
   observability: (given) => observability(given),
+  toOtlp: (given) => toOtlp([], given),
   progress: (given) => progress(given),
   standardMiddleware: (given) => standardMiddleware(given),
   'standardMiddleware({ progress })': (given) => standardMiddleware({ progress: given }),
@@ -119,6 +122,7 @@ const calls: { readonly [name: string]: Call } = {
   'facts({ caps })': (given) => facts({ caps: given }),
   profile: (given) => profile(given),
   recall: (given) => recall(given),
+  vectorSearch: (given) => vectorSearch(given && { id: 'x', embed: async () => [], ...(given as object) }),
   retention: (given) => retention(given && { log: { days: 1 }, ...(given as object) }),
   'retention({ log })': (given) => retention({ log: given && { days: 1, ...(given as object) } }),
   skills: (given) => skills(given),
