@@ -1073,7 +1073,7 @@ class SqlScope implements ScopeStore {
     const id = idIn('entry', name)
     const n = id === undefined ? id : this.#placeOf(scope, id)
     if (n === undefined) return
-    // What follows the first space of a tok.
+    // Of a tok, what stands before its first space is left.
     const tok = "substr(tok, 1, instr(tok || ' ', ' ') - 1)"
     database.run(
       `UPDATE plimsoll_log SET body = NULL, parts = NULL, derived = NULL, tok = ${tok} WHERE n = ?`,

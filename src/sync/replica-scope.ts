@@ -1,6 +1,6 @@
 import { nothingWritten } from '../kernel/log/decide.ts'
 import type { HomeClock } from '../ports/lease.ts'
-import type { Decision, Head, ScopeStore } from '../ports/store.ts'
+import type { Decision, Head, Reads, ScopeStore } from '../ports/store.ts'
 import type { Replica, ReplicaStore } from './replica.ts'
 import { withoutWanted } from './view.ts'
 import { writeLocally } from './write.ts'
@@ -25,6 +25,23 @@ export function replicaScope({ scope, replica, clock, onWritten, onClosed }: Rep
     ...head,
     confirmed: Math.min(head.seq, replica.seen?.state.erasing ? 0 : (replica.seen?.state.seq ?? 0)),
   })
+  /** @param refresh called before what tells how far the home has confirmed */
+  const readsOf = (from: Reads, refresh?: () => Promise<unknown>): Reads => ({
+    entries: (query) => from.entries(query),
+    head: async () => {
+      if (refresh) await refresh()
+      return confirmedIn(await from.head())
+    },
+    register: (key) => from.register(key),
+    registers: (prefix, after) => from.registers(prefix, after),
+    indexed: (group, query) => from.indexed(group, query),
+    sums: (groups) => from.sums(groups),
+    changesSince: async (seq) => {
+      if (refresh) await refresh()
+      const changes = await from.changesSince(seq)
+      return { ...changes, head: confirmedIn(changes.head) }
+    },
+  })
   return {
     isReplica: true,
     commit: async (ops, decide) => {
@@ -46,20 +63,7 @@ export function replicaScope({ scope, replica, clock, onWritten, onClosed }: Rep
         return results
       }
     },
-    entries: (query) => scope.entries(query),
-    head: async () => {
-      await replica.refreshed()
-      return confirmedIn(await scope.head())
-    },
-    register: (key) => scope.register(key),
-    registers: (prefix, after) => scope.registers(prefix, after),
-    indexed: (group, query) => scope.indexed(group, query),
-    sums: (groups) => scope.sums(groups),
-    changesSince: async (seq) => {
-      await replica.refreshed()
-      const changes = await scope.changesSince(seq)
-      return { ...changes, head: confirmedIn(changes.head) }
-    },
+    ...readsOf(scope, () => replica.refreshed()),
     attach: (attachment, at) => scope.attach(attachment, at),
     attachment: (id) => scope.attachment(id),
     attached: (ids) => scope.attached(ids),
@@ -74,20 +78,7 @@ export function replicaScope({ scope, replica, clock, onWritten, onClosed }: Rep
     ...(scope.snapshot && {
       snapshot: async (work) => {
         await replica.refreshed()
-        return (scope.snapshot as NonNullable<typeof scope.snapshot>)((reads) =>
-          work({
-            entries: (query) => reads.entries(query),
-            head: async () => confirmedIn(await reads.head()),
-            register: (key) => reads.register(key),
-            registers: (prefix, after) => reads.registers(prefix, after),
-            indexed: (group, query) => reads.indexed(group, query),
-            sums: (groups) => reads.sums(groups),
-            changesSince: async (seq) => {
-              const changes = await reads.changesSince(seq)
-              return { ...changes, head: confirmedIn(changes.head) }
-            },
-          }),
-        )
+        return (scope.snapshot as NonNullable<typeof scope.snapshot>)((reads) => work(readsOf(reads)))
       },
     }),
     ...(scope.watch && { watch: (listener) => scope.watch?.(listener) ?? (() => {}) }),

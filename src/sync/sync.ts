@@ -87,9 +87,10 @@ export interface SyncedStore extends Store {
   /** Forgets what was refused. */
   discard(refused: Refused): Promise<void>
   /**
-   * A certificate of forgetting with the replicas of its scope, as the home told last: which hold
-   * nothing of all that is deleted there, this device among them, and which have not said so. Where
-   * a delete still waits here, none has. Wait for {@link settled} before.
+   * A certificate of forgetting with the replicas of its scope, which is open or followed, as the
+   * home told last: which hold nothing of all that is deleted there, this device among them, and
+   * which have not said so. Where a delete still waits here, none has. Wait for {@link settled}
+   * before.
    *
    * @param scope a session's, or that of the user: what derives in others goes with theirs
    */

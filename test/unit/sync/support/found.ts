@@ -331,6 +331,15 @@ export const FOUND: Readonly<Record<string, readonly Command[]>> = {
     { do: 'erase', tab: 11 },
     { do: 'append', tab: 80, shape: 2, at: 13 },
   ],
+  'a home has refused all that it was sent, and has no log': [
+    { do: 'append', tab: 80, shape: 6, at: 21 },
+    { do: 'delete', tab: 99, target: 17 },
+    { do: 'erase', tab: 27 },
+    { do: 'append', tab: 23, shape: 4, at: 49 },
+    { do: 'append', tab: 32, shape: 3, at: 77 },
+    { do: 'append', tab: 74, shape: 4, at: 56 },
+    { do: 'wipe', tab: 12 },
+  ],
   'a message is written again after an erase took its picture': [
     { do: 'mark', tab: 81, shape: 1, from: 65 },
     { do: 'append', tab: 26, shape: 7, at: 69 },
