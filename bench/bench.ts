@@ -1,3 +1,5 @@
+import type { Picture } from './picture/bars.ts'
+
 export interface BenchOptions {
   /** Fewer sizes, shorter cells, fewer histories. */
   readonly quick: boolean
@@ -22,7 +24,7 @@ export interface BenchReport {
   /** The same, to read. */
   readonly text: string
   /** Pictures for docs/benchmarks.md. */
-  readonly plots?: readonly { readonly file: string; readonly title: string; readonly svg: string }[]
+  readonly plots?: readonly Picture[]
 }
 
 export type Bench = (options: BenchOptions) => Promise<BenchReport>

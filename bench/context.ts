@@ -10,6 +10,7 @@ import { CELL_LIMIT_MS, CUT_OFF } from './cells.ts'
 import { contextText, type Growth, type Ratio } from './context-text.ts'
 import { machine } from './machine.ts'
 import { countPairs, type PairCount } from './pairs/count.ts'
+import type { Picture } from './picture/bars.ts'
 import { drawLines } from './picture/lines.ts'
 import { countReads, type Reads } from './reads.ts'
 import { growth, round } from './stats.ts'
@@ -35,14 +36,14 @@ const FACTORS = [
 export async function bench({ quick, progress }: BenchOptions): Promise<BenchReport> {
   const rows = await time({
     sizes: quick ? SIZES.slice(0, 3) : SIZES,
-    cellMs: quick ? 900 : 4_000,
+    cellMs: quick ? 500 : 4_000,
     rounds: quick ? 3 : 8,
     progress,
   })
   progress('rows read')
   const reads = await countReads(quick ? [READ_SIZES[0], 10_000] : READ_SIZES)
   progress('broken pairs')
-  const pairs = await countPairs(quick ? 500 : 10_000, progress)
+  const pairs = await countPairs(quick ? 200 : 10_000, progress)
   const report = {
     bench: 'context',
     machine: machine(PACKAGES),
@@ -135,7 +136,7 @@ function goals(rows: readonly Row[], reads: readonly Reads[], pairs: readonly Pa
   ]
 }
 
-function plotOf(rows: readonly Row[]): NonNullable<BenchReport['plots']>[number] {
+function plotOf(rows: readonly Row[]): Picture {
   const names = [...new Set(rows.map(({ what }) => what))]
   const ours = names.filter((name) => name.startsWith(OURS))
   const series = [...ours.slice(0, 1), ...names.filter((name) => !ours.includes(name))].map((name) => ({

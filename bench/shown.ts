@@ -4,9 +4,10 @@
  */
 import type { BenchOptions, BenchReport } from './bench.ts'
 import { machine, machineLine } from './machine.ts'
+import { plotBars } from './picture/bars.ts'
 import { readLocomo } from './recall/locomo.ts'
 import { type Score, score } from './recall/score.ts'
-import { measureShown } from './recall/shown.ts'
+import { measureShown, SYSTEMS } from './recall/shown.ts'
 import { round } from './stats.ts'
 import { table } from './table.ts'
 
@@ -34,6 +35,17 @@ export async function bench({ data, progress }: BenchOptions): Promise<BenchRepo
       table([['', 'questions', 'shown', 'interval'], ...lines]),
       `Ranking, all questions: B700 ${ranked.b700}, B2000 ${ranked.b2000}, MRR ${ranked.mrr}\n`,
     ].join('\n'),
+    plots: [
+      plotBars('shown.svg', {
+        title: 'Of the evidence’s words that an answer needs, what recall shows',
+        unit: '%',
+        bars: shown.map(({ system, tokens, share }) => ({
+          name: `${system}, ${tokens} tokens`,
+          value: share,
+          isOurs: system === SYSTEMS[0],
+        })),
+      }),
+    ],
   }
 }
 

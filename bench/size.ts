@@ -7,7 +7,7 @@ import { BUDGETS } from '../test/sizes/budgets.ts'
 import type { BenchOptions, BenchReport } from './bench.ts'
 import { type Bundle, bundle, type Program } from './bundle.ts'
 import { type Machine, machine, machineLine } from './machine.ts'
-import { drawBars } from './picture/bars.ts'
+import { type Picture, plotBars } from './picture/bars.ts'
 import { type Goal, goalTable, table } from './table.ts'
 
 interface Entry extends Program {
@@ -97,14 +97,14 @@ export async function bench({ progress }: BenchOptions): Promise<BenchReport> {
   return { json: report, text: text(report), plots: [plotOf(sizes)] }
 }
 
-function plotOf(sizes: readonly Size[]): NonNullable<BenchReport['plots']>[number] {
+function plotOf(sizes: readonly Size[]): Picture {
   const title = 'What a browser downloads at first, minified and gzip'
   const bars = sizes.map(({ name, gzipKiB }) => ({
     name,
     value: gzipKiB,
     isOurs: name.startsWith('plimsoll'),
   }))
-  return { file: 'size.svg', title, svg: drawBars({ title, unit: 'KiB', bars }) }
+  return plotBars('size.svg', { title, unit: 'KiB', bars })
 }
 
 async function measure({ mostKiB, goalKiB, ...program }: Entry): Promise<Size> {

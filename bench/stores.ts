@@ -6,6 +6,7 @@
  */
 import type { BenchOptions, BenchReport } from './bench.ts'
 import { type Machine, machine, machineLine } from './machine.ts'
+import { type Picture, plotBars } from './picture/bars.ts'
 import { type BrowserPlan, type BrowserReport, measureBrowser } from './stores/browser.ts'
 import { browserGoals, browserRatios } from './stores/browser-goals.ts'
 import { browserText } from './stores/browser-text.ts'
@@ -42,13 +43,13 @@ const FULL: Plan = {
 }
 
 const QUICK: Plan = {
-  edge: { sizes: [1_000, 12_000], connections: [1, 8], rounds: 3, roundMs: 400, counted: 40 },
-  node: { calls: 150, sizes: [1_000, 20_000] },
+  edge: { sizes: [1_000, 4_000], connections: [1, 8], rounds: 3, roundMs: 300, counted: 40 },
+  node: { calls: 100, sizes: [1_000, 20_000] },
   browser: {
     appends: 150,
     calls: 120,
-    reopens: 20,
-    ends: 80,
+    reopens: 8,
+    ends: 40,
     sizes: [1_000, 20_000],
     imports: { messages: 10_000, batch: 1_000, laps: 1 },
   },
@@ -77,7 +78,35 @@ export async function bench({ quick, progress }: BenchOptions): Promise<BenchRep
     browser: { ...browser, unit: 'milliseconds', ratios: browserRatios(browser.rows) },
     goals: [...edgeGoals(edge), ...nodeGoals(node), ...browserGoals(browser)],
   }
-  return { json: report, text: text(report) }
+  const plots = [edgePlot(edge), nodePlot(node), browserPlot(browser)]
+  return { json: report, text: text(report), plots }
+}
+
+/** One caller at a time, in the shortest log: the raw worker is the limit. */
+function edgePlot({ rows }: EdgeReport): Picture {
+  const [first] = rows
+  const bars = rows
+    .filter(({ messages, connections }) => messages === first?.messages && connections === first.connections)
+    .map(({ subject, p50Ms }) => ({ name: subject, value: p50Ms, isOurs: subject.startsWith('plimsoll') }))
+  return plotBars('stores-edge.svg', { title: 'A call at the edge, median', unit: 'ms', bars })
+}
+
+/** The same rows by the drivers alone are the limit. */
+function nodePlot({ rows }: NodeReport): Picture {
+  const [first] = rows
+  const bars = rows
+    .filter(({ synchronous, messages }) => synchronous === 'full' && messages === first?.messages)
+    .map(({ what, p50 }) => ({ name: what, value: p50 / 1_000, isOurs: what.startsWith('plimsoll') }))
+  const title = 'Node: an exchange appended, and what a model is shown, on disk; median'
+  return plotBars('stores-node.svg', { title, unit: 'ms', bars })
+}
+
+/** The same tables without the library are the limit. */
+function browserPlot({ rows }: BrowserReport): Picture {
+  const bars = rows
+    .filter(({ part, durability }) => part === 'append' && durability === 'strict')
+    .map(({ what, p50Ms }) => ({ name: what, value: p50Ms, isOurs: what.startsWith('plimsoll') }))
+  return plotBars('stores-browser.svg', { title: 'Chromium: an append, on disk; median', unit: 'ms', bars })
 }
 
 function text({ machine, edge, node, browser, goals }: StoresReport): string {

@@ -6,6 +6,7 @@
 import { loadavg } from 'node:os'
 import type { BenchOptions, BenchReport } from './bench.ts'
 import { type Machine, machine, machineLine } from './machine.ts'
+import { type Picture, plotBars } from './picture/bars.ts'
 import { withEdge } from './sync/edge-home.ts'
 import { madeExchanges, recordedExchanges } from './sync/exchanges.ts'
 import { syncGoals, transferRatios } from './sync/goals.ts'
@@ -33,7 +34,7 @@ interface Plan {
 }
 
 const FULL: Plan = { exchanges: 1_000, rounds: 9, pokes: 100 }
-const QUICK: Plan = { exchanges: 1_000, rounds: 3, pokes: 30 }
+const QUICK: Plan = { exchanges: 300, rounds: 2, pokes: 10 }
 
 const PACKAGES = ['dexie', 'rxdb', 'pouchdb-browser', 'playwright', 'wrangler']
 
@@ -79,7 +80,20 @@ export async function bench({ quick, data, progress }: BenchOptions): Promise<Be
     pokes,
     goals: syncGoals(transfer, pokes),
   }
-  return { json: report, text: text(report) }
+  return { json: report, text: text(report), plots: [plotOf(transfer)] }
+}
+
+/** In the durability that browsers have by default; the least that it takes is the limit. */
+function plotOf({ rows, exchanges }: TransferReport): Picture {
+  const bars = rows
+    .filter(({ durability }) => durability === 'relaxed')
+    .map(({ subject, direction, ms }) => ({
+      name: `${direction}: ${subject}`,
+      value: ms,
+      isOurs: subject === OURS,
+    }))
+  const title = `${exchanges} exchanges sent, and fetched by a second device; median`
+  return plotBars('sync.svg', { title, unit: 'ms', bars })
 }
 
 function text({ machine, load, texts, transfer, pokes, goals }: SyncReport): string {

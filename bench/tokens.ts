@@ -32,8 +32,8 @@ const FULL = {
 }
 
 const QUICK: typeof FULL = {
-  throughput: { rounds: 5, parts: 10, turns: 100 },
-  strings: 5_000,
+  throughput: { rounds: 3, parts: 5, turns: 50 },
+  strings: 2_000,
   growth: {
     families: ['a', 'random a-z', 'random CJK', 'base64'],
     largest: 2 ** 16,

@@ -10,7 +10,7 @@ import { measureWidgets } from './widgets/measure.ts'
 import { MESSAGES } from './widgets/plan.ts'
 import { widgetsText } from './widgets/text.ts'
 
-const ROUNDS = { full: 5, quick: 2 }
+const ROUNDS = { full: 5, quick: 1 }
 
 const PACKAGES = [
   '@assistant-ui/react',

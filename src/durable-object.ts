@@ -23,8 +23,11 @@ export interface ObjectContextLike {
  * one session an object is the usual choice.
  *
  * @throws ERR_INVALID_ARGUMENT
- * @example
+ * @example In a Worker:
  * ```ts
+ * import { DurableObject } from 'cloudflare:workers'
+ * import { durableObjectMemory } from 'plimsoll/durable-object'
+ *
  * export class SessionObject extends DurableObject {
  *   #memory = durableObjectMemory(this.ctx, { system: 'You are a travel agent.', budget: 16_000 })
  *

@@ -335,6 +335,7 @@ export {
   parseAnthropicReply,
   toAnthropic,
 } from './render/anthropic.ts'
+export { type CacheCause, type CacheReply, type CacheReport, cacheReport } from './render/cache-report.ts'
 export {
   type ContextDiff,
   type DiffCause,
@@ -347,6 +348,18 @@ export { explain } from './render/explain.ts'
 export { assertFits } from './render/fits.ts'
 export { stringifyContext } from './render/json.ts'
 export { lintRequest, type Problem } from './render/lint.ts'
-export { fromOpenAIMessages, type OpenAIRequest, parseOpenAIReply, toOpenAI } from './render/openai.ts'
+export {
+  fromOpenAIMessages,
+  type OpenAIOptions,
+  type OpenAIRequest,
+  parseOpenAIReply,
+  toOpenAI,
+} from './render/openai.ts'
+export {
+  type OpenAIResponsesOptions,
+  type OpenAIResponsesRequest,
+  parseOpenAIResponse,
+  toOpenAIResponses,
+} from './render/openai-responses.ts'
 export { type RunAgentOptions, runAgent } from './run-agent.ts'
 export { mapStore } from './stores/map.ts'

@@ -19,6 +19,9 @@ export type ReadAttachment = (ref: string) => Promise<Pick<Attachment, 'mediaTyp
  * @throws ERR_STORAGE
  * @example
  * ```ts
+ * import { inlineAttachments, readAttachment, toAnthropic } from 'plimsoll'
+ *
+ * const context = await session.context()
  * const request = toAnthropic(await inlineAttachments(context, (ref) => readAttachment(session, ref)))
  * ```
  */

@@ -28,12 +28,18 @@ export function firstScreen(words: Words, { say, inspect }: FirstScreenActions):
   const seen = new IntersectionObserver(([entry]) => {
     if (!entry?.isIntersecting) return
     seen.disconnect()
-    void import('./race/race.ts').then(({ raceView }) =>
-      screen.append(raceView(document.documentElement.lang)),
-    )
+    void showExhibits(screen)
   })
   seen.observe(screen)
   return screen
+}
+
+async function showExhibits(screen: HTMLElement): Promise<void> {
+  const { lang } = document.documentElement
+  const { raceView } = await import('./race/race.ts')
+  screen.append(raceView(lang))
+  const { worldsView } = await import('./worlds/view.ts')
+  screen.append(await worldsView(lang))
 }
 
 function starter(label: string, click: () => void): HTMLElement {

@@ -64,8 +64,8 @@ export class InspectorPanel {
     const inspector = this.#inspector
     const { session } = this.#chat
     if (!inspector || this.#root.hidden || session === this.#session) return
-    const [{ clientSource, sessionSource }, inspected] = await Promise.all([
-      import('../src/inspector/index.ts'),
+    const [{ inspectedSource }, inspected] = await Promise.all([
+      import('../src/chat/inspected-source.ts'),
       this.#chat.inspected(),
     ])
     if (this.#chat.session !== session) return
@@ -76,10 +76,6 @@ export class InspectorPanel {
       return
     }
     this.#session = session
-    const name = inspected.title === '' ? {} : { name: inspected.title }
-    inspector.source =
-      inspected.home === 'local'
-        ? sessionSource(inspected.session, { tools: inspected.tools, ...name })
-        : clientSource(inspected.session, name)
+    inspector.source = inspectedSource(inspected)
   }
 }

@@ -44,7 +44,9 @@ const leave = button('leave', words.closeInspector)
 leave.title = words.closeInspector
 const panel = new InspectorPanel(find('#inspector'), chat, leave, () => {
   inspect.ariaExpanded = 'false'
-  inspect.focus()
+  // In a closed menu nothing takes the focus.
+  if (inspect.checkVisibility()) inspect.focus()
+  else void chat.show()
 })
 const toggle = async (): Promise<void> => {
   inspect.ariaExpanded = String(await panel.toggle())

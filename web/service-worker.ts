@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path'
 import { build, type Plugin } from 'vite'
 import { bundledLicenses } from '../vite.licenses.ts'
 
-/** What a page without a network needs. */
-const KEPT = /\.(?:html|js|css|svg|png|webmanifest)$/
+/** What a page without a network needs: no pictures of itself. */
+const KEPT = /^(?!screenshot-).*\.(?:html|js|css|svg|png|webmanifest)$/
 
 /**
  * Builds `sw.js`, which keeps every file that is in the folder when all others have been written.

@@ -9,6 +9,18 @@ export interface Bars {
   readonly bars: readonly { readonly name: string; readonly value: number; readonly isOurs: boolean }[]
 }
 
+/** A picture for docs/benchmarks.md. */
+export interface Picture {
+  readonly file: string
+  readonly title: string
+  readonly svg: string
+}
+
+/** A picture of bars as a report has it. */
+export function plotBars(file: string, bars: Bars): Picture {
+  return { file, title: bars.title, svg: drawBars(bars) }
+}
+
 const LEFT = 380
 /** Letters of a name. */
 const NAME = 50

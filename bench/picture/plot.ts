@@ -4,8 +4,9 @@
  * another one.
  */
 import { shortenName } from '../../src/cli/draw.ts'
+import { READ, WRITE } from '../../src/features/compaction/price.ts'
 import type { EpochCause } from '../../src/ports/op.ts'
-import { costOf, READ, WRITE } from '../../src/replay/cost.ts'
+import { costOf } from '../../src/replay/cost.ts'
 import { RACERS, type RacedCall, type Racer } from '../../src/replay/race.ts'
 import { grouped } from '../../src/replay/words.ts'
 import {

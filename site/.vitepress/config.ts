@@ -20,7 +20,10 @@ export default defineConfig({
   srcExclude: ['**/node_modules/**', '**/dist/**', '.github/**', '{src,test,bench,web,worker,release}/**'],
   // Addresses of a server that is to be started.
   ignoreDeadLinks: [/^https?:\/\/(localhost|127\.0\.0\.1)/],
+  // Its names of languages in blocks of code are too pale to be read (WCAG 2.2, 1.4.3).
+  head: [['style', {}, 'html:root { --vp-code-lang-color: var(--vp-c-text-2) }']],
   markdown: {
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     config(md) {
       // What is no page is in the repository.
       md.core.ruler.push('repository-links', ({ tokens, env }) => {
@@ -47,8 +50,11 @@ export default defineConfig({
         items: [
           docs('All pages', 'index'),
           page('What it is', '/README'),
-          docs('Browser', 'stores'),
-          docs('Edge', 'quickstart'),
+          docs('Five minutes: Node', 'start-node'),
+          docs('Five minutes: the browser', 'start-browser'),
+          docs('Five minutes: the edge', 'start-edge'),
+          docs('The ready-made edge', 'quickstart'),
+          docs('Stores', 'stores'),
           docs('The command', 'cli'),
         ],
       },
@@ -59,6 +65,7 @@ export default defineConfig({
           docs('What is stored', 'log'),
           docs('Memory', 'memory'),
           docs('Compaction', 'compaction'),
+          docs('Provider caches', 'caches'),
           docs('Sync', 'sync'),
           docs('The home of sync', 'sync-server'),
           docs('Decisions', 'decisions'),
@@ -69,6 +76,9 @@ export default defineConfig({
         text: 'Guides',
         items: [
           docs('Choosing', 'choosing'),
+          docs('A budget for each model', 'models'),
+          docs('Streaming', 'streaming'),
+          docs('Testing', 'testing'),
           docs('Agents', 'agent'),
           docs('Inside the AI SDK', 'ai-sdk'),
           docs('Bridges', 'bridges'),
@@ -78,8 +88,10 @@ export default defineConfig({
           docs('The client', 'client'),
           docs('Deploying the edge', 'deploy'),
           docs('Operating the edge', 'operate'),
+          docs('Several tenants', 'multi-tenant'),
           docs('Encryption', 'encryption'),
           docs('Privacy', 'privacy'),
+          docs('A request for erasure', 'erasure'),
           docs('Export', 'export'),
           docs('Features of your own', 'features'),
           docs('The inspector', 'inspector'),
@@ -88,6 +100,7 @@ export default defineConfig({
       {
         text: 'Coming from',
         items: [
+          docs('What you have', 'coming-from'),
           page('Five patterns', '/examples/from/README'),
           docs('Other widgets', 'comparison'),
           page('Examples', '/examples/README'),
@@ -107,7 +120,7 @@ export default defineConfig({
       {
         text: 'Guarantees',
         items: [
-          page('Laws and their tests', '/CONTRIBUTING#the-laws'),
+          docs('Laws, kills, twins', 'guarantees'),
           docs('Versions and formats', 'stability'),
           page('Security', '/SECURITY'),
         ],
@@ -118,7 +131,7 @@ export default defineConfig({
       },
       {
         text: 'More',
-        items: [page('Words', '/ARCHITECTURE#words'), page('Changelog', '/CHANGELOG')],
+        items: [docs('Glossary', 'glossary'), page('Changelog', '/CHANGELOG')],
       },
     ],
   },

@@ -148,17 +148,25 @@ const FACT = /^- \[[^\]]*\] \S+ \[[^\]]*\] (.+)$/gm
 /** Shorter words are in every sentence. */
 const SHORTEST_WORD = 4
 
-/** What the context's memory holds of what is asked. */
+/** What the context holds of what is remembered and asked for. */
 function rememberedIn({ blocks }: Context, said: string): readonly string[] {
   const asked = ASKS.flatMap((asks) => asks.exec(said)?.[1] ?? [])[0]
   if (asked === undefined) return []
   const words = [...new Intl.Segmenter(undefined, { granularity: 'word' }).segment(asked.toLowerCase())]
     .filter(({ segment, isWordLike }) => isWordLike && isTelling(segment))
     .map(({ segment }) => segment)
-  return blocks
-    .filter(({ section }) => section === 'memory')
-    .flatMap(({ parts }) => [...textOf({ content: parts }).matchAll(FACT)].map(([, fact = '']) => fact))
-    .filter((fact) => words.some((word) => fact.toLowerCase().includes(word)))
+  // What is remembered shows in the memory from the next epoch on, and before that as a call.
+  const facts = blocks.flatMap(({ section, parts }) =>
+    section === 'memory'
+      ? [...textOf({ content: parts }).matchAll(FACT)].map(([, fact = '']) => fact)
+      : parts.flatMap((part) => (part.type === 'tool-call' ? noted(part) : [])),
+  )
+  return [...new Set(facts)].filter((fact) => words.some((word) => fact.toLowerCase().includes(word)))
+}
+
+function noted({ name, input }: ToolCallPart): readonly string[] {
+  if (!WRITES.test(name) || typeof input !== 'object' || input === null || !('text' in input)) return []
+  return typeof input.text === 'string' ? [input.text] : []
 }
 
 /** Words of Chinese characters are short and tell much. */

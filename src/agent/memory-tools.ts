@@ -25,6 +25,8 @@ export type { CalledName, MemoryToolName } from './memory-tools/memory-tool.ts'
  * in use)
  * @example
  * ```ts
+ * import { memoryTools, runAgent } from 'plimsoll'
+ *
  * await runAgent({ input: 'Go on.', model, session, tools: [...tools, ...memoryTools(session)] })
  * memoryTools(session, ['finding', 'blocker', 'correction'])
  * ```
@@ -58,6 +60,8 @@ export function memoryToolSpecs(
  *
  * @example
  * ```ts
+ * import { parseAnthropicReply, runMemoryTool } from 'plimsoll'
+ *
  * const { messages } = await session.append(parseAnthropicReply(reply))
  * const calls = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content))
  * for (const call of calls)

@@ -2,7 +2,7 @@ import { MAX_METADATA_BYTES } from '../kernel/log/message.ts'
 import type { Context } from '../ports/context.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Json, MessageInput } from '../ports/message.ts'
-import type { ModelEvent, ModelSettings } from '../ports/model.ts'
+import type { Model, ModelEvent, ModelSettings } from '../ports/model.ts'
 import { utf8Length } from '../ports/utf8-length.ts'
 import type { CallUsage } from './middleware.ts'
 import type { RunState } from './run-state.ts'
@@ -55,13 +55,19 @@ function incomplete(id: string, problem: string): PlimsollError {
 }
 
 /**
- * The reply with what it took, unless the metadata would have no room for it.
+ * The reply with what it took and which model wrote it, unless the metadata would have no room for
+ * it.
  *
  * @param isAlways also where nothing was reported
  */
-export function withUsage(message: MessageInput, call: CallUsage, isAlways = false): MessageInput {
+export function withUsage(
+  message: MessageInput,
+  call: CallUsage,
+  { id: model }: Pick<Model, 'id'>,
+  isAlways = false,
+): MessageInput {
   if (!call.reported && !isAlways) return message
-  const usage: Json = call as unknown as Json
+  const usage = { ...call, model } as unknown as Json
   const metadata = { ...message.metadata, usage }
   return utf8Length(JSON.stringify(metadata)) > MAX_METADATA_BYTES ? message : { ...message, metadata }
 }

@@ -28,7 +28,7 @@ const FAILED = 2
  * It holds names of tools, counts and times; nothing that was said.
  *
  * @throws ERR_INVALID_ARGUMENT
- * @example
+ * @example With a collector:
  * ```ts
  * import { type CallRecord, observability, runAgent, toOtlp } from 'plimsoll'
  *

@@ -74,7 +74,7 @@ export function leaseMarkIn(id: string, body: string | null): LeaseMark | undefi
 
 function stepOf({ message, results, calls }: Unit, index: number): PastStep {
   const ofStep = callsOf(message)
-  const usage = message.metadata?.usage as CallUsage | undefined
+  const { model: _, ...usage } = (message.metadata?.usage ?? {}) as Partial<CallUsage> & { model?: string }
   return {
     step: index + 1,
     message,
@@ -87,6 +87,6 @@ function stepOf({ message, results, calls }: Unit, index: number): PastStep {
         }),
       ),
     ),
-    usage: usage?.predicted ? usage : { predicted: NO_USAGE.predicted },
+    usage: { ...usage, predicted: usage.predicted ?? NO_USAGE.predicted },
   }
 }

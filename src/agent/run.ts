@@ -1,3 +1,4 @@
+import { predict } from '../kernel/context/predict.ts'
 import { readEntry } from '../kernel/log/entries.ts'
 import { textOf } from '../kernel/log/message.ts'
 import { checkCount, checkOptions, checkText, invalid } from '../kernel/text/json.ts'
@@ -24,7 +25,7 @@ import { SessionTranscript } from './session-transcript.ts'
 import { resume, settle } from './settle.ts'
 import { createToolbox } from './tools.ts'
 import { answerTo, callsOf, roundOf } from './transcript.ts'
-import { addUsage, difference, NO_USAGE, predict, reportedBy } from './usage.ts'
+import { addUsage, difference, NO_USAGE, reportedBy } from './usage.ts'
 import { Aborted, checkMs, timedOut } from './within.ts'
 
 const OPTIONS = [
@@ -240,7 +241,11 @@ async function takeStep(
     reply = await callModel(run, step, context)
     const reported = reportedBy(reply.usage)
     call = { predicted: predict(context, before), ...(reported && { reported }) }
-    message = await writeReply(run, step, withUsage(reply.message, call, run.tenure !== undefined))
+    message = await writeReply(
+      run,
+      step,
+      withUsage(reply.message, call, run.options.model, run.tenure !== undefined),
+    )
   } catch (error) {
     if (!(error instanceof Aborted))
       await run.hooks.afterModelCall({ ...modelCall(run, step), status: 'failed', error })

@@ -1,13 +1,5 @@
-import type { Block, Context } from '../ports/context.ts'
 import type { Usage } from '../ports/model.ts'
 import type { CallUsage, ReportedTokens, RunUsage } from './middleware.ts'
-
-/**
- * Tokens of a request, and those of them with which the request before it in this run began too.
- */
-export function predict(context: Context, before: Context | undefined): CallUsage['predicted'] {
-  return { input: context.receipt.used, cached: before ? sharedTokens(before, context) : 0 }
-}
 
 /** What a provider reported; nothing, where it said neither what went in nor what came out. */
 export function reportedBy(usage: Usage | undefined): ReportedTokens | undefined {
@@ -51,24 +43,4 @@ export function difference({
       cached: reported.cached - predicted.cached,
     }
   )
-}
-
-/**
- * A provider reads tools, then instructions, then messages: with another head nothing is shared.
- */
-function sharedTokens(before: Context, { head, blocks, receipt }: Context): number {
-  if (before.head !== head) return 0
-  let tokens = receipt.sections.find(({ name }) => name === 'tools')?.tokens ?? 0
-  for (const [index, block] of blocks.entries()) {
-    if (!isSame(block, before.blocks[index])) break
-    tokens += block.tokens
-  }
-  return tokens
-}
-
-/** A block that shows again is mostly the very same object. */
-function isSame(block: Block, other: Block | undefined): boolean {
-  if (block === other) return true
-  if (block.role !== other?.role || block.section !== other.section) return false
-  return JSON.stringify(block.parts) === JSON.stringify(other.parts)
 }

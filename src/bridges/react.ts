@@ -38,6 +38,9 @@ export type ShownSession<F extends object = NoFeatures> = Conversation & {
  *
  * @example
  * ```tsx
+ * import type { Memory } from 'plimsoll'
+ * import { useSession } from 'plimsoll/react'
+ *
  * function Messages({ memory }: { memory: Memory }) {
  *   const { session, messages, loaded } = useSession(memory, { userId: 'ada', sessionId: 'trip' })
  *   if (!loaded) return <p>Loading …</p>

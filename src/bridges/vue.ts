@@ -48,13 +48,12 @@ export interface ShownSession<F extends object = NoFeatures> {
  * model sees of it, the window, is `useSnapshot(session)`.
  *
  * @example
- * ```vue
- * <script setup lang="ts">
- * const { session, conversation } = useSession(memory, () => ({ userId: 'ada', sessionId: props.trip }))
- * </script>
- * <template>
- *   <p v-for="message in conversation.messages" :key="message.id">{{ message.content }}</p>
- * </template>
+ * ```ts
+ * import { useSession } from 'plimsoll/vue'
+ *
+ * // In the `setup` of a component; its template reads `conversation.messages`.
+ * const setup = (props: { readonly trip: string }) =>
+ *   useSession(memory, () => ({ userId: 'ada', sessionId: props.trip }))
  * ```
  */
 export function useSession<F extends object>(

@@ -67,7 +67,7 @@ const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
  * @fires {CustomEvent} plimsoll-error - Something failed: `detail.problem`
  *
  * @slot launcher - Picture of the button that opens it
- * @slot header - Further buttons of the header
+ * @slot header - Further buttons of the header; where there is little room, they are in a menu
  * @slot empty - What an empty conversation shows
  * @slot footer - Below the field for messages
  *
@@ -404,6 +404,7 @@ export class PlimsollChat extends Base {
       isDeveloper: this.developer,
       hasEdge: this.src !== undefined,
       isLinked: this.linked,
+      hasButtons: this.querySelector(':scope > [slot=header]') !== null,
     }),
     isModal: () => this.#isModal,
     hide: () => this.hide(),

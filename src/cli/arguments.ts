@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import type { Ask } from '../features/compaction/compaction-options.ts'
 import { POLICIES, type PolicyName } from '../replay/policy.ts'
 import { PROVIDERS, type Provider } from '../replay/transcript.ts'
 import type { DatabaseOptions } from './database.ts'
@@ -32,6 +33,8 @@ export interface BuildOptions {
   readonly tail: number
   /** Whether what leaves Plimsoll's window is summarised. */
   readonly compact: boolean
+  /** How its summaries are asked for. */
+  readonly ask?: Ask
 }
 
 export interface ReplayOptions extends BuildOptions {
@@ -228,6 +231,7 @@ replay, explain, diff, lint --twice: one conversation a line:
                        optimum holds (default: half of the line)
   --tail <tokens>      end each context with that much text that changes at every call (default 0)
   --compact            plimsoll: summarise what leaves the window, with a stand-in for a model that picks sentences
+  --ask <way>          how it is asked: continuation (default), where that pays, or apart, always
 
 replay
   --conversation <id>  only the conversation of that id
@@ -291,6 +295,7 @@ type Values<Options extends Table> = {
 }
 
 const FLAG = 'flag'
+const ASKS = ['continuation', 'apart'] as const
 const BUILD = {
   budget: whole(1),
   rounds: whole(1),
@@ -300,6 +305,7 @@ const BUILD = {
   provider: oneOf(PROVIDERS),
   tail: whole(0),
   compact: FLAG,
+  ask: oneOf(ASKS),
 } as const
 const BUILD_DEFAULTS = { budget: 16_000, tail: 0, compact: false }
 
@@ -518,7 +524,8 @@ function parseImport(argv: readonly string[]): ImportCommandOptions {
 }
 
 function build<Options extends Values<typeof BUILD>>(values: Options): Options & BuildOptions {
-  const { rounds, keep, floor } = values
+  const { rounds, keep, floor, ask, compact } = values
+  if (ask !== undefined && !compact) throw new UsageError('--ask needs --compact')
   if (rounds !== undefined && keep !== undefined && keep > rounds) {
     throw new UsageError(`--keep ${keep} is more than --rounds ${rounds}`)
   }

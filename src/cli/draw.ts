@@ -1,4 +1,5 @@
-import { costOf, READ, WRITE } from '../replay/cost.ts'
+import { READ, WRITE } from '../features/compaction/price.ts'
+import { costOf } from '../replay/cost.ts'
 import type { CallFigures } from '../replay/figures.ts'
 import type { Refusal } from '../replay/policy.ts'
 import { grouped, percent, shorten } from '../replay/words.ts'

@@ -41,11 +41,11 @@ export function reportJson({ conversations, options, ...report }: Report): strin
 
 /** What was replayed with, in one line. */
 function settingsText({ options, counter }: Pick<Report, 'options' | 'counter'>): string {
-  const { budget, policy, tail, rounds, keep, floor, compact } = options
+  const { budget, policy, tail, rounds, keep, floor, compact, ask } = options
   const more = Object.entries({ tail, rounds, keep, floor }).map(([name, value]) =>
     value ? `, ${name} ${value}` : '',
   )
-  return `${policy}, line at ${grouped(budget)} tokens, counted by ${counter}${more.join('')}${compact ? ', compact' : ''}`
+  return `${policy}, line at ${grouped(budget)} tokens, counted by ${counter}${more.join('')}${compact ? ', compact' : ''}${ask ? `, ask ${ask}` : ''}`
 }
 
 export function reportText({ conversations, options, counter, figures }: Report, io: Io): string {

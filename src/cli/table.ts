@@ -48,10 +48,10 @@ export function drawTable(figures: FiguresByPolicy, chosen: PolicyName): string 
 /** What the summaries took, and who wrote them. */
 function noteOf(name: PolicyName, { summaries }: Figures): readonly string[] {
   if (!summaries) return []
-  const { calls, refused, inputTokens, outputTokens, byModel, byExtract, without } = summaries
+  const { calls, refused, inputTokens, cachedTokens, outputTokens, byModel, byExtract, without } = summaries
   return [
     `summaries of ${name}: model ${grouped(byModel)}, extract ${grouped(byExtract)}, epochs without ${grouped(without)}`,
-    `calls for summaries: ${grouped(calls)}, refused ${grouped(refused)}, tokens in ${grouped(inputTokens)}, out ${grouped(outputTokens)}`,
+    `calls for summaries: ${grouped(calls)}, refused ${grouped(refused)}, tokens in ${grouped(inputTokens)}, cached ${grouped(cachedTokens)}, out ${grouped(outputTokens)}`,
   ]
 }
 

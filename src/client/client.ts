@@ -80,7 +80,7 @@ export interface GuestsClient {
  * A client of a Plimsoll edge, for browsers, Node 20 and later, and Workers.
  *
  * @throws ERR_INVALID_ARGUMENT
- * @example
+ * @example With an edge:
  * ```ts
  * import { toAnthropic } from 'plimsoll'
  * import { createClient } from 'plimsoll/client'

@@ -154,7 +154,7 @@ export interface SessionClient {
    * Says something to the agent at the edge, or has a reply made again. The run goes on if this
    * client leaves.
    *
-   * @example
+   * @example With an edge:
    * ```ts
    * const run = session.chat('Where were we?')
    * for await (const chunk of run) if (chunk.type === 'text-delta') process.stdout.write(chunk.delta ?? '')

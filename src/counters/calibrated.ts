@@ -64,10 +64,12 @@ export interface CalibratedCounter extends Counter {
  * @throws ERR_INVALID_ARGUMENT
  * @example
  * ```ts
+ * import { calibrated, defaultCounter, toOpenAI } from 'plimsoll'
+ *
  * const counter = calibrated(defaultCounter)
  * const context = await session.context()
- * const reply = await client.chat.completions.create({ model, ...toOpenAI(context) })
- * counter.report(context, reply.usage)
+ * const { usage } = await openai.chat.completions.create({ model: 'gpt-4.1', ...toOpenAI(context) })
+ * if (usage) counter.report(context, usage)
  * ```
  */
 export function calibrated(counter: Counter): CalibratedCounter {

@@ -39,6 +39,8 @@ const BEYOND_ASCII = /[^\0-\x7f]/g
  * @throws ERR_INVALID_ARGUMENT
  * @example
  * ```ts
+ * import { counterFor, createMemory } from 'plimsoll'
+ *
  * const memory = createMemory({ store, budget: 16_000, counter: counterFor('claude-4.7') })
  * ```
  */

@@ -54,11 +54,14 @@ let loading: Promise<O200k> | undefined
  * its module could not be fetched, or the worker failed
  * @example
  * ```ts
+ * import { createMemory } from 'plimsoll'
  * import { loadO200k } from 'plimsoll/o200k'
  * const memory = createMemory({ store, budget: 16_000, counter: await loadO200k() })
  * ```
- * @example Off the main thread, with a bundler that knows module workers (Vite, webpack, esbuild):
+ * @example In a browser, off the main thread, with a bundler that knows module workers:
  * ```ts
+ * import { loadO200k } from 'plimsoll/o200k'
+ *
  * // tables.ts: import 'plimsoll/o200k/worker'
  * const worker = () => new Worker(new URL('./tables.ts', import.meta.url), { type: 'module' })
  * const counter = await loadO200k({ worker })

@@ -22,7 +22,7 @@ export interface Metrics {
  * milliseconds, tokens. Of a run: index `run`; blobs model, status, code; doubles calls,
  * milliseconds, tokens, input, cached, written to the cache and output tokens, dollars.
  *
- * @example
+ * @example In a Worker:
  * ```ts
  * import { createApp, metricsTo } from 'plimsoll/hono'
  *

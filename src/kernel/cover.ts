@@ -50,6 +50,11 @@ export interface Cover {
   usable(view: View, prior: CurrentEpoch | undefined): Covering | undefined
   within(covering: Covering, view: View, layout: Layout): Within
   account(covering: Covering, window: Window, rows: readonly LogRow[]): Account
+  /**
+   * Whether a window of more than its newest unit is to be cut though it is within the line and its
+   * limits.
+   */
+  isOver(call: Call, window: Window): boolean
   /** As a section of the memory text; empty: nothing of it shows. */
   text(covering: Covering, tag: string): string
   /**

@@ -28,6 +28,8 @@ export interface AttachmentInput {
  * under that id), ERR_NOT_FOUND (the id was deleted); nothing is written
  * @example
  * ```ts
+ * import { attach } from 'plimsoll'
+ *
  * const picture = await attach(session, { mediaType: file.type, bytes: await file.arrayBuffer() })
  * await session.append({ role: 'user', content: [{ type: 'text', text: 'What is this?' }, picture] })
  * ```

@@ -20,8 +20,11 @@ export interface Version {
  * not known, and it is left out
  * @example
  * ```ts
- * const versions = versionsIn(await session.history(), await readBranches(session), true)
- * const older = versions.get(message.id)?.versions[0]
+ * import { readBranches, switchTo, versionsIn } from 'plimsoll'
+ *
+ * const history = await session.history()
+ * const versions = versionsIn(history, await readBranches(session), true)
+ * const older = versions.get(history.at(-1)?.id ?? '')?.versions[0]
  * if (older) await switchTo(session, older)
  * ```
  */

@@ -84,9 +84,15 @@ export interface SessionBase<F extends object = NoFeatures> {
    * @throws as {@link append}, and what the features throw; nothing is written
    * @example
    * ```ts
+   * import { checkpoint, createMemory, mapStore } from 'plimsoll'
+   *
+   * const memory = createMemory({ store: mapStore(), use: [checkpoint({ initial: { done: 0 } })] })
+   * const session = memory.session({ userId: 'ada' })
    * const { value, version } = await session.checkpoint.get()
-   * const checkpoint = { processedIds: [...value.processedIds, item.id] }
-   * await session.commit({ messages: { role: 'assistant', content: summary }, checkpoint }, { ifVersion: version })
+   * await session.commit(
+   *   { messages: { role: 'assistant', content: 'One more.' }, checkpoint: { done: value.done + 1 } },
+   *   { ifVersion: version },
+   * )
    * ```
    */
   commit(input: CommitInput<F>, options?: CommitOptions<F>): Promise<CommitResult<F>>

@@ -21,6 +21,7 @@ export interface AnthropicRequest {
   tools?: AnthropicTool[]
   system?: AnthropicText[]
   messages: AnthropicMessage[]
+  diagnostics?: { previous_message_id: string | null }
 }
 
 export interface AnthropicMessage {
@@ -94,6 +95,11 @@ export type AnthropicInputBlock =
 export interface AnthropicOptions {
   /** Whether to set `cache_control`, at most four times. @default true */
   readonly cache?: boolean
+  /**
+   * Id of the reply before, or `null` for the first one: asks why the cache missed what this
+   * request shares with that one's, for {@link cacheReport}. Default: not asked.
+   */
+  readonly previousMessageId?: string | null
 }
 
 /**
@@ -101,9 +107,16 @@ export interface AnthropicOptions {
  * and the tail goes into the last of them. Its keys are in the order in which the provider reads
  * them. Left out: reasoning without a signature, blank texts, and what belongs to another provider.
  *
- * @example
- * const reply = await client.messages.create({ model, max_tokens: 1_000, ...toAnthropic(context) })
+ * @example With a key of Anthropic:
+ * ```ts
+ * import Anthropic from '@anthropic-ai/sdk'
+ * import { parseAnthropicReply, toAnthropic } from 'plimsoll'
+ *
+ * const request = toAnthropic(await session.context())
+ * const model = 'claude-sonnet-4-5'
+ * const reply = await new Anthropic().messages.create({ model, max_tokens: 1_000, ...request })
  * await session.append(parseAnthropicReply(reply))
+ * ```
  */
 export function toAnthropic(context: Context, options: AnthropicOptions = {}): AnthropicRequest {
   noteFamily(context, 'Anthropic', (family) => family.startsWith('claude'))
@@ -116,8 +129,8 @@ export function renderAnthropic(
   options: AnthropicOptions,
   note: NoteOrigin,
 ): AnthropicRequest {
-  checkOptions('toAnthropic', 'options', options, ['cache'])
-  const { cache = true } = options
+  checkOptions('toAnthropic', 'options', options, ['cache', 'previousMessageId'])
+  const { cache = true, previousMessageId } = options
   const noted = <Piece extends object>(pieces: Piece[], block: Block): Piece[] => {
     for (const piece of pieces) note(piece, block)
     return pieces
@@ -161,6 +174,7 @@ export function renderAnthropic(
     ...(tools.length > 0 && { tools }),
     ...(system.length > 0 && { system }),
     messages,
+    ...(previousMessageId !== undefined && { diagnostics: { previous_message_id: previousMessageId } }),
   }
 }
 

@@ -57,9 +57,13 @@ export interface ContextDiff {
  *
  * @param provider whose requests are compared. @default 'openai'
  * @example
+ * ```ts
+ * import { diffContexts } from 'plimsoll'
+ *
  * const before = await session.context()
- * await session.append(reply)
+ * await session.append({ role: 'user', content: 'And where do we change?' })
  * const { cause, tokens } = diffContexts(before, await session.context())
+ * ```
  */
 export function diffContexts(a: Context, b: Context, provider: Provider = 'openai'): ContextDiff {
   const first = explain(a, provider, { cache: false })

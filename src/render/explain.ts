@@ -9,8 +9,14 @@ import { renderOpenAI } from './openai.ts'
  *
  * @param provider whose request is explained. @default 'openai'
  * @param options those of `toAnthropic`.
- * @example const { text, spans } = explain(context) for (const { from, to, section, rule, records,
- * tokens } of spans) console.log(section, rule, records, tokens, text.slice(from, to))
+ * @example
+ * ```ts
+ * import { explain } from 'plimsoll'
+ *
+ * const { text, spans } = explain(await session.context())
+ * for (const { from, to, section, rule, records, tokens } of spans)
+ *   console.log(section, rule, records, tokens, text.slice(from, to))
+ * ```
  */
 export function explain(
   context: Context,

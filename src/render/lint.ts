@@ -71,7 +71,11 @@ export interface LintableRequest {
  * for some of them is checked for all.
  *
  * @example
- * const problems = lintRequest(toOpenAI(context), 'openai')
+ * ```ts
+ * import { lintRequest, toOpenAI } from 'plimsoll'
+ *
+ * const problems = lintRequest(toOpenAI(await session.context()), 'openai')
+ * ```
  */
 export function lintRequest(request: LintableRequest, provider: Provider): Problem[] {
   const problems: Problem[] = []

@@ -1,29 +1,45 @@
 import { asText } from '../kernel/count.ts'
 import { EMPTY_MESSAGE, textOf } from '../kernel/log/message.ts'
 import { fenced } from '../kernel/text/fence.ts'
+import { checkOptions } from '../kernel/text/json.ts'
 import type { Block, Context } from '../ports/context.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Json, MessageInput, OpaquePart, Part, ToolCallPart } from '../ports/message.ts'
 import { noteFamily } from './family.ts'
+import { type Marked, setMarks } from './openai-marks.ts'
 import { callName, contentOf, isPicture, type NoteOrigin, placeholder } from './parts.ts'
 
 /** What {@link toOpenAI} gives: spread it into the parameters of `chat.completions.create`. */
 export interface OpenAIRequest {
   tools?: OpenAITool[]
   messages: OpenAIMessage[]
+  prompt_cache_options?: { mode: 'explicit' }
 }
 
 export type OpenAIMessage =
-  | { role: 'system'; content: string }
+  | { role: 'system'; content: string | OpenAITextPart[] }
   | { role: 'user'; content: string | OpenAIContentPart[] }
   | { role: 'assistant'; content: string | null; tool_calls?: OpenAIToolCall[] }
-  | { role: 'tool'; tool_call_id: string; content: string }
+  | { role: 'tool'; tool_call_id: string; content: string | OpenAITextPart[] }
+
+export interface OpenAITextPart extends OpenAIMarked {
+  type: 'text'
+  text: string
+}
+
+/** A mark ends a prefix that the provider keeps for later requests. */
+export interface OpenAIMarked {
+  prompt_cache_breakpoint?: { mode: 'explicit' }
+}
 
 export type OpenAIContentPart =
-  | { type: 'text'; text: string }
-  | { type: 'image_url'; image_url: { url: string } }
-  | { type: 'input_audio'; input_audio: { data: string; format: 'wav' | 'mp3' } }
-  | { type: 'file'; file: { file_data?: string; file_id?: string; filename?: string } }
+  | OpenAITextPart
+  | (OpenAIMarked &
+      (
+        | { type: 'image_url'; image_url: { url: string } }
+        | { type: 'input_audio'; input_audio: { data: string; format: 'wav' | 'mp3' } }
+        | { type: 'file'; file: { file_data?: string; file_id?: string; filename?: string } }
+      ))
 
 export interface OpenAIToolCall {
   id: string
@@ -70,17 +86,48 @@ export interface OpenAIInputCompletion {
   readonly choices: readonly { readonly message: OpenAIInputMessage }[]
 }
 
+export interface OpenAIOptions {
+  /**
+   * Whether to set `prompt_cache_breakpoint`, at most four times, and `prompt_cache_options`, which
+   * turns off the provider's own one: for `gpt-5.6` and later, which reuse a prefix only up to
+   * where one ended. Earlier models refuse both, and need neither. @default false
+   */
+  readonly cache?: boolean
+}
+
 /**
  * A context as a Chat Completions request, block after block, its keys in the order in which the
  * provider reads them. Left out: reasoning, and what belongs to another provider.
  *
- * @example
- * const completion = await client.chat.completions.create({ model, ...toOpenAI(context) })
+ * @example With a key of OpenAI:
+ * ```ts
+ * import OpenAI from 'openai'
+ * import { parseOpenAIReply, toOpenAI } from 'plimsoll'
+ *
+ * const request = toOpenAI(await session.context())
+ * const completion = await new OpenAI().chat.completions.create({ model: 'gpt-4.1', ...request })
  * await session.append(parseOpenAIReply(completion))
+ * ```
  */
-export function toOpenAI(context: Context): OpenAIRequest {
+export function toOpenAI(context: Context, options: OpenAIOptions = {}): OpenAIRequest {
+  checkOptions('toOpenAI', 'options', options, ['cache'])
   noteFamily(context, 'OpenAI', (family) => !family.startsWith('claude'))
-  return renderOpenAI(context, () => {})
+  if (!options.cache) return renderOpenAI(context, () => {})
+  const blocks = new Map<object, Block>()
+  const request = renderOpenAI(context, (message, block) => blocks.set(message, block))
+  const marked = request.messages.map((message): Marked => {
+    const parts = markable(message)
+    return { parts, section: (blocks.get(message) as Block).section, role: message.role }
+  })
+  setMarks(marked)
+  return { ...request, prompt_cache_options: { mode: 'explicit' } }
+}
+
+/** The content of a message as parts that can carry a mark; what the assistant says cannot. */
+function markable(message: OpenAIMessage): OpenAIContentPart[] {
+  if (message.role === 'assistant') return []
+  if (typeof message.content === 'string') message.content = [{ type: 'text', text: message.content }]
+  return message.content
 }
 
 /** {@link toOpenAI}, telling `note` which block each message comes from. */
@@ -180,7 +227,7 @@ function renderBlock(block: Block, fence: string): OpenAIMessage[] {
 function userContent(parts: readonly Part[]): string | OpenAIContentPart[] {
   const content = parts.flatMap((part): OpenAIContentPart[] => {
     if (part.type === 'text') return part.text === '' ? [] : [{ type: 'text', text: part.text }]
-    if (part.type === 'opaque') return isContentPart(part) ? [part.value as OpenAIContentPart] : []
+    if (part.type === 'opaque') return isContentPart(part) ? [part.value as unknown as OpenAIContentPart] : []
     if (part.type !== 'media') return []
     if (isPicture(part)) return [{ type: 'image_url', image_url: { url: part.url } }]
     return [{ type: 'text', text: placeholder(part) }]
@@ -246,7 +293,7 @@ function fromCall(call: OpenAIInputToolCall): Part {
  * A call without arguments comes as `{}` from OpenAI, and as nothing at all from other servers with
  * this format.
  */
-function parseArguments(text: string): Json {
+export function parseArguments(text: string): Json {
   if (text.trim() === '') return {}
   try {
     return JSON.parse(text) as Json

@@ -1,9 +1,4 @@
-/**
- * What a cached and a fresh input token cost, as shares of an uncached one (Anthropic's five-minute
- * cache).
- */
-export const READ = 0.1
-export const WRITE = 1.25
+import { READ, WRITE } from '../features/compaction/price.ts'
 
 /** Of a request of that many `tokens`, the first `hit` of which repeat the previous request. */
 export function costOf(tokens: number, hit: number): number {

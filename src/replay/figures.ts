@@ -1,3 +1,4 @@
+import { OUTPUT } from '../features/compaction/price.ts'
 import type { Block, Context, SectionName } from '../ports/context.ts'
 import type { EpochCause } from '../ports/op.ts'
 import type { RequestCause } from './causes.ts'
@@ -53,7 +54,10 @@ export interface Figures {
   readonly retainedShare: number | null
   /** Only where summaries were written. */
   readonly summaries?: SummaryFigures & {
-    /** Mean tokens a call as `costPerCall`, and the input of all summary calls at 1.25. */
+    /**
+     * Mean tokens a call as `costPerCall`, with the input of all summary calls at the same prices
+     * and their output at 5.
+     */
     readonly costPerCall: number
   }
 }
@@ -261,10 +265,14 @@ export class Tally {
       ...this.#optimum(),
       retainedShare: share(this.#retained, this.#wanted),
       ...(taken.length > 0 && {
-        summaries: { ...summaries, costPerCall: mean(cost + costOf(summaries.inputTokens, 0), this.#built) },
+        summaries: { ...summaries, costPerCall: mean(cost + costOfSummaries(summaries), this.#built) },
       }),
     }
   }
+}
+
+function costOfSummaries({ inputTokens, cachedTokens, outputTokens }: SummaryFigures): number {
+  return costOf(inputTokens, cachedTokens) + OUTPUT * outputTokens
 }
 
 function isSame(one: Block, other: Block | undefined): boolean {

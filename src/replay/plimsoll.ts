@@ -66,7 +66,9 @@ export function remember(
 ): Chooser {
   const { tools } = conversation
   const store = mapStore()
-  const summariser = settings.compact ? new Summariser(settings.counter, store.open(SCOPE)) : undefined
+  const summariser = settings.compact
+    ? new Summariser(settings.counter, store.open(SCOPE), settings.ask)
+    : undefined
   const memory = createMemory({
     store,
     clock: now,
@@ -96,6 +98,7 @@ export function remember(
           ...(tail !== '' && { tail }),
           ...(tools && { tools }),
         })
+        summariser?.sent(context)
         const { used, omitted, sections, epoch, summary } = context.receipt
         return {
           context,

@@ -1,3 +1,4 @@
+import type { Ask } from '../features/compaction/compaction-options.ts'
 import type { Context } from '../ports/context.ts'
 import type { Counter } from '../ports/counter.ts'
 import type { MessageInput } from '../ports/message.ts'
@@ -59,6 +60,8 @@ export interface Settings {
   readonly counter: Counter
   /** Whether what leaves Plimsoll's window is summarised. Default `false`. */
   readonly compact?: boolean
+  /** How summaries are asked for. Default `continuation`, as of the model that the agent calls. */
+  readonly ask?: Ask
 }
 
 export type Policy = (conversation: Conversation, settings: Settings) => Chooser

@@ -49,7 +49,8 @@ export function unmarked(value: unknown): string {
 }
 
 /** A quote inside a JSON string is escaped, so only keys match. */
-const CACHE_MARK = /,"cache_control":\{[^}]*\}|"cache_control":\{[^}]*\},/g
+const CACHE_MARK =
+  /,"(?:cache_control|prompt_cache_breakpoint)":\{[^}]*\}|"(?:cache_control|prompt_cache_breakpoint)":\{[^}]*\},/g
 
 /** How many of the bytes of `next` are the beginning of `previous`. */
 export function sharedBytes(previous: readonly Piece[], next: readonly Piece[]): number {

@@ -1,6 +1,8 @@
-import type { CompactionOptions } from '../features/compaction/compaction-options.ts'
+import type { Ask, CompactionOptions } from '../features/compaction/compaction-options.ts'
+import { predict } from '../kernel/context/predict.ts'
 import { markIn } from '../kernel/log/bodies.ts'
 import { textOf } from '../kernel/log/message.ts'
+import type { Context } from '../ports/context.ts'
 import type { Counter } from '../ports/counter.ts'
 import type { Model } from '../ports/model.ts'
 import type { ScopeStore } from '../ports/store.ts'
@@ -13,6 +15,8 @@ export interface SummaryFigures {
   /** Calls whose text failed the acceptance test. */
   readonly refused: number
   readonly inputTokens: number
+  /** Of these, with which the agent's request before began too. */
+  readonly cachedTokens: number
   readonly outputTokens: number
   /** Summaries with the model's own text, and with the deterministic extract in its place. */
   readonly byModel: number
@@ -25,6 +29,7 @@ export const NO_SUMMARIES: SummaryFigures = {
   calls: 0,
   refused: 0,
   inputTokens: 0,
+  cachedTokens: 0,
   outputTokens: 0,
   byModel: 0,
   byExtract: 0,
@@ -35,9 +40,9 @@ export const NO_SUMMARIES: SummaryFigures = {
  * Summaries by that model, each awaited by the context that needs it, so that the same recording
  * gives the same bytes.
  */
-export function compactionBy(model: Model): CompactionOptions {
+export function compactionBy(model: Model, ask: Ask = 'continuation'): CompactionOptions {
   // A recording does not say how long it took, so no hour ends in it.
-  return { model, ahead: false, tokensPerHour: Number.POSITIVE_INFINITY }
+  return { model, ask, ahead: false, tokensPerHour: Number.POSITIVE_INFINITY }
 }
 
 /**
@@ -52,21 +57,34 @@ export class Summariser {
   /** Calls of the model that were looked into. */
   #settled = 0
 
+  /** What the agent was given last. */
+  #sent: Context | undefined
+
   /** @param log where the conversation's summaries are written */
-  constructor(counter: Counter, log: ScopeStore, model: Model = extractive) {
+  constructor(counter: Counter, log: ScopeStore, ask?: Ask, model: Model = extractive) {
     this.#log = log
     this.#model = model.id
     const heard = (tokens: Partial<SummaryFigures>): void => this.#add(tokens)
-    this.compaction = compactionBy({
+    const asked = (context: Context): void => {
+      const { input, cached } = predict(context, this.#sent)
+      heard({ calls: 1, inputTokens: input, cachedTokens: cached })
+    }
+    const counted: Model = {
       id: model.id,
       async *complete(request) {
-        heard({ calls: 1, inputTokens: request.context.receipt.used })
+        asked(request.context)
         for await (const event of model.complete(request)) {
           if (event.type === 'finish') heard({ outputTokens: counter.count(textOf(event.message)) })
           yield event
         }
       },
-    })
+    }
+    this.compaction = compactionBy(counted, ask)
+  }
+
+  /** Contract: called with each context that the agent is given, in order. */
+  sent(context: Context): void {
+    this.#sent = context
   }
 
   get figures(): SummaryFigures {
@@ -102,6 +120,7 @@ export function addSummaries(one: SummaryFigures, other: SummaryFigures): Summar
     calls: one.calls + other.calls,
     refused: one.refused + other.refused,
     inputTokens: one.inputTokens + other.inputTokens,
+    cachedTokens: one.cachedTokens + other.cachedTokens,
     outputTokens: one.outputTokens + other.outputTokens,
     byModel: one.byModel + other.byModel,
     byExtract: one.byExtract + other.byExtract,

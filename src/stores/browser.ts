@@ -67,7 +67,7 @@ export function noise(count: number): Uint8Array {
  * ask the user: call it after a click, and show the answer. `unsupported`: this browser has no such
  * promise to give.
  *
- * @example
+ * @example In a browser:
  * ```ts
  * import { persist } from 'plimsoll/dexie'
  * if ((await persist()) !== 'granted') showHint('This browser may delete the conversation when it needs room.')

@@ -82,13 +82,13 @@ export interface DexieStore extends Store {
  * a new handle; then the store goes on in memory and says so: {@link StoreStatus}.
  *
  * @throws ERR_INVALID_ARGUMENT; ERR_NOT_CONFIGURED: a `dexie` before 4
- * @example
+ * @example In a browser:
  * ```ts
  * import { createMemory } from 'plimsoll'
  * import { dexieStore } from 'plimsoll/dexie'
  *
  * const store = dexieStore({ name: 'assistant' })
- * store.onStatus(({ durable, cause }) => durable || showHint('This conversation is not saved.', cause))
+ * store.onStatus(({ durable, cause }) => durable || showHint(`This conversation is not saved: ${cause}`))
  * const memory = createMemory({ store, budget: 16_000 })
  * ```
  */

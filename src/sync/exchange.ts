@@ -128,8 +128,11 @@ export class Exchange {
       if (!wanted) continue
       const request = { ...named(sync.scope), generation: sync.generation, id: wanted.wants }
       try {
-        const known = await replica.store.attachment(wanted.wants)
-        const found = known ?? (await this.#call((signal) => transport.attachment(request, signal)))
+        const [known] = await replica.store.attached([wanted.wants])
+        const found =
+          known === undefined
+            ? await this.#call((signal) => transport.attachment(request, signal))
+            : undefined
         await replica.fetched(wanted, found, host.now())
         hasMoved = true
       } catch (error) {

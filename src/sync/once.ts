@@ -7,10 +7,13 @@ import { type SyncOptions, sync } from './sync.ts'
  * tells it of Background Sync. Pages that are open may work at the same time.
  *
  * @throws why not all could be sent: the browser tries again later then
- * @example
+ * @example In a browser:
  * ```ts
  * import { syncOnce } from 'plimsoll/sync'
- * self.addEventListener('sync', (event) => event.waitUntil(syncOnce({ store, transport })))
+ *
+ * self.addEventListener('sync', (event) => {
+ *   if (isSync(event)) event.waitUntil(syncOnce({ store: base, transport, user }))
+ * })
  * ```
  */
 export async function syncOnce(options: Omit<SyncOptions, 'lock'>): Promise<SyncStatus> {

@@ -209,7 +209,7 @@ export class Replica {
   }
 
   /**
-   * Keeps an attachment that was wanted, or nothing where the home has none.
+   * Keeps an attachment that was wanted, or nothing where the home has none, or it is here.
    *
    * @param now Unix milliseconds
    */

@@ -140,11 +140,16 @@ const OPTIONS: readonly (keyof SyncOptions)[] = [
  * Lets the scopes of a store follow their home: what is written is kept here at once, in the same
  * transaction with what says that it is to be sent.
  *
- * @example
- * ```ts import { createMemory } from 'plimsoll' import { dexieStore } from 'plimsoll/dexie' import
- * { httpTransport, sync } from 'plimsoll/sync' const transport = httpTransport({ url:
- * 'https://memory.example.com', token: () => sessionToken() }) const store = sync({ store:
- * dexieStore(), transport }) const memory = createMemory({ store, budget: 16_000 })
+ * @example In a browser:
+ * ```ts
+ * import { createMemory } from 'plimsoll'
+ * import { dexieStore } from 'plimsoll/dexie'
+ * import { httpTransport, sync } from 'plimsoll/sync'
+ *
+ * const transport = httpTransport({ url: 'https://memory.example.com', token: () => sessionToken() })
+ * const user = { userId: 'ada' }
+ * const store = sync({ store: dexieStore({ name: 'assistant' }), transport, user })
+ * const memory = createMemory({ store, budget: 16_000 })
  * ```
  */
 export function sync(options: SyncOptions): SyncedStore {

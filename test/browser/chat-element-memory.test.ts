@@ -5,8 +5,9 @@ import { fact, session } from './support/fake-chat.ts'
 
 afterEach(clear)
 
-async function openPanel(): Promise<Shown> {
+async function openPanel(attributes: Readonly<Record<string, string>> = {}): Promise<Shown> {
   const shown = await show({
+    attributes,
     prepare: (fake) => {
       fake.facts = [
         fact('Likes window seats', { kind: 'preference', confidence: 0.95 }),
@@ -20,12 +21,18 @@ async function openPanel(): Promise<Shown> {
 }
 
 describe('the memory panel', () => {
-  it('shows each fact with its kind, who says it, how sure it is and when it is looked at again', async () => {
+  it('shows each fact with its kind, who says it, and when', async () => {
     const { text } = await openPanel()
     expect(text()).toContain('2 facts')
     expect(text()).toContain('Preference')
     expect(text()).toContain('by you')
     expect(text()).toContain('from the web')
+    expect(text()).toMatch(/from the web, \w+/)
+    expect(text()).not.toContain('sure')
+  })
+
+  it('tells a developer how sure it is too, and when it is looked at again', async () => {
+    const { text } = await openPanel({ developer: '' })
     expect(text()).toContain('40% sure')
     expect(text()).toMatch(/To be looked at again on Dec 20, 2026/)
   })

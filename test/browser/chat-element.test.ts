@@ -248,6 +248,62 @@ describe('messages', () => {
     expect(text()).toContain('"to": "Turin"')
   })
 
+  it('shows one thing that was remembered once, and to a developer its call too', async () => {
+    const messages = [
+      said(
+        'assistant',
+        [
+          { type: 'tool-call', id: 'c1', name: 'memory_preference', input: { text: 'Likes trains' } },
+          { type: 'tool-call', id: 'c2', name: 'memory_recall', input: { query: 'trains' } },
+        ],
+        { remembered: [{ factId: 'f1', text: 'Likes trains' }] },
+      ),
+      said('tool', [
+        { type: 'tool-result', callId: 'c1', output: 'Remembered', isError: false },
+        { type: 'tool-result', callId: 'c2', output: 'Nothing', isError: false },
+      ]),
+    ]
+    for (const [attributes, steps] of [
+      [{}, ['Ran memory_recall']],
+      [{ developer: '' }, ['Ran memory_preference', 'Ran memory_recall']],
+    ] as const) {
+      const { element, fake, root } = await show({ attributes })
+      fake.add(...messages)
+      await frame()
+      expect([...root.querySelectorAll('.chip span')].map((chip) => chip.textContent)).toEqual([
+        'Remembered: Likes trains',
+      ])
+      expect([...root.querySelectorAll('summary')].map((step) => step.textContent.trim())).toEqual(steps)
+      element.remove()
+    }
+  })
+
+  it('puts the buttons of the page into a menu where there is little room', async () => {
+    const { element, fake, find, button } = await show()
+    expect(() => button('More')).toThrow()
+    const own = document.createElement('button')
+    own.slot = 'header'
+    own.textContent = 'Inspector'
+    let clicks = 0
+    own.addEventListener('click', () => clicks++)
+    element.append(own)
+    fake.add(said('user', 'Hello'))
+    await frame()
+    expect(own.checkVisibility()).toBe(false)
+    expect(() => button('Memory')).toThrow()
+    button('More').click()
+    await frame()
+    expect([own.checkVisibility(), find('.to-more').ariaExpanded]).toEqual([true, 'true'])
+    expect(button('Memory').querySelector('.label')?.checkVisibility()).toBe(true)
+    await press('{Escape}')
+    expect([own.checkVisibility(), find('.to-more').ariaExpanded]).toEqual([false, 'false'])
+    button('More').click()
+    await frame()
+    own.click()
+    await frame()
+    expect([clicks, own.checkVisibility()]).toEqual([1, false])
+  })
+
   it('undoes what was remembered', async () => {
     const { fake, button } = await show()
     fake.add(said('user', 'I like trains', { remembered: [{ factId: 'f1', text: 'Likes trains' }] }))

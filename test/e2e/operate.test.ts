@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { edgeVariables } from '../edge-variables.ts'
+import { outputsOf, patternOf, stepsOf } from '../page-commands.ts'
 import { EdgeProcess } from './support/edge-process.ts'
 import { type ModelServer, modelServer } from './support/model-server.ts'
-import { outputsOf, patternOf, stepsOf } from './support/page.ts'
 import { TENANT, tokenOf } from './support/token.ts'
 
 const root = resolve(import.meta.dirname, '../..')

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { outputsOf, patternOf, stepsOf } from '../page-commands.ts'
 import { freePort } from '../started.ts'
-import { outputsOf, patternOf, stepsOf } from './support/page.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 

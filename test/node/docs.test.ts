@@ -134,6 +134,34 @@ describe('choosing.md', () => {
   })
 })
 
+describe('guarantees.md', () => {
+  const page = read('docs/guarantees.md').replace(/\n {2,3}/g, ' ')
+  const named = [...page.matchAll(/`([\w/.-]+\.ts)`: \*([^*]+)\*/g)]
+
+  it('names a test for each law, and each test is there by its whole name', () => {
+    const laws = [...read('CONTRIBUTING.md').matchAll(/^\| (\d+) \S/gm)].map(([, law]) => law)
+    expect([...page.matchAll(/^(\d+)\. /gm)].map(([, law]) => law)).toEqual(laws)
+    const items = [...page.matchAll(/^(?:\d+\.|-) .*$/gm)]
+    expect(named).toHaveLength(items.length)
+    for (const [, file = '', name = ''] of named) {
+      const code = read(`test/${file}`).replaceAll("\\'", "'")
+      expect(
+        [`'${name}'`, `\`${name}\``].some((title) => code.includes(title)),
+        `${file}: ${name}`,
+      ).toBe(true)
+    }
+  })
+})
+
+describe('commands of the pages', () => {
+  it('are scripts of the package', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Readonly<Record<string, string>> }
+    for (const page of pages)
+      for (const [, name = ''] of read(page).matchAll(/npm run (?:--silent )?([\w:-]+)/g))
+        expect(scripts, `${page}: npm run ${name}`).toHaveProperty([name])
+  })
+})
+
 describe('features.md', () => {
   it('has features that show a line in the memory section, and a section in the receipt', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'plimsoll-features-'))

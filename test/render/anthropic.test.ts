@@ -36,6 +36,14 @@ function marks({ system: head = [], tools = [], messages }: AnthropicRequest): s
   })
 }
 
+it('asks for a diagnosis of the cache where the reply before is named', () => {
+  const context = contextOf([user('Hi.')])
+  expect(toAnthropic(context, { previousMessageId: 'msg_1' }).diagnostics).toEqual({
+    previous_message_id: 'msg_1',
+  })
+  expect(toAnthropic(context)).not.toHaveProperty('diagnostics')
+})
+
 describe('toAnthropic', () => {
   it('renders the sections in their order, with the tail inside the last result', () => {
     expect(

@@ -137,6 +137,50 @@ describe('toOpenAI', () => {
   })
 })
 
+describe('toOpenAI with marks', () => {
+  const blocks = [
+    system('S'),
+    memory('M'),
+    user('1'),
+    assistant('2'),
+    user('3'),
+    assistant([call('c')]),
+    result('c', '4'),
+    tail('T'),
+  ]
+  const marked = toOpenAI(contextOf(blocks), { cache: true })
+  const textsOf = (messages: readonly object[]) =>
+    JSON.parse(JSON.stringify(messages), (key, value) =>
+      key === 'content' && Array.isArray(value) ? value.map(({ text }) => text).join('') : value,
+    )
+
+  it('sets at most four: after system text, memory, the previous call, and all but the tail', () => {
+    const found = [
+      ...JSON.stringify(marked).matchAll(/"text":"(.)","prompt_cache_breakpoint":\{"mode":"explicit"\}/g),
+    ]
+    expect(found.map(([, text]) => text)).toEqual(['S', 'M', '3', '4'])
+    expect(marked.prompt_cache_options).toEqual({ mode: 'explicit' })
+  })
+
+  it('says the same as without, and nothing of marks without', () => {
+    const plain = toOpenAI(contextOf(blocks))
+    expect(textsOf(marked.messages)).toEqual(plain.messages)
+    expect(JSON.stringify(plain)).not.toContain('prompt_cache')
+  })
+
+  it('only moves marks from call to call', () => {
+    const unmarked = (request: object) =>
+      JSON.stringify(request).replaceAll(',"prompt_cache_breakpoint":{"mode":"explicit"}', '')
+    const before = toOpenAI(contextOf(blocks.slice(0, 5)), { cache: true })
+    const grown = marked.messages.slice(0, before.messages.length)
+    expect(unmarked(grown)).toBe(unmarked(before.messages))
+  })
+
+  it('refuses options that it does not know', () => {
+    expect(() => toOpenAI(contextOf(blocks), { ttl: '30m' } as never)).toThrow(/^toOpenAI: ttl is no option/)
+  })
+})
+
 describe('parseOpenAIReply', () => {
   it('takes a completion or the message of a choice', () => {
     const message = { role: 'assistant', content: 'It is booked.', refusal: null }

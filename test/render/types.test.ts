@@ -6,8 +6,10 @@ import type Anthropic from '@anthropic-ai/sdk'
 import type OpenAI from 'openai'
 import { expect, it } from 'vitest'
 import { fromAnthropicMessages, parseAnthropicReply, toAnthropic } from '../../src/render/anthropic.ts'
+import { type CacheReply, cacheReport } from '../../src/render/cache-report.ts'
 import { lintRequest } from '../../src/render/lint.ts'
 import { fromOpenAIMessages, parseOpenAIReply, toOpenAI } from '../../src/render/openai.ts'
+import { parseOpenAIResponse, toOpenAIResponses } from '../../src/render/openai-responses.ts'
 import { contextOf, searchTool, user } from './samples.ts'
 
 const context = contextOf([user('Hi.')], [searchTool])
@@ -49,4 +51,41 @@ it("reads a reply of Anthropic's SDK", () => {
   const content: Anthropic.ContentBlock[] = [{ type: 'text', text: 'Hello.', citations: null }]
   const read = (message: Anthropic.Message) => parseAnthropicReply(message)
   expect(read({ content } as Anthropic.Message)).toEqual({ role: 'assistant', content: 'Hello.' })
+})
+
+it('spreads into the parameters of both, with marks and diagnoses asked for', () => {
+  const chat: OpenAI.ChatCompletionCreateParamsNonStreaming = {
+    model: 'gpt-5.6',
+    ...toOpenAI(context, { cache: true }),
+  }
+  const response: OpenAI.Responses.ResponseCreateParamsNonStreaming = {
+    model: 'gpt-5.6',
+    store: false,
+    ...toOpenAIResponses(context, { cache: true, ttl: '12h', compareWith: 'resp_1' }),
+  }
+  const message: Anthropic.MessageCreateParamsNonStreaming = {
+    model: 'claude-opus-4-5',
+    max_tokens: 1_000,
+    ...toAnthropic(context, { previousMessageId: null }),
+  }
+  expect([chat.prompt_cache_options, response.prompt_cache_options, message.diagnostics]).toEqual([
+    { mode: 'explicit' },
+    { mode: 'explicit', ttl: '12h', comparison_response_id: 'resp_1' },
+    { previous_message_id: null },
+  ])
+})
+
+it("reads what both SDKs' replies say of the cache", () => {
+  const replies = (
+    completion: OpenAI.ChatCompletion,
+    response: OpenAI.Responses.Response,
+    message: Anthropic.Message,
+  ): readonly CacheReply[] => [completion, response, message]
+  expect(replies).toBeTypeOf('function')
+  const read = (response: OpenAI.Responses.Response) => parseOpenAIResponse(response)
+  expect(read({ output: [] as OpenAI.Responses.ResponseOutputItem[] } as OpenAI.Responses.Response)).toEqual({
+    role: 'assistant',
+    content: '',
+  })
+  expect(cacheReport(context, { usage: { input_tokens: 9 } }).status).toBe('hit')
 })

@@ -15,26 +15,26 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll createMemory',
     code: `export { createMemory } from 'plimsoll'`,
-    mostKiB: 29.7,
+    mostKiB: 29.8,
     goalKiB: 24,
   },
   {
     name: 'plimsoll createMemory, mapStore, toOpenAI',
     code: `export { createMemory, mapStore, toOpenAI } from 'plimsoll'`,
-    mostKiB: 33.4,
+    mostKiB: 33.7,
     goalKiB: 28,
   },
   {
     name: 'plimsoll createMemory, standard',
     code: `export { createMemory, standard } from 'plimsoll'`,
-    mostKiB: 59.8,
+    mostKiB: 61.8,
     goalKiB: 50,
   },
   {
     name: 'plimsoll createMemory, standard, toOpenAI, and plimsoll/dexie with Dexie',
     code: `export { createMemory, standard, toOpenAI } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
     splits: true,
-    mostKiB: 106.5,
+    mostKiB: 108.8,
     goalKiB: 92,
   },
   {
@@ -85,9 +85,9 @@ export const BUDGETS: readonly Budget[] = [
 /** The widget by one tag, in bytes, gzip -9. */
 export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. */
-  firstLook: 50_200,
+  firstLook: 50_900,
   /** With the memory, and what answers in the browser. */
-  answering: 136_300,
+  answering: 139_100,
   /** Until a conversation of an edge shows. */
-  edge: 45_100,
+  edge: 45_800,
 }

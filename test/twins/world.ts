@@ -229,7 +229,12 @@ export class World {
         budget: 800,
         counter: charsPerToken(4),
         system: 'You help with trips.',
-        compaction: { ahead: false, model: { id: 'scripted', complete: summaryOf } },
+        compaction: {
+          ahead: false,
+          model: { id: 'scripted', complete: summaryOf },
+          // One of them reads all that shows, and what the head shows.
+          ...(tab === 1 && { ask: 'continuation', when: 'always' }),
+        },
         recall: { vectors: vectorsBy(notingEmbedder()) },
         checkpoint: { excerptTokens: 50 },
         clock: () => this.#now,

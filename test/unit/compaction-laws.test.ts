@@ -65,9 +65,14 @@ function forAll(
 const body = ({ blocks }: Context): Context['blocks'] => blocks.filter(({ section }) => section !== 'tail')
 
 describe.each(Object.entries(adversaries))('with a model that is %s', (_, model) => {
-  for (const ahead of [false, 0.5] as const)
-    it(`the laws hold and what is pinned stays${ahead ? ', ahead of need too' : ''}`, async () => {
-      await forAll({ model, ahead }, (scene) => {
+  const ways = [
+    ['', { ahead: false }],
+    [', ahead of need too', { ahead: 0.5 }],
+    [', asked by one more turn', { ahead: 0.5, ask: 'continuation', when: 'always' }],
+  ] as const
+  for (const [way, options] of ways)
+    it(`the laws hold and what is pinned stays${way}`, async () => {
+      await forAll({ model, ...options }, (scene) => {
         let last: Context | undefined
         return async (context) => {
           const { receipt } = context

@@ -55,6 +55,8 @@ const {
   standard,
   standardMiddleware,
   toAnthropic,
+  toOpenAI,
+  toOpenAIResponses,
   toOtlp,
   vectorSearch,
 } = plimsoll
@@ -200,6 +202,8 @@ const calls: { readonly [name: string]: Call } = {
 
   explain: (given, { context }) => explain(context, 'anthropic', given),
   toAnthropic: (given, { context }) => toAnthropic(context, given),
+  toOpenAI: (given, { context }) => toOpenAI(context, given),
+  toOpenAIResponses: (given, { context }) => toOpenAIResponses(context, given),
 
   durableObjectMemory: (given) =>
     durableObjectMemory({ storage: {} as never }, given && { budget: 300, ...(given as object) }),
@@ -297,11 +301,18 @@ const without = [
     'overBudget',
     'tokens',
   ],
-  ...['fromAnthropicMessages', 'fromOpenAIMessages', 'parseAnthropicReply', 'parseOpenAIReply', 'toOpenAI'],
+  ...[
+    'fromAnthropicMessages',
+    'fromOpenAIMessages',
+    'parseAnthropicReply',
+    'parseOpenAIReply',
+    'parseOpenAIResponse',
+  ],
   ...[
     'isPlimsollError',
     'lintPrefix',
     'lintRequest',
+    'cacheReport',
     'stringifyContext',
     'toMarkdown',
     'fromMarkdown',

@@ -6,6 +6,7 @@ import { html, nothing, render, type TemplateResult } from 'lit/html.js'
 import type { Bills } from '../../src/replay/bills.ts'
 import { BILLED, chart } from './chart.ts'
 import type { OwnRace } from './own.ts'
+import '../exhibit.css'
 import './race.css'
 import recorded from './recorded.json' with { type: 'json' }
 import { type RaceWords, raceWords } from './words.ts'
@@ -25,7 +26,7 @@ interface Run {
 
 export function raceView(language: string): HTMLElement {
   const section = document.createElement('section')
-  section.className = 'race'
+  section.className = 'exhibit race'
   new RaceView(section, language)
   return section
 }
@@ -115,7 +116,7 @@ class RaceView {
         <p><strong>${words.drop}</strong> ${words.stays}</p>
         <p role="status">${this.#work ? words.working : nothing}</p>
         ${this.#failure ? html`<p class="over" role="alert">${this.#failure}</p>` : nothing}
-        <div class="race-buttons">
+        <div class="exhibit-buttons">
           <button type="button" @click=${() => this.#choose()}>${words.choose}</button>
           ${own ? html`<button type="button" @click=${() => this.#race(RECORDING)}>${words.back}</button>` : nothing}
           <button type="button" @click=${() => void this.#save()}>${words.picture}</button>

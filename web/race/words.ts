@@ -51,7 +51,7 @@ const en: RaceWords = {
   optimumMeans:
     'The optimum knows the whole conversation in advance and shows at each call at least what Plimsoll shows, up to a quarter of the line.',
   drop: 'Drop your own export here: ChatGPT, Claude, OpenAI or Anthropic JSONL.',
-  choose: 'Choose a file',
+  choose: 'Choose an export',
   stays: 'It stays in this page: nothing is sent, nothing is kept.',
   working: 'It is being played …',
   back: 'Back to the recording',
@@ -82,7 +82,7 @@ const de: RaceWords = {
   optimumMeans:
     'Das Optimum kennt das ganze Gespräch im Voraus und zeigt bei jedem Aufruf mindestens, was Plimsoll zeigt, bis zu einem Viertel der Linie.',
   drop: 'Leg deinen eigenen Export hier ab: ChatGPT, Claude, OpenAI oder Anthropic als JSONL.',
-  choose: 'Datei wählen',
+  choose: 'Export wählen',
   stays: 'Er bleibt in dieser Seite: Nichts wird gesendet, nichts behalten.',
   working: 'Wird gespielt …',
   back: 'Zurück zur Aufzeichnung',
@@ -113,7 +113,7 @@ const fr: RaceWords = {
   optimumMeans:
     'L’optimum connaît d’avance toute la conversation et montre à chaque appel au moins ce que montre Plimsoll, jusqu’à un quart de la ligne.',
   drop: 'Déposez ici votre propre export : ChatGPT, Claude, OpenAI ou Anthropic en JSONL.',
-  choose: 'Choisir un fichier',
+  choose: 'Choisir un export',
   stays: 'Il reste dans cette page : rien n’est envoyé, rien n’est conservé.',
   working: 'Lecture en cours …',
   back: 'Revenir à l’enregistrement',
@@ -143,7 +143,7 @@ const es: RaceWords = {
   optimumMeans:
     'El óptimo conoce de antemano toda la conversación y muestra en cada llamada al menos lo que muestra Plimsoll, hasta un cuarto de la línea.',
   drop: 'Suelta aquí tu propia exportación: ChatGPT, Claude, OpenAI o Anthropic en JSONL.',
-  choose: 'Elegir un archivo',
+  choose: 'Elegir una exportación',
   stays: 'Se queda en esta página: no se envía ni se guarda nada.',
   working: 'Reproduciendo …',
   back: 'Volver a la grabación',
@@ -173,7 +173,7 @@ const ar: RaceWords = {
   optimumMeans:
     'الحد الأمثل يعرف المحادثة كلها مسبقًا، ويعرض في كل استدعاء على الأقل ما يعرضه Plimsoll حتى ربع الخط.',
   drop: 'أفلت ملفك المصدَّر هنا: ChatGPT أو Claude أو OpenAI أو Anthropic بصيغة JSONL.',
-  choose: 'اختيار ملف',
+  choose: 'اختيار ملف مصدَّر',
   stays: 'يبقى في هذه الصفحة: لا يُرسل شيء ولا يُحفظ شيء.',
   working: 'جارٍ التشغيل …',
   back: 'العودة إلى التسجيل',
@@ -202,7 +202,7 @@ const ja: RaceWords = {
   optimumMeans:
     '最適は会話全体を前もって知り、各呼び出しで Plimsoll が見せる分以上を、ラインの 4 分の 1 まで見せます。',
   drop: '自分のエクスポートをここにドロップ：ChatGPT、Claude、OpenAI、Anthropic の JSONL。',
-  choose: 'ファイルを選ぶ',
+  choose: 'エクスポートを選ぶ',
   stays: 'このページの中だけで扱います。何も送らず、何も残しません。',
   working: '再生しています …',
   back: '記録に戻る',

@@ -93,6 +93,7 @@ export type PrepareStep = (step: StepToPrepare) => Promise<LoopRequest>
  * @throws ERR_INVALID_ARGUMENT; ERR_NOT_CONFIGURED: an `ai` before 5
  * @example
  * ```ts
+ * import { isStepCount, streamText } from 'ai'
  * import { prepareStep, writeStep } from 'plimsoll/ai-sdk'
  *
  * await session.append({ role: 'user', content: prompt })
@@ -221,12 +222,13 @@ export interface MemoryLoopOptions extends LoopOptions {
  * ERR_NOT_CONFIGURED: an `ai` before 5
  * @example
  * ```ts
+ * import { isStepCount, streamText } from 'ai'
  * import { memoryLoop } from 'plimsoll/ai-sdk'
  *
  * const { id, messages } = await request.json()
  * const session = memory.session({ userId, sessionId: id })
  * const result = streamText({ model, tools, stopWhen: isStepCount(20), ...(await memoryLoop(session, { tools, messages })) })
- * return result.toUIMessageStreamResponse()
+ * const response = result.toUIMessageStreamResponse()
  * ```
  */
 export async function memoryLoop(session: Session, given: MemoryLoopOptions = {}): Promise<MemoryLoop> {

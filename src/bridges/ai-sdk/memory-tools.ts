@@ -13,6 +13,7 @@ import { toToolSet } from './tools.ts'
  * @throws ERR_INVALID_ARGUMENT (a name is that of no tool)
  * @example
  * ```ts
+ * import { isStepCount, streamText } from 'ai'
  * import { memoryLoop, memoryToolSet } from 'plimsoll/ai-sdk'
  *
  * const tools = { ...others, ...memoryToolSet(session) }

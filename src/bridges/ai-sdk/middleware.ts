@@ -44,6 +44,7 @@ export interface MemoryMiddlewareOptions extends Omit<ContextOptions, 'tools' | 
  * @throws ERR_INVALID_ARGUMENT; ERR_NOT_CONFIGURED: an `ai` before 7
  * @example
  * ```ts
+ * import { generateText, wrapLanguageModel } from 'ai'
  * import { memoryMiddleware } from 'plimsoll/ai-sdk'
  *
  * const remembering = wrapLanguageModel({ model, middleware: memoryMiddleware(session) })

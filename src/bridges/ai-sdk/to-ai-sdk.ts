@@ -38,6 +38,7 @@ export interface ToAISDKOptions {
  *
  * @example
  * ```ts
+ * import { generateText } from 'ai'
  * import { toAISDK } from 'plimsoll/ai-sdk'
  *
  * const { text } = await generateText({ model, ...toAISDK(await session.context()) })

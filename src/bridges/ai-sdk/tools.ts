@@ -51,9 +51,10 @@ function providerTool(name: string, id: string, args: unknown): ToolSpec {
  *
  * @example
  * ```ts
+ * import { streamText } from 'ai'
  * import { toToolSet } from 'plimsoll/ai-sdk'
  *
- * const result = streamText({ model, messages, tools: toToolSet([searchOrders]) })
+ * const result = streamText({ model, prompt, tools: toToolSet([searchOrders]) })
  * ```
  */
 export function toToolSet(tools: readonly ExecutableTool[]): ToolSet {

@@ -99,8 +99,11 @@ const OWN_FORMAT = 'assistant-ui'
  *
  * @throws as `session.append()`; `append` ERR_NOT_FOUND, where the parent is not in the log
  * @example
- * ```tsx
- * const runtime = useLocalRuntime(model, { adapters: { history: plimsollHistory(session) } })
+ * ```ts
+ * import { plimsollHistory } from 'plimsoll/assistant-ui'
+ *
+ * const history = plimsollHistory(session) // useLocalRuntime(model, { adapters: { history } })
+ * const { headId, messages } = await history.load()
  * ```
  */
 export function plimsollHistory<Message extends ThreadMessageLike>(

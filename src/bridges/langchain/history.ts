@@ -40,6 +40,7 @@ export interface TrimmerOptions extends Omit<ContextOptions, 'tools' | 'system' 
  *
  * @example
  * ```ts
+ * import { HumanMessage } from '@langchain/core/messages'
  * import { PlimsollChatHistory } from 'plimsoll/langchain'
  *
  * const history = new PlimsollChatHistory(memory.session({ userId: 'ada', sessionId: 'trip' }))

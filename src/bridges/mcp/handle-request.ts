@@ -26,7 +26,7 @@ const REFUSED = -32_000
  * @param session where it takes work to open, a function that does so: it is called once there is
  * something to answer, and not for what is refused
  * @throws ERR_INVALID_ARGUMENT (an unknown option, `only` names no tool), what `session` throws
- * @example
+ * @example In a Worker:
  * ```ts
  * import { handleMcpRequest } from 'plimsoll/mcp'
  *

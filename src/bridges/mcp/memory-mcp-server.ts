@@ -158,7 +158,7 @@ export class MemoryMcpServer {
  * @example
  * ```ts
  * import { memoryMcpServer } from 'plimsoll/mcp'
- * import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+ * import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
  *
  * await memoryMcpServer(memory.session({ userId: 'ada' })).connect(new StdioServerTransport())
  * ```

@@ -64,8 +64,9 @@ const APPLIED = 'openai-agents/'
  * Calls reject with what the session rejects with; ERR_INVALID_ARGUMENT: an item, or a
  * transaction, cannot be kept; ERR_CONFLICT: a transaction does not fit.
  *
- * @example
+ * @example With a key of OpenAI:
  * ```ts
+ * import { OpenAIProvider, Runner } from '@openai/agents'
  * import { PlimsollSession } from 'plimsoll/openai-agents'
  *
  * const session = new PlimsollSession(memory.session({ userId: 'ada', sessionId: 'trip' }))

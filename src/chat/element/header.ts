@@ -19,13 +19,23 @@ export function header(scene: Scene): TemplateResult {
       </p>
     </div>
     <div class="buttons">
-      <slot name="header"></slot>
-      ${opener(scene, 'memory', 'memory', words.text('memory'))}
+      ${further(scene)}
       ${opener(scene, 'sessions', 'sessions', words.text('sessions'))}
       <span class="to-new">${iconButton(words.text('newSession'), 'compose', () => act.newSession())}</span>
       ${settings.isFloating ? iconButton(words.text('close'), 'close', () => act.hide()) : nothing}
     </div>
   </header>`
+}
+
+/** Memory and the page's own buttons: where there is little room, a menu. */
+function further(scene: Scene): TemplateResult {
+  const { words, settings, ui, update } = scene
+  const label = words.text('more')
+  const entries = html`<slot name="header"></slot>${opener(scene, 'memory', 'memory', words.text('memory'))}`
+  if (!settings.hasButtons) return entries
+  return html`<button class="to-more" type="button" aria-label=${label} title=${label} aria-expanded=${ui.isMore ? 'true' : 'false'}
+      @click=${() => update({ isMore: !ui.isMore })}>${icon('more')}</button>
+    <div class="more ${ui.isMore ? 'shown' : ''}">${entries}</div>`
 }
 
 /** Says that nobody thinks behind a demo; a developer sees which model it is, too. */
@@ -53,7 +63,7 @@ function loadMark({ words, state: { receipt, messages }, ui, act }: Scene): Temp
 function opener(scene: Scene, side: Side, name: Parameters<typeof icon>[0], label: string): TemplateResult {
   const isOpen = scene.ui.side === side
   return html`<button class="to-${side}" type="button" aria-label=${label} title=${label} aria-expanded=${isOpen ? 'true' : 'false'}
-    @click=${() => scene.act.show(isOpen ? undefined : side)}>${icon(name)}</button>`
+    @click=${() => scene.act.show(isOpen ? undefined : side)}>${icon(name)}<span class="label">${label}</span></button>`
 }
 
 /** What stands in the way, in words, with what one can do. */

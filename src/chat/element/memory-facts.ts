@@ -42,14 +42,14 @@ export function factsTab(scene: Scene, state: MemoryState, actions: MemoryAction
 }
 
 function factView(
-  { words }: Scene,
+  { words, settings, now }: Scene,
   { editing, forgetting }: MemoryState,
   actions: MemoryActions,
   fact: MemoryFact,
 ): TemplateResult {
-  const { id, kind, title, text, pinned, confidence, trust, reviewAt, shared } = fact
+  const { id, kind, title, text, pinned, confidence, trust, createdAt, reviewAt, shared } = fact
   return html`<article class="card fact ${pinned ? 'pinned' : ''}">
-    <p class="labels"><span class="kind">${words.text(KINDS[kind])}</span><span>${words.text(TRUST[trust])}</span>${
+    <p class="labels"><span class="kind">${words.text(KINDS[kind])}</span><span>${words.text(TRUST[trust])}, ${words.day(createdAt, now)}</span>${
       pinned ? html`<span>${words.text('pinned')}</span>` : nothing
     }</p>
     ${title && title !== text ? html`<h3 dir="auto">${title}</h3>` : nothing}
@@ -65,8 +65,12 @@ function factView(
           )
         : html`<p dir="auto">${text}</p>`
     }
-    <p class="labels"><span>${words.text('confidence', { percent: words.percent(confidence) })}</span>
-      <span>${words.text('review', { date: words.date(reviewAt) })}</span>${shared ? html`<span>${words.text('shared')}</span>` : nothing}</p>
+    ${
+      settings.isDeveloper
+        ? html`<p class="labels"><span>${words.text('confidence', { percent: words.percent(confidence) })}</span>
+            <span>${words.text('review', { date: words.date(reviewAt) })}</span></p>`
+        : nothing
+    }${shared ? html`<p class="labels">${words.text('shared')}</p>` : nothing}
     ${
       forgetting === id
         ? html`<div class="confirm" role="group" aria-label=${words.text('forgetAsk')}>

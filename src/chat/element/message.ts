@@ -16,6 +16,7 @@ export function messageView(scene: Scene, row: Row, isLast: boolean): TemplateRe
     class="message ${isUser ? 'user' : 'assistant'} ${isLast ? 'last' : ''}"
     part="message"
     data-message=${message.id}
+    tabindex="-1"
     aria-label=${words.text(isUser ? 'you' : 'assistant')}
   >
     ${message.name ? html`<p class="name" dir="auto">${message.name}</p>` : nothing}
@@ -61,8 +62,21 @@ function bodyOf(
     return html`${text ? html`<div class="bubble" dir="auto">${guard([read], () => chunksOf(read))}</div>${more}` : nothing}${files.length ? html`<div class="chips">${files}</div>` : nothing}`
   return html`${reasoningView(scene, reasoning)}
   ${text ? html`<div class="prose" dir="auto" ${prose(read, { copyLabel: words.text('copyCode'), isGrowing: false })}></div>${more}` : nothing}
-  ${files}${stepsView(scene, calls)}`
+  ${files}${stepsView(scene, toldCalls(scene, shown, calls))}`
 }
+
+/** What a chip says is not said twice. */
+function toldCalls(
+  { settings }: Scene,
+  { remembered }: ShownMessage,
+  calls: readonly ShownCall[],
+): readonly ShownCall[] {
+  if (settings.isDeveloper || remembered.length === 0) return calls
+  return calls.filter(({ name, status }) => status !== 'ok' || !REMEMBERS.test(name))
+}
+
+/** The memory tools that write a fact. */
+const REMEMBERS = /^memory_(?:finding|blocker|correction|preference|constraint)$/
 
 /** UTF-16 units of a longer text that show at first. */
 const AT_FIRST = 20_000

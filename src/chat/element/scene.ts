@@ -13,6 +13,8 @@ export interface ViewSettings {
   readonly hasEdge: boolean
   /** Whether the id of a conversation comes from a link, so that there should be one. */
   readonly isLinked: boolean
+  /** Whether the page has buttons of its own in the header. */
+  readonly hasButtons: boolean
 }
 
 /** What covers or stands beside the messages. */
@@ -21,6 +23,8 @@ export type Side = 'sessions' | 'memory' | 'model' | 'seen'
 /** What only the view knows. */
 export interface Ui {
   readonly side: Side | undefined
+  /** Whether the menu of the header is open. */
+  readonly isMore: boolean
   /**
    * Id of the message whose request the side `seen` shows: that which it was the newest of.
    * Undefined: the next one.

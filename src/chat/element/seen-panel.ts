@@ -4,12 +4,12 @@
  */
 import { html, nothing, svg, type TemplateResult } from 'lit/html.js'
 import { SECTIONS, type Section, type Shown, type Stretch, showContext } from '../../inspector/model/shown.ts'
-import { clientSource, type InspectorSource, sessionSource } from '../../inspector/model/source.ts'
 import { loadStrings } from '../../inspector/strings/load.ts'
 import type { Strings } from '../../inspector/strings/strings.ts'
 import { shorten, visible } from '../../replay/words.ts'
+import { inspectedSource } from '../inspected-source.ts'
 import type { Chat } from '../open-chat.ts'
-import type { Inspected, Problem } from '../ports.ts'
+import type { Problem } from '../ports.ts'
 import { icon } from './icons.ts'
 import { iconButton } from './message.ts'
 import { problemOf, wordsFor } from './problems.ts'
@@ -90,14 +90,8 @@ function titleOf({ ui }: Scene): 'seen' | 'sent' {
 async function look(chat: Chat, id: string | undefined) {
   const inspected = await chat.conversation.inspected()
   if (!inspected) return undefined
-  const source = sourceOf(inspected)
+  const source = inspectedSource(inspected)
   return source.context(id ?? (await source.calls()).at(-1)?.id ?? '')
-}
-
-function sourceOf(inspected: Inspected): InspectorSource {
-  return inspected.home === 'local'
-    ? sessionSource(inspected.session, { tools: inspected.tools })
-    : clientSource(inspected.session)
 }
 
 function seenView({ strings, shown, checked }: Seen, { words }: Scene): TemplateResult {

@@ -70,6 +70,8 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .head .home span { overflow: hidden; text-overflow: ellipsis }
 .head .home .icon { inline-size: 0.8125rem; block-size: 0.8125rem }
 .head .buttons { display: flex }
+.more { display: contents }
+.to-more, .head .label { display: none }
 .head button { inline-size: 2.25rem; block-size: 2.25rem; padding: 0; color: var(--muted) }
 .head button:hover, .head button[aria-expanded='true'] { color: var(--text) }
 .head .badge { flex: none; display: inline-block; inline-size: auto; max-inline-size: 8rem; block-size: 1.5rem; min-block-size: 1.5rem; margin-inline-start: 0.125rem; padding: 0 0.5rem; overflow: hidden; border-radius: 1rem; background: var(--tint); color: var(--accent); font-size: 0.6875rem; font-weight: 600; text-overflow: ellipsis }
@@ -95,6 +97,9 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .message .foot button:hover { color: var(--text) }
 .message .foot .icon { inline-size: 1rem; block-size: 1rem }
 .message .foot time { padding-inline: 0.375rem }
+@media (hover: none) {
+  .message:not(.last, :focus-within) .foot:not(.kept) { display: none }
+}
 @media (hover: hover) {
   .message .foot { opacity: 0; transition: opacity 0.15s }
   .message:hover .foot, .message:focus-within .foot, .message.last .foot, .message .foot.kept { opacity: 1 }
@@ -135,7 +140,7 @@ details.failed > summary { color: var(--danger) }
 .empty h3 { font-size: 1.25rem; font-weight: 620; letter-spacing: -0.01em; line-height: 1.3; text-wrap: balance }
 .empty .row { justify-content: center }
 .empty p { max-inline-size: 26rem; color: var(--muted); text-wrap: pretty }
-.homes { display: flex; gap: 0.25rem; inline-size: fit-content; margin: 0 auto; padding: 0.25rem; border: 1px solid var(--line); border-radius: 1rem }
+.homes { position: sticky; inset-block-end: 0.5rem; display: flex; gap: 0.25rem; inline-size: fit-content; margin: 0 auto; padding: 0.25rem; border: 1px solid var(--line); border-radius: 1rem; background: var(--surface) }
 .homes label { display: flex; align-items: center; gap: 0.375rem; min-block-size: 2rem; padding-inline: 0.75rem; border-radius: 0.75rem; color: var(--muted); font-size: 0.8125rem; cursor: pointer }
 .homes label:has(:checked) { background: var(--raised); color: var(--text) }
 .homes label:has(:focus-visible) { outline: 2px solid var(--accent); outline-offset: 1px }
@@ -183,6 +188,11 @@ label > * { color: var(--text) }
 @container chat (inline-size < 57.6em) {
   .frame.covered > .main { visibility: hidden }
   .side.sessions:not(.shown) { display: none }
+  .to-more { display: inline-flex }
+  .more { position: absolute; z-index: 3; inset-block-start: 3.5rem; inset-inline-end: 0.75rem; display: none; gap: 0.25rem; padding: 0.375rem; border-radius: 0.75rem; background: var(--surface); box-shadow: 0 0 0 1px var(--line), 0 8px 24px rgb(0 0 0 / 0.18) }
+  .more.shown { display: grid }
+  .head .more button { justify-content: start; gap: 0.5rem; inline-size: 100%; padding-inline: 0.75rem; font-size: 0.875rem }
+  .head .more .label { display: inline }
 }
 @media (max-height: 30em) { .hint { display: none } }
 @keyframes rise { from { opacity: 0; transform: translateY(0.375rem) } }

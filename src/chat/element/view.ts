@@ -25,6 +25,7 @@ export interface ViewHost {
 
 const AT_FIRST: Ui = {
   side: undefined,
+  isMore: false,
   sentFor: undefined,
   editing: undefined,
   copied: undefined,
@@ -387,15 +388,20 @@ export class ChatView {
     if (event.isComposing) return
     if (event.key === 'Tab' && this.#host.isModal()) keepFocusIn(this.#frame, event)
     if (event.key !== 'Escape') return
-    if (this.#ui.side) this.#show(undefined)
+    if (this.#ui.isMore) {
+      this.#update({ isMore: false })
+      this.#focusSoon('.to-more')
+    } else if (this.#ui.side) this.#show(undefined)
     else if (this.#chat.conversation.getSnapshot().reply) this.#actions.stop()
     else if (this.#host.settings().isFloating) this.#host.hide()
     else return
     event.stopPropagation()
   }
 
-  /** Copies a code block. */
+  /** Copies a code block; any click but that which opens it ends the menu. */
   readonly #clicked = ({ target }: Event): void => {
+    if (this.#ui.isMore && target instanceof Element && !target.closest('.to-more'))
+      this.#update({ isMore: false })
     const button = target instanceof Element ? target.closest<HTMLElement>('[data-copy]') : null
     const code = button?.closest('figure')?.querySelector('code')
     if (!button || !code) return

@@ -33,11 +33,11 @@ import type { AppSettings } from './settings.ts'
  *
  * @param configure Contract: what the app needs, by the environment of a Worker; asked once for
  * each environment. What it throws is answered, request by request.
- * @example
+ * @example In a Worker:
  * ```ts
  * import { createApp } from 'plimsoll/hono'
  *
- * app.route('/memory', createApp((env: Env) => ({ objects: env, authenticate: (request) => whoIs(request) })))
+ * app.route('/memory', createApp((env: Env) => ({ objects: env, authenticate: whoIs })))
  * ```
  */
 export function createApp<Env extends object>(configure: (env: Env) => AppSettings): OpenAPIHono<AppEnv> {

@@ -33,17 +33,48 @@ export function openAICompatibleModel(options: OpenAICompatibleOptions): Model {
     fetch: request = (input, init) => fetch(input, init),
     ...steady
   } = options
+  const shared = sharedModel(baseUrl, apiKey, modelId)
+  const model: typeof shared = Object.create(shared, {
+    doStream: {
+      value: (options: Parameters<typeof shared.doStream>[0]) => {
+        if (options.abortSignal) fetches.set(options.abortSignal, request)
+        return shared.doStream(options)
+      },
+    },
+  })
+  return steadyModel(currentModel(model, { id: modelId }), steady)
+}
+
+type SharedModel = ReturnType<ReturnType<typeof createOpenAICompatible>['chatModel']>
+
+/** Models of the SDK, by server, key and name: to make one takes a millisecond of each chat. */
+const models = new Map<string, SharedModel>()
+const MOST_MODELS = 16
+/** Who makes the requests of a call, by the signal that ends it. */
+const fetches = new WeakMap<object, typeof fetch>()
+
+/** One that fetches by what {@link fetches} says. @throws ERR_NOT_CONFIGURED */
+function sharedModel(baseUrl: string, apiKey: string | undefined, modelId: string): SharedModel {
+  const name = JSON.stringify([baseUrl, apiKey ?? null, modelId])
+  const known = models.get(name)
+  if (known) return known
   const provider = createOpenAICompatible({
     name: 'openai-compatible',
     baseURL: baseUrl,
     ...(apiKey !== undefined && { apiKey }),
     includeUsage: true,
-    fetch: reaching(request),
+    fetch: reaching((input, init) => fetchOf(init)(input, init)),
     ...(isOpenAI(baseUrl) && { transformRequestBody: withMaxCompletionTokens }),
   })
   const model = provider.chatModel(modelId)
   needPeer('plimsoll/models', '`@ai-sdk/openai-compatible` 3', model.specificationVersion >= 'v4')
-  return steadyModel(currentModel(model, { id: modelId }), steady)
+  if (models.size >= MOST_MODELS) models.clear()
+  models.set(name, model)
+  return model
+}
+
+function fetchOf({ signal }: RequestInit = {}): typeof fetch {
+  return (signal && fetches.get(signal)) || fetch
 }
 
 /**

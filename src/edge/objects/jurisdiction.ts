@@ -13,13 +13,16 @@ const KNOWN: readonly string[] = ['eu', 'us', 'fedramp', 'fedramp-high'] satisfi
  *
  * @param jurisdiction `undefined` or empty: wherever the platform puts them
  * @throws ERR_NOT_CONFIGURED: a jurisdiction that is not known
- * @example
+ * @example In a Worker:
  * ```ts
- * import { inJurisdiction, SessionObject as Session } from 'plimsoll/cloudflare'
+ * import { inJurisdiction, SessionObject as Session, type SessionSettings } from 'plimsoll/cloudflare'
  *
  * export class SessionObject extends Session<Env> {
  *   constructor(ctx: DurableObjectState, env: Env) {
  *     super(ctx, inJurisdiction(env, 'eu'))
+ *   }
+ *   protected settings(): SessionSettings {
+ *     return { memory: { budget: 16_000 } }
  *   }
  * }
  * ```

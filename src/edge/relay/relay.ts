@@ -79,7 +79,7 @@ export class Relay {
       for (;;) {
         const { done, value } = await Promise.race([reader.read(), lost])
         if (done || value === undefined) break
-        for (let at = 0; at < value.length; at += MOST_BYTES) this.#send(value.slice(at, at + MOST_BYTES))
+        for (let at = 0; at < value.length; at += MOST_BYTES) this.#send(value.subarray(at, at + MOST_BYTES))
       }
       this.#tell({ type: 'end' })
     } catch {

@@ -28,9 +28,15 @@ export class RelayedRequest {
   }
 
   begin(status: number, given: readonly (readonly [string, string])[]): void {
-    this.#hasBegun = true
     const headers = given.filter(([name]) => !OF_CODING.includes(name)) as [string, string][]
-    this.#resolve(new Response(WITHOUT_BODY.includes(status) ? null : this.#body, { status, headers }))
+    const body = WITHOUT_BODY.includes(status) ? null : this.#body
+    try {
+      this.#resolve(new Response(body, { status, headers }))
+      this.#hasBegun = true
+    } catch (error) {
+      // Not every number that a server sends is a status.
+      this.#reject(error)
+    }
   }
 
   write(bytes: Uint8Array): void {

@@ -10,6 +10,27 @@ export interface CompactionOptions {
    * costs nothing: first and last sentence of each cut round.
    */
   readonly model?: Model
+  /**
+   * How the model is asked. `continuation`: by one more user turn after a request that the agent
+   * sent it in this epoch, so that the provider reads all but that turn from its cache; for the
+   * model that the agent calls. Where no such request shows all that is cut, or has room for the
+   * question and its answer, it is asked apart. `apart`: by a request of its own, which holds what
+   * is cut and nothing else; for a cheaper model. Default: the cheaper of the two for the same
+   * model, and `apart` for another one, or where the newest reply does not say which model wrote it
+   * (`metadata.usage.model`, as `runAgent` notes it).
+   */
+  readonly ask?: Ask
+  /**
+   * The tool choice of the agent's own calls, for `continuation`: with another one, providers read
+   * less from the cache. One that forces a call is refused. Default: not set.
+   */
+  readonly toolChoice?: 'auto' | 'none'
+  /**
+   * `pays`: a summary is written only where it costs no more than it saves, by what calls since the
+   * last cut say of those until the next one; else the window is cut as without compaction, and the
+   * receipt's `omitted` lists what left. Default: `pays` with `ask: 'continuation'`, else `always`.
+   */
+  readonly when?: 'pays' | 'always'
   /** What the model is asked for. Default `2 to 3 sentences`. */
   readonly length?: string
   /**
@@ -18,8 +39,8 @@ export interface CompactionOptions {
    */
   readonly summaryTokens?: number
   /**
-   * Most tokens of names carried over beside the text. Default: a tenth of the cap. Pins are
-   * carried whatever they take.
+   * Most tokens of names carried over beside the text. Default: a tenth of the cap, a sixth with
+   * `ask: 'continuation'`. Pins are carried whatever they take.
    */
   readonly carryTokens?: number
   /** Most tokens of a request to the model. Default: the cap, at least 4 000. */
@@ -43,6 +64,9 @@ export interface CompactionOptions {
   readonly pins?: (scope: Scope) => readonly Pin[] | Promise<readonly Pin[]>
 }
 
+/** How a model is asked for a summary. */
+export type Ask = 'continuation' | 'apart'
+
 /**
  * Most tokens of a summary's text, and of the names carried over beside it: a matter of the lane.
  */
@@ -60,8 +84,10 @@ const LEAST_SUMMARY = 64
 /** The share of all room that a summary's text has where there is little. */
 export const MOST_SHARE = 1 / 3
 const CARRIES = 10
+/** Where less of the window is kept. */
+const MORE_CARRIES = 6
 const OPTIONS = ['model', 'length', 'summaryTokens', 'carryTokens', 'sourceTokens', 'tokensPerHour']
-const MORE_OPTIONS = ['timeout', 'ahead', 'pins']
+const MORE_OPTIONS = ['timeout', 'ahead', 'pins', 'ask', 'toolChoice', 'when']
 
 /** @throws ERR_INVALID_ARGUMENT */
 export function checkCompaction(options: CompactionOptions): void {
@@ -72,6 +98,16 @@ export function checkCompaction(options: CompactionOptions): void {
   if (model !== undefined && typeof model?.complete !== 'function')
     throw invalid(operation, 'model', 'must be a model')
   if (model) checkId(operation, 'model.id', model.id)
+  const { ask, toolChoice, when } = options
+  checkOneOf('ask', ask, ['continuation', 'apart'], model !== undefined, 'needs a model')
+  checkOneOf('when', when, ['pays', 'always'], true, '')
+  checkOneOf(
+    'toolChoice',
+    toolChoice,
+    ['auto', 'none'],
+    model && ask !== 'apart',
+    'needs a model that is asked by continuation',
+  )
   checkId(operation, 'length', length)
   if (pins !== undefined && typeof pins !== 'function') throw invalid(operation, 'pins', 'must be a function')
   if (ahead !== false && !(typeof ahead === 'number' && ahead > 0 && ahead <= 1))
@@ -84,11 +120,25 @@ export function checkCompaction(options: CompactionOptions): void {
   checkCount(operation, 'carryTokens', carryTokens, 0)
 }
 
-export function sizesOf({ summaryTokens, carryTokens }: CompactionOptions, cap: number): SummarySizes {
+/** @throws ERR_INVALID_ARGUMENT */
+function checkOneOf(
+  argument: string,
+  value: unknown,
+  values: readonly string[],
+  isOfUse: boolean | undefined,
+  need: string,
+): void {
+  if (value === undefined) return
+  if (!values.includes(value as string))
+    throw invalid('compaction', argument, `must be ${values.join(' or ')}`)
+  if (!isOfUse) throw invalid('compaction', argument, need)
+}
+
+export function sizesOf({ ask, summaryTokens, carryTokens }: CompactionOptions, cap: number): SummarySizes {
   return {
     summary:
       summaryTokens ??
       Math.max(Math.min(LEAST_SUMMARY, Math.floor(cap * MOST_SHARE)), Math.floor(cap / SUMMARIES)),
-    carry: carryTokens ?? Math.floor(cap / CARRIES),
+    carry: carryTokens ?? Math.floor(cap / (ask === 'continuation' ? MORE_CARRIES : CARRIES)),
   }
 }

@@ -3,13 +3,14 @@ import { countMessage } from '../../kernel/count.ts'
 import type { Covering } from '../../kernel/cover.ts'
 import { markIn } from '../../kernel/log/bodies.ts'
 import { decide } from '../../kernel/log/decide.ts'
-import { SUMMARY_ID, textOf } from '../../kernel/log/message.ts'
+import { partsOf, SUMMARY_ID, textOf } from '../../kernel/log/message.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import type { Policy } from '../../kernel/policy.ts'
 import { headOf } from '../../kernel/text/text.ts'
+import type { Context } from '../../ports/context.ts'
 import type { Host } from '../../ports/host.ts'
-import type { Message, Trust } from '../../ports/message.ts'
-import type { Model, ModelEvent } from '../../ports/model.ts'
+import type { Message, MessageInput, Trust } from '../../ports/message.ts'
+import type { Model, ModelEvent, ModelRequest } from '../../ports/model.ts'
 import type { Name, Scope, SummaryMark } from '../../ports/op.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { aborted } from '../aborted.ts'
@@ -20,8 +21,15 @@ import { refusalsOf } from './acceptance.ts'
 import { type Carry, carryOver, lineOf, type Pin, textIn, weigh } from './carry.ts'
 import type { CompactionOptions, SummarySizes } from './compaction-options.ts'
 import { extractOf } from './extract.ts'
+import type { Past } from './past.ts'
+import { READ, WRITE } from './price.ts'
 import { defused, memoryText } from './summary.ts'
-import { summaryRequest } from './summary-request.ts'
+import {
+  continuationRequest,
+  type SummarySource,
+  type SummaryWish,
+  summaryRequest,
+} from './summary-request.ts'
 
 /** What is to be summarised, and what the summary has to fit into. */
 export interface CompactionJob {
@@ -42,6 +50,8 @@ export interface CompactionJob {
   readonly room: number
   /** Tag of its fence. */
   readonly tag: string
+  /** Requests that the question may be appended to, where it may be. */
+  readonly past: Past | undefined
 }
 
 export type Compaction =
@@ -169,7 +179,7 @@ export class Compactor {
     const textRoom = Math.min(this.#sizes.summary, room - sizeOf('', pinned))
     if (textRoom < LEAST_TEXT)
       return refused([`${room} tokens are left for it, its pins and its frame need ${room - textRoom}`])
-    const { reasons, spent, ...written } = await this.#write(job, pins, textRoom, trust)
+    const { reasons, spent, read, ...written } = await this.#write(job, pins, textRoom, trust)
     const extract = (): string => tidy(extractOf(told, rounds, textRoom, counter.count)) || NOTHING_SAID
     const { text = extract(), by = EXTRACT } = written
     let names = Math.min(this.#sizes.carry, room - sizeOf(text, carried(text, 0).text))
@@ -188,12 +198,18 @@ export class Compactor {
       carry: carry.text,
       pinned,
       lost: carry.lost,
-      trust,
+      trust: read ? lowestTrust([read], trust) : trust,
       by,
       spent,
       at: host.now(),
     }
-    const sources = [...(before ? [before.mark] : []), ...messages].map(({ id }): Name => `entry:${id}`)
+    const ids = [...(before ? [before.mark] : []), ...messages].map(({ id }) => id)
+    // What goes on showing was read too, and so was what the head shows.
+    const entries = new Set([...ids, ...(read?.ids ?? [])])
+    const sources = [
+      ...Array.from(entries, (id): Name => `entry:${id}`),
+      ...(read ? [`register:${read.head}` as const] : []),
+    ]
     try {
       const opId = `entry:${mark.id}`
       await store.commit([sealOp({ kind: 'mark', opId, base, entry: mark, sources })], decide)
@@ -207,13 +223,13 @@ export class Compactor {
 
   /** The model's text and its id, if one was accepted; why not; and what it took. */
   async #write(
-    { policy, before, rounds, tag, tokens }: CompactionJob,
+    { policy, before, rounds, tag, tokens, ...job }: CompactionJob,
     pins: readonly Pin[],
     most: number,
     trust: Trust,
   ): Promise<Written> {
     const { host } = this.#parts
-    const { model, length = LENGTH, timeout = TIMEOUT, tokensPerHour = PER_HOUR } = this.#options
+    const { model, length = LENGTH, timeout = TIMEOUT, tokensPerHour = PER_HOUR, toolChoice } = this.#options
     const reasons: string[] = []
     let spent = 0
     if (!model) return { reasons, spent }
@@ -229,12 +245,12 @@ export class Compactor {
       // Names of tools and fields too, which are in no message's own words.
       transcriptOf(messages, Infinity, () => 0),
     ].join('\n')
-    const room = this.#options.sourceTokens ?? Math.max(policy.cap, LEAST_SOURCE)
     const sourceTokens = tokens + count(told)
     let left = tokensPerHour - (await this.#spentOfLate())
     let refused: readonly string[] = []
+    let { past } = job
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const context = summaryRequest(policy, source, { most, length, refused, tag, room, trust })
+      const { context, read } = this.#request(policy, source, past, { most, length, refused, tag, trust })
       const cost = context.receipt.used + most
       if (cost > left) {
         reasons.push(
@@ -245,16 +261,47 @@ export class Compactor {
       left -= cost
       spent += context.receipt.used
       try {
-        const text = tidy(await answerOf(model, context, most, host, timeout))
+        const settings = { maxOutputTokens: Math.ceil(most * 1.5), ...(read && toolChoice && { toolChoice }) }
+        const answer = await answerOf(model, { context, settings }, most, host, timeout)
+        const text = tidy(answer ?? '')
         spent += count(text)
-        refused = refusalsOf({ text, source: known, sourceTokens, most, count })
-        if (refused.length === 0) return { text, by: model.id, reasons, spent }
+        const all = read ? `${known}\n${read.shown}` : known
+        refused =
+          answer === undefined
+            ? ['it called a tool']
+            : refusalsOf({ text, source: all, sourceTokens, most, count })
+        if (refused.length === 0) return { text, by: model.id, reasons, spent, ...(read && { read }) }
+        // Where no tool is shown, none can be called.
+        if (answer === undefined) past = undefined
       } catch (error) {
         refused = [`the model failed: ${messageOf(error)}`]
       }
       reasons.push(...refused)
     }
     return { reasons, spent }
+  }
+
+  /** What the model is asked, and which requests it goes on with, if it does. */
+  #request(
+    policy: Policy,
+    source: SummarySource,
+    past: Past | undefined,
+    wish: Omit<SummaryWish, 'room'>,
+  ): { readonly context: Context; readonly read?: Past } {
+    const { sourceTokens, ask } = this.#options
+    const apart = (): Context =>
+      summaryRequest(policy, source, { ...wish, room: sourceTokens ?? Math.max(policy.cap, LEAST_SOURCE) })
+    const line = policy.isOpen ? Infinity : policy.cap - policy.margin
+    const room = Math.min(line, sourceTokens ?? Infinity)
+    const context = past && continuationRequest(policy, past, source, { ...wish, room })
+    if (!context) return { context: apart() }
+    if (ask === undefined) {
+      const { used } = context.receipt
+      const asked = context.blocks.at(-1)?.tokens ?? 0
+      const other = apart()
+      if (WRITE * other.receipt.used < READ * (used - asked) + WRITE * asked) return { context: other }
+    }
+    return { context, read: past }
   }
 
   /** Tokens that this session's summaries of the last hour took. */
@@ -273,6 +320,8 @@ interface Written {
   readonly by?: string
   readonly reasons: readonly string[]
   readonly spent: number
+  /** What the text was written from beside what it covers. */
+  readonly read?: Past
 }
 
 /** What did not come to a summary, and why. */
@@ -290,28 +339,29 @@ function tidy(text: string): string {
 }
 
 /**
- * The text of a model's answer, read no further than it could be accepted. @throws what the model
- * throws; when the time is over
+ * The text of a model's answer, read no further than it could be accepted; undefined: it called a
+ * tool.
+ *
+ * @throws what the model throws; when the time is over
  */
 async function answerOf(
   model: Model,
-  context: Parameters<Model['complete']>[0]['context'],
+  request: Pick<ModelRequest, 'context' | 'settings'>,
   most: number,
   host: Host,
   ms: number,
-): Promise<string> {
+): Promise<string | undefined> {
   const { signal, clear } = host.timeout(ms)
   let iterator: AsyncIterator<ModelEvent> | undefined
   try {
-    iterator = model
-      .complete({ context, settings: { maxOutputTokens: Math.ceil(most * 1.5) }, signal })
-      [Symbol.asyncIterator]()
+    iterator = model.complete({ ...request, signal })[Symbol.asyncIterator]()
     const stopped = aborted(signal)
     let text = ''
     for (;;) {
       const { value, done } = await Promise.race([iterator.next(), stopped])
       if (done || value === undefined) return text
       if (value.type === 'finish' && value.reason === 'length') throw new Error('its answer was cut off')
+      if (value.type === 'tool-call' || (value.type === 'finish' && callsIn(value.message))) return undefined
       if (value.type === 'finish') return textOf({ content: value.message.content }).slice(0, most * LONGEST)
       if (value.type === 'text') text += value.text
       if (text.length > most * LONGEST) return text
@@ -321,6 +371,10 @@ async function answerOf(
     // Not awaited: what hangs would hang here too.
     iterator?.return?.()?.then?.(ignore, ignore)
   }
+}
+
+function callsIn({ content }: Pick<MessageInput, 'content'>): boolean {
+  return partsOf({ content }).some(({ type }) => type === 'tool-call')
 }
 
 function ignore(): void {}

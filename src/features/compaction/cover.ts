@@ -1,5 +1,6 @@
-import { cutBack, extentOf } from '../../kernel/context/cut.ts'
+import { cutBack, cutPays, extentOf } from '../../kernel/context/cut.ts'
 import type { Gap } from '../../kernel/context/gaps.ts'
+import { readHead, sum } from '../../kernel/context/head.ts'
 import { heldBy } from '../../kernel/context/held.ts'
 import { keeper } from '../../kernel/context/keeper.ts'
 import type { Lane } from '../../kernel/context/lane.ts'
@@ -11,9 +12,10 @@ import { countMessage } from '../../kernel/count.ts'
 import type { Account, Began, Cover, Covering, PlanAsk, Planned } from '../../kernel/cover.ts'
 import { markIn, messageIn } from '../../kernel/log/bodies.ts'
 import { findOpener, readEntry, readRange } from '../../kernel/log/entries.ts'
-import { fold } from '../../kernel/log/fold.ts'
+import { fold, type Unit } from '../../kernel/log/fold.ts'
 import type { CompactEvent } from '../../ports/context.ts'
 import { isPlimsollError } from '../../ports/errors.ts'
+import type { Json } from '../../ports/message.ts'
 import type { EpochCause, SummaryMark } from '../../ports/op.ts'
 import type { LogRow, Reads } from '../../ports/store.ts'
 import { textIn } from './carry.ts'
@@ -28,11 +30,21 @@ import {
 } from './compactor.ts'
 import { type CutFrom, type Uncovered, uncoveredBefore } from './coverage.ts'
 import { accountOf, endOf, withinOf } from './covered.ts'
+import { type Past, pastRequests } from './past.ts'
+import { OUTPUT, READ, WRITE } from './price.ts'
 import { holds, memoryText } from './summary.ts'
 
 /** What limits a window beside its tokens, and with them. */
 const EXTENTS = ['rounds', 'messages'] as const
 const UNITS = [...EXTENTS, 'tokens'] as const
+/** What a question for a summary takes, in tokens, pins aside. */
+const QUESTION = 200
+/** How many times what it costs a summary has to promise: sessions seldom go on as they went. */
+const SURE = 8
+/** Tokens of a summary of two to three sentences. */
+const ANSWER = 100
+/** The share of all room that is left where a summary stands for the rest. */
+const KEEP = 1 / 4
 /** What the frame of a summary takes, in tokens, where there is room. */
 const FRAME = 24
 /**
@@ -104,6 +116,62 @@ export class CompactionCover implements Cover {
     return { ...account, part: (gaps) => this.#parted([gaps, covering.mark], () => account.part(gaps)) }
   }
 
+  /** Tokens that are left of memory and window where a summary stands for the rest. */
+  #keep(call: Call): number {
+    const { lane } = this.#parts
+    if (!this.#mayGoOn) return keepOf(lane, call)
+    const all = call.room + call.head.tokens.memory
+    const user = call.measure.layout(lane.view.conversation).newestUser()
+    return Math.floor(Math.max(all * KEEP, user + ((all - user) * KEEP) / 2))
+  }
+
+  /**
+   * Why a chain of summaries is not begun, unless it is: once one shows it takes its room anyway.
+   * Where it is, each cut leaves less of the window to be written again, and each call reads less;
+   * once for each cut the model is asked and answers. Calls are those since the last cut.
+   */
+  #loss(call: Call, { tokens }: Window): string | undefined {
+    const { lane, options, sizes } = this.#parts
+    const { ask, when = ask === 'continuation' ? 'pays' : 'always', length, model } = options
+    // Where the app says what is kept, nothing less is; the cut counts the price of the summary.
+    if (when === 'always' || this.#latest || lane.policy.keep.tokens !== undefined) return undefined
+    const { epoch, conversation } = lane.view
+    const since = epoch?.seq ?? 0
+    const isSince = ({ row, message }: Unit): boolean => message.role === 'assistant' && row.seq > since
+    const calls = conversation.units.filter(isSince).length
+    const less = keepOf(lane, call) - this.#keep(call)
+    const saved = Math.floor((less * (READ * calls + WRITE - READ)) / SURE)
+    const read = this.#mayGoOn ? READ * (sum(call.head.tokens) + tokens) : WRITE * tokens
+    const answer = length === undefined ? Math.min(ANSWER, sizes.summary) : sizes.summary
+    const price = model ? Math.ceil(read + WRITE * QUESTION + OUTPUT * answer) : 0
+    return price <= saved ? undefined : `it would cost ${price} tokens, and save ${saved} at most`
+  }
+
+  /** Also where the room for a question and its answer is used up, or a cut pays with its price. */
+  isOver(call: Call, window: Window): boolean {
+    const { sizes, lane } = this.#parts
+    const { policy } = lane
+    if (cutPays(policy, window, this.#price(call, window))) return true
+    const asked = QUESTION + Math.max(0, sizes.summary - policy.reserved)
+    return this.#mayGoOn && window.tokens > call.room - asked && this.#loss(call, window) === undefined
+  }
+
+  /**
+   * The summary's text and its carry block are written to the cache, and the model reads what it is
+   * asked and answers.
+   */
+  #price(call: Call, window: Window): number {
+    const { options, sizes } = this.#parts
+    const least = this.#parts.lane.policy.keep.tokens
+    if (least === undefined) return 0
+    const shown = ((WRITE - READ) / READ) * (sizes.summary + sizes.carry)
+    if (!options.model) return shown
+    const asked = this.#mayGoOn
+      ? sum(call.head.tokens) + window.tokens + (WRITE / READ) * QUESTION
+      : (WRITE / READ) * Math.max(0, window.tokens - least)
+    return shown + asked + (OUTPUT / READ) * sizes.summary
+  }
+
   withheld(view: View): Covering | undefined {
     return view.epoch?.mark.withheld === undefined ? undefined : this.usable(view, undefined)
   }
@@ -140,14 +208,15 @@ export class CompactionCover implements Cover {
     if (!mayWrite) return plan
     if (!(await this.#uncovered(call, plan.from, prior, covering))) return plan
     const frame = this.#frame(call)
-    const half = this.#reserve(keep)
+    const deep = this.#keep(call)
+    const half = this.#reserve(deep)
     const least = frame + Math.min(this.#parts.sizes.summary, Math.floor(all * MOST_SHARE))
     // Where half of what is kept holds no summary, the window gives way to it.
     const isSmall = !explicit && half < least
     const reserve = isSmall ? least : half
     const target: PlanTarget = {
       room: explicit ? all : all - reserve,
-      keep: explicit ? Math.min(keep, all) : (isSmall ? all : keep) - reserve,
+      keep: explicit ? Math.min(keep, all) : (isSmall ? all : deep) - reserve,
       limits: policy.keep,
       mayFold: true,
     }
@@ -158,7 +227,10 @@ export class CompactionCover implements Cover {
     const { from, window } = tight.from < plan.from && !isSmall ? plan : tight
     const uncovered = await this.#uncovered(call, from, prior, covering)
     if (!uncovered) return plan
-    const job = this.#job(call, window, uncovered, explicit || isSmall ? all : keep)
+    const loss = this.#loss(call, window)
+    if (loss !== undefined) return { ...plan, refused: [loss] }
+    const past = prior && (await this.#pastOf(prior, uncovered))
+    const job = this.#job(call, window, uncovered, explicit || isSmall ? all : deep, past)
     return {
       write: async () => {
         const repeats = this.#repeats(ask.cause, prior)
@@ -298,6 +370,7 @@ export class CompactionCover implements Cover {
     window: Window,
     { rounds, rows, covers, updates }: Uncovered,
     most: number,
+    past: Past | undefined,
   ): CompactionJob {
     const { calls, view } = this.#parts.lane
     const folded = window.tokens - (window.opener ? (window.blocks[0]?.tokens ?? 0) : 0)
@@ -314,7 +387,41 @@ export class CompactionCover implements Cover {
       covers,
       room: most - window.tokens >= this.#parts.sizes.summary ? most - window.tokens : most - folded,
       tag: calls.fence(view.next.place),
+      past,
     }
+  }
+
+  /** The requests of the epoch that holds, by what its mark and its head say. */
+  async #pastOf(epoch: CurrentEpoch, uncovered: Uncovered): Promise<Past | undefined> {
+    if (!this.#mayGoOn) return undefined
+    const { store, calls, view } = this.#parts.lane
+    const { mark } = epoch
+    const texts = await readHead(store, mark.head)
+    if (!texts) return undefined
+    const measure = calls.measureBy(mark.calibration ?? 1)
+    const window = measure.layout(view.conversation).show(mark, view.rows)
+    return this.#past(epoch, measure.call(texts, []), window, uncovered)
+  }
+
+  #past(
+    { mark, place }: CurrentEpoch,
+    call: Call,
+    window: Window,
+    { rows, updates }: Uncovered,
+  ): Past | undefined {
+    // A summary of which there was no room for more than its pins is no part of them.
+    if (!this.#mayGoOn || mark.withheld !== undefined || mark.summary !== updates?.mark.id) return undefined
+    return pastRequests(call, window, rows, this.#parts.lane.calls.fence(place))
+  }
+
+  /** Whether the model may be asked by one more turn: by the app's word, or since it is the one. */
+  get #mayGoOn(): boolean {
+    const { ask, model } = this.#parts.options
+    if (ask !== undefined || !model) return ask === 'continuation'
+    const { units } = this.#parts.lane.view.conversation
+    const newest = units.findLast(({ message }) => message.role === 'assistant')
+    const { usage } = newest?.message.metadata ?? {}
+    return (usage as { readonly model?: Json } | undefined)?.model === model.id
   }
 
   #tokensOf(row: LogRow): number {
@@ -338,8 +445,9 @@ export class CompactionCover implements Cover {
     const now = { rounds, messages, tokens: window.tokens }
     const isNear = UNITS.some((unit) => now[unit] >= share * (max[unit] ?? Infinity))
     if (!(isNear || used >= share * all) || this.#repeats('window', epoch)) return undefined
+    if (this.#loss(call, window) !== undefined) return undefined
     const layout = call.measure.layout(conversation)
-    const keep = keepOf(lane, call)
+    const keep = this.#keep(call)
     const reserve = this.#reserve(keep)
     // What comes until a limit is crossed will be kept too: as much more of the window as is left
     // to the nearest one.
@@ -373,6 +481,7 @@ export class CompactionCover implements Cover {
       layout.show(cut, rows),
       uncovered,
       limits.tokens === undefined ? keep - coming : all,
+      this.#past(epoch, call, window, uncovered),
     )
   }
 

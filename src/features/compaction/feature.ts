@@ -76,7 +76,11 @@ export function compaction(options: CompactionOptions = {}): Feature<'compaction
   checkCompaction(options)
   return {
     name: 'compaction',
-    lane: ({ cap }) => ({ ...sizesOf(options, cap) }),
+    lane: ({ cap }) => ({
+      ...sizesOf(options, cap),
+      ...(options.ask === 'continuation' && { ask: options.ask }),
+      ...(options.when && { when: options.when }),
+    }),
     memory: (memory) => ({ idle: (scope) => idle(runningIn(memory), scope) }),
     open: (session) => {
       const { store, scope, memory, secret } = session

@@ -8,13 +8,21 @@ export function plainContext(
     tools,
     cap,
     used,
-  }: { readonly tools?: readonly ToolSpec[] | undefined; readonly cap: number; readonly used: number },
+    fence = 'reference',
+    head = '',
+  }: {
+    readonly tools?: readonly ToolSpec[] | undefined
+    readonly cap: number
+    readonly used: number
+    readonly fence?: string
+    readonly head?: string
+  },
 ): Context {
   return {
     lane: '',
     epoch: '',
-    head: '',
-    fence: 'reference',
+    head,
+    fence,
     blocks,
     ...(tools?.length && { tools }),
     receipt: {

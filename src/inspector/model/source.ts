@@ -74,10 +74,13 @@ export interface SourceOptions {
  * against the hash that its epoch recorded. Reads only: the next call's context is a preview.
  *
  * @param options.tools the tools of the next call
- * @example
+ * @example In a browser:
  * ```ts
+ * import { sessionSource } from 'plimsoll/inspector'
+ * import 'plimsoll/inspector/define'
+ *
  * const inspector = document.querySelector('plimsoll-inspector')
- * inspector.source = sessionSource(memory.session({ userId, sessionId }))
+ * if (inspector) inspector.source = sessionSource(memory.session({ userId: 'ada', sessionId: 'trip' }))
  * ```
  */
 export function sessionSource(

@@ -84,8 +84,10 @@ export function exceededBy(
  * what is kept, without what is new to this call, which is written either way. Where the two are
  * equal, the sum is at most about twice the least that any order of cuts costs
  * (docs/benchmarks.md).
+ *
+ * @param more what is paid for the cut beside that
  */
-export function cutPays({ keep, max }: Policy, { blocks, tokens }: Window): boolean {
+export function cutPays({ keep, max }: Policy, { blocks, tokens }: Window, more = 0): boolean {
   const { tokens: least } = keep
   if (least === undefined || max.tokens !== undefined || tokens <= least) return false
   let shown = 0
@@ -99,7 +101,7 @@ export function cutPays({ keep, max }: Policy, { blocks, tokens }: Window): bool
     }
     shown += size
   }
-  return carried >= REWRITE * Math.max(0, least - (tokens - called))
+  return carried >= REWRITE * Math.max(0, least - (tokens - called)) + more
 }
 
 /** Rounds and messages of a window, with or without the user message of a cut round. */

@@ -123,8 +123,12 @@ export class Judge {
     if (this.#late([origin, seen], () => addedLate(units, seen))) return 'late'
     // The newest unit always shows, whatever the limits.
     const isLimited = window.from < units.length - 1
-    if (window.tokens > call.room) return 'window'
-    if (isLimited && (exceededBy(policy, units, window) || cutPays(policy, window))) return 'window'
+    if (
+      window.tokens > call.room ||
+      (isLimited &&
+        (exceededBy(policy, units, window) || (cover ? cover.isOver(call, window) : cutPays(policy, window))))
+    )
+      return 'window'
     const tokens = used(call)
     return tokens > call.room || this.#isReportedOver(call, tokens, place, covering) ? 'budget' : undefined
   }

@@ -30,7 +30,12 @@ import { kindsOf } from './register-kinds.ts'
  * belongs to no feature in use; after the last line, as the store: it was not recorded
  * @example
  * ```ts
- * for await (const line of exportFrom(memory, { userId: 'ada' })) await file.write(line)
+ * import { createWriteStream } from 'node:fs'
+ * import { exportFrom } from 'plimsoll'
+ *
+ * const file = createWriteStream('ada.jsonl')
+ * for await (const line of exportFrom(memory, { userId: 'ada' })) file.write(line)
+ * file.end()
  * ```
  */
 export function exportFrom(
@@ -51,6 +56,9 @@ export function exportFrom(
  * @throws as {@link exportFrom}
  * @example
  * ```ts
+ * import { writeFile } from 'node:fs/promises'
+ * import { exportMarkdown } from 'plimsoll'
+ *
  * await writeFile('trip.md', exportMarkdown(session))
  * ```
  */

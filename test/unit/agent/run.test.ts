@@ -192,6 +192,7 @@ describe('a run with a session', () => {
       usage: {
         predicted: { input: used[0], cached: 0 },
         reported: { cached: 30, uncached: 70, output: 9 },
+        model: model.id,
       },
     })
     expect(replies[2]?.metadata).toBeUndefined()

@@ -8,10 +8,18 @@ import { fullMemory } from '../../contract/full-memory.ts'
 import { jsonl, plimsoll } from '../support/command.ts'
 import { calculator, checkout, TRIP_CALLS, trip } from '../support/recordings.ts'
 
-const COMPACT = ['--budget', '3000', '--compact']
+const COMPACT = ['--budget', '3000', '--compact', '--ask', 'apart']
 const replay = (...options: readonly string[]) => plimsoll(['replay', 'trip.jsonl', ...options], trip)
 const figuresOf = async (...options: readonly string[]) =>
   JSON.parse((await replay('--json', ...options)).out).figures
+
+/** A hundred rounds of some 150 tokens. */
+const longTalk = () => ({
+  messages: Array.from({ length: 200 }, (_, index) => ({
+    role: index % 2 === 0 ? 'user' : 'assistant',
+    content: `${index % 2 === 0 ? 'Question' : 'Answer'} ${index}. ${'Where does this train go? '.repeat(12)}`,
+  })),
+})
 
 describe('replay --compact', () => {
   test('stands a summary for everything that left the window, under the line', async () => {
@@ -32,14 +40,41 @@ describe('replay --compact', () => {
     expect(summaries.outputTokens).toBeGreaterThan(0)
     // What was cut is most of what two windows hold.
     expect(summaries.inputTokens).toBeGreaterThan(2 * 1_500)
-    const apart = (1.25 * summaries.inputTokens) / TRIP_CALLS
+    const apart = (1.25 * summaries.inputTokens + 5 * summaries.outputTokens) / TRIP_CALLS
+    expect(summaries.cachedTokens).toBe(0)
     expect(Math.abs(summaries.costPerCall - costPerCall - apart)).toBeLessThanOrEqual(1)
     expect(full.summaries).toBeUndefined()
   })
 
+  test('counts of one more turn what the agent’s request before it had in the cache', async () => {
+    const more = ['--budget', '8000', '--compact', '--ask']
+    const file = { 'a.jsonl': jsonl(longTalk()) }
+    const of = async (ask: string) =>
+      JSON.parse((await plimsoll(['replay', 'a.jsonl', ...more, ask, '--json'], file)).out).figures.plimsoll
+    const [continued, apart, without] = [
+      await of('continuation'),
+      await of('apart'),
+      await of('continuation'),
+    ]
+    expect(continued).toEqual(without)
+    const { calls, inputTokens, cachedTokens, outputTokens, costPerCall } = continued.summaries
+    expect(calls).toBeGreaterThan(0)
+    // All but the question.
+    expect(inputTokens - cachedTokens).toBeLessThan(calls * 200)
+    const cost = 0.1 * cachedTokens + 1.25 * (inputTokens - cachedTokens) + 5 * outputTokens
+    expect(Math.abs(costPerCall - continued.costPerCall - cost / continued.calls)).toBeLessThanOrEqual(1)
+    expect(costPerCall).toBeLessThan(apart.summaries.costPerCall)
+    expect(continued).toMatchObject({ overCap: 0, lintErrors: 0, refused: 0 })
+  })
+
+  test('refuses a way to ask where nothing is summarised', async () => {
+    const { status, err } = await plimsoll(['replay', 'a.jsonl', '--ask', 'apart'], {})
+    expect([status, err]).toEqual([2, expect.stringContaining('--ask needs --compact')])
+  })
+
   test('prints rows and notes of summaries, which are not there without them', async () => {
     const { out } = await replay(...COMPACT)
-    expect(out).toMatch(/^plimsoll, line at 3,000 tokens, counted by \S+, compact$/m)
+    expect(out).toMatch(/^plimsoll, line at 3,000 tokens, counted by \S+, compact, ask apart$/m)
     expect(out).toMatch(/^with summaries( +[\d,]+){5}$/m)
     expect(out).toMatch(/^covered a call( +[\d.]+){5}$/m)
     const [, notes = ''] = checkout('docs/cli.md').split(
@@ -69,7 +104,7 @@ describe('replay --compact', () => {
     const answers = ['', 'They spoke of trains.', '', '']
     const counter = charsPerToken(4)
     const store = mapStore()
-    const summariser = new Summariser(counter, store.open(SCOPE), {
+    const summariser = new Summariser(counter, store.open(SCOPE), 'apart', {
       id: 'moody',
       async *complete() {
         const content = answers.shift() ?? ''

@@ -5,7 +5,7 @@ import { sealOp } from '../../../src/kernel/log/seal.ts'
 import type { SealedOp } from '../../../src/ports/op.ts'
 import type { Attachment, Store } from '../../../src/ports/store.ts'
 import type { SyncOp } from '../../../src/ports/sync.ts'
-import { mapStore } from '../../../src/stores/map.ts'
+import { MapScopeStore, mapStore } from '../../../src/stores/map.ts'
 import { answerPull } from '../../../src/sync/answer-pull.ts'
 import { deciding } from '../../../src/sync/deciding.ts'
 import { answerPush } from '../../../src/sync/home.ts'
@@ -439,6 +439,19 @@ test('what is still to be fetched goes with an erase on the device', async () =>
   await write(two.store, [erase('x')])
   const rows = (await two.base.open(TRIP).outbox?.(0)) ?? []
   expect(rows.filter(({ value }) => value.includes('"wants"'))).toEqual([])
+})
+
+test('bytes that are here already are neither fetched nor loaded', async () => {
+  const two = await wanting()
+  await attach(two.base, picture('p'))
+  const loaded = vi.spyOn(MapScopeStore.prototype, 'attachment')
+  two.store.resume()
+  await two.store.settled()
+  expect(loaded).not.toHaveBeenCalled()
+  loaded.mockRestore()
+  expect(await outboxOf(two.base)).toBe(0)
+  expect(await two.base.oldestUnused()).toBeUndefined()
+  expect(await bytesIn(two.base, 'p')).toEqual(picture('p'))
 })
 
 test('bytes that come when nobody wants them any more are not kept', async () => {

@@ -1,6 +1,7 @@
 import { withUsage } from '../../../agent/model-call.ts'
-import { predict, reportedBy } from '../../../agent/usage.ts'
+import { reportedBy } from '../../../agent/usage.ts'
 import { inlineAttachments } from '../../../inline-attachments.ts'
+import { predict } from '../../../kernel/context/predict.ts'
 import { readAttachment } from '../../../operations/attachments.ts'
 import { PlimsollError } from '../../../ports/errors.ts'
 import type { ModelEvent } from '../../../ports/model.ts'
@@ -50,10 +51,8 @@ export function singleReply(
     const { message, reason, usage = {} } = finished
     const reported = reportedBy(usage)
     const predicted = predict(context, undefined)
-    const stored = withUsage(withFinish(message, finishOf(reason, message)), {
-      predicted,
-      ...(reported && { reported }),
-    })
+    const call = { predicted, ...(reported && { reported }) }
+    const stored = withUsage(withFinish(message, finishOf(reason, message)), call, answering)
     await session.append({ ...stored, id: messageId, createdAt }, round === undefined ? {} : { round })
     tell({ type: 'reply', message, reason, usage, predicted: predicted.input })
     return { status: 'done', steps: 1 }

@@ -88,6 +88,14 @@ describe('the demo model', () => {
     expect(answer).not.toMatch(/B7|memory_|\[/)
   })
 
+  it('finds again what was remembered a moment ago', async () => {
+    const session = sessionOf()
+    const tools = memoryTools(session)
+    await runAgent({ input: 'Remember that I prefer window seats.', model, session, tools })
+    const { answer } = await runAgent({ input: 'What do you remember about my seat?', model, session, tools })
+    expect(answer).toContain('You told me: “I prefer window seats.” It was given 5 messages')
+  })
+
   it('calls no tool where it may not, or has none', async () => {
     const session = sessionOf()
     const input = 'Remember that the gate is B7.'

@@ -72,6 +72,21 @@ async function failing(
 }
 
 describe('a model behind a server that speaks Chat Completions', () => {
+  it('makes its requests by its own `fetch`, beside others of the same server', async () => {
+    const server = await fake()
+    const asked: string[] = []
+    const by = (name: string) =>
+      modelOf(server, {
+        fetch: (input, init) => {
+          asked.push(name)
+          return fetch(input, init)
+        },
+      })
+    const [one, two] = [by('one'), by('two')]
+    await Promise.all([eventsOf(two), eventsOf(one), eventsOf(modelOf(server)), eventsOf(one)])
+    expect(asked.sort()).toEqual(['one', 'one', 'two'])
+  })
+
   it('streams text, calls and usage, and sends requests that the server takes', async () => {
     const server = await fake({
       reply: () => ({

@@ -108,6 +108,12 @@ describe('a request that the Worker makes', () => {
     await expect((await fetch('https://a.example/2')).text()).rejects.toThrow(TypeError)
   })
 
+  it('is refused where its answer is none', async () => {
+    const odd = { status: 999, headers: new Headers(), body: null } as Response
+    const { relays } = wire({ fetch: async () => odd })
+    await expect((await relays.of(ID)).fetch('https://a.example/')).rejects.toThrow(RangeError)
+  })
+
   it('ends in the Worker where nobody waits for it, before its answer and in the middle of it', async () => {
     const never = gate()
     const signals: (AbortSignal | null | undefined)[] = []

@@ -4,6 +4,8 @@ import { once } from 'node:events'
 const TIMEOUT_MS = 120_000
 /** Between the outputs of two blocks. */
 const MARK = '=== end of a block ==='
+/** Waits until the standard input ends, and then ends what is in the background. */
+const END = 'cat <&3 > /dev/null\nkill $(jobs -p) 2> /dev/null\nwait\n'
 
 /** Commands of a page, and what it says that they print. */
 export interface Step {
@@ -38,24 +40,45 @@ export function patternOf(shown: string): RegExp {
   return new RegExp(`^\\s*${text}\\s*$`)
 }
 
-/** Runs blocks one after the other in one shell. @returns what each of them printed */
+interface ShellOptions {
+  readonly cwd: string
+  readonly env?: Readonly<Record<string, string>>
+  /** Contract: what is done while the shell, and what it put into the background, still run. */
+  readonly beforeEnd?: () => Promise<void>
+}
+
+/**
+ * Runs blocks one after the other in one shell. What they put into the background ends with it.
+ *
+ * @returns what each of them printed
+ */
 export async function outputsOf(
   blocks: readonly string[],
-  options: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> },
+  { cwd, env, beforeEnd = async () => {} }: ShellOptions,
 ): Promise<readonly string[]> {
   const script = blocks.map((commands) => `${commands}echo\necho '${MARK}'\n`).join('')
   // Monitor mode, as in a terminal: what is put into the background is a process group of its own.
-  const bash = spawn('bash', ['-c', `set -m\n${script}`], {
-    cwd: options.cwd,
-    env: { ...process.env, ...options.env },
-    stdio: ['ignore', 'pipe', 'ignore'],
+  const bash = spawn('bash', ['-c', `set -m\nexec 3<&0 < /dev/null\n${script}${END}`], {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ['pipe', 'pipe', 'ignore'],
   })
+  const closed = once(bash, 'close')
   let said = ''
-  bash.stdout.on('data', (chunk: Buffer) => {
-    said += chunk.toString()
+  const done = new Promise<void>((resolve) => {
+    bash.stdout.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+      if (said.split(MARK).length > blocks.length) resolve()
+    })
   })
   const timer = setTimeout(() => bash.kill('SIGKILL'), TIMEOUT_MS)
-  await once(bash, 'close')
-  clearTimeout(timer)
+  try {
+    await Promise.race([done, closed])
+    await beforeEnd()
+  } finally {
+    bash.stdin.end()
+    await closed
+    clearTimeout(timer)
+  }
   return said.split(MARK)
 }
