@@ -35,6 +35,7 @@ const arrows: { readonly [folder: string]: readonly string[] } = {
     'agent/session-start-guide.ts',
     'agent/agent-session.ts',
   ],
+  'bridges/anthropic': ['ports', 'kernel', 'features'],
   'bridges/langgraph': [...below, 'platform'],
   'bridges/assistant-ui': [...below, 'bridges/ai-sdk'],
   'bridges/langchain': [...below, 'render', 'bridges/shapes.ts'],

@@ -116,6 +116,13 @@ const arrowSeeds: readonly (readonly Seed[])[] = [
   ],
   [
     {
+      file: 'src/bridges/anthropic/seed.ts',
+      code: `export * from '../../agent/run.ts'`,
+      reports: 'bridges/anthropic may',
+    },
+  ],
+  [
+    {
       file: 'src/bridges/langgraph/seed.ts',
       code: `export * from '../../agent/run.ts'`,
       reports: 'bridges/langgraph may',
@@ -263,6 +270,7 @@ const lintSeeds: readonly Seed[] = [
     'stores/encrypted',
     'bridges/ai-sdk',
     'bridges/mcp',
+    'bridges/anthropic',
     'bridges/langgraph',
     'bridges/assistant-ui',
     'bridges/langchain',

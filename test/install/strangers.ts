@@ -20,6 +20,7 @@ const BESIDE: Readonly<Record<string, readonly string[]>> = {
   mcp: ['@modelcontextprotocol/server@2.4.0', '@modelcontextprotocol/client@2'],
   'assistant-ui': ['@assistant-ui/react@0.15.20', 'react@19', 'react-dom@19', '@types/react@19'],
   langgraph: ['@langchain/langgraph@1.7.3', '@langchain/core@1.4.0'],
+  anthropic: ['@anthropic-ai/sdk@1.12.0'],
   'ai-sdk-5': ['ai@5.0.277', 'zod@^4.6.6'],
   'ai-sdk-6': ['ai@6.0.326', 'zod@^4.6.6'],
   'ai-sdk-7': ['ai@7.0.173', 'zod@^4.6.6'],

@@ -1,8 +1,8 @@
 /**
  * `npm run test:peers [-- --peers DIR]`: other libraries' own suites, and runs of their own loops,
  * over the bridges. Packages come from npm; what only their repositories have is read from DIR,
- * with checkouts named `langgraphjs` and `openai-agents-js`, and skipped by name where it is not
- * there. Nothing of theirs is kept here.
+ * with checkouts named `langgraphjs`, `openai-agents-js` and `anthropic-sdk-typescript`, and
+ * skipped by name where it is not there. Nothing of theirs is kept here.
  */
 import { spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'

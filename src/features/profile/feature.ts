@@ -11,6 +11,7 @@ import {
   checkDocument,
   DOCUMENTS,
   documentsOf,
+  isModelFile,
   MOST_DOCUMENTS,
   PROFILE,
   type Profile,
@@ -64,7 +65,9 @@ export function profile(options: ProfileOptions = {}): Feature<'profile', Profil
           read: async (ask) => {
             const { seq, rebased, indexed } = await ask.user()
             // Mostly nothing is remembered, and then nothing is looked for.
-            return latest([seq, rebased], async () => (indexed ? documentsOf(user.store) : []))
+            return latest([seq, rebased], async () =>
+              (indexed ? await documentsOf(user.store) : []).filter(({ document }) => !isModelFile(document)),
+            )
           },
           holds: (frozen, state, hash) =>
             (frozen?.record ?? recordOf([], hash)) === recordOf(state as readonly ShownDocument[], hash),

@@ -12,6 +12,8 @@ import { changeRegister, checkWrite, readRegister, type WriteOptions } from '../
 
 /** What the keys of documents begin with. */
 export const PROFILE = 'profile/'
+/** Documents that a model writes, by the tool of `plimsoll/anthropic`: no context shows them. */
+export const MODEL_FILES = 'memories/'
 /** Group of all documents, by name. */
 export const DOCUMENTS = 'profile'
 /** Most documents of one user. */
@@ -29,7 +31,8 @@ interface StoredDocument extends Renewable {
 
 /**
  * The documents of one user. Only the app writes them: no tool of a model can, so their text is as
- * trusted as the user's own.
+ * trusted as the user's own. Those below `memories/` are files of a model's memory tool
+ * (`plimsoll/anthropic`), which no context shows.
  *
  * Names are 1 to 128 bytes, one line. A text is at most 32 KiB and comes back byte for byte.
  */
@@ -118,6 +121,10 @@ export function profileOf(user: KernelUser): Profile {
       await removeShown(user, profileKey('delete', name), options)
     },
   }
+}
+
+export function isModelFile({ name }: { readonly name: string }): boolean {
+  return name.startsWith(MODEL_FILES)
 }
 
 /** Where a document stands. */

@@ -1,0 +1,1 @@
+export { type MemoryFiles, type MemoryHandlers, memoryHandlers } from './memory-handlers.ts'
