@@ -58,7 +58,6 @@ const {
   toOpenAI,
   toOpenAIResponses,
   toOtlp,
-  vectorSearch,
 } = plimsoll
 
 /** Given where only options are wrong. */
@@ -124,7 +123,6 @@ const calls: { readonly [name: string]: Call } = {
   'facts({ caps })': (given) => facts({ caps: given }),
   profile: (given) => profile(given),
   recall: (given) => recall(given),
-  vectorSearch: (given) => vectorSearch(given && { id: 'x', embed: async () => [], ...(given as object) }),
   retention: (given) => retention(given && { log: { days: 1 }, ...(given as object) }),
   'retention({ log })': (given) => retention({ log: given && { days: 1, ...(given as object) } }),
   skills: (given) => skills(given),
