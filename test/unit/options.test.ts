@@ -57,6 +57,7 @@ const {
   toAnthropic,
   toOpenAI,
   toOpenAIResponses,
+  toOtlp,
 } = plimsoll
 
 /** Given where only options are wrong. */
@@ -98,6 +99,7 @@ const calls: { readonly [name: string]: Call } = {
   contextFilter: (given) => contextFilter(given),
   factSheet: (given) => factSheet(given),
   observability: (given) => observability(given),
+  toOtlp: (given) => toOtlp([], given),
   progress: (given) => progress(given),
   standardMiddleware: (given) => standardMiddleware(given),
   'standardMiddleware({ progress })': (given) => standardMiddleware({ progress: given }),
@@ -186,6 +188,8 @@ const calls: { readonly [name: string]: Call } = {
   exportFrom: (given, { memory }) => plimsoll.exportFrom(memory, ada, given),
   exportMarkdown: (given, { session }) => plimsoll.exportMarkdown(session, given),
   forget: (given, { session }) => forget(session, 'm1', given),
+  vectorSearch: (given) =>
+    plimsoll.vectorSearch((given && { id: 'm', embed: async () => [], ...(given as object) }) as never),
   lease: (given) => plimsoll.lease((given && { holder: 'page', ...(given as object) }) as never),
   importInto: (given, { memory }) => plimsoll.importInto(memory, ada, [], given),
   listSessions: (given, { memory }) => plimsoll.listSessions(memory, ada, given),
