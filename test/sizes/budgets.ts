@@ -66,6 +66,13 @@ export const BUDGETS: readonly Budget[] = [
     mostKiB: 6.7,
   },
   {
+    name: 'plimsoll/assistant-ui, for a program that has createMemory and mapStore',
+    code: `export { plimsollHistory } from '../../src/bridges/assistant-ui/index.ts'`,
+    from: import.meta.dirname,
+    beside: `export { createMemory, mapStore } from 'plimsoll'`,
+    mostKiB: 6.4,
+  },
+  {
     name: 'plimsoll/openai-agents, for a program that has createMemory and mapStore',
     code: `export { PlimsollSession } from '../../src/bridges/openai-agents/index.ts'`,
     from: import.meta.dirname,
