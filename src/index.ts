@@ -44,6 +44,7 @@ export type {
   Timeouts,
   ToolContext,
 } from './agent/options.ts'
+export { type OtlpOptions, toOtlp } from './agent/otlp.ts'
 export { type ProgressOptions, progress } from './agent/progress.ts'
 export type { JsonSchema } from './agent/schema.ts'
 export {

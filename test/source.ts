@@ -11,6 +11,7 @@ const sources: Readonly<Record<string, string>> = {
   'plimsoll/hono': 'edge/hono.ts',
   'plimsoll/langgraph': 'bridges/langgraph/index.ts',
   'plimsoll/openai-agents': 'bridges/openai-agents/index.ts',
+  'plimsoll/assistant-ui': 'bridges/assistant-ui/index.ts',
   'plimsoll/anthropic': 'bridges/anthropic/index.ts',
   'plimsoll/langchain': 'bridges/langchain/index.ts',
   'plimsoll/models': 'edge/models/index.ts',

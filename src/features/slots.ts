@@ -71,6 +71,40 @@ export interface Finder {
 }
 export const Findable: Slot<Finder> = slot('plimsoll/findable')
 
+/** Asked by who keeps the words of a session elsewhere: what its messages are found by. */
+export interface SessionWords {
+  /** Names how they are made. */
+  readonly kind: string
+  /** Reads what is new of the log. */
+  read(): Promise<{
+    /** Messages of the log, those that cannot be found included: their numbers are below it. */
+    readonly size: number
+    /** Up to which seq of the log. */
+    readonly seq: number
+    /** Seq of its newest rewind; 0: there is none. What one hides is left out. */
+    readonly rewoundAt: number
+    /** Words of the messages from a number up to and without another. */
+    encode(from: number, to: number): Uint8Array<ArrayBuffer>
+  }>
+}
+export const Words: Slot<SessionWords> = slot('plimsoll/session-words')
+
+/** Asked by recall of a user: words of sessions that are kept with the user. */
+export interface UserWords {
+  /** Undefined: none are kept of that session, or not all. */
+  of(sessionId: string): Promise<
+    | {
+        readonly kind: string
+        /** As they were encoded, in the order of the log. */
+        readonly blocks: readonly Uint8Array[]
+        /** What was said later may be missing, Unix milliseconds. */
+        readonly asOf: number
+      }
+    | undefined
+  >
+}
+export const KeptWords: Slot<UserWords> = slot('plimsoll/kept-words')
+
 /** Asked by who reads originals: the text of a document of the user's, by its name. */
 export const Documents: Slot<(name: string) => Promise<string | undefined>> = slot('plimsoll/documents')
 

@@ -19,6 +19,11 @@ export interface Recalled {
   readonly sessionId?: string
   /** The message's number in the log of its session, by which {@link readSource} reads it. */
   readonly ordinal?: number
+  /**
+   * Of a message of a session whose words are kept with the user, as the edge does: since when what
+   * is said there may not be found yet, Unix milliseconds.
+   */
+  readonly asOf?: number
   /** To compare results of one call by; it means nothing else. */
   readonly score: number
 }

@@ -37,6 +37,7 @@ const arrows: { readonly [folder: string]: readonly string[] } = {
   ],
   'bridges/anthropic': ['ports', 'kernel', 'features'],
   'bridges/langgraph': [...below, 'platform'],
+  'bridges/assistant-ui': [...below, 'bridges/ai-sdk'],
   'bridges/langchain': [...below, 'render', 'bridges/shapes.ts'],
   'bridges/openai-agents': [...below, 'render', 'bridges/shapes.ts'],
   replay: [...below, 'render', 'platform', 'stores/map.ts', 'create-memory.ts'],

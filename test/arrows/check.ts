@@ -130,6 +130,13 @@ const arrowSeeds: readonly (readonly Seed[])[] = [
   ],
   [
     {
+      file: 'src/bridges/assistant-ui/seed.ts',
+      code: `export * from '../../agent/run.ts'`,
+      reports: 'bridges/assistant-ui may',
+    },
+  ],
+  [
+    {
       file: 'src/bridges/langchain/seed.ts',
       code: `export * from '../../agent/run.ts'`,
       reports: 'bridges/langchain may',
@@ -265,6 +272,7 @@ const lintSeeds: readonly Seed[] = [
     'bridges/mcp',
     'bridges/anthropic',
     'bridges/langgraph',
+    'bridges/assistant-ui',
     'bridges/langchain',
     'bridges/openai-agents',
     'replay',

@@ -17,12 +17,16 @@ import { packed, project, run } from './library.ts'
 const BESIDE: Readonly<Record<string, readonly string[]>> = {
   langchain: ['@langchain/core@1.4.0'],
   'openai-agents': ['@openai/agents@0.20.0', 'zod@^4.6.6'],
+  mcp: ['@modelcontextprotocol/server@2.4.0', '@modelcontextprotocol/client@2'],
+  'assistant-ui': ['@assistant-ui/react@0.15.20', 'react@19', 'react-dom@19', '@types/react@19'],
   langgraph: ['@langchain/langgraph@1.7.3', '@langchain/core@1.4.0'],
   anthropic: ['@anthropic-ai/sdk@1.12.0'],
   'ai-sdk-5': ['ai@5.0.277', 'zod@^4.6.6'],
   'ai-sdk-6': ['ai@6.0.326', 'zod@^4.6.6'],
   'ai-sdk-7': ['ai@7.0.173', 'zod@^4.6.6'],
 }
+/** What is checked with it beside the path, by program. */
+const ALSO: Readonly<Record<string, string>> = { 'assistant-ui': 'assistant-ui-versions.ts' }
 const MOST_STATEMENTS = 15
 const SECRET = 'The code is 7 lemons'
 const compilerOptions = {
@@ -41,12 +45,15 @@ function walk(folder: string, tarball: string, name: string): number {
   const started = Date.now()
   project(folder, tarball, [...(BESIDE[name] ?? []), 'typescript@~7.0.0', '@types/node@24'])
   const file = `${name}.ts`
-  cpSync(join(import.meta.dirname, 'strangers', file), join(folder, file))
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [file] }))
+  const also = ALSO[name]
+  const files = [file, ...(also === undefined ? [] : [also])]
+  for (const one of files) cpSync(join(import.meta.dirname, 'strangers', one), join(folder, one))
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
   run(folder, process.execPath, 'node_modules/typescript/bin/tsc', '-p', '.')
   run(folder, process.execPath, file, SECRET)
   const answer = run(folder, process.execPath, file, 'What is the code?')
   if (!answer.includes(SECRET)) throw new Error(`it has forgotten: ${answer}`)
+  if (also !== undefined) run(folder, process.execPath, also)
   return (Date.now() - started) / 1000
 }
 

@@ -153,6 +153,15 @@ describe('guarantees.md', () => {
   })
 })
 
+describe('every page', () => {
+  it('is in the list of pages and in the sidebar of the site', () => {
+    const names = readdirSync(join(root, 'docs')).flatMap((file) => /^(.*)\.md$/.exec(file)?.[1] ?? [])
+    const [list, sidebar] = [read('docs/index.md'), read('site/.vitepress/config.ts')]
+    const missing = names.filter((name) => !list.includes(`(${name}.md`) || !sidebar.includes(`'${name}'`))
+    expect(missing).toEqual(['index'])
+  })
+})
+
 describe('commands of the pages', () => {
   it('are scripts of the package', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Readonly<Record<string, string>> }

@@ -58,6 +58,7 @@ describe('examples of docstrings', () => {
     const paths = {
       ...Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, [file]])),
       '@anthropic-ai/sdk': [join(root, 'test/node_modules/@anthropic-ai/sdk')],
+      '@anthropic-ai/sdk/*': [join(root, 'test/node_modules/@anthropic-ai/sdk/*.d.ts')],
     }
     const compilerOptions = {
       ...{ target: 'ES2022', module: 'preserve', moduleResolution: 'bundler', jsx: 'react-jsx' },

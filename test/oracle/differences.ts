@@ -150,7 +150,10 @@ function removedIn(rows: Json | undefined): string {
   return JSON.stringify(ids.filter((id) => typeof id === 'string').sort())
 }
 
-/** Whether a key names what messages are found by, in their rows or in blocks. */
+/** Whether a key names what messages are found by: in their rows, or in blocks, and how many. */
 function isKept(key: string | number, at: number, path: Difference['path']): boolean {
-  return /^recall\/[234]\//.test(String(key)) || (path[at - 1] === 'derived' && typeof key === 'number')
+  return (
+    /^recall\/[234]\//.test(String(key)) ||
+    (path[at - 1] === 'derived' && (typeof key === 'number' || key === 'length'))
+  )
 }

@@ -66,6 +66,13 @@ export const BUDGETS: readonly Budget[] = [
     mostKiB: 6.7,
   },
   {
+    name: 'plimsoll/assistant-ui, for a program that has createMemory and mapStore',
+    code: `export { plimsollHistory } from '../../src/bridges/assistant-ui/index.ts'`,
+    from: import.meta.dirname,
+    beside: `export { createMemory, mapStore } from 'plimsoll'`,
+    mostKiB: 6.4,
+  },
+  {
     name: 'plimsoll/openai-agents, for a program that has createMemory and mapStore',
     code: `export { PlimsollSession } from '../../src/bridges/openai-agents/index.ts'`,
     from: import.meta.dirname,
@@ -80,7 +87,7 @@ export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. */
   firstLook: 50_900,
   /** With the memory, and what answers in the browser. */
-  answering: 139_100,
+  answering: 139_400,
   /** Until a conversation of an edge shows. */
   edge: 45_800,
 }

@@ -57,6 +57,7 @@ const {
   toAnthropic,
   toOpenAI,
   toOpenAIResponses,
+  toOtlp,
 } = plimsoll
 
 /** Given where only options are wrong. */
@@ -98,6 +99,7 @@ const calls: { readonly [name: string]: Call } = {
   contextFilter: (given) => contextFilter(given),
   factSheet: (given) => factSheet(given),
   observability: (given) => observability(given),
+  toOtlp: (given) => toOtlp([], given),
   progress: (given) => progress(given),
   standardMiddleware: (given) => standardMiddleware(given),
   'standardMiddleware({ progress })': (given) => standardMiddleware({ progress: given }),

@@ -64,13 +64,17 @@ const DEEPEST = 2
  * two writers are both kept. A folder is renamed file by file, each written before it is removed:
  * where that ends early, the rest stands under the old name.
  *
- * @example
+ * @example With a key of Anthropic:
  * ```ts
+ * import Anthropic from '@anthropic-ai/sdk'
  * import { betaMemoryTool } from '@anthropic-ai/sdk/helpers/beta/memory'
  * import { memoryHandlers } from 'plimsoll/anthropic'
  *
- * const tools = [betaMemoryTool(memoryHandlers(memory.user({ userId: 'ada' })))]
- * const message = await client.beta.messages.toolRunner({ model, max_tokens, messages, tools })
+ * const message = await new Anthropic().beta.messages.toolRunner({
+ *   ...{ model: 'claude-sonnet-4-5', max_tokens: 1_000 },
+ *   messages: [{ role: 'user', content: 'Which seat do I like?' }],
+ *   tools: [betaMemoryTool(memoryHandlers(memory.user({ userId: 'ada' })))],
+ * })
  * ```
  */
 export function memoryHandlers({ profile }: MemoryFiles): MemoryHandlers {

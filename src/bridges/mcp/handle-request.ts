@@ -1,12 +1,6 @@
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
-import { isJSONRPCRequest } from '@modelcontextprotocol/sdk/types.js'
 import { checkOptions } from '../../kernel/text/json.ts'
-import {
-  MCP_OPTIONS,
-  type MemoryMcpOptions,
-  type MemoryMcpServer,
-  memoryMcpServer,
-} from './memory-mcp-server.ts'
+import { MCP_OPTIONS, type MemoryMcpOptions, memoryMcpServer } from './memory-mcp-server.ts'
+import { ERRORS, isMessage, isRequest, VERSIONS } from './protocol.ts'
 import type { McpSession } from './start-resource.ts'
 
 export interface McpRequestOptions extends MemoryMcpOptions {
@@ -15,6 +9,9 @@ export interface McpRequestOptions extends MemoryMcpOptions {
 }
 
 const MEBIBYTE = 1_048_576
+const MOST_AT_ONCE = 100
+/** Of what is wrong with the request itself, and not with what it asks for. */
+const REFUSED = -32_000
 
 /**
  * Answers one HTTP request of the Model Context Protocol (streamable HTTP) over a session's memory.
@@ -44,39 +41,62 @@ export async function handleMcpRequest(
   checkOptions('handleMcpRequest', 'options', options, ['maxBytes', ...MCP_OPTIONS])
   if (request.method !== 'POST') return new Response(null, { status: 405, headers: { Allow: 'POST' } })
   const { maxBytes = MEBIBYTE, ...rest } = options
-  const transport = new WebStandardStreamableHTTPServerTransport({
-    enableJsonResponse: true,
-    maxRequestBodySize: maxBytes,
-  })
-  let server: MemoryMcpServer | undefined
-  const connect = async (): Promise<typeof transport.onmessage> => {
-    server = memoryMcpServer(typeof session === 'function' ? await session() : session, rest)
-    // It would be asked twice: the server calls the earlier listener.
-    delete transport.onmessage
-    const connecting = server.connect(transport)
-    const answer = transport.onmessage
-    // At once, since the rest of a batch follows without a wait.
-    transport.onmessage = listen
-    await connecting
-    return answer
+  const { headers } = request
+  const accepted = headers.get('Accept') ?? ''
+  if (!accepted.includes('application/json') || !accepted.includes('text/event-stream'))
+    return refused(406, REFUSED, 'A client must accept application/json and text/event-stream')
+  const [type = ''] = (headers.get('Content-Type') ?? '').split(';')
+  if (type.trim().toLowerCase() !== 'application/json')
+    return refused(415, REFUSED, 'Content-Type must be application/json')
+  const text = await textWithin(request, maxBytes)
+  if (text === undefined) return refused(413, REFUSED, `A body has at most ${maxBytes} bytes`)
+  const body = parsed(text)
+  if (body === undefined) return refused(400, ERRORS.parse, 'Not JSON')
+  const messages: readonly unknown[] = Array.isArray(body) ? body : [body]
+  if (messages.length > MOST_AT_ONCE)
+    return refused(400, ERRORS.request, `A batch has at most ${MOST_AT_ONCE} messages`)
+  if (!messages.every(isMessage)) return refused(400, ERRORS.parse, 'Not JSON-RPC')
+  const requests = messages.filter(isRequest)
+  const isFirst = requests.some(({ method }) => method === 'initialize')
+  if (isFirst && messages.length > 1) return refused(400, ERRORS.request, 'initialize comes alone')
+  const version = headers.get('MCP-Protocol-Version')
+  if (!isFirst && version !== null && !VERSIONS.some((known) => known === version))
+    return refused(400, REFUSED, `MCP-Protocol-Version must be one of ${VERSIONS.join(', ')}`)
+  // Between requests nothing goes on that a notification could be about, and this server asks
+  // nothing, so a response is to nothing either.
+  if (requests.length === 0) return new Response(null, { status: 202 })
+  const server = memoryMcpServer(typeof session === 'function' ? await session() : session, rest)
+  const answers = await Promise.all(requests.map((one) => server.answer(one)))
+  return Response.json(answers.length === 1 ? answers[0] : answers)
+}
+
+function refused(status: number, code: number, message: string): Response {
+  return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status })
+}
+
+/** A body's text; undefined: it is longer. Nothing is read beyond that. */
+async function textWithin({ body }: Request, maxBytes: number): Promise<string | undefined> {
+  if (!body) return ''
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  for (const reader = body.getReader(); ; ) {
+    const { done, value } = await reader.read()
+    if (done) return text + decoder.decode()
+    bytes += value.length
+    if (bytes > maxBytes) {
+      await reader.cancel()
+      return undefined
+    }
+    text += decoder.decode(value, { stream: true })
   }
-  let connected: ReturnType<typeof connect> | undefined
-  let fail: (error: unknown) => void = () => {}
-  const failed = new Promise<never>((_, reject) => {
-    fail = reject
-  })
-  // Between requests nothing goes on that a notification could be about, and a batch that cancels
-  // its own request would wait for ever for the answer. This server asks nothing, so a response is
-  // to nothing either.
-  const listen: NonNullable<typeof transport.onmessage> = (message, extra) => {
-    if (!isJSONRPCRequest(message)) return
-    connected ??= connect()
-    connected.then((answer) => answer?.(message, extra)).catch(fail)
-  }
-  transport.onmessage = listen
+}
+
+/** Undefined: it is no JSON. */
+function parsed(text: string): unknown {
   try {
-    return await Promise.race([transport.handleRequest(request), failed])
-  } finally {
-    await server?.close()
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }

@@ -1,31 +1,20 @@
-import { Protocol } from '@modelcontextprotocol/sdk/shared/protocol.js'
-import {
-  CallToolRequestSchema,
-  type CallToolResult,
-  ErrorCode,
-  GetPromptRequestSchema,
-  type GetPromptResult,
-  type Implementation,
-  InitializeRequestSchema,
-  type InitializeResult,
-  type JSONRPCRequest,
-  LATEST_PROTOCOL_VERSION,
-  McpError,
-  ReadResourceRequestSchema,
-  type ReadResourceResult,
-  type ServerCapabilities,
-  type ServerNotification,
-  type ServerRequest,
-  type ServerResult,
-  SUPPORTED_PROTOCOL_VERSIONS,
-  type Tool,
-} from '@modelcontextprotocol/sdk/types.js'
 import { type MemoryToolName, memoryToolSpecs, runMemoryTool } from '../../agent/memory-tools.ts'
 import { asText } from '../../kernel/count.ts'
 import { checkOptions } from '../../kernel/text/json.ts'
 import { isPlimsollError } from '../../ports/errors.ts'
 import type { Json } from '../../ports/message.ts'
 import { guide, guidePrompt, instructions } from './guide-prompt.ts'
+import {
+  ERRORS,
+  isObject,
+  isRequest,
+  McpError,
+  type McpInfo,
+  type McpRequest,
+  type McpResponse,
+  type McpTransport,
+  VERSIONS,
+} from './protocol.ts'
 import type { McpSession } from './start-resource.ts'
 import { readStart, startResource, startTemplate } from './start-resource.ts'
 import { toolList } from './tool-list.ts'
@@ -39,80 +28,104 @@ export interface MemoryMcpOptions {
    */
   readonly instructions?: string
   /** As what the server introduces itself. Default: this library. */
-  readonly info?: Implementation
+  readonly info?: McpInfo
   /** Names a call; never the same twice. Default: a random UUID. */
   readonly newId?: () => string
 }
 
 export const MCP_OPTIONS = ['only', 'instructions', 'info', 'newId'] as const
 /** Without lists that change, subscriptions, logging, completions or tasks. */
-const CAPABILITIES: ServerCapabilities = { tools: {}, resources: {}, prompts: {} }
-const INFO: Implementation = { name: 'plimsoll', title: 'Plimsoll memory', version: '0.1.0' }
+const CAPABILITIES = { tools: {}, resources: {}, prompts: {} }
+const INFO: McpInfo = { name: 'plimsoll', title: 'Plimsoll memory', version: '0.1.0' }
 /** Characters of a name that an answer repeats. */
 const LONGEST_NAME = 64
 
-/** What parses the parameters of a request. */
-interface Schema<Value> {
-  safeParse(request: unknown): { readonly success: true; readonly data: Value } | { readonly success: false }
-}
-
 /**
- * An MCP server that offers one session's memory. Made by {@link memoryMcpServer}; has
- * `connect(transport)` and `close()`.
- *
- * It stands on the SDK's protocol rather than on its `Server`: that one brings a validator which
- * generates code, which Workers do not allow, and which would make all of this four times as large
- * in a bundle.
+ * An MCP server that offers one session's memory. Made by {@link memoryMcpServer}.
  */
-export class MemoryMcpServer extends Protocol<ServerRequest, ServerNotification, ServerResult> {
+export class MemoryMcpServer {
   readonly #session: McpSession
   readonly #options: MemoryMcpOptions
   readonly #newId: () => string
-  readonly #tools: Tool[]
+  readonly #tools: object[]
+  #transport: McpTransport | undefined
 
   constructor(session: McpSession, options: MemoryMcpOptions = {}) {
     checkOptions('memoryMcpServer', 'options', options, MCP_OPTIONS)
     const { only } = options
-    super()
     this.#session = session
     this.#options = options
     this.#newId = options.newId ?? (() => crypto.randomUUID())
     this.#tools = toolList(memoryToolSpecs(session, only))
-    this.fallbackRequestHandler = async (request) => {
-      try {
-        return await this.#answer(request)
-      } catch (error) {
-        throw protocolError(error)
-      }
+  }
+
+  /** What it is connected to; undefined: nothing. */
+  get transport(): McpTransport | undefined {
+    return this.#transport
+  }
+
+  /** Answers what comes over a transport of an SDK, until that closes. */
+  async connect(transport: McpTransport): Promise<void> {
+    this.#transport = transport
+    const { onclose } = transport
+    transport.onclose = () => {
+      this.#transport = undefined
+      onclose?.()
+    }
+    transport.onmessage = (message: unknown) => {
+      if (!isRequest(message)) return
+      // A transport that closed meanwhile takes no answer.
+      this.answer(message).then((response) => transport.send(response).catch(() => {}))
+    }
+    await transport.start()
+  }
+
+  async close(): Promise<void> {
+    await this.#transport?.close()
+  }
+
+  /** Never rejects: what goes wrong is said in the response. */
+  async answer(request: McpRequest): Promise<McpResponse> {
+    const head = { jsonrpc: '2.0', id: request.id } as const
+    try {
+      return { ...head, result: await this.#result(request) }
+    } catch (error) {
+      const { code, message, data } = protocolError(error)
+      return { ...head, error: { code, message, ...(data !== undefined && { data }) } }
     }
   }
 
-  async #answer(request: JSONRPCRequest): Promise<ServerResult> {
-    switch (request.method) {
+  async #result(request: McpRequest): Promise<object> {
+    const { method, params = {} } = request
+    switch (method) {
+      case 'ping':
+        return {}
       case 'initialize':
-        return this.#initialize(parsed(InitializeRequestSchema, request).params.protocolVersion)
+        return this.#initialize(params)
       case 'tools/list':
         return { tools: onePage(request, this.#tools) }
       case 'tools/call':
-        return this.#call(parsed(CallToolRequestSchema, request).params)
+        return this.#call(params)
       case 'resources/list':
         return { resources: onePage(request, [startResource]) }
       case 'resources/templates/list':
         return { resourceTemplates: onePage(request, [startTemplate]) }
       case 'resources/read':
-        return this.#read(parsed(ReadResourceRequestSchema, request).params.uri)
+        return readStart(this.#session, textOf(params.uri))
       case 'prompts/list':
         return { prompts: onePage(request, [guidePrompt]) }
       case 'prompts/get':
-        return this.#prompt(parsed(GetPromptRequestSchema, request).params.name)
+        if (textOf(params.name) === guidePrompt.name) return guide
+        throw new McpError(ERRORS.params, 'Prompt not found')
       default:
-        throw new McpError(ErrorCode.MethodNotFound, 'Method not found')
+        throw new McpError(ERRORS.method, 'Method not found')
     }
   }
 
-  #initialize(asked: string): InitializeResult {
+  #initialize({ protocolVersion }: { readonly protocolVersion?: unknown }): object {
+    const asked = textOf(protocolVersion)
     return {
-      protocolVersion: SUPPORTED_PROTOCOL_VERSIONS.includes(asked) ? asked : LATEST_PROTOCOL_VERSION,
+      protocolVersion: VERSIONS.find((version) => version === asked) ?? VERSIONS[0],
       capabilities: CAPABILITIES,
       serverInfo: this.#options.info ?? INFO,
       instructions: this.#options.instructions ?? instructions,
@@ -120,47 +133,22 @@ export class MemoryMcpServer extends Protocol<ServerRequest, ServerNotification,
   }
 
   /** Whatever goes wrong in a tool is for the model to read. */
-  async #call(given: {
-    readonly name: string
-    readonly arguments?: { readonly [name: string]: unknown } | undefined
-  }): Promise<CallToolResult> {
+  async #call(given: { readonly name?: unknown; readonly arguments?: unknown }): Promise<object> {
+    const { name, arguments: input = {} } = given
+    if (!isObject(input)) throw new McpError(ERRORS.params, 'Invalid params')
     // Not the request's id: clients count from 1 whenever they connect, and what was forgotten
     // would be taken for remembered.
-    const call = {
-      id: this.#newId(),
-      name: given.name.slice(0, LONGEST_NAME),
-      input: (given.arguments ?? {}) as Json,
-    }
+    const call = { id: this.#newId(), name: textOf(name).slice(0, LONGEST_NAME), input: input as Json }
     const { output, isError = false } = await runMemoryTool(this.#session, call, this.#options.only)
     return { content: [{ type: 'text', text: asText(output) }], isError }
   }
-
-  #read(uri: string): Promise<ReadResourceResult> {
-    return readStart(this.#session, uri)
-  }
-
-  #prompt(name: string): GetPromptResult {
-    if (name !== guidePrompt.name) throw new McpError(ErrorCode.InvalidParams, 'Prompt not found')
-    return guide
-  }
-
-  /**
-   * It asks clients for nothing, so that there is nothing that they would have to be able to do.
-   */
-  protected override assertCapabilityForMethod(): void {}
-  protected override assertNotificationCapability(): void {}
-  protected override assertRequestHandlerCapability(): void {}
-  protected override assertTaskCapability(): void {}
-  /**
-   * Who has no tasks answers a request that asks for one as any other: so the protocol wants it.
-   */
-  protected override assertTaskHandlerCapability(): void {}
 }
 
 /**
  * A server of the Model Context Protocol over a session's memory: the memory's tools, the session's
  * start as a resource, and how to use them as instructions and as a prompt. `connect` it to any
- * transport of the SDK; over HTTP use {@link handleMcpRequest}.
+ * transport of an SDK (`@modelcontextprotocol/server` 2, `@modelcontextprotocol/sdk` 1); over HTTP
+ * use {@link handleMcpRequest}.
  *
  * What a client's model remembers is a model's word: trust `assistant` at most, and less where the
  * session's newest round holds less. It is never pinned, shared, promoted or in the system section.
@@ -179,23 +167,23 @@ export function memoryMcpServer(session: McpSession, options?: MemoryMcpOptions)
   return new MemoryMcpServer(session, options)
 }
 
-function parsed<Value>(schema: Schema<Value>, request: JSONRPCRequest): Value {
-  const result = schema.safeParse(request)
-  if (!result.success) throw new McpError(ErrorCode.InvalidParams, 'Invalid params')
-  return result.data
+/** @throws McpError: it is none */
+function textOf(value: unknown): string {
+  if (typeof value !== 'string') throw new McpError(ERRORS.params, 'Invalid params')
+  return value
 }
 
 /** All of a list, which has one page: a cursor was never given to anyone. */
-function onePage<Item>({ params }: JSONRPCRequest, items: Item[]): Item[] {
-  if (params?.cursor !== undefined) throw new McpError(ErrorCode.InvalidParams, 'Invalid cursor')
+function onePage<Item>({ params }: McpRequest, items: Item[]): Item[] {
+  if (params?.cursor !== undefined) throw new McpError(ERRORS.params, 'Invalid cursor')
   return items
 }
 
 /** What went wrong, with a code but without what an error may hold of a memory's content. */
 function protocolError(error: unknown): McpError {
   if (error instanceof McpError) return error
-  if (!isPlimsollError(error)) return new McpError(ErrorCode.InternalError, 'Internal error')
+  if (!isPlimsollError(error)) return new McpError(ERRORS.internal, 'Internal error')
   const { code } = error
-  const number = code === 'ERR_INVALID_ARGUMENT' ? ErrorCode.InvalidParams : ErrorCode.InternalError
+  const number = code === 'ERR_INVALID_ARGUMENT' ? ERRORS.params : ERRORS.internal
   return new McpError(number, code, { code })
 }

@@ -1,14 +1,8 @@
-import {
-  ErrorCode,
-  McpError,
-  type ReadResourceResult,
-  type Resource,
-  type ResourceTemplate,
-} from '@modelcontextprotocol/sdk/types.js'
 import type { AgentSession } from '../../agent/agent-session.ts'
 import type { FactsShape } from '../../features/facts/feature.ts'
 import { start } from '../../operations/start/start.ts'
 import type { Session } from '../../ports/memory.ts'
+import { ERRORS, McpError } from './protocol.ts'
 
 /** A session that MCP clients can use: with facts, and what else of the memory tools is in use. */
 export type McpSession = AgentSession & Session<{ facts: FactsShape }>
@@ -18,17 +12,15 @@ export const START_URI = 'plimsoll://session/start'
 /** The same for a query or a project; either may be left out. */
 export const START_URI_TEMPLATE = `${START_URI}{?query,project}`
 
-/** What the protocol answers where there is no such resource. */
-const RESOURCE_NOT_FOUND = -32002
 /** As long as a query of `memory_recall` may be. */
 const LONGEST_QUERY = 400
 
 const COMMON = {
   mimeType: 'application/json',
-  annotations: { audience: ['assistant' as const], priority: 1 },
+  annotations: { audience: ['assistant'], priority: 1 },
 }
 
-export const startResource: Resource = {
+export const startResource = {
   uri: START_URI,
   name: 'session_start',
   title: 'Session start',
@@ -37,7 +29,7 @@ export const startResource: Resource = {
   ...COMMON,
 }
 
-export const startTemplate: ResourceTemplate = {
+export const startTemplate = {
   uriTemplate: START_URI_TEMPLATE,
   name: 'session_start_about',
   title: 'Session start about a query or a project',
@@ -52,7 +44,7 @@ export const startTemplate: ResourceTemplate = {
  * @throws McpError: -32002 where the URI names nothing here, -32602 where its parameters do not fit
  * @throws as `start`
  */
-export async function readStart(session: McpSession, uri: string): Promise<ReadResourceResult> {
+export async function readStart(session: McpSession, uri: string): Promise<object> {
   const text = JSON.stringify(await start(session, parametersOf(uri)))
   return { contents: [{ uri, mimeType: COMMON.mimeType, text }] }
 }
@@ -61,15 +53,15 @@ function parametersOf(uri: string): { readonly query?: string; readonly project?
   // Compared as it stands: a URL parser would take other spellings for the same.
   const place = uri.indexOf('?')
   if ((place < 0 ? uri : uri.slice(0, place)) !== START_URI)
-    throw new McpError(RESOURCE_NOT_FOUND, 'Resource not found')
+    throw new McpError(ERRORS.resource, 'Resource not found')
   const given = new URLSearchParams(place < 0 ? '' : uri.slice(place))
   const names = [...given.keys()]
   if (names.some((name, index) => !isParameter(name) || names.indexOf(name) !== index))
-    throw new McpError(ErrorCode.InvalidParams, 'The resource takes one `query` and one `project`')
+    throw new McpError(ERRORS.params, 'The resource takes one `query` and one `project`')
   const query = given.get('query') ?? ''
   const project = given.get('project') ?? ''
   if (query.length > LONGEST_QUERY)
-    throw new McpError(ErrorCode.InvalidParams, `\`query\` has more than ${LONGEST_QUERY} characters`)
+    throw new McpError(ERRORS.params, `\`query\` has more than ${LONGEST_QUERY} characters`)
   return { ...(query !== '' && { query }), ...(project !== '' && { project }) }
 }
 

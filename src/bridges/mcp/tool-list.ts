@@ -1,9 +1,11 @@
-import type { Tool, ToolAnnotations } from '@modelcontextprotocol/sdk/types.js'
 import type { CalledName } from '../../agent/memory-tools.ts'
 import type { ToolSpec } from '../../ports/message.ts'
 
-type Note = Pick<Required<ToolAnnotations>, 'readOnlyHint' | 'destructiveHint' | 'idempotentHint'> & {
+interface Note {
   readonly title: string
+  readonly readOnlyHint: boolean
+  readonly destructiveHint: boolean
+  readonly idempotentHint: boolean
 }
 
 const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true }
@@ -29,15 +31,14 @@ const NOTES: { readonly [name in CalledName]: Note } = {
 }
 
 /** The memory's tools as MCP lists them. They reach nothing but this memory. */
-export function toolList(specs: readonly ToolSpec[]): Tool[] {
+export function toolList(specs: readonly ToolSpec[]): object[] {
   return specs.map(({ name, description, inputSchema }) => {
     const { title, ...hints } = NOTES[name as CalledName]
     return {
       name,
       title,
       ...(description !== undefined && { description }),
-      // Every schema of theirs is one of an object.
-      inputSchema: inputSchema as Tool['inputSchema'],
+      inputSchema,
       annotations: { ...hints, openWorldHint: false },
     }
   })

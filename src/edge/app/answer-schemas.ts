@@ -184,6 +184,7 @@ export const answers = {
           created_at: time,
           session_id: z.string().optional(),
           ordinal: z.number().optional(),
+          as_of: time.optional(),
           score: z.number(),
         }),
       ),

@@ -1,4 +1,5 @@
 import { FACT } from '../../features/facts/fact.ts'
+import { idIn } from '../../ports/op.ts'
 import type { Decision, Rows, ScopeStore } from '../../ports/store.ts'
 import { onDecision } from '../replica/on-decision.ts'
 
@@ -50,6 +51,13 @@ export interface Told {
   readonly forgot: () => void
   /** Facts were written. Default: nobody asks. */
   readonly wrote?: (facts: readonly WrittenFact[]) => void
+  /**
+   * Messages can be found that could not be before or the other way round, or were forgotten.
+   * Default: nobody asks.
+   *
+   * @param seq that of the commit's last op
+   */
+  readonly said?: (change: 'changed' | 'forgotten', seq: number) => void
 }
 
 /** A fact that was written. */
@@ -60,9 +68,13 @@ export interface WrittenFact {
 }
 
 /** A scope that tells of what is forgotten or remembered in it, in the transaction of each. */
-export function tellingScope(scope: ScopeStore, { forgot, wrote }: Told): ScopeStore {
+export function tellingScope(scope: ScopeStore, { forgot, wrote, said }: Told): ScopeStore {
   return onDecision(scope, (decision, rows) => {
     if (isForgetting(decision, rows)) forgot()
+    const { emptied, log } = decision
+    const isForgotten = emptied.some((name) => idIn('entry', name) !== undefined)
+    if (isForgotten || log.some(({ kind }) => kind === 'message' || kind === 'rewind'))
+      said?.(isForgotten ? 'forgotten' : 'changed', (log.at(-1) ?? rows.head).seq)
     const facts = wrote
       ? decision.registers.filter(({ key, body }) => key.startsWith(FACT) && body !== null)
       : []

@@ -1,6 +1,7 @@
-import type { NotesFacts } from '../../features/slots.ts'
+import { type NotesFacts, Words } from '../../features/slots.ts'
 import { checkId } from '../../kernel/text/json.ts'
 import { deleteSession } from '../../operations/delete-session.ts'
+import { kernelOf } from '../../operations/kernel-of.ts'
 import { findSession, listSession, titleSession } from '../../operations/sessions.ts'
 import { webHost } from '../../platform/web.ts'
 import type { Certificate } from '../../ports/certificate.ts'
@@ -26,8 +27,9 @@ import {
 } from '../rows/object-seal.ts'
 import { type SessionRecord, SessionRecords, type SessionScope } from '../rows/session-record.ts'
 import { checkPinned, type ObjectStore, objectStore, secretsOf } from './encryption.ts'
-import { heldScope, tellingScope, type WrittenFact } from './held-scope.ts'
+import { heldScope, type Told, tellingScope, type WrittenFact } from './held-scope.ts'
 import { objectName } from './object-name.ts'
+import { type SendWordsParts, sendWords, type WordsHome } from './send-words.ts'
 import { SessionHome, type Synced, userOf } from './session-home.ts'
 import type { ReleasedSession } from './session-rpc.ts'
 import type { SessionSettings } from './settings.ts'
@@ -39,7 +41,7 @@ export interface SessionLifeParts {
   /** Contract: as the object's own. */
   readonly settings: () => SessionSettings
   /** Contract: a new stub at each call. */
-  readonly user: (user: Scope) => UserHome & SessionsHome
+  readonly user: (user: Scope) => UserHome & SessionsHome & WordsHome
   readonly session: (scope: SessionScope) => ScopeHost
   /** Contract: ends all that goes on in the session, so that nothing of it writes any more. */
   readonly stop: () => Promise<void>
@@ -57,6 +59,10 @@ export interface SessionLifeParts {
    * @param by the session's own calls, or what replicas push
    */
   readonly wrote: (facts: readonly WrittenFact[], by: 'calls' | 'pushes') => void
+  /** Contract: as {@link Told} says, of the session's own log. */
+  readonly said: NonNullable<Told['said']>
+  /** Contract: up to which seq of the log the user's object is to drop words, if it is. */
+  readonly forgotten: () => number | undefined
   /** Contract: as the slot says; of what `wrote` was told. */
   readonly noter: NotesFacts
 }
@@ -73,6 +79,8 @@ export interface SessionsHome {
 export interface Confirmed {
   readonly sessionId: string
   readonly seq: number
+  /** Up to which seq of its own log it has forgotten something, of which words may be kept. */
+  readonly forgotten?: number
 }
 
 /** How far a deletion of the user's has come. */
@@ -240,12 +248,40 @@ export class SessionLife {
     // Its own heads are counted where they are looked for.
     const { seq } = await this.open(scope).synced()
     const user = userOf(scope)
+    const forgotten = this.#parts.forgotten()
+    const { sessionId } = scope
     return callObject(
       () => this.#parts.user(user),
       webHost,
       'forget',
-      (home) => home.settle(user, { sessionId: scope.sessionId, seq }),
+      (home) => home.settle(user, { sessionId, seq, ...(forgotten !== undefined && { forgotten }) }),
     )
+  }
+
+  /**
+   * Whether words of the session may be kept with its user: nothing of it is encrypted, and recall
+   * is in use.
+   */
+  get keepsWords(): boolean {
+    const { record } = this
+    const { encryption, memory } = this.#parts.settings()
+    const isPlain = record !== undefined && record.key === undefined && encryption === undefined
+    return isPlain && memory.use?.some(({ name }) => name === 'recall') === true
+  }
+
+  /** As {@link sendWords}, as far as there is a session, and its words may be kept. */
+  async sendWords(): Promise<boolean> {
+    const home = this.keepsWords ? this.living : undefined
+    const words = home && kernelOf('recall', home.session()).one(Words)
+    return words !== undefined && sendWords(words, this.#words(home as SessionHome))
+  }
+
+  /** Has the user's object drop words up to there. */
+  async dropWords(seq: number): Promise<void> {
+    const { living } = this
+    if (!living) return
+    const { user, sessionId, home } = this.#words(living)
+    await callObject(home, webHost, 'forget', (object) => object.dropWords(user, { sessionId, seq }))
   }
 
   /**
@@ -380,6 +416,10 @@ export class SessionLife {
     return tellingScope(this.#local.open(scope), { forgot })
   }
 
+  #words({ scope: { sessionId }, user }: SessionHome): SendWordsParts {
+    return { user, sessionId, home: () => this.#parts.user(user), host: webHost }
+  }
+
   get #local(): ObjectStore {
     this.#store ??= objectStore(this.#parts.storage, this.#parts.settings().encryption)
     return this.#store
@@ -415,11 +455,11 @@ export class SessionLife {
         // Another session has its name now.
         throw notFound(record.scope)
       }
-      const { forgot, wrote } = this.#parts
+      const { forgot, wrote, said } = this.#parts
       const held = (scope: Scope, by?: 'calls' | 'pushes'): ScopeStore =>
         tellingScope(heldScope(this.#local.open(scope), check), {
           forgot,
-          ...(by && { wrote: (facts) => wrote(facts, by) }),
+          ...(by && { said, wrote: (facts) => wrote(facts, by) }),
         })
       // Copies of the user's own facts are noted nowhere.
       const own = (scope: Scope): ScopeStore =>

@@ -104,15 +104,22 @@ const PARTS = 'parts'
 const RETENTION = 'retention'
 /** The kind that tells the user of facts, where nobody else did. */
 const NOTES = 'notes'
+/** Kinds that keep words with the user for recall, and drop what was forgotten. */
+const WORDS = 'words'
+const FORGOTTEN_WORDS = 'forgotten-words'
 
 /** In which most replicas have told what they pushed themselves. */
 const NOTES_MS = 5_000
+/** For how long what is said is gathered before the user's object gets its words. */
+const WORDS_MS = 15_000
+/** When words are dropped that the call did not see to which forgot them. */
+const FORGOTTEN_MS = 1_000
 const DAY_MS = 86_400_000
 /**
  * When an erase is tried again that could not be finished, for example since the user's object was
- * not reached.
+ * not reached; and what else is tried for as long as it takes.
  */
-const ERASE_AGAIN_MS = 60_000
+const AGAIN_MS = 60_000
 
 /**
  * One session: its log, contexts and chats, and a copy of what its user's sessions share. Its calls
@@ -164,6 +171,9 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       this.#work.cancel(ANSWERS)
       this.#work.cancel(ERASE)
       this.#work.cancel(PUSHED)
+      this.#work.cancel(WORDS)
+      this.#work.cancel(FORGOTTEN_WORDS)
+      this.#wordsDue = 0
       this.#notes.clear()
       this.#sockets.end()
     },
@@ -171,6 +181,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     rewrite: () => rewrite(this.ctx.storage),
     forgot: () => this.#answers.forget(),
     wrote: (facts, by) => (by === 'calls' ? this.#notes.wrote(facts) : this.#notes.leave()),
+    said: (change, seq) => this.#said(change, seq),
+    forgotten: () => this.#work.payloadOf(FORGOTTEN_WORDS) as number | undefined,
     noter: { settle: () => this.#notes.settle() },
   })
   readonly #work = new WorkQueue({
@@ -184,16 +196,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
         this.#turns.runDueWork()
         return this.#turns.nextWorkAt()
       },
-      [ERASE]: async () => {
-        try {
-          await this.#life.finishErase()
-          return undefined
-        } catch (error) {
-          this.#failures.failed('queue', error, { kind: ERASE })
-          // Work that fails is given up in the end; what somebody had removed must not stay.
-          return webHost.now() + ERASE_AGAIN_MS
-        }
-      },
+      [ERASE]: () => this.#untilDone(ERASE, () => this.#life.finishErase()),
       [PARTS]: async () => this.#parts.purge(),
       [ANSWERS]: async () => this.#answers.purge(),
       [COMPLETIONS]: async () => {
@@ -209,6 +212,13 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
         return undefined
       },
       [PUSHED]: (payload) => this.#pushed.look(payload),
+      [WORDS]: () => {
+        // What is said from here on may be missing in what is sent.
+        this.#wordsDue = 0
+        return this.#untilDone(WORDS, () => this.#life.sendWords())
+      },
+      [FORGOTTEN_WORDS]: (payload) =>
+        this.#untilDone(FORGOTTEN_WORDS, () => this.#life.dropWords(payload as number)),
     },
     onFailure: this.#failures.ofWork,
   })
@@ -260,6 +270,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     schedule: (due) => this.#work.schedule(ANSWERS, due),
   })
   #made: SessionSettings | undefined
+  /** Until when words are gathered: what is said meanwhile is sent with them. */
+  #wordsDue = 0
   #buckets: TokenBuckets | undefined
   #reads: BriefBudget | undefined
 
@@ -778,8 +790,9 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   /** As {@link SessionLife.takeOver}. */
-  takeOver(scope: SessionScope, released: ReleasedSession): Promise<void> {
-    return this.#life.takeOver(scope, released)
+  async takeOver(scope: SessionScope, released: ReleasedSession): Promise<void> {
+    await this.#life.takeOver(scope, released)
+    this.#said('changed')
   }
 
   /** Says that what the user's sessions share has changed. A hint. */
@@ -802,9 +815,47 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     return living && runDueWork(living.memory)
   }
 
+  /**
+   * Does a part of work that is never given up, as other work that fails is in the end: what
+   * somebody had removed must not stay.
+   *
+   * @param work gives true where there is more to do
+   * @returns when it is to be done again
+   */
+  async #untilDone(kind: string, work: () => Promise<unknown>): Promise<number | undefined> {
+    try {
+      return (await work()) === true ? webHost.now() : undefined
+    } catch (error) {
+      this.#failures.failed('queue', error, { kind })
+      return webHost.now() + AGAIN_MS
+    }
+  }
+
+  /**
+   * Sees to it that the user's object gets to know what can be found here, within the transaction
+   * that changed it: the alarm is only set sooner by this.
+   *
+   * @param forgotten up to which seq of the log something was forgotten
+   */
+  #said(change: 'changed' | 'forgotten', seq = 0): void {
+    const now = webHost.now()
+    const isGathering = now < this.#wordsDue
+    if ((isGathering && change === 'changed') || !this.#life.keepsWords) return
+    const owe = (kind: string, due: number, payload: number): void =>
+      void this.#work.schedule(kind, due, { payload }).catch(() => {})
+    if (change === 'forgotten') owe(FORGOTTEN_WORDS, now + FORGOTTEN_MS, seq)
+    if (isGathering) return
+    this.#wordsDue = now + WORDS_MS
+    owe(WORDS, this.#wordsDue, 0)
+  }
+
   /** A certificate, which says what went in the other sessions, and whether all have confirmed. */
   async #settled(scope: SessionScope, certificate: Certificate): Promise<Certificate> {
+    const forgotten = this.#work.payloadOf(FORGOTTEN_WORDS)
     const { left, heads = 0 } = (await this.#life.settle(scope).catch(() => undefined)) ?? {}
+    // Something else may have been forgotten meanwhile, or it was not reached.
+    if (left !== undefined && this.#work.payloadOf(FORGOTTEN_WORDS) === forgotten)
+      this.#work.cancel(FORGOTTEN_WORDS)
     return withoutCopies(certificate, { heads, isConfirmed: left === 0 })
   }
 

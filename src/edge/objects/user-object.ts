@@ -1,6 +1,9 @@
 import { DurableObject } from 'cloudflare:workers'
 import { createMemory } from '../../create-memory.ts'
 import { type AuditInput, noteAudit } from '../../features/audit.ts'
+import { KeptWords, type UserWords } from '../../features/slots.ts'
+import { valueIn } from '../../kernel/log/bodies.ts'
+import { provide } from '../../kernel/slot.ts'
 import { headOf } from '../../kernel/text/text.ts'
 import { certificateOf, removed } from '../../operations/forget/certificate.ts'
 import { eraseUserIn, type Held } from '../../operations/forget/erase.ts'
@@ -14,7 +17,7 @@ import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { Json } from '../../ports/message.ts'
 import type { Scope } from '../../ports/op.ts'
-import { PAGE_ROWS, type ScopeStore, type Store } from '../../ports/store.ts'
+import { PAGE_ROWS, type RegisterRow, type ScopeStore, type Store } from '../../ports/store.ts'
 import type {
   PullAnswer as LogAnswer,
   PullRequest as LogRequest,
@@ -48,6 +51,7 @@ import { rewrite } from '../rows/rewrite.ts'
 import type { SessionScope } from '../rows/session-record.ts'
 import { TokenBuckets } from '../rows/token-buckets.ts'
 import { type Ask, TokenLease } from '../rows/token-lease.ts'
+import { type ForgottenWords, type WordsBlock, type WordsState, WordsTable } from '../rows/words-table.ts'
 import { objectAlarms } from '../work/alarms.ts'
 import { WorkQueue } from '../work/work-queue.ts'
 import { type Answer, answer } from './answer.ts'
@@ -187,6 +191,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   readonly #guest = new GuestRecord(this.ctx.storage)
   readonly #replicas = new RecentPulls({ storage: this.ctx.storage, now: webHost.now })
   readonly #copies = new Copies(this.ctx.storage)
+  readonly #words = new WordsTable(this.ctx.storage)
   readonly #work = new WorkQueue({
     storage: this.ctx.storage,
     alarms: objectAlarms(this.ctx.storage),
@@ -587,10 +592,38 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
    * @returns how many have not confirmed; 0: nobody holds any of it
    * @throws ERR_NOT_FOUND
    */
-  async settle(scope: Scope, { sessionId, seq }: Confirmed): Promise<Settled> {
+  async settle(scope: Scope, { sessionId, seq, forgotten }: Confirmed): Promise<Settled> {
     this.#check(scope)
+    if (forgotten !== undefined) this.#words.drop({ sessionId, seq: forgotten })
     if (this.#work.payloadOf(FORGET)) this.#copies.confirm(sessionId, seq)
     return this.#settle(scope)
+  }
+
+  /** How far the words of a session are kept. @throws ERR_NOT_FOUND */
+  async words(scope: Scope, sessionId: string): Promise<WordsState | undefined> {
+    this.#check(scope)
+    return this.#words.state(sessionId)
+  }
+
+  /**
+   * Keeps words of a session, for recall. @returns false: they were not taken, since the session is
+   * not there, something was forgotten, or what is stored of the user is encrypted
+   *
+   * @throws ERR_NOT_FOUND, ERR_DECRYPT
+   */
+  async keepWords(scope: Scope, block: WordsBlock): Promise<boolean> {
+    this.#check(scope)
+    if (this.#settings.encryption) return false
+    const listed = await this.#homeOf(scope).register(SESSIONS + block.sessionId)
+    return listed !== undefined && isListed(listed) && this.#words.put(block)
+  }
+
+  /**
+   * Drops words of a session of which something was forgotten. Idempotent. @throws ERR_NOT_FOUND
+   */
+  async dropWords(scope: Scope, forgotten: ForgottenWords): Promise<void> {
+    this.#check(scope)
+    this.#words.drop(forgotten)
   }
 
   async #settle(scope: Scope): Promise<Settled> {
@@ -698,7 +731,13 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
         if (left-- === 0) throw MORE
         return this.#eraseSession({ ...scope, sessionId })
       })
-      for (const table of [this.#replicas, this.#copies, new Claims(this.ctx.storage), this.#answers])
+      for (const table of [
+        this.#replicas,
+        this.#copies,
+        this.#words,
+        new Claims(this.ctx.storage),
+        this.#answers,
+      ])
         table.clear()
       for (const kind of [FORGET, RETENTION, ANSWERS]) this.#work.cancel(kind)
       await rewrite(this.ctx.storage)
@@ -901,8 +940,11 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
 
   #newMemory(scope: Scope, session: (home: Scope) => ScopeStore): UserMemory {
     const local = this.#local
+    const { use = [], ...options } = this.#settings.memory
+    const words: UserWords = { of: async (sessionId) => this.#words.of(sessionId) }
     const memory: EdgeMemory = createMemory({
-      ...this.#settings.memory,
+      ...options,
+      use: [...use, { name: 'words', provides: [provide(KeptWords, words)] }],
       store: {
         open: (home) => (home.sessionId === undefined ? local.open(home) : session(home)),
         oldestUnused: () => local.oldestUnused(),
@@ -949,6 +991,10 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     const log = onDeletes(tellingScope(this.#stored.open(scope), { forgot }), (seq) => this.#owe(scope, seq))
     return onDecision(log, (decision) => {
       if (decision.log.length > 0) this.#tell(scope)
+      if (this.#settings.encryption) return
+      // Sessions that are taken off the list are gone.
+      for (const row of decision.registers)
+        if (row.key.startsWith(SESSIONS) && !isListed(row)) this.#words.remove(row.key.slice(SESSIONS.length))
     })
   }
 
@@ -1010,6 +1056,11 @@ export interface Erased {
   /** Whether all of it is done; else an alarm goes on. */
   readonly isDone: boolean
   readonly certificate: Certificate
+}
+
+/** Whether a place on the list of sessions is taken: who is taken off leaves `null` there. */
+function isListed(row: Pick<RegisterRow, 'key' | 'body'>): boolean {
+  return (valueIn(row) ?? null) !== null
 }
 
 /** There are more sessions than one call erases. */

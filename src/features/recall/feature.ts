@@ -8,12 +8,12 @@ import type { Recalled, RecallOptions, UserRecallOptions } from '../../ports/rec
 import type { ScopeStore } from '../../ports/store.ts'
 import { PLACES } from '../places.ts'
 import { readSessions } from '../read-sessions.ts'
-import { Findable, type Finder, Searchable, UserFactLists } from '../slots.ts'
+import { Findable, type Finder, KeptWords, Searchable, UserFactLists, Words } from '../slots.ts'
 import { type Finding, find, firstOf, type RecallSession, type RecallSources, search } from './find.ts'
 import { type LexicalRecallOptions, lexicalRecall } from './lexical-recall.ts'
 import { type RecallPage, recallPage } from './recall-page.ts'
 import { recallSection } from './recall-section.ts'
-import { BLOCK, termsField } from './session-index.ts'
+import { BLOCK, type SessionIndex, type SessionRead, termsField } from './session-index.ts'
 import type { VectorSearch, Vectors } from './vector-search.ts'
 
 export interface RecallFeatureOptions extends LexicalRecallOptions {
@@ -70,6 +70,11 @@ export interface RecallShape {
   readonly needs: 'facts'
 }
 
+/** A session whose own log is read. */
+interface OpenSession extends RecallSession {
+  readonly index: SessionIndex
+}
+
 /** Results of which passages are shown, as far as they have room: none has room for more. */
 const MOST_SHOWN = 200
 /** Sessions that one call looks through. */
@@ -101,7 +106,7 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
     sessionId: string,
     store: ScopeStore,
     vectorSearch: VectorSearch | undefined,
-  ): RecallSession => ({
+  ): OpenSession => ({
     sessionId,
     store,
     index: lexical.open(store),
@@ -122,10 +127,10 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
       const { store, sessionId, policy } = session
       const size = most ?? Math.floor(policy.cap * SHARE)
       const vectorSearch = vectors?.(session.memory.host)
-      let opened: RecallSession | undefined
+      let opened: OpenSession | undefined
       /** Messages that were written here since words were put into a block. */
       let unindexed = 0
-      const open = (): RecallSession => (opened ??= openWith(sessionId, store, vectorSearch))
+      const open = (): OpenSession => (opened ??= openWith(sessionId, store, vectorSearch))
       // What is not in a block is read from its rows: nothing is lost if this fails, and nobody
       // waits for it.
       const keepIndex = (): void => {
@@ -133,7 +138,7 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
         session.run(() => open().index.keep()).catch(() => {})
       }
       /** What recalls did not wait for. The session's own calls do not wait for an embedder. */
-      const catchUp = async ({ vectors, index }: RecallSession): Promise<void> => {
+      const catchUp = async ({ vectors, index }: OpenSession): Promise<void> => {
         if (vectors?.waits) await vectorSearch?.catchUp(vectors, () => session.run(() => index.read()))
       }
       const sources = (facts: RecallSources['facts']): RecallSources => ({
@@ -179,7 +184,19 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
               return recallPage({ ...found, ranked: found.ranked.slice(0, first) }, skipped, policy)
             }),
         },
-        provides: [provide(Findable, { find: findHere })],
+        provides: [
+          provide(Findable, { find: findHere }),
+          provide(Words, {
+            kind: lexical.id,
+            read: () =>
+              session.run(async () => {
+                const read = await open().index.read()
+                const { seq, rewoundAt, index } = read
+                const encode = (from: number, to: number) => lexical.encode(read, from, to)
+                return { size: index.size, seq, rewoundAt, encode }
+              }),
+          }),
+        ],
         write: {
           after: ({ messages }) => {
             unindexed += messages.length
@@ -229,7 +246,19 @@ async function findOf(
     const ids = sessions === 'all' ? await newestOf(user, most) : sessions
     if (!Array.isArray(ids) || ids.length > most)
       throw invalid('recall', 'sessions', `must be all or a list of at most ${most} ids`)
-    return ids.map((sessionId: string) => open(checkId('recall', 'sessions', sessionId)))
+    return ids.map((sessionId: string) => keptOr(open(checkId('recall', 'sessions', sessionId))))
+  }
+  const [words] = user.memory.all(KeptWords)
+  /** A session whose log is read only where its words are not kept with the user. */
+  const keptOr = (session: RecallSession): RecallSession => {
+    if (!words) return session
+    const read = async (): Promise<SessionRead> => {
+      const kept = await words.of(session.sessionId)
+      const index = kept?.kind === parts.recall.id ? parts.recall.decode(kept.blocks) : undefined
+      if (!kept || !index) return session.index.read()
+      return { index, seq: 0, dropped: 0, hidden: new Set(), rewoundAt: 0, asOf: kept.asOf }
+    }
+    return { ...session, index: { read } }
   }
   return find({ ...parts, sessions: opened, facts }, query, asked)
 }

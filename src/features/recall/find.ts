@@ -26,7 +26,7 @@ const NONE: ReadonlySet<string> = new Set()
 export interface RecallSession {
   readonly sessionId: string
   readonly store: ScopeStore
-  readonly index: SessionIndex
+  readonly index: Pick<SessionIndex, 'read'>
   /** Where there is an embedder. */
   readonly vectors?: SessionVectors
 }
@@ -114,7 +114,7 @@ export async function search(
 ): Promise<Finding> {
   checkText('recall', 'query', query)
   const [opened, known] = await Promise.all([sessions(), facts()])
-  const searched: (SessionRead & { readonly hidden: ReadonlySet<string> })[] = []
+  const searched: SessionRead[] = []
   let size = 0
   // At the edge each of them is another object, and all of them are in the memory of one.
   for (let at = 0; at < opened.length && size < messages; at += SESSIONS_AT_ONCE) {
@@ -128,7 +128,7 @@ export async function search(
   const byWords = recall.search(searched, known, query, (vectorSearch ? MOST : most) + skip.size)
   const near = await vectorSearch?.near(
     query,
-    searched.map((one, index) => ({ ...one, ...vectorsOf(opened[index]) })),
+    searched.map((one, index) => ({ ...one, ...(one.asOf === undefined && vectorsOf(opened[index])) })),
     known,
     byWords,
     skip.size,
@@ -141,7 +141,12 @@ export async function search(
   const ranked = found.filter(({ id }) => !skip.has(id))
   const read: Finding['read'] = (some) =>
     Promise.all(
-      some.map((one) => (one.index < 0 ? fromFact(one, byId) : fromMessage(one, opened[one.index]))),
+      some.map(async (one) => {
+        if (one.index < 0) return fromFact(one, byId)
+        const { asOf } = searched[one.index] ?? {}
+        const found = await fromMessage(one, opened[one.index])
+        return found && { ...found, ...(asOf !== undefined && { asOf }) }
+      }),
     )
   return { ranked, read, ...(near?.failure && { failure: near.failure }) }
 }

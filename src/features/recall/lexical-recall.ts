@@ -35,6 +35,13 @@ export interface Recall {
   readonly id: string
   /** What a message is found by, kept beside its entry. */
   termsOf(message: Message): string
+  /**
+   * Words of a session's messages, from a number up to and without another, to be kept elsewhere:
+   * of what is hidden, a place alone.
+   */
+  encode(read: Searched, from: number, to: number): Uint8Array<ArrayBuffer>
+  /** What was encoded, in its order; undefined: some of it was made otherwise. */
+  decode(blocks: readonly Uint8Array[]): RecallIndex | undefined
   /** The words of one session's log. Reads nothing yet. */
   open(store: ScopeStore): SessionIndex
   /** The best messages and facts with their passages, best first. Facts are those of index -1. */
@@ -60,6 +67,17 @@ export function lexicalRecall({ stemmer }: LexicalRecallOptions = {}): Recall {
   return {
     id,
     termsOf: terms,
+    encode: ({ index, hidden }, from, to) => {
+      const block = index.encode(from, to)
+      const shown = new RecallIndex(stemmer)
+      shown.load(block)
+      for (const id of hidden) shown.remove(id)
+      return shown.documents === shown.size ? block : shown.encode(0, to - from)
+    },
+    decode: (blocks) => {
+      const index = new RecallIndex(stemmer)
+      return blocks.every((block) => index.load(block)) ? index : undefined
+    },
     open: (store) => new SessionIndex({ store, stemmer, id, termsOf: terms }),
     search: (sessions, facts, query, first) => {
       const own = new RecallIndex(stemmer)

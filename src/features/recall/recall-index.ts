@@ -146,7 +146,7 @@ export class RecallIndex {
    * each term how many postings it has, and how far each is from the one before. Of a removed
    * message only its places are kept.
    */
-  encode(from: number, to: number): Uint8Array {
+  encode(from: number, to: number): Uint8Array<ArrayBuffer> {
     const terms: string[] = []
     const lengths: number[] = []
     const numbers: number[] = []

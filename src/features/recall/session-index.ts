@@ -31,6 +31,12 @@ export interface SessionRead {
   readonly seq: number
   /** How often it was seen so far that all that is derived from the log is gone. */
   readonly dropped: number
+  /** Messages that a rewind hides. */
+  readonly hidden: ReadonlySet<string>
+  /** Seq of the newest rewind; 0: there is none. */
+  readonly rewoundAt: number
+  /** Of what is kept elsewhere: what was said later may be missing, Unix milliseconds. */
+  readonly asOf?: number
 }
 
 export interface SessionIndexParts {
@@ -71,10 +77,11 @@ export class SessionIndex {
   }
 
   /** The index of the whole log, and the messages that a rewind hides. */
-  async read(): Promise<SessionRead & { readonly hidden: ReadonlySet<string> }> {
+  async read(): Promise<SessionRead> {
     await this.#refresh()
-    const hidden = hiddenBy(await readRewinds(this.#parts.store))
-    return { index: this.#index, seq: this.#seq, dropped: this.#dropped, hidden }
+    const rewinds = await readRewinds(this.#parts.store)
+    const [hidden, rewoundAt] = [hiddenBy(rewinds), rewinds.at(-1)?.seq ?? 0]
+    return { index: this.#index, seq: this.#seq, dropped: this.#dropped, hidden, rewoundAt }
   }
 
   /**

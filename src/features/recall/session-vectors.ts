@@ -24,6 +24,9 @@ export interface SessionVectorsParts {
   readonly id: string
 }
 
+/** What was read of the log. */
+type VectorsRead = Pick<SessionRead, 'index' | 'seq' | 'dropped'>
+
 /** A message without vectors, and the texts that they are made of. */
 type Wanted = readonly [id: string, texts: readonly string[]]
 
@@ -48,7 +51,7 @@ export class SessionVectors {
   readonly #vectors = new Map<string, readonly Vector[]>()
   /** By number of the block, how many of its messages it has come to in the store. */
   readonly #kept = new Map<number, number>()
-  #read: SessionRead | undefined
+  #read: VectorsRead | undefined
   #waits = false
   #last: Promise<unknown> = Promise.resolve()
 
@@ -74,13 +77,13 @@ export class SessionVectors {
    * @param room for how many passages, counted down; those of a message are never parted
    * @throws as the embedder: what was made before stays
    */
-  refresh(read: SessionRead, room: { left: number }): Promise<void> {
+  refresh(read: VectorsRead, room: { left: number }): Promise<void> {
     const turn = this.#last.then(() => this.#refresh(read, room))
     this.#last = turn.catch(() => {})
     return turn
   }
 
-  async #refresh(read: SessionRead, room: { left: number }): Promise<void> {
+  async #refresh(read: VectorsRead, room: { left: number }): Promise<void> {
     const { index } = read
     const before = this.#read
     if (!before) await this.#load()
@@ -141,7 +144,7 @@ export class SessionVectors {
     return wanted
   }
 
-  async #write(block: number, { index, seq }: SessionRead): Promise<void> {
+  async #write(block: number, { index, seq }: VectorsRead): Promise<void> {
     const extent = extentOf(block, index)
     const members = membersOf(block, index).map((id) => [id, this.of(id)] as const)
     const header: Header = [

@@ -1,5 +1,5 @@
 /** Whole numbers (from 0 to 2^53) in 7 bits a byte, the lowest first. */
-export function toVarints(numbers: readonly number[]): Uint8Array {
+export function toVarints(numbers: readonly number[]): Uint8Array<ArrayBuffer> {
   const bytes: number[] = []
   for (let rest of numbers) {
     for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest & 127) | 128)

@@ -22,7 +22,6 @@ const SESSIONS_AT_ONCE = 8
 
 /** A session whose vectors are searched. */
 export interface NearSession extends SessionRead {
-  readonly hidden: ReadonlySet<string>
   /** Absent: it is found by its words alone. */
   readonly vectors?: SessionVectors
 }

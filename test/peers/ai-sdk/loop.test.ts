@@ -2,6 +2,7 @@
 import { generateText, jsonSchema, stepCountIs, streamText, tool, type UIMessage } from 'ai'
 import { expect, it } from 'vitest'
 import {
+  aiSdkModel,
   appendUIMessages,
   compact,
   memoryLoop,
@@ -151,6 +152,22 @@ it('compacts when it is asked to, keeps the log, and goes on from there', async 
   await session.append({ role: 'user', content: 'And again?' })
   await generateText({ model, tools, stopWhen: stepCountIs(20), ...(await memoryLoop(session, { tools })) })
   for (const { prompt } of requests) expect(brokenRules(prompt as never)).toEqual([])
+})
+
+it('makes a model of the memory of a model of the SDK', async () => {
+  const session = sessionOf()
+  await session.append({ role: 'user', content: 'Hello.' })
+  const { model, requests } = scripted(() => ({ text: 'Hi.' }))
+  const events: object[] = []
+  for await (const event of aiSdkModel(model).complete({ context: await session.context() }))
+    events.push(event)
+  expect(events.at(-1)).toMatchObject({
+    type: 'finish',
+    reason: 'stop',
+    message: { role: 'assistant', content: 'Hi.' },
+    usage: { inputTokens: 1, outputTokens: 1 },
+  })
+  expect(JSON.stringify(requests[0]?.prompt)).toContain('Hello.')
 })
 
 it.runIf(MAJOR > 5)('runs a tool that the user approved, and writes what it gave once', async () => {

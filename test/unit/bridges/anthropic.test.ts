@@ -172,3 +172,22 @@ it('refuses what a document cannot hold, and says how large files are', async ()
   const shown = await tool.view({ path: '/memories' })
   expect(shown).toContain('1.5K\t/memories/a\n2K\t/memories/b')
 })
+
+it('refuses an edit that is not one, and paths that are none, in the words that models know', async () => {
+  const tool = handlersOver()
+  const path = '/memories/a.md'
+  await tool.create({ path: '/memories/./a.md', file_text: 'one\none' })
+  await tool.create({ path: '/memories/.hidden/b', file_text: 'b' })
+  await expect(tool.str_replace({ path, old_str: 'one', new_str: 'two' })).rejects.toThrow(
+    'No replacement was performed. Multiple occurrences of old_str `one` in lines: 1, 2. Please ensure it is unique',
+  )
+  for (const insert_line of [-1, 3, Number.NaN])
+    await expect(tool.insert({ path, insert_line, insert_text: 'x' })).rejects.toThrow(
+      `Invalid \`insert_line\` parameter: ${insert_line}. It should be within the range of lines of the file: [0, 2]`,
+    )
+  await tool.insert({ path, insert_line: 2, insert_text: 'end\n' })
+  expect(await tool.view({ path: '/memories/x/../a.md', view_range: [3, -1] })).toContain('     3\tend')
+  expect(await tool.view({ path: '/memories' })).not.toContain('.hidden')
+  for (const outside of ['/memoriesa.md', '/memories_backup/a.md'])
+    await expect(tool.view({ path: outside })).rejects.toThrow('Path must start with /memories')
+})

@@ -36,9 +36,17 @@ describe('an MCP client of a session', () => {
     const client = new Client({ name: 'test', version: '1' })
     const [here, there] = InMemoryTransport.createLinkedPair()
     const server = memoryMcpServer(session)
+    const sent: unknown[] = []
+    const send = there.send.bind(there)
+    there.send = (message) => {
+      sent.push(message)
+      return send(message)
+    }
     await Promise.all([server.connect(there), client.connect(here)])
     expect((await call(client, 'memory_finding', { text: 'The 9:40 is full.' })).isError).toBe(false)
     expect(await session.facts.list()).toHaveLength(1)
+    // What tells that the client is ready asks nothing.
+    expect(sent).toMatchObject([{ id: 0 }, { id: 1 }])
     await client.close()
     expect(server.transport).toBeUndefined()
   })

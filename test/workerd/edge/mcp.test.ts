@@ -169,7 +169,7 @@ describe('an MCP client of a session in a Durable Object', () => {
     ]) {
       const response = await post(session, body)
       expect(response.status).toBeLessThan(500)
-      expect(await response.json()).toMatchObject({ jsonrpc: '2.0' })
+      for (const answer of [await response.json()].flat()) expect(answer).toMatchObject({ jsonrpc: '2.0' })
     }
   })
 })

@@ -1,0 +1,7 @@
+export {
+  type MessageFormat,
+  plimsollHistory,
+  type ThreadHistory,
+  type ThreadItem,
+  type ThreadMessageLike,
+} from './history.ts'

@@ -1,0 +1,281 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { SessionObject } from '../../../src/edge/objects/session-object.ts'
+import { UserObject } from '../../../src/edge/objects/user-object.ts'
+import { type WordsBlock, WordsTable } from '../../../src/edge/rows/words-table.ts'
+import { webHost } from '../../../src/platform/web.ts'
+import { changeSessions, changeUsers } from './changed-settings.ts'
+import { rowsOf, sessionObject, userObject } from './rows.ts'
+import { said, World } from './world.ts'
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+interface Item {
+  readonly id: string
+  readonly text: string
+  readonly trust: string
+  readonly session_id: string
+  readonly as_of?: number
+}
+
+async function found(world: World, query: string, sessions: 'all' | readonly string[] = 'all') {
+  const { status, body } = await world.call('POST', '/v1/me/recall', { query, sessions })
+  if (status !== 200) throw new Error(`a recall is answered with ${status}: ${JSON.stringify(body)}`)
+  return (body as { items: readonly Item[] }).items
+}
+
+const idsOf = (items: readonly Item[]): readonly string[] => items.map(({ id }) => id)
+
+/** Does what a session owes, as if a minute had passed. */
+async function later(world: World, ...sessions: readonly string[]): Promise<void> {
+  const clock = vi.spyOn(webHost, 'now').mockImplementation(() => Date.now() + 60_000)
+  for (const session of sessions) await runDurableObjectAlarm(world.stub(session))
+  clock.mockRestore()
+}
+
+const words = async (world: World): Promise<string> => {
+  const { plimsoll_edge_words: state, plimsoll_edge_words_part: parts } = await rowsOf(userObject(world.user))
+  return `${state}${parts}`
+}
+
+/** Whether a word is in a block of what the user's object keeps. */
+function holds(world: World, word: string): Promise<boolean> {
+  return runInDurableObject(userObject(world.user), (_, { storage: { sql } }) => {
+    const made = sql.exec(`SELECT 1 FROM sqlite_master WHERE name = 'plimsoll_edge_words_part'`).toArray()
+    if (made.length === 0) return false
+    // Its units are varints: of ASCII, a byte each.
+    return sql
+      .exec('SELECT bytes FROM plimsoll_edge_words_part')
+      .toArray()
+      .some(({ bytes }) => new TextDecoder('latin1').decode(bytes as ArrayBuffer).includes(word))
+  })
+}
+
+/** A user whose sessions each said something of their own, which the user's object knows by now. */
+async function told(count: number): Promise<World> {
+  const world = new World()
+  const sessions = Array.from({ length: count }, (_, at) => `s${at}`)
+  for (const session of sessions) {
+    await world.create(session)
+    await world.append(session, said(`m-${session}`, `A zebra is in ${session} town.`))
+  }
+  await later(world, ...sessions)
+  return world
+}
+
+describe('words that a user’s object keeps', () => {
+  it('find what sessions said, and only those are called whose messages are found', async () => {
+    const world = await told(6)
+    for (let at = 0; at < 6; at++) await evictDurableObject(world.stub(`s${at}`))
+    const scope = vi.spyOn(SessionObject.prototype, 'scope')
+    const calls = vi.spyOn(SessionObject.prototype, 'call')
+    const before = Date.now()
+    const [item, ...others] = await found(world, 's3')
+    expect(item).toMatchObject({
+      id: 'm-s3',
+      session_id: 's3',
+      text: 'A zebra is in s3 town.',
+      trust: 'user',
+    })
+    expect(item?.as_of).toBeGreaterThan(0)
+    expect(item?.as_of).toBeLessThan(before + 60_000)
+    expect(others).toEqual([])
+    expect(scope.mock.calls.map(([{ sessionId }, { method }]) => [sessionId, method])).toEqual([
+      ['s3', 'entries'],
+    ])
+    expect(calls).not.toHaveBeenCalled()
+    expect(idsOf(await found(world, 'zebra', ['s1', 's4'])).toSorted()).toEqual(['m-s1', 'm-s4'])
+  })
+
+  it('are read in as many rows as there are blocks, and one a session', async () => {
+    const world = await told(3)
+    for (let from = 0; from < 150; from += 30)
+      await world.append(
+        's0',
+        ...Array.from({ length: 30 }, (_, at) => said(`n${from + at}`, `Number${from + at} is here.`)),
+      )
+    await later(world, 's0')
+    const reads = await runInDurableObject(userObject(world.user), async (_, { storage }) => {
+      const { sql } = storage
+      const prototype = Object.getPrototypeOf(sql) as SqlStorage
+      const { exec } = prototype
+      let read = 0
+      prototype.exec = function (this: SqlStorage, query, ...bindings) {
+        const cursor = exec.call(this, query, ...bindings)
+        if (this === sql && /edge_words/.test(query)) queueMicrotask(() => (read += cursor.rowsRead))
+        return cursor as never
+      }
+      const table = new WordsTable(storage)
+      const blocks = ['s0', 's1', 's2'].map((session) => table.of(session)?.blocks.length)
+      await Promise.resolve()
+      prototype.exec = exec
+      return { blocks, read }
+    })
+    // A scan reads the row behind those of its session too, if there is one.
+    expect(reads).toEqual({ blocks: [3, 1, 1], read: 3 + 5 + 2 })
+    expect(idsOf(await found(world, 'number0'))).toContain('n0')
+    expect(idsOf(await found(world, 'number149'))).toContain('n149')
+  })
+
+  it('are of a message once they are gathered; a session without any is read itself', async () => {
+    const world = new World()
+    await world.create('trip')
+    await world.append('trip', said('m1', 'A zebra is here.'))
+    expect(await found(world, 'zebra')).toMatchObject([{ id: 'm1' }])
+    expect((await found(world, 'zebra'))[0]?.as_of).toBeUndefined()
+    await later(world, 'trip')
+    await world.append('trip', said('m2', 'Another zebra came.'))
+    expect(idsOf(await found(world, 'zebra'))).toEqual(['m1'])
+    await later(world, 'trip')
+    expect(idsOf(await found(world, 'zebra')).toSorted()).toEqual(['m1', 'm2'])
+  })
+
+  it('are sent once for what is said meanwhile, in two requests', async () => {
+    const world = await told(1)
+    const state = vi.spyOn(UserObject.prototype, 'words')
+    const keep = vi.spyOn(UserObject.prototype, 'keepWords')
+    for (let at = 0; at < 5; at++) await world.append('s0', said(`n${at}`, `Number ${at}.`))
+    expect([state, keep].map(({ mock }) => mock.calls.length)).toEqual([0, 0])
+    await later(world, 's0')
+    expect([state, keep].map(({ mock }) => mock.calls.length)).toEqual([1, 1])
+  })
+
+  it('are gone when a message is forgotten, before that is answered', async () => {
+    const world = await told(2)
+    await world.append('s0', said('secret', 'The pelican knows.'))
+    await later(world, 's0')
+    expect(await holds(world, 'pelican')).toBe(true)
+    expect((await world.call('DELETE', '/v1/sessions/s0/messages/secret')).status).toBe(200)
+    expect(await holds(world, 'pelican')).toBe(false)
+    expect(await holds(world, 's1')).toBe(true)
+    // What is left is read from its session until it is kept again.
+    expect(idsOf(await found(world, 'zebra')).toSorted()).toEqual(['m-s0', 'm-s1'])
+    await later(world, 's0')
+    expect(await holds(world, 's0')).toBe(true)
+    expect(await holds(world, 'pelican')).toBe(false)
+    expect(await found(world, 'pelican')).toEqual([])
+  })
+
+  it('go by an alarm where the user’s object was not reached, or a replica forgot', async () => {
+    const world = await told(1)
+    await world.append('s0', said('secret', 'The pelican knows.'))
+    await later(world, 's0')
+    const settle = vi.spyOn(UserObject.prototype, 'settle').mockRejectedValue(new Error('out of order'))
+    const { body } = await world.call('DELETE', '/v1/sessions/s0/messages/secret')
+    expect(body).not.toMatchObject({ confirmed: true })
+    settle.mockRestore()
+    expect(await holds(world, 'pelican')).toBe(true)
+    await later(world, 's0')
+    expect(await holds(world, 'pelican')).toBe(false)
+  })
+
+  it('of what a rewind hides go with the next batch, and come back with an undo', async () => {
+    const world = await told(1)
+    await world.append('s0', said('late', 'The pelican knows.'))
+    await later(world, 's0')
+    await world.call('POST', '/v1/sessions/s0/rewind', { message: 'm-s0' })
+    await later(world, 's0')
+    expect(await holds(world, 'pelican')).toBe(false)
+    expect(await found(world, 'pelican')).toEqual([])
+    await world.call('POST', '/v1/sessions/s0/rewind', { undo: true })
+    await later(world, 's0')
+    expect(idsOf(await found(world, 'pelican'))[0]).toBe('late')
+  })
+
+  it('go with their session, and with their user', async () => {
+    const world = await told(3)
+    expect(await holds(world, 's1')).toBe(true)
+    await world.call('DELETE', '/v1/sessions/s1')
+    expect(await holds(world, 's1')).toBe(false)
+    expect(await words(world)).not.toContain('s1')
+    await world.call('DELETE', '/v1/me')
+    expect(await holds(world, 'zebra')).toBe(false)
+    expect(await words(world)).not.toContain('s0')
+  })
+
+  it('go to whoever takes a session over', async () => {
+    const guest = await World.guest()
+    await guest.create('trip')
+    await guest.append('trip', said('m1', 'A zebra is here.'))
+    await later(guest, 'trip')
+    const world = new World()
+    expect((await world.claim(guest.token)).status).toBe(200)
+    await later(world, 'trip')
+    expect(await holds(guest, 'zebra')).toBe(false)
+    expect(await holds(world, 'zebra')).toBe(true)
+  })
+
+  it('are none where anything is encrypted, or recall is not in use', async () => {
+    const secret = 'a secret that is long enough for tests'
+    await changeSessions((settings) => ({ ...settings, encryption: { secret } }))
+    await changeUsers((settings) => ({ ...settings, encryption: { secret } }))
+    const sealed = await told(1)
+    expect(await words(sealed)).toBe('undefinedundefined')
+    expect(idsOf(await found(sealed, 'zebra'))).toEqual(['m-s0'])
+    await changeSessions(({ memory, encryption: _, ...settings }) => ({
+      ...settings,
+      memory: { ...memory, use: (memory.use ?? []).filter(({ name }) => name !== 'recall') },
+    }))
+    const world = await told(1)
+    const owed = await runInDurableObject(sessionObject(world.user, 's0'), (_, { storage: { sql } }) =>
+      sql.exec(`SELECT kind FROM plimsoll_edge_work WHERE kind LIKE '%words'`).toArray(),
+    )
+    expect(owed).toEqual([])
+  })
+})
+
+describe('the table of words', () => {
+  const block = (more: Partial<WordsBlock>): WordsBlock => ({
+    sessionId: 'trip',
+    kind: '4/',
+    rewoundAt: 0,
+    from: 0,
+    to: 64,
+    seq: 10,
+    at: 1_000,
+    bytes: Uint8Array.of(1, 2, 3),
+    ...more,
+  })
+
+  const inTable = <Result>(work: (table: WordsTable) => Result): Promise<Result> =>
+    runInDurableObject(userObject(new World().user), (_, { storage }) => work(new WordsTable(storage)))
+
+  it('takes what goes on, in parts, and gives it as it was', async () => {
+    const long = new Uint8Array(700_000).map((_, at) => at % 251)
+    const got = await inTable((table) => {
+      const put = [
+        table.put(block({ at: 0 })),
+        table.of('trip') === undefined,
+        table.put(block({ from: 64, to: 100, seq: 12, bytes: long })),
+        table.put(block({ from: 64, to: 110, seq: 14, at: 2_000, bytes: long })),
+        table.put(block({ from: 128, to: 130 })),
+        table.put(block({ from: 64, to: 70, kind: '5/' })),
+        table.put(block({ from: 64, to: 70, rewoundAt: 9 })),
+      ]
+      return { put, state: table.state('trip'), of: table.of('trip') }
+    })
+    expect(got.put).toEqual([true, true, true, true, false, false, false])
+    expect(got.state).toEqual({ kind: '4/', size: 110, rewoundAt: 0 })
+    expect(got.of).toEqual({ kind: '4/', asOf: 2_000, blocks: [Uint8Array.of(1, 2, 3), long] })
+  })
+
+  it('drops what was read before something was forgotten, and takes none of it later', async () => {
+    const got = await inTable((table) => {
+      table.put(block({}))
+      table.drop({ sessionId: 'trip', seq: 9 })
+      const kept = table.of('trip') !== undefined
+      table.drop({ sessionId: 'trip', seq: 11 })
+      const dropped = table.of('trip') === undefined
+      const late = table.put(block({ seq: 10 }))
+      const next = table.put(block({ seq: 11 }))
+      table.drop({ sessionId: 'new', seq: 5 })
+      const first = table.put(block({ sessionId: 'new', seq: 4 }))
+      table.drop({ sessionId: 'new', seq: 3 })
+      const still = table.put(block({ sessionId: 'new', seq: 4 }))
+      return { kept, dropped, late, next, first, still }
+    })
+    expect(got).toEqual({ kept: true, dropped: true, late: false, next: true, first: false, still: false })
+  })
+})
