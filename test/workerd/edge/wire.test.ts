@@ -193,8 +193,7 @@ describe('a UI message stream', () => {
     const run = first.response.headers.get('Plimsoll-Run')
     await first.until(' leaves')
     await first.leave()
-    // What is gathered for a row is written after a quarter of a second.
-    await scheduler.wait(500)
+    // What is gathered for a row goes with it.
     await abortAllDurableObjects()
     await wire.call('the run', 'GET', `${CHAT}/${run}`)
     await wire.call('the run that was interrupted', 'GET', `${CHAT}/current`)
