@@ -8,6 +8,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { transform } from 'esbuild'
+import { parseSync } from 'vite'
 import manifest from '../package.json' with { type: 'json' }
 
 const IMPORTED = /(?:\bfrom\s*|\bimport\s*\(?\s*|\bURL\(\s*)['"](\.[^'"]+)['"]/g
@@ -25,12 +26,27 @@ function reached(entries: readonly string[], ending: string): ReadonlySet<string
   return seen
 }
 
+/** Without its comments, but those that bundlers read; esbuild leaves some that stand in classes. */
+function withoutComments(code: string): string {
+  const comments = parseSync('script.js', code).comments.filter(
+    ({ value, start }) => !/^\s*[@#]/.test(value) && !code.startsWith('#!', start),
+  )
+  return comments.reduceRight((rest, { start, end }) => {
+    const line = rest.lastIndexOf('\n', start - 1) + 1
+    const isAlone = rest.slice(line, start).trim() === '' && /^[ \t]*\n/.test(rest.slice(end))
+    return isAlone
+      ? rest.slice(0, line) + rest.slice(rest.indexOf('\n', end) + 1)
+      : rest.slice(0, start) + rest.slice(end)
+  }, code)
+}
+
 await Promise.all(
   globSync('dist/{src,test}/**/*.js').map(async (file) => {
     const code = await readFile(file, 'utf8')
     if (!/\/[/*]/.test(code)) return
     const bare = await transform(code, { format: 'esm', target: 'esnext', legalComments: 'none' })
-    if (bare.code !== code) await writeFile(file, bare.code)
+    const slim = withoutComments(bare.code)
+    if (slim !== code) await writeFile(file, slim)
   }),
 )
 const entries = Object.values(manifest.exports).filter((target) => typeof target !== 'string')
