@@ -110,6 +110,7 @@ function counting(store: Store, counts: { rows: number; reads: number }): Store 
         },
         attach: (attachment, at) => inner.attach(attachment, at),
         attachment: (id) => inner.attachment(id),
+        attached: (ids) => inner.attached(ids),
         derive: (row, seq) => inner.derive(row, seq),
         async derived(prefix, after) {
           const rows = await inner.derived(prefix, after)

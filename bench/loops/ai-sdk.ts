@@ -37,7 +37,8 @@ export const loops: readonly Loop[] = Object.keys(PACKAGES).map((major) => ({
       const session = memory.session({ userId: 'bench' })
       return async (user) => {
         await session.append({ role: 'user', content: user })
-        return (await memoryLoop(session, { tools })) as Given
+        // The same type, of two installations.
+        return (await memoryLoop(session, { tools: tools as never })) as Given
       }
     }),
     theirs: [

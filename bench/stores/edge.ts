@@ -111,7 +111,7 @@ async function count(
     counts.push(await take())
   }
   const middleAndMost = (key: keyof Counts): [number, number] => {
-    const values = counts.map((one) => one[key])
+    const values = counts.map((one) => one[key] ?? 0)
     return [median(values), Math.max(...values)]
   }
   return {
