@@ -26,7 +26,7 @@ function reached(entries: readonly string[], ending: string): ReadonlySet<string
   return seen
 }
 
-/** Without its comments, but those that bundlers read; esbuild leaves some that stand in classes. */
+/** Without its comments, but those that bundlers read; esbuild leaves some within classes. */
 function withoutComments(code: string): string {
   const comments = parseSync('script.js', code).comments.filter(
     ({ value, start }) => !/^\s*[@#]/.test(value) && !code.startsWith('#!', start),
