@@ -1,17 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseOpenAIResponse, toOpenAIResponses } from '../../src/render/openai-responses.ts'
-import {
-  assistant,
-  block,
-  call,
-  contextOf,
-  memory,
-  result,
-  searchTool,
-  system,
-  tail,
-  user,
-} from './samples.ts'
+import { assistant, block, call, contextOf, ofEachKind, result, searchTool, system, user } from './samples.ts'
 
 const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'opaque' }
 const compaction = { type: 'compaction', id: 'cmp_1', encrypted_content: 'opaque' }
@@ -89,23 +78,13 @@ describe('toOpenAIResponses', () => {
   })
 
   it('marks at most four places, none of them the tail or what the assistant says', () => {
-    const blocks = [
-      system('S'),
-      memory('M'),
-      user('1'),
-      assistant('2'),
-      user('3'),
-      assistant([call('c')]),
-      result('c', '4'),
-      tail('T'),
-    ]
-    const { input, prompt_cache_options } = toOpenAIResponses(contextOf(blocks), { cache: true })
+    const { input, prompt_cache_options } = toOpenAIResponses(contextOf(ofEachKind), { cache: true })
     const marked = input.flatMap((item) =>
       JSON.stringify(item).includes('breakpoint') ? [JSON.stringify(item)] : [],
     )
     expect(marked.map((item) => /"text":"(.)"/.exec(item)?.[1])).toEqual(['S', 'M', '3', '4'])
     expect(prompt_cache_options).toEqual({ mode: 'explicit' })
-    expect(JSON.stringify(toOpenAIResponses(contextOf(blocks)))).not.toContain('prompt_cache')
+    expect(JSON.stringify(toOpenAIResponses(contextOf(ofEachKind)))).not.toContain('prompt_cache')
   })
 })
 

@@ -10,6 +10,7 @@ import {
   call,
   contextOf,
   memory,
+  ofEachKind,
   result,
   searchTool,
   system,
@@ -138,17 +139,7 @@ describe('toOpenAI', () => {
 })
 
 describe('toOpenAI with marks', () => {
-  const blocks = [
-    system('S'),
-    memory('M'),
-    user('1'),
-    assistant('2'),
-    user('3'),
-    assistant([call('c')]),
-    result('c', '4'),
-    tail('T'),
-  ]
-  const marked = toOpenAI(contextOf(blocks), { cache: true })
+  const marked = toOpenAI(contextOf(ofEachKind), { cache: true })
   const textsOf = (messages: readonly object[]) =>
     JSON.parse(JSON.stringify(messages), (key, value) =>
       key === 'content' && Array.isArray(value) ? value.map(({ text }) => text).join('') : value,
@@ -163,7 +154,7 @@ describe('toOpenAI with marks', () => {
   })
 
   it('says the same as without, and nothing of marks without', () => {
-    const plain = toOpenAI(contextOf(blocks))
+    const plain = toOpenAI(contextOf(ofEachKind))
     expect(textsOf(marked.messages)).toEqual(plain.messages)
     expect(JSON.stringify(plain)).not.toContain('prompt_cache')
   })
@@ -171,13 +162,15 @@ describe('toOpenAI with marks', () => {
   it('only moves marks from call to call', () => {
     const unmarked = (request: object) =>
       JSON.stringify(request).replaceAll(',"prompt_cache_breakpoint":{"mode":"explicit"}', '')
-    const before = toOpenAI(contextOf(blocks.slice(0, 5)), { cache: true })
+    const before = toOpenAI(contextOf(ofEachKind.slice(0, 5)), { cache: true })
     const grown = marked.messages.slice(0, before.messages.length)
     expect(unmarked(grown)).toBe(unmarked(before.messages))
   })
 
   it('refuses options that it does not know', () => {
-    expect(() => toOpenAI(contextOf(blocks), { ttl: '30m' } as never)).toThrow(/^toOpenAI: ttl is no option/)
+    expect(() => toOpenAI(contextOf(ofEachKind), { ttl: '30m' } as never)).toThrow(
+      /^toOpenAI: ttl is no option/,
+    )
   })
 })
 

@@ -26,6 +26,18 @@ export const call = (id: string, input: Json = {}, name = 'search'): Part => ({
 export const result = (callId: string, output: Json, isError?: boolean): Block =>
   block('tool', [{ type: 'tool-result', callId, output, ...(isError !== undefined && { isError }) }])
 
+/** Blocks of each section and role, with a step that is whole. */
+export const ofEachKind: readonly Block[] = [
+  system('S'),
+  memory('M'),
+  user('1'),
+  assistant('2'),
+  user('3'),
+  assistant([call('c')]),
+  result('c', '4'),
+  tail('T'),
+]
+
 export function contextOf(blocks: readonly Block[], tools?: readonly ToolSpec[]): Context {
   return {
     lane: 'lane',
