@@ -8,7 +8,7 @@ export const ENGINE_SIZE = 'plimsoll recall, without a stemmer'
 
 const ENGINE = `export { RecallIndex } from '../src/features/recall/recall-index.ts'
   export { rank } from '../src/features/recall/rank.ts'
-  export { termsOf } from '../src/features/recall/terms.ts'`
+  export { termsOf } from '../src/features/recall/message-terms.ts'`
 const STEMMER = `export { englishStemmer } from '../src/stemmer.ts'`
 
 const PROGRAMS: readonly Program[] = [
