@@ -91,10 +91,7 @@ export interface SessionPart<S extends Shape = Shape> {
   readonly write?: WritePart<S>
   readonly show?: ShowPart<unknown, S>
   readonly cut?: CutPart
-  /**
-   * Called before the session's first call, where a forget of its user is owed: empties what is the
-   * feature's.
-   */
+  /** Before the first call, where a forget of its user is owed: empties what is the feature's. */
   settle?(): Promise<void>
   /** Made once for each lane of the session. At most one feature has it. */
   cover?(lane: Lane): Cover
@@ -329,11 +326,7 @@ export interface KernelSession {
   run<Value>(work: () => Promise<Value>): Promise<Value>
   /** Lists the session with its user, unless it is listed. */
   register(): Promise<void>
-  /**
-   * As `append`, under the name of another operation, and from inside a call that runs.
-   *
-   * @param beside what is written in the same commit, by the name of its op
-   */
+  /** As `append`, from inside a call that runs; `beside`, by the op's name, in the same commit. */
   append(
     operation: string,
     input: MessageInput | readonly MessageInput[],
