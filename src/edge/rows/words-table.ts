@@ -82,7 +82,8 @@ export class WordsTable {
       kind,
       to,
       rewoundAt,
-      seq,
+      // Of the first block, which was read before all others: what is forgotten may be in it.
+      from > 0 && row ? row.seq : seq,
       at,
       row?.forgot ?? 0,
     )
