@@ -111,7 +111,7 @@ const FORGOTTEN_WORDS = 'forgotten-words'
 /** In which most replicas have told what they pushed themselves. */
 const NOTES_MS = 5_000
 /** For how long what is said is gathered before the user's object gets its words. */
-const WORDS_MS = 15_000
+const WORDS_MS = 120_000
 /** When words are dropped that the call did not see to which forgot them. */
 const FORGOTTEN_MS = 1_000
 const DAY_MS = 86_400_000
