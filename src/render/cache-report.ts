@@ -89,7 +89,8 @@ export function cacheReport(context: Context, reply: CacheReply, before?: Contex
   const diagnosis = diagnosisIn(reply)
   const said = { predicted, reported, expected, ...(diagnosis !== undefined && { diagnosis }) }
   if (reported.cached < expected - most) {
-    const cause = CAUSES[diagnosis ?? ''] ?? (expected < LEAST ? 'small' : 'unknown')
+    const known = diagnosis !== undefined && Object.hasOwn(CAUSES, diagnosis) ? CAUSES[diagnosis] : undefined
+    const cause = known ?? (expected < LEAST ? 'small' : 'unknown')
     return { status: 'miss', cause, ...said }
   }
   const { epoch } = context.receipt

@@ -1,6 +1,8 @@
 import { checkMessage } from '../kernel/log/check-message.ts'
 import { lowerTrust, sealMessage } from '../kernel/log/message.ts'
 import { hashJson } from '../kernel/text/hash.ts'
+import { checkId } from '../kernel/text/json.ts'
+import { headOf } from '../kernel/text/text.ts'
 import { headerOf, sessionLine } from '../operations/transfer/export.ts'
 import type { TransferLine } from '../operations/transfer/format.ts'
 import { webHost } from '../platform/web.ts'
@@ -52,9 +54,25 @@ const TIMES = ['timestamp', 'createdAt', 'created_at', 'time', 'date'] as const
  * What is below counts seconds, not milliseconds: as milliseconds it would be before April 1970.
  */
 const LEAST_MS = 1e10
+/** Characters of a title; of a longer one that many are kept. */
+const MOST_TITLE = 200
 
 /** Contract: what a message of another program says, in order. Throws what is wrong with it. */
 export type ForeignReader = (value: unknown) => readonly MessageInput[]
+
+/** A title that a memory takes: no longer than that, and without halves of characters. */
+function titleOf(title: string): string {
+  return headOf(title.replace(/\p{Cs}/gu, '\ufffd'), MOST_TITLE)
+}
+
+/** The id of a session, or one made of it where no memory would take it. */
+function takenId(id: string): string {
+  try {
+    return checkId('import', 'sessionId', id)
+  } catch {
+    return `import/${hashJson(JSON.stringify(id))}`
+  }
+}
 
 /**
  * Conversations of other programs as the lines of an export. Ids are their own, or made of content
@@ -69,7 +87,8 @@ export async function* foreignLines(
 ): AsyncGenerator<TransferLine> {
   yield headerOf('user', TRANSFER_PARTS)
   yield { type: 'user' }
-  for await (const { sessionId, title = '', messages } of sessions) {
+  for await (const { sessionId: own, title = '', messages } of sessions) {
+    const sessionId = takenId(own)
     const taken = new Set<string>()
     let seq = 0
     let place = 0
@@ -95,7 +114,7 @@ export async function* foreignLines(
       }
       for (const { id, ...body } of found) {
         time = body.createdAt
-        if (seq++ === 0) yield sessionLine(sessionId, { title: title.slice(0, 200), createdAt: time })
+        if (seq++ === 0) yield sessionLine(sessionId, { title: titleOf(title), createdAt: time })
         const round = body.role === 'user' ? id : (shown.at(-1)?.round ?? id)
         yield { type: 'message', seq, opId: id, round, id, message: body as unknown as Json }
         taken.add(id)
@@ -137,7 +156,8 @@ export function readForeign(value: unknown): readonly MessageInput[] {
   if (isClaudeMessage(value)) return timed(claudeMessages(value), timeIn(value))
   const [found, around] = unwrapped(value)
   const name = String(found.role ?? around.role ?? around.type ?? found.type ?? '')
-  const known = ROLES[name.toLowerCase()] ?? name.toLowerCase()
+  const given = name.toLowerCase()
+  const known = (Object.hasOwn(ROLES, given) && ROLES[given]) || given
   const content = found.content ?? found.text ?? found.message ?? null
   const isSilent = content === null && (found.tool_calls || found.reasoning_content)
   if (typeof content !== 'string' && !Array.isArray(content) && !isSilent)

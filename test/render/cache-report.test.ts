@@ -86,6 +86,7 @@ describe('cacheReport', () => {
       'settings',
       'verbosity_changed',
     ],
+    [{ prompt_cache_diagnostics: { type: 'cache_miss', reason: 'constructor' } }, 'unknown', 'constructor'],
     [
       { prompt_cache_diagnostics: { type: 'comparison_response_not_found' } },
       'unknown',

@@ -142,6 +142,7 @@ export function memoryHandlers({ profile }: MemoryFiles): MemoryHandlers {
       return `File created successfully at: ${path}`
     },
     async str_replace({ path, old_str, new_str }) {
+      checkTexts({ old_str, new_str })
       let at = 0
       const text = await edit(path, (before) => {
         const places = before.split('\n').flatMap((line, index) => (line.includes(old_str) ? index + 1 : []))
@@ -163,9 +164,10 @@ export function memoryHandlers({ profile }: MemoryFiles): MemoryHandlers {
       return `The memory file has been edited. Here is the snippet showing the change (with line numbers):\n${shown}`
     },
     async insert({ path, insert_line, insert_text }) {
+      checkTexts({ insert_text })
       await edit(path, (before) => {
         const lines = before.split('\n')
-        if (!(insert_line >= 0 && insert_line <= lines.length))
+        if (!(Number.isInteger(insert_line) && insert_line >= 0 && insert_line <= lines.length))
           throw refused(
             'ERR_INVALID_ARGUMENT',
             `Invalid \`insert_line\` parameter: ${insert_line}. It should be within the range of lines of the file: [0, ${lines.length}]`,
@@ -262,6 +264,13 @@ function exists(path: string): PlimsollError {
 
 function absent(path: string, more = ''): PlimsollError {
   return refused('ERR_NOT_FOUND', `The path ${path} does not exist${more}`)
+}
+
+/** A model may leave a field out, whatever the tool's schema says. @throws ERR_INVALID_ARGUMENT */
+function checkTexts(fields: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(fields))
+    if (typeof value !== 'string')
+      throw refused('ERR_INVALID_ARGUMENT', `Invalid \`${name}\` parameter: it must be a text`)
 }
 
 function refused(

@@ -191,3 +191,17 @@ it('refuses an edit that is not one, and paths that are none, in the words that 
   for (const outside of ['/memoriesa.md', '/memories_backup/a.md'])
     await expect(tool.view({ path: outside })).rejects.toThrow('Path must start with /memories')
 })
+
+it('changes no file for a command that lacks a field, or has one of another kind', async () => {
+  const handlers = handlersOver()
+  const path = '/memories/a'
+  await handlers.create({ path, file_text: 'one undefined' })
+  const asked = [
+    () => handlers.str_replace({ path, old_str: 'one' } as never),
+    () => handlers.str_replace({ path, new_str: 'two' } as never),
+    () => handlers.insert({ path, insert_line: 0 } as never),
+    () => handlers.insert({ path, insert_line: 0.5, insert_text: 'two' }),
+  ]
+  for (const ask of asked) await expect(ask()).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
+  expect(await handlers.view({ path })).toContain('one undefined')
+})

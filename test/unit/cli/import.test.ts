@@ -69,6 +69,21 @@ describe('plimsoll import', () => {
     expect((await plimsoll(['import', '-', '--session', 'trip'], { '-': file })).out).toBe(out)
   })
 
+  test('gives sessions titles and ids that a memory takes, whatever the file calls them', async () => {
+    const messages = [{ role: 'user', content: 'Hi.' }]
+    const file = JSON.stringify([
+      { id: 'long', title: 'T😀'.repeat(90), messages },
+      { id: 'half', title: 'half \ud83d of one', messages },
+      { id: 'x'.repeat(300), title: 'an id that is too long', messages },
+      { id: 'good', title: 'Rain', messages },
+    ])
+    const files = { 'all.json': file }
+    const { status, out, err } = await plimsoll(['import', 'all.json'], files)
+    expect([status, err]).toEqual([0, 'plimsoll: 4 messages of 4 sessions, 0 left out\n'])
+    expect(Object.keys(await imported(out))).toEqual(expect.arrayContaining(['good', 'half', 'long']))
+    expect((await plimsoll(['import', 'all.json', '--dry-run'], files)).status).toBe(0)
+  })
+
   test('takes a file of one user in the shapes of others, with calls and results', async () => {
     const openai = [
       { role: 'user', content: 'How is the weather?' },
