@@ -57,19 +57,21 @@ const LEAST = 1_024
 const APART = 0.1
 const ROUNDED = 256
 
-const CAUSES: { readonly [diagnosis: string]: CacheCause } = {
-  model_changed: 'model',
-  tools_changed: 'tools',
-  system_changed: 'system',
-  messages_changed: 'messages',
-  input_changed: 'messages',
-  context_compacted: 'compacted',
-  prompt_cache_key_changed: 'settings',
-  text_format_changed: 'settings',
-  reasoning_effort_changed: 'settings',
-  verbosity_changed: 'settings',
-  service_tier_changed: 'settings',
-}
+const CAUSES: ReadonlyMap<string | undefined, CacheCause> = new Map(
+  Object.entries({
+    model_changed: 'model',
+    tools_changed: 'tools',
+    system_changed: 'system',
+    messages_changed: 'messages',
+    input_changed: 'messages',
+    context_compacted: 'compacted',
+    prompt_cache_key_changed: 'settings',
+    text_format_changed: 'settings',
+    reasoning_effort_changed: 'settings',
+    verbosity_changed: 'settings',
+    service_tier_changed: 'settings',
+  } as const),
+)
 
 /**
  * Compares what a provider says that it read from its cache with what the context shares with the
@@ -89,8 +91,7 @@ export function cacheReport(context: Context, reply: CacheReply, before?: Contex
   const diagnosis = diagnosisIn(reply)
   const said = { predicted, reported, expected, ...(diagnosis !== undefined && { diagnosis }) }
   if (reported.cached < expected - most) {
-    const known = diagnosis !== undefined && Object.hasOwn(CAUSES, diagnosis) ? CAUSES[diagnosis] : undefined
-    const cause = known ?? (expected < LEAST ? 'small' : 'unknown')
+    const cause = CAUSES.get(diagnosis) ?? (expected < LEAST ? 'small' : 'unknown')
     return { status: 'miss', cause, ...said }
   }
   const { epoch } = context.receipt

@@ -37,17 +37,19 @@ export interface ForeignMessage {
 export type LeftOut = (line: number, error: unknown) => void
 
 /** What other programs call a role. */
-const ROLES: { readonly [name: string]: string } = {
-  human: 'user',
-  ai: 'assistant',
-  bot: 'assistant',
-  model: 'assistant',
-  aimessage: 'assistant',
-  humanmessage: 'user',
-  systemmessage: 'system',
-  toolmessage: 'tool',
-  functionmessage: 'tool',
-}
+const ROLES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    human: 'user',
+    ai: 'assistant',
+    bot: 'assistant',
+    model: 'assistant',
+    aimessage: 'assistant',
+    humanmessage: 'user',
+    systemmessage: 'system',
+    toolmessage: 'tool',
+    functionmessage: 'tool',
+  }),
+)
 /** Fields in which they say when: the first that is there. */
 const TIMES = ['timestamp', 'createdAt', 'created_at', 'time', 'date'] as const
 /**
@@ -156,8 +158,7 @@ export function readForeign(value: unknown): readonly MessageInput[] {
   if (isClaudeMessage(value)) return timed(claudeMessages(value), timeIn(value))
   const [found, around] = unwrapped(value)
   const name = String(found.role ?? around.role ?? around.type ?? found.type ?? '')
-  const given = name.toLowerCase()
-  const known = (Object.hasOwn(ROLES, given) && ROLES[given]) || given
+  const known = ROLES.get(name.toLowerCase()) ?? name.toLowerCase()
   const content = found.content ?? found.text ?? found.message ?? null
   const isSilent = content === null && (found.tool_calls || found.reasoning_content)
   if (typeof content !== 'string' && !Array.isArray(content) && !isSilent)

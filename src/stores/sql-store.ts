@@ -1,4 +1,5 @@
 import { PlimsollError } from '../ports/errors.ts'
+import { joinedBytes } from '../ports/joined-bytes.ts'
 import { type IndexEntry, idIn, type Name, type OpResult, type Scope, type SealedOp } from '../ports/op.ts'
 import { scopeName, scopeNamed } from '../ports/scope-name.ts'
 import {
@@ -696,15 +697,13 @@ class SqlScope implements ScopeStore {
     const parts = this.#database
       .all('SELECT content FROM plimsoll_part WHERE owner = ? ORDER BY part', owner)
       .map(({ content }) => new Uint8Array(content as ArrayBuffer))
-    const found = parts.reduce((sum, { length }) => sum + length, 0)
-    if (found !== size)
-      throw new PlimsollError('ERR_STORAGE', `${this.#database.name}: ${owner} has ${found} of ${size} bytes`)
-    const bytes = new Uint8Array(size)
-    let at = 0
-    for (const part of parts) {
-      bytes.set(part, at)
-      at += part.length
-    }
+    const bytes = joinedBytes(parts)
+    const { length } = bytes
+    if (length !== size)
+      throw new PlimsollError(
+        'ERR_STORAGE',
+        `${this.#database.name}: ${owner} has ${length} of ${size} bytes`,
+      )
     return bytes
   }
 

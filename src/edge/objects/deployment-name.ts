@@ -9,6 +9,3 @@ export const DEPLOYMENT = 'deployment'
 export function tenantName(tenant: string): string {
   return `tenant.${base64url(sha256(utf8ToBytes(tenant)))}`
 }
-
-/** What an object takes in advance of a wider budget, in what one of its askers takes of it. */
-export const ASKERS_A_LEASE = 4

@@ -1,13 +1,12 @@
 import { DurableObject } from 'cloudflare:workers'
 import { webHost } from '../../platform/web.ts'
 import type { ErrorCode } from '../../ports/errors.ts'
-import { callObject } from '../replica/call-object.ts'
 import { answerRefusals } from '../replica/refusal.ts'
 import { PARTS, type Part, PartHealth, type PartState } from '../rows/part-health.ts'
 import { TokenBuckets } from '../rows/token-buckets.ts'
-import { type Ask, TokenLease } from '../rows/token-lease.ts'
+import type { Ask } from '../rows/token-lease.ts'
 import type { EdgeBindings } from './bindings.ts'
-import { ASKERS_A_LEASE, DEPLOYMENT } from './deployment-name.ts'
+import { DEPLOYMENT } from './deployment-name.ts'
 import {
   type DeploymentSettings,
   deploymentBudgets,
@@ -16,6 +15,7 @@ import {
   type TenantBudgets,
   tenantBuckets,
 } from './settings.ts'
+import { widerBudget } from './wider-budget.ts'
 
 /**
  * What a deployment has once: a budget over all of its users, and what their objects say of models,
@@ -60,16 +60,7 @@ export abstract class DeploymentObject<Env = EdgeBindings> extends DurableObject
 
   async #leaseOf(tenant: TenantBudgets, ask: Ask): Promise<number> {
     const { DEPLOYMENT: deployments } = this.env as EdgeBindings
-    const wider =
-      deployments &&
-      new TokenLease(this.ctx.storage, ask.wanted * ASKERS_A_LEASE, (asked) =>
-        callObject(
-          () => deployments.getByName(DEPLOYMENT),
-          webHost,
-          'budget',
-          (object) => object.lease(asked),
-        ),
-      )
+    const wider = deployments && widerBudget(this.ctx.storage, ask, () => deployments.getByName(DEPLOYMENT))
     return grantedOf(this.#bucketsOf(tenant), 'tenantModelTokens', ask, wider)
   }
 

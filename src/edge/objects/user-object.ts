@@ -50,7 +50,7 @@ import { NO_SEAL, newSealKey, openSeal, rewrapSealKey } from '../rows/object-sea
 import { rewrite } from '../rows/rewrite.ts'
 import type { SessionScope } from '../rows/session-record.ts'
 import { TokenBuckets } from '../rows/token-buckets.ts'
-import { type Ask, TokenLease } from '../rows/token-lease.ts'
+import type { Ask } from '../rows/token-lease.ts'
 import { type ForgottenWords, type WordsBlock, type WordsState, WordsTable } from '../rows/words-table.ts'
 import { objectAlarms } from '../work/alarms.ts'
 import { WorkQueue } from '../work/work-queue.ts'
@@ -58,7 +58,7 @@ import { type Answer, answer } from './answer.ts'
 import type { EdgeBindings } from './bindings.ts'
 import type { BriefBudget } from './brief-budget.ts'
 import { CipherHome } from './cipher-home.ts'
-import { ASKERS_A_LEASE, DEPLOYMENT, tenantName } from './deployment-name.ts'
+import { DEPLOYMENT, tenantName } from './deployment-name.ts'
 import type { DeploymentObject } from './deployment-object.ts'
 import { type ObjectStore, objectStore, secretsOf } from './encryption.ts'
 import { Failures, reportTo } from './failures.ts'
@@ -80,6 +80,7 @@ import {
 } from './settings.ts'
 import { type ImportAnswer, type ImportCall, importLines, lineStream } from './transfer.ts'
 import { type UserCallInput, type UserCallName, type UserMemory, userCalls } from './user-calls.ts'
+import { widerBudget } from './wider-budget.ts'
 
 /** Calls after which the sessions' copies are old. */
 const CHANGES: ReadonlySet<UserCallName> = new Set([
@@ -422,12 +423,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     const { DEPLOYMENT: deployments } = this.env
     const tenant = this.#tenantOf(scope)
     const stub = tenant?.stub ?? (deployments && (() => deployments.getByName(DEPLOYMENT)))
-    // As much again as a session takes, several times: one object answers all users.
-    const wider =
-      stub &&
-      new TokenLease(this.ctx.storage, ask.wanted * ASKERS_A_LEASE, (asked) =>
-        callObject(stub, webHost, 'budget', (object) => object.lease(asked, tenant?.budgets)),
-      )
+    const wider = stub && widerBudget(this.ctx.storage, ask, stub, tenant?.budgets)
     return grantedOf(buckets, 'userModelTokens', ask, wider)
   }
 

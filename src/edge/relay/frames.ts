@@ -3,6 +3,7 @@
  * directions text is JSON; bytes are of the chat's stream to the Worker, and of a fetched body to
  * the object.
  */
+import { joinedBytes } from '../../ports/joined-bytes.ts'
 
 /** Header of the upgrade by which a Worker offers a relay: its id. The Worker alone sets it. */
 export const RELAY_HEADER = 'Plimsoll-Relay'
@@ -45,15 +46,9 @@ const NUMBER_BYTES = 4
 
 /** Bytes of the body of request `n`. */
 export function bodyFrame(n: number, pieces: readonly Uint8Array[]): ArrayBuffer {
-  const size = pieces.reduce((sum, { length }) => sum + length, 0)
-  const frame = new Uint8Array(NUMBER_BYTES + size)
-  new DataView(frame.buffer).setUint32(0, n)
-  let at = NUMBER_BYTES
-  for (const piece of pieces) {
-    frame.set(piece, at)
-    at += piece.length
-  }
-  return frame.buffer
+  const number = new Uint8Array(NUMBER_BYTES)
+  new DataView(number.buffer).setUint32(0, n)
+  return joinedBytes([number, ...pieces]).buffer
 }
 
 export function readBodyFrame(frame: ArrayBuffer): { readonly n: number; readonly bytes: Uint8Array } {

@@ -1,3 +1,4 @@
+import { joinedBytes } from '../../ports/joined-bytes.ts'
 import { partsOfBytes } from '../../stores/parts.ts'
 import type { SqlStorageLike } from '../../stores/sql-schema.ts'
 import { EdgeTables } from './edge-tables.ts'
@@ -138,7 +139,7 @@ export class WordsTable {
         ...(blocks.get(block as number) ?? []),
         new Uint8Array(bytes as ArrayBuffer),
       ])
-    return { kind: row.kind, blocks: [...blocks.values()].map(concatenated), asOf: row.at }
+    return { kind: row.kind, blocks: [...blocks.values()].map(joinedBytes), asOf: row.at }
   }
 
   #row(session: string) {
@@ -158,14 +159,4 @@ export class WordsTable {
   #removeFrom(session: string, block: number): void {
     this.#tables.run('DELETE FROM plimsoll_edge_words_part WHERE session = ? AND block >= ?', session, block)
   }
-}
-
-function concatenated(parts: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
-  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    all.set(part, at)
-    at += part.length
-  }
-  return all
 }

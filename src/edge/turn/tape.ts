@@ -1,4 +1,5 @@
 import type { Host } from '../../ports/host.ts'
+import { joinedBytes } from '../../ports/joined-bytes.ts'
 import { type Deferred, deferred } from './deferred.ts'
 import type { RunEnd, RunTables } from './run-tables.ts'
 
@@ -138,12 +139,7 @@ export class RunTape implements TapeSource {
   }
 
   #joined(): Uint8Array<ArrayBuffer> {
-    const joined = new Uint8Array(this.#waiting)
-    let at = 0
-    for (const piece of this.#pieces) {
-      joined.set(piece, at)
-      at += piece.length
-    }
+    const joined = joinedBytes(this.#pieces)
     this.#pieces = [joined]
     return joined
   }

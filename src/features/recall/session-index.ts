@@ -8,7 +8,7 @@ import type { Stemmer } from '../../ports/stemmer.ts'
 import type { DerivedRow, LogRow, ScopeStore } from '../../ports/store.ts'
 import { PASSAGE } from './message-terms.ts'
 import { RecallIndex } from './recall-index.ts'
-import { toVarints, Varints } from './varints.ts'
+import { toVarints, unitsOf, Varints } from './varints.ts'
 
 /**
  * Messages that one block holds, and as many more as belong to the op that the last of them came
@@ -263,7 +263,7 @@ function placeOf(key: string): number {
 
 /** What a block begins with: how its terms were made, and the seq of the op that it ends with. */
 function headerOf(id: string, seq: number): Uint8Array {
-  return toVarints([id.length, ...Array.from({ length: id.length }, (_, at) => id.charCodeAt(at)), seq])
+  return toVarints([...unitsOf(id), seq])
 }
 
 function headerIn(bytes: Uint8Array): { readonly kind: string; readonly seq: number } {

@@ -1,10 +1,11 @@
 import { messageIn } from '../../kernel/log/bodies.ts'
+import { joinedBytes } from '../../ports/joined-bytes.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { passagesOf } from './passages.ts'
 import type { RecallIndex } from './recall-index.ts'
 import { recallText } from './recall-text.ts'
 import type { SessionRead } from './session-index.ts'
-import { toVarints, Varints } from './varints.ts'
+import { toVarints, unitsOf, Varints } from './varints.ts'
 import { type Embed, TEXTS, type Vector } from './vector.ts'
 
 /** Version of what is kept, and of the texts that vectors are made of. */
@@ -152,16 +153,11 @@ export class SessionVectors {
       extent,
       members.map(([id, vectors]) => [id, vectors.length, vectors[0]?.length ?? 0]),
     ]
-    const text = JSON.stringify(header)
-    const head = toVarints([text.length, ...Array.from(text, (_, at) => text.charCodeAt(at))])
     const vectors = members.flatMap(([, all]) => all)
-    const bytes = new Uint8Array(head.length + vectors.reduce((sum, { length }) => sum + length, 0))
-    bytes.set(head)
-    let at = head.length
-    for (const vector of vectors) {
-      bytes.set(new Uint8Array(vector.buffer, vector.byteOffset, vector.length), at)
-      at += vector.length
-    }
+    const bytes = joinedBytes([
+      toVarints(unitsOf(JSON.stringify(header))),
+      ...vectors.map(({ buffer, byteOffset, length }) => new Uint8Array(buffer, byteOffset, length)),
+    ])
     const key = `${PREFIX}${String(block).padStart(DIGITS, '0')}`
     // What was forgotten meanwhile must not come back with a block.
     if (await this.#parts.store.derive({ key, bytes }, seq)) this.#kept.set(block, extent)

@@ -8,6 +8,11 @@ export function toVarints(numbers: readonly number[]): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(bytes)
 }
 
+/** A text as numbers: its length, then its UTF-16 units. */
+export function unitsOf(text: string): readonly number[] {
+  return [text.length, ...Array.from({ length: text.length }, (_, at) => text.charCodeAt(at))]
+}
+
 /** Units of a text that are put together at once: engines take few arguments more. */
 const AT_ONCE = 4_096
 
@@ -32,7 +37,7 @@ export class Varints {
     return value
   }
 
-  /** A text: its length, then its UTF-16 units. */
+  /** A text, as {@link unitsOf} gives it. */
   text(): string {
     const parts: string[] = []
     for (let left = this.next(); left > 0; left -= AT_ONCE)

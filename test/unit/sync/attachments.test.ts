@@ -40,9 +40,8 @@ async function attach(store: Store, ...all: readonly Attachment[]): Promise<void
   await scope.close()
 }
 
-/** A device that is paused, with a message whose picture it could not fetch yet. */
-async function wanting(): Promise<ReturnType<typeof device>> {
-  const home = new TestHome()
+/** A device with a message whose picture it could not fetch yet. */
+async function wanting(home = new TestHome()): Promise<ReturnType<typeof device>> {
   const [one, two] = [device(home), device(home)]
   await attach(one.store, picture('p'))
   await write(one.store, [naming('m1', 'p')])
@@ -50,6 +49,11 @@ async function wanting(): Promise<ReturnType<typeof device>> {
   two.link.attachment = offline
   two.store.follow(TRIP)
   await vi.waitFor(async () => expect(await idsOf(two.base)).toEqual(['m1']))
+  return two
+}
+
+async function pausedWanting(): Promise<ReturnType<typeof device>> {
+  const two = await wanting()
   two.store.pause()
   return two
 }
@@ -173,13 +177,7 @@ test('bytes that cannot be fetched hold up nothing, and are asked for again late
 
 test('a device that ends before it has fetched all goes on when it starts again', async () => {
   const home = new TestHome()
-  const [one, two] = [device(home), device(home)]
-  await attach(one.store, picture('p'))
-  await write(one.store, [naming('m1', 'p')])
-  await one.store.settled()
-  two.link.attachment = offline
-  two.store.follow(TRIP)
-  await vi.waitFor(async () => expect(await idsOf(two.base)).toEqual(['m1']))
+  const two = await wanting(home)
   await two.store.close()
   const again = device(home, { store: two.base })
   await again.store.settled()
@@ -435,14 +433,14 @@ test('of messages that came together, what is left names its bytes when one is f
 })
 
 test('what is still to be fetched goes with an erase on the device', async () => {
-  const two = await wanting()
+  const two = await pausedWanting()
   await write(two.store, [erase('x')])
   const rows = (await two.base.open(TRIP).outbox?.(0)) ?? []
   expect(rows.filter(({ value }) => value.includes('"wants"'))).toEqual([])
 })
 
 test('bytes that are here already are neither fetched nor loaded', async () => {
-  const two = await wanting()
+  const two = await pausedWanting()
   await attach(two.base, picture('p'))
   const loaded = vi.spyOn(MapScopeStore.prototype, 'attachment')
   two.store.resume()
@@ -464,7 +462,7 @@ test('bytes that come when nobody wants them any more are not kept', async () =>
 })
 
 test('bytes that come behind an erase on the device are not kept', async () => {
-  const two = await wanting()
+  const two = await pausedWanting()
   const scope = two.base.open(TRIP) as ReplicaStore
   const [wanted] = (await new Replica(scope).view()).wanted
   if (!wanted) throw new Error('nothing is wanted')
@@ -477,7 +475,7 @@ test('bytes that come behind an erase on the device are not kept', async () => {
 })
 
 test('bytes that another process on the same store fetched meanwhile stay', async () => {
-  const two = await wanting()
+  const two = await pausedWanting()
   const scope = two.base.open(TRIP) as ReplicaStore
   const other = new Replica(scope)
   const [wanted] = (await other.view()).wanted
