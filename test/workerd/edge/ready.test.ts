@@ -145,7 +145,7 @@ describe('GET /health/ready', () => {
           attempts INTEGER NOT NULL DEFAULT 0, payload TEXT, failed INTEGER, error TEXT, PRIMARY KEY (kind, key)) WITHOUT ROWID`,
       )
       storage.sql.exec(
-        `INSERT INTO plimsoll_edge_work (kind, key, due, attempts) VALUES ('parts', 'ada', 0, 5)`,
+        `INSERT INTO plimsoll_edge_work (kind, key, due, attempts) VALUES ('parts', 'Turin', 0, 5)`,
       )
       await storage.setAlarm(Date.now() + 3_600_000)
     })
@@ -153,7 +153,7 @@ describe('GET /health/ready', () => {
     expect(lines).toMatchObject([
       { object: 'session', part: 'queue', kind: 'parts', code: 'ERR_INTERRUPTED', isQuarantined: true },
     ])
-    expect(JSON.stringify(lines)).not.toContain('ada')
+    expect(JSON.stringify(lines)).not.toContain('Turin')
     await expect.poll(async () => (await ready()).body.parts.queue?.status).toBe('failing')
   })
 
