@@ -102,7 +102,7 @@ const REWRAP = 'rewrap'
 const RETENTION = 'retention'
 /** The kind that removes a guest whose token has ended. */
 const GUEST = 'guest'
-/** Key of work that removes what devices encrypted; without one it is what an edge that reads has. */
+/** Key of work that removes what devices encrypted; without one, what an edge that reads has. */
 const CIPHER = 'cipher'
 /** When an erase is tried again that could not be finished. */
 const ERASE_AGAIN_MS = 60_000
