@@ -3,12 +3,14 @@ import { playwright } from '@vitest/browser-playwright'
 import { defineConfig } from 'vitest/config'
 import { findChromium, flags } from './test/chromium.ts'
 import { edgeVariables, encryptedEdgeVariables } from './test/edge-variables.ts'
+import { keepFilesInMemory } from './test/in-memory.ts'
 import { optimized, source } from './test/source.ts'
 
+keepFilesInMemory()
 const executablePath = findChromium()
 
-/** What a push runs of the random cases: the same quarter each time. */
-const PUSH = 0.25
+/** What a push runs of the random cases: the same tenth each time. */
+const PUSH = 0.1
 
 /**
  * `FAST_CHECK_RUNS=1` runs all random cases, with a new seed; `FAST_CHECK_SEED` says which.
@@ -134,6 +136,7 @@ const e2e = {
     name: 'e2e',
     include: ['test/e2e/**/*.test.ts'],
     ...patient(30_000),
+    ...together,
   },
 }
 

@@ -2,7 +2,7 @@
 import type { Route } from 'playwright'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Client, createClient, type SessionClient } from '../../src/client/index.ts'
-import { size } from '../everywhere/runs.ts'
+import { isWhole } from '../everywhere/runs.ts'
 import type { Device } from './support/device.ts'
 import type { EdgeProcess } from './support/edge-process.ts'
 import { Lab } from './support/lab.ts'
@@ -15,8 +15,6 @@ vi.setConfig({ testTimeout: 60_000 })
 const SESSION = 'trip'
 const PUSH = '**/v1/sync/push'
 const CALLS = '**/v1/sync/*'
-/** What takes long is left to `npm run test:cases`. */
-const isWhole = size(2) === 2
 /** Messages of each of two devices, and kills of a tab. */
 const MANY = 500
 const KILLS = 20

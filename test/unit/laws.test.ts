@@ -243,6 +243,6 @@ describe('the laws hold for every history, policy and tool set', () => {
         expect(next < 0 || isRewound || isElsewhere).toBe(true)
       }
     }, 80)
-    expect(attested).toBeGreaterThan(20)
+    expect(attested).toBeGreaterThan(runs(80).numRuns / 2)
   })
 })

@@ -203,11 +203,17 @@ async function costOf(
   const path = `/v1/sessions/${session}`
   const costs: Cost[] = []
   for (let index = 0; index < 2 * CALLS; index++) {
-    const objects = [sessionObject(sessionAt(index)), env.USERS.getByName(objectName(caller.user))]
-    const cost = await meter.of(objects, async () => {
+    const call = async (): Promise<void> => {
       const { status } = await run(caller, path, index)
       expect(status).toBeLessThan(300)
-    })
+    }
+    if (index < CALLS - 1) {
+      await call()
+      continue
+    }
+    const objects = [sessionObject(sessionAt(index)), env.USERS.getByName(objectName(caller.user))]
+    // The last of those before is followed to its end too: it left work that counts for none.
+    const cost = await meter.of(objects, call)
     if (index >= CALLS) costs.push(cost)
   }
   return { written: median(costs, 'written'), read: median(costs, 'read'), objects: median(costs, 'objects') }
