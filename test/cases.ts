@@ -1,7 +1,7 @@
 /**
  * `npm run test:cases -- [vitest's options]`: all random cases, of which a push runs a tenth,
- * with a seed that is new and printed, and what a push does not wait for. `FAST_CHECK_RUNS=20` runs twenty times as many,
- * `FAST_CHECK_SEED` the same ones again.
+ * with a seed that is new and printed, and what a push does not wait for. `FAST_CHECK_RUNS=20` runs
+ * twenty times as many, `FAST_CHECK_SEED` the same ones again.
  */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
