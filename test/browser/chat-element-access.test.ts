@@ -2,7 +2,7 @@ import axe from 'axe-core'
 import { afterEach, describe, expect, it } from 'vitest'
 import { page, userEvent } from 'vitest/browser'
 import { isWhole } from '../everywhere/runs.ts'
-import { clear, frame, press, type Shown, show, until } from './support/element.ts'
+import { clear, endMovements, frame, press, type Shown, show, until } from './support/element.ts'
 import { fact, said, session } from './support/fake-chat.ts'
 
 afterEach(async () => {
@@ -25,12 +25,6 @@ async function violations({ element }: Shown): Promise<readonly string[]> {
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`),
   )
-}
-
-/** Colours are judged where nothing moves any more. */
-function endMovements({ element }: Shown): void {
-  for (const animation of element.shadowRoot?.getAnimations() ?? [])
-    if (animation.effect?.getTiming().iterations === 1) animation.finish()
 }
 
 async function showAll(lang: string, width: number, scheme = 'light'): Promise<Shown> {
