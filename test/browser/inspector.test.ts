@@ -1,10 +1,11 @@
 import axe from 'axe-core'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { commands, userEvent } from 'vitest/browser'
+import { LANGUAGES } from '../../src/chat/strings/load.ts'
 import { contextAt } from '../../src/operations/context-at.ts'
 import { fullMemory } from '../contract/full-memory.ts'
 import '../../src/inspector/define.ts'
-import { clientSource, type PlimsollInspector, sessionSource } from '../../src/inspector/index.ts'
+import { clientSource, loadStrings, type PlimsollInspector, sessionSource } from '../../src/inspector/index.ts'
 import { mapStore } from '../../src/stores/map.ts'
 
 let inspector: PlimsollInspector
@@ -316,6 +317,53 @@ describe('a session', () => {
     expect(asked.at(-1)).toEqual(tools)
     await scrubTo(0)
     await vi.waitFor(() => expect(text()).toContain('Rebuilt from the log and checked'))
+  })
+})
+
+describe('a tab without anything in it', () => {
+  const tab = async (name: 'request' | 'left' | 'diff') => {
+    find<HTMLElement>(`#tab-${name}`).click()
+    await inspector.updateComplete
+    return said(find('.unfilled'))
+  }
+  const call = (content: string, answer: string) =>
+    `${JSON.stringify({ role: 'user', content })}\n${JSON.stringify({ role: 'assistant', content: answer })}`
+
+  test.each(LANGUAGES)('says why, and what fills it, in %s', async (language) => {
+    const strings = await loadStrings(language)
+    inspector.strings = strings
+    const session = fullMemory({ store: mapStore(), budget: 600, system: 'Be brief.' }).session({
+      userId: 'ada',
+      sessionId: 'unsaid',
+    })
+    inspector.source = sessionSource(session)
+    await vi.waitFor(() => expect(root().querySelector('.unfilled')).not.toBe(null))
+    expect(await tab('request')).toBe(strings.requestUnsaid)
+    expect(await tab('left')).toBe(strings.nothingLeft)
+    expect(await tab('diff')).toBe(strings.compareOnly)
+    await session.append({ role: 'user', content: 'Hello' })
+    find<HTMLElement>('#tab-request').click()
+    await vi.waitFor(() => expect(root().querySelector('.stretches')).not.toBe(null))
+
+    const request = (call: number) =>
+      JSON.stringify({ conversation: 'c', call, request: { messages: [{ role: 'user', content: 'Hi' }] } })
+    await inspector.open(file(`${request(0)}\n${request(1)}`, 'requests.jsonl'))
+    await settled()
+    expect(await tab('left')).toBe(strings.leftUnknown)
+    expect(await tab('diff')).toBe(strings.compareFirst)
+    const other = find<HTMLInputElement>('.panel input')
+    other.value = '1'
+    other.dispatchEvent(new Event('change'))
+    await vi.waitFor(async () => expect(await tab('diff')).toBe(strings.compareSame))
+
+    inspector.budget = 100
+    await inspector.open(file(`${call('Hi', 'Hello')}\n${call('word '.repeat(2_000), 'Yes')}`))
+    await settled()
+    find<HTMLElement>(`[aria-label="${strings.next}"]`).click()
+    await vi.waitFor(async () => expect(await tab('request')).toBe(strings.requestRefused))
+    expect(await tab('left')).toBe(strings.requestRefused)
+    expect(await tab('diff')).toBe(strings.compareNothing)
+    expect(await violations()).toEqual([])
   })
 })
 
