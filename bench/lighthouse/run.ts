@@ -59,7 +59,10 @@ const context = await chromium.launchPersistentContext(profile, {
 try {
   for (const page of [url, tagged])
     for (const { title, score, problems } of await audit(page, port))
-      check(`${page === url ? 'the page of the edge' : 'the one-tag page'}: ${title} ${score} of 100`, problems)
+      check(
+        `${page === url ? 'the page of the edge' : 'the one-tag page'}: ${title} ${score} of 100`,
+        problems,
+      )
   for (const state of states(url, tagged))
     for (const scheme of ['light', 'dark'] as const)
       for (const { title, score, problems } of await auditShown(state, port, scheme))

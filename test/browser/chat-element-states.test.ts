@@ -37,10 +37,14 @@ function told(fake: FakeChat): void {
     fact('Platform 7', { trust: 'web', title: 'Platform', shared: true }),
   ]
   fake.log = [
-    said('user', [
-      { type: 'text', text: 'Hello' },
-      { type: 'media', mediaType: 'image/png', url: 'attachment:a' },
-    ] as never, { version: { index: 1, count: 2 }, remembered: [{ factId: 'f', text: 'Greets' }] }),
+    said(
+      'user',
+      [
+        { type: 'text', text: 'Hello' },
+        { type: 'media', mediaType: 'image/png', url: 'attachment:a' },
+      ] as never,
+      { version: { index: 1, count: 2 }, remembered: [{ factId: 'f', text: 'Greets' }] },
+    ),
     said('assistant', [
       { type: 'reasoning', text: 'Let me see' },
       {

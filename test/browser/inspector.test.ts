@@ -4,7 +4,12 @@ import { LANGUAGES } from '../../src/chat/strings/load.ts'
 import { contextAt } from '../../src/operations/context-at.ts'
 import { fullMemory } from '../contract/full-memory.ts'
 import '../../src/inspector/define.ts'
-import { clientSource, loadStrings, type PlimsollInspector, sessionSource } from '../../src/inspector/index.ts'
+import {
+  clientSource,
+  loadStrings,
+  type PlimsollInspector,
+  sessionSource,
+} from '../../src/inspector/index.ts'
 import { mapStore } from '../../src/stores/map.ts'
 import { violations } from './support/violations.ts'
 

@@ -127,7 +127,8 @@ export const english: Strings = {
     tool: 'tool',
     web: 'web',
   },
-  requestRefused: 'This call was refused, so there is no request to show. Pick another call, or raise the line.',
+  requestRefused:
+    'This call was refused, so there is no request to show. Pick another call, or raise the line.',
   requestUnsaid:
     'Nothing has been said yet. Once you write a message, this shows what the model is given for it, part by part.',
   nothingLeft:
