@@ -121,7 +121,8 @@ function reportedIn({ usage }: CacheReply): CacheReport['reported'] {
   const { cache_read_input_tokens, cache_creation_input_tokens } = all
   const details = (all.prompt_tokens_details ?? all.input_tokens_details ?? {}) as Fields
   const input = inputTokens ?? prompt_tokens ?? input_tokens
-  if (input === undefined || input === null) throw invalid(NAME, 'reply.usage', 'must say what the input took')
+  if (input === undefined || input === null)
+    throw invalid(NAME, 'reply.usage', 'must say what the input took')
   const written = cacheWriteTokens ?? cache_creation_input_tokens ?? details.cache_write_tokens
   const cached = cachedInputTokens ?? cache_read_input_tokens ?? details.cached_tokens
   // Anthropic counts apart what was read and written.

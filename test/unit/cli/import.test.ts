@@ -433,7 +433,12 @@ describe('plimsoll import', () => {
 
   test('imports the conversations that have messages, and names those that have none', async () => {
     const messages = [{ role: 'user', content: 'Hi.' }]
-    const conversations = [{ id: 'good', messages }, { id: 'none', messages: 5 }, null, { id: 'empty', messages: [] }]
+    const conversations = [
+      { id: 'good', messages },
+      { id: 'none', messages: 5 },
+      null,
+      { id: 'empty', messages: [] },
+    ]
     const files = { 'x.json': JSON.stringify({ conversations }) }
     const { status, out, err } = await plimsoll(['import', 'x.json'], files)
     expect(status).toBe(1)
@@ -450,7 +455,11 @@ plimsoll: 1 messages of 1 sessions, empty sessions 1, 2 left out
     expect(nothing).toMatchObject({ status: 0, err: 'plimsoll: 0 messages of 0 sessions, 0 left out\n' })
     for (const value of [{ conversations: [null] }, { a: 1 }]) {
       const none = await plimsoll(['import', 'x.json'], { 'x.json': JSON.stringify(value) })
-      expect(none).toMatchObject({ status: 1, out: '', err: expect.stringMatching(/^plimsoll: x\.json: import: /) })
+      expect(none).toMatchObject({
+        status: 1,
+        out: '',
+        err: expect.stringMatching(/^plimsoll: x\.json: import: /),
+      })
     }
   })
 
@@ -502,7 +511,11 @@ plimsoll: 1 messages of 1 sessions, empty sessions 1, 2 left out
     const { out } = await plimsoll(['import', '-'], { '-': jsonl({ role: 'user', content: 'Hi.' }) })
     const lines = out.trimEnd().split('\n')
     const other = lines.slice(2, -1).map((line) => line.replace('Hi.', 'Ho.'))
-    const doubled = [...lines.slice(0, -1), ...other, JSON.stringify({ type: 'end', lines: lines.length + 1 })]
+    const doubled = [
+      ...lines.slice(0, -1),
+      ...other,
+      JSON.stringify({ type: 'end', lines: lines.length + 1 }),
+    ]
     const read = await plimsoll(['import', '-'], { '-': doubled.join('\n') })
     expect(read).toMatchObject({
       status: 1,
