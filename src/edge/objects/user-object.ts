@@ -627,7 +627,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
    */
   async rankWords(scope: Scope, ask: OthersAsk): Promise<OthersFound> {
     this.#check(scope)
-    await this.#checkGuest(scope, false, readsOf('recall', ask))
+    await this.#checkGuest(scope, { writes: false, reads: readsOf('recall', ask) })
     await this.#unlock(scope)
     const memory = memoryOf('recall', this.#memoryOf(scope))
     const [reader] = memory.all(WordsReader)
