@@ -3,7 +3,7 @@ import type { SearchedSessions } from '../../ports/context.ts'
 import type { UserWords } from '../slots.ts'
 import type { Recall } from './lexical-recall.ts'
 
-/** What messages count in the ranking of a query, for messages elsewhere that are ranked with them. */
+/** What messages count in the ranking of a query, for others that are ranked with them. */
 export interface Corpus {
   readonly passages: number
   readonly messages: number
