@@ -2,8 +2,8 @@
  * `npm run test:lighthouse [-- --url URL] [--messages N] [--seconds N]`: the page as the edge
  * serves it, with its inspector open and with a conversation, and the page with one script tag, in
  * light and in dark. Lighthouse's accessibility and best practices must be 100, and the browser
- * must find nothing that keeps the page from being installed. How fast it paints without a network, and the
- * longest task while a long conversation is scrolled, is reported.
+ * must find nothing that keeps the page from being installed. How fast it paints without a network,
+ * and the longest task while a long conversation is scrolled, is reported.
  */
 import { existsSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'

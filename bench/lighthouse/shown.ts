@@ -36,7 +36,7 @@ export async function auditShown(
   }
 }
 
-/** The page of the edge with its inspector open, and after one of its starters; the one-tag page. */
+/** The page of the edge with its inspector open, and with a conversation; the one-tag page. */
 export function states(app: string, tagged: string): readonly ShownState[] {
   return [
     {

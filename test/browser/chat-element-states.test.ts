@@ -1,4 +1,4 @@
-/** Every state of the widget, in each look, without anything that axe-core finds or that is hard to hit. */
+/** Every state of the widget, in each look: axe-core finds nothing, and nothing is hard to hit. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { page } from 'vitest/browser'
 import { size } from '../everywhere/runs.ts'
