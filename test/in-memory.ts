@@ -9,8 +9,8 @@ const ROOM = 4 * 1024 ** 3
 
 /**
  * Lets this process, and all that it starts, keep temporary files in memory: databases, profiles of
- * browsers. A third of what tests of stores do would be to wait for a disk, of which none says
- * anything. Where the system has no room for it, or `TMPDIR` is set, nothing changes.
+ * browsers. Tests of durable stores would wait for a disk else, of which none says anything. Where
+ * the system has no room for it, or `TMPDIR` is set, nothing changes.
  */
 export function keepFilesInMemory(): void {
   if (process.env.TMPDIR !== undefined || !existsSync(MEMORY)) return
@@ -29,8 +29,8 @@ function isLeft(name: string): boolean {
   try {
     process.kill(Number(name.slice(NAME.length)), 0)
     return false
-  } catch {
-    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
   }
 }
 
