@@ -35,10 +35,10 @@ function patient(testTimeout: number, histories = 0) {
   return {
     provide: { fastCheckRuns, fastCheckSeed, histories: Number(ORACLE ?? histories), worlds: Number(TWINS) },
     testTimeout: testTimeout * Math.max(1, fastCheckRuns),
-    hookTimeout: 60_000,
+    hookTimeout: 120_000,
     // By itself Vitest leaves a core idle, which is half of a machine of two.
     maxWorkers: '100%',
-    expect: { poll: { timeout: 10_000 } },
+    expect: { poll: { timeout: testTimeout / 2 } },
     setupFiles: ['test/everywhere/patience.ts'],
   }
 }
@@ -67,7 +67,7 @@ const browser = {
   test: {
     name: 'browser',
     include: ['test/browser/**/*.test.ts'],
-    ...patient(20_000, 1),
+    ...patient(60_000, 1),
     browser: {
       enabled: true,
       headless: true,
@@ -93,7 +93,7 @@ const workerd = {
   test: {
     name: 'workerd',
     include: ['test/workerd/**/*.test.ts'],
-    ...patient(20_000, 1),
+    ...patient(60_000, 1),
     ...together,
   },
 }
@@ -125,7 +125,7 @@ const encrypted = {
   test: {
     name: 'workerd-encrypted',
     include: ['test/workerd/health.test.ts', ...ENCRYPTED.map((name) => `test/workerd/edge/${name}.test.ts`)],
-    ...patient(20_000),
+    ...patient(60_000),
     ...together,
   },
 }
@@ -135,7 +135,7 @@ const e2e = {
   test: {
     name: 'e2e',
     include: ['test/e2e/**/*.test.ts'],
-    ...patient(30_000),
+    ...patient(90_000),
     ...together,
   },
 }

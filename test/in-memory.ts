@@ -4,8 +4,8 @@ import { join } from 'node:path'
 /** Where Linux keeps files in memory. */
 const MEMORY = '/dev/shm'
 const NAME = 'plimsoll-tests-'
-/** Bytes that must be free there; a run takes a tenth of it. Containers often have 64 MB. */
-const ROOM = 4 * 1024 ** 3
+/** Bytes that must be free there; a run has taken up to 0.1 GB. Containers often have 64 MB. */
+const ROOM = 1024 ** 3
 
 /**
  * Lets this process, and all that it starts, keep temporary files in memory: databases, profiles of

@@ -234,8 +234,8 @@ it('answers in a frame that may store nothing, and says so in one line', async (
   await frame.getByRole('button', { name: 'Open chat' }).click()
   await frame.getByLabel('Write a message').fill('Hello')
   await page.keyboard.press('Enter')
-  await expect.poll(() => frame.locator('article').count(), { timeout: 10_000 }).toBe(2)
-  await expect.poll(() => frame.locator('[aria-busy=true]').count(), { timeout: 10_000 }).toBe(0)
+  await expect.poll(() => frame.locator('article').count()).toBe(2)
+  await expect.poll(() => frame.locator('[aria-busy=true]').count()).toBe(0)
   expect(await frame.locator('article').allTextContents()).toEqual([
     expect.stringContaining('Hello'),
     expect.stringMatching(/\w/),

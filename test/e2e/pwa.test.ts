@@ -22,7 +22,7 @@ import { type BuiltPage, buildPage, ChatScreen, servePage } from './support/pwa.
 import type { ChatReply } from './use-chat.ts'
 
 // Builds, an edge and a browser share the machine.
-vi.setConfig({ testTimeout: 60_000, maxConcurrency: 3 })
+vi.setConfig({ testTimeout: 120_000, maxConcurrency: 3 })
 
 const executablePath = findChromium()
 const launch = { args: flags, ...(executablePath && { executablePath }) }

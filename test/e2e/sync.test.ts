@@ -10,7 +10,7 @@ import type { ModelServer } from './support/model-server.ts'
 import { TENANT, tokenOf } from './support/token.ts'
 
 // An edge that is started again, and browsers, share the machine.
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 120_000 })
 
 const SESSION = 'trip'
 const PUSH = '**/v1/sync/push'

@@ -15,7 +15,7 @@ import { CALLS, REPLY_MS, stepAfter } from './support/steps.ts'
 import { TENANT, tokenOf } from './support/token.ts'
 
 const ROUNDS = Number(process.env.UNPLUG ?? 1)
-vi.setConfig({ testTimeout: 60_000 + ROUNDS * 30_000 })
+vi.setConfig({ testTimeout: 120_000 + ROUNDS * 30_000 })
 
 /** What an edge that is started again may take. */
 const PATIENCE = { timeout: 30_000, interval: 100 }

@@ -65,7 +65,7 @@ export function endMovements({ element }: Pick<Shown, 'element'>): void {
 }
 
 export async function until(holds: () => boolean, what = String(holds)): Promise<void> {
-  const end = Date.now() + 10_000
+  const end = Date.now() + 30_000
   while (!holds()) {
     if (Date.now() > end) throw new Error(`It never came to: ${what}`)
     await new Promise((done) => setTimeout(done, 10))
