@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { askedOnce } from '../../../src/edge/objects/asked-once.ts'
 import { rankWords } from '../../../src/edge/objects/rank-words.ts'
+import { readShown } from '../../../src/edge/replica/read-shown.ts'
 import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
 import { type OtherSessions, Others, WordsReader } from '../../../src/features/recall/others.ts'
 import { corpusOf, rank } from '../../../src/features/recall/rank.ts'
@@ -16,7 +17,6 @@ import {
   recall,
   type Store,
 } from '../../../src/index.ts'
-import { readShown } from '../../../src/kernel/log/history.ts'
 import { provide } from '../../../src/kernel/slot.ts'
 import { kernelOf, memoryOf as kernelOfMemory } from '../../../src/operations/kernel-of.ts'
 import { rewind, undo } from '../../../src/operations/rewind.ts'
