@@ -1,7 +1,8 @@
 import { eventsIn } from '../../client/events.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Model, ModelEvent, ModelRequest } from '../../ports/model.ts'
-import { type OpenAIInputToolCall, parseOpenAIReply, toOpenAI } from '../../render/openai.ts'
+import { type OpenAIInputToolCall, parseOpenAIReply } from '../../render/openai.ts'
+import { stringifyOpenAI } from '../../render/stringify.ts'
 import { followed } from './followed-signal.ts'
 
 /**
@@ -58,7 +59,7 @@ async function* complete(
           'content-type': 'application/json',
           ...(key !== '' && { authorization: `Bearer ${key}` }),
         },
-        body: JSON.stringify({ model, stream: true, ...toOpenAI(context) }),
+        body: stringifyOpenAI(context, { model, stream: true }),
         signal: own.signal,
       }),
       signal,
