@@ -1,4 +1,4 @@
-import { ownerOf, setOwner } from './kernel/context/owner.ts'
+import { owners } from './kernel/context/owner.ts'
 import { base64 } from './ports/base64.ts'
 import type { Block, Context } from './ports/context.ts'
 import { isPlimsollError } from './ports/errors.ts'
@@ -44,7 +44,8 @@ export async function inlineAttachments(context: Context, read: ReadAttachment):
       ? { ...block, parts: block.parts.map(inlined) }
       : block,
   )
-  setOwner(blocks, ownerOf(context.blocks))
+  const owner = owners.get(context.blocks)
+  if (owner) owners.set(blocks, owner)
   return { ...context, blocks }
 }
 

@@ -1,5 +1,5 @@
 import { isSame } from '../kernel/context/keeper.ts'
-import { ownerOf } from '../kernel/context/owner.ts'
+import { owners } from '../kernel/context/owner.ts'
 import { asText } from '../kernel/count.ts'
 import { checkObject, invalid } from '../kernel/text/json.ts'
 import type { Block, Context } from '../ports/context.ts'
@@ -73,7 +73,7 @@ export function requestText(context: Context, body: object, rendering: Rendering
 
 /** Of blocks that nobody owns, nothing is. */
 function keptOf(blocks: readonly Block[], by: string): Kept {
-  const owner = ownerOf(blocks)
+  const owner = owners.get(blocks)
   if (!owner) return {}
   const own = texts.get(owner) ?? new Map<string, Kept>()
   texts.set(owner, own)

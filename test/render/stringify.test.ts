@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { stringifyAnthropic, stringifyOpenAI, stringifyOpenAIResponses } from '../../src/index.ts'
-import { setOwner } from '../../src/kernel/context/owner.ts'
+import { owners } from '../../src/kernel/context/owner.ts'
 import type { Block, Context } from '../../src/ports/context.ts'
 import { runs } from '../unit/support/runs.ts'
 import {
@@ -80,7 +80,7 @@ function play(lists: readonly Block[][], all: readonly Change[], check: (context
     if (change.type === 'tail') said = change.text
     const window = [...(opening ? [opening] : []), ...source.slice(from, Math.max(from, to - less))]
     const blocks = [...head, ...window, ...(said === '' ? [] : [tail(said)])]
-    setOwner(blocks, owner)
+    owners.set(blocks, owner)
     check({ ...contextOf(blocks, tools), fence })
   }
 }
@@ -101,7 +101,7 @@ describe('a request as text', () => {
     const owner = {}
     for (let end = 2; end <= blocks.length; end++) {
       const shown = blocks.slice(0, end)
-      setOwner(shown, owner)
+      owners.set(shown, owner)
       expectTexts(contextOf(shown))
     }
   })
@@ -161,7 +161,7 @@ describe('a request as text', () => {
         for (let end = 8; end <= blocks.length; end += 6) {
           read.clear()
           const shown = [...blocks.slice(0, end), tail('Now.')]
-          setOwner(shown, owner)
+          owners.set(shown, owner)
           write(contextOf(shown), {}, { cache })
           if (end === 8) continue
           // The round before, where a mark moves on from it.

@@ -1,8 +1,7 @@
 import { eventsIn } from '../../client/events.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Model, ModelEvent, ModelRequest } from '../../ports/model.ts'
-import { type OpenAIInputToolCall, parseOpenAIReply } from '../../render/openai.ts'
-import { stringifyOpenAI } from '../../render/stringify.ts'
+import { type OpenAIInputToolCall, parseOpenAIReply, toOpenAI } from '../../render/openai.ts'
 import { followed } from './followed-signal.ts'
 
 /**
@@ -59,7 +58,7 @@ async function* complete(
           'content-type': 'application/json',
           ...(key !== '' && { authorization: `Bearer ${key}` }),
         },
-        body: stringifyOpenAI(context, { model, stream: true }),
+        body: JSON.stringify({ model, stream: true, ...toOpenAI(context) }),
         signal: own.signal,
       }),
       signal,

@@ -17,7 +17,7 @@ import { type Epoch, Judge } from './epoch.ts'
 import { type Failure, failure } from './failure.ts'
 import { type Head, type HeadParts, headKey, headValue, readHead, showsShared, sourcesOf } from './head.ts'
 import type { Call } from './measure.ts'
-import { setOwner } from './owner.ts'
+import { owners } from './owner.ts'
 import { type Plan, planNext, WHOLE } from './plan.ts'
 import { Prefix } from './prefix.ts'
 import type { Secret } from './secret.ts'
@@ -318,7 +318,7 @@ export class Lane {
 
   async #finish(made: Omit<Made, 'slice'>): Promise<Built> {
     const context = await contextOf(this, { ...made, slice: this.view })
-    setOwner(context.blocks, this.#owner)
+    owners.set(context.blocks, this.#owner)
     const { seq, ordinal, rebased } = this.view.head
     this.#laws?.check(context, ordinal, rebased)
     const hash = made.call.tail.length > 0 ? hashOf(this, made) : context.hash
