@@ -84,7 +84,16 @@ function pairedTable(paired: readonly Paired[]): string {
   const lines = paired.flatMap(({ size, calls, epochs, limit, ratios }) => [
     [limit.what, `${size}`, time(limit.p50), time(limit.p99), '', '', `${calls}`, ''],
     ...ratios.map(({ what, micros, p50, p99 }) => [
-      ...[what, `${size}`, time(micros.p50), time(micros.p99), `${p50} x`, `${p99} x`, `${calls}`, `${epochs}`],
+      ...[
+        what,
+        `${size}`,
+        time(micros.p50),
+        time(micros.p99),
+        `${p50} x`,
+        `${p99} x`,
+        `${calls}`,
+        `${epochs}`,
+      ],
     ]),
   ])
   return table([head, ...lines])

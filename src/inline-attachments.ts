@@ -39,10 +39,11 @@ export async function inlineAttachments(context: Context, read: ReadAttachment):
     return url === undefined ? part : ({ ...part, url } as Part)
   }
   // What has none stays the same object, which was rendered and written before.
-  const blocks = context.blocks.map((block): Block =>
-    block.parts.some((part) => urls.has(refOf(part) ?? ''))
-      ? { ...block, parts: block.parts.map(inlined) }
-      : block,
+  const blocks = context.blocks.map(
+    (block): Block =>
+      block.parts.some((part) => urls.has(refOf(part) ?? ''))
+        ? { ...block, parts: block.parts.map(inlined) }
+        : block,
   )
   const owner = owners.get(context.blocks)
   if (owner) owners.set(blocks, owner)

@@ -123,7 +123,7 @@ export function toOpenAI(context: Context, options: OpenAIOptions = {}): OpenAIR
   return { ...request, prompt_cache_options: { mode: 'explicit' } }
 }
 
-/** Writes the content of a message as parts that can carry a mark; what the assistant says cannot. */
+/** Makes the content of a message parts that can carry a mark; what the assistant says cannot. */
 export function markable(message: OpenAIMessage): OpenAIContentPart[] {
   if (message.role === 'assistant') return []
   if (typeof message.content === 'string') message.content = [{ type: 'text', text: message.content }]

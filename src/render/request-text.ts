@@ -118,7 +118,7 @@ function markedFrom(blocks: readonly Block[]): number {
     : asked
 }
 
-/** Whether every renderer shows a part, and as something that can carry a mark where it is not a reply. */
+/** Whether each renderer shows a part, which can carry a mark where it is not the assistant's. */
 function isSaid(part: Part): boolean {
   if (part.type === 'tool-result') return /\S/.test(asText(part.output))
   return part.type === 'tool-call' || (part.type === 'text' && /\S/.test(part.text))

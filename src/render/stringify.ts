@@ -1,3 +1,4 @@
+import { checkObject } from '../kernel/text/json.ts'
 import type { Context } from '../ports/context.ts'
 import { type AnthropicOptions, toAnthropic } from './anthropic.ts'
 import { markable, type OpenAIOptions, toOpenAI } from './openai.ts'
@@ -17,13 +18,12 @@ export interface RequestFields {
  * with the blocks that it shows.
  *
  * @throws ERR_INVALID_ARGUMENT: `body` has a field that the context gives, as `messages`
- * @example With a key of OpenAI:
+ * @example
  * ```ts
  * import { stringifyOpenAI } from 'plimsoll'
  *
  * const body = stringifyOpenAI(await session.context(), { model: 'gpt-4.1', stream: true })
- * const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
- * const response = await fetch('https://api.openai.com/v1/chat/completions', { method: 'POST', headers, body })
+ * const request = new Request('https://api.openai.com/v1/chat/completions', { method: 'POST', body })
  * ```
  */
 export function stringifyOpenAI(
@@ -31,9 +31,10 @@ export function stringifyOpenAI(
   body: RequestFields = {},
   options: OpenAIOptions = {},
 ): string {
-  const { cache = false } = options
+  const operation = 'stringifyOpenAI'
+  const { cache = false } = checkObject(operation, 'options', options) as typeof options
   return requestText(context, body, {
-    operation: 'stringifyOpenAI',
+    operation,
     by: `openai ${cache}`,
     list: 'messages',
     isPlain: !cache,
@@ -57,9 +58,10 @@ export function stringifyOpenAIResponses(
   body: RequestFields = {},
   options: OpenAIResponsesOptions = {},
 ): string {
-  const { cache = false, opaque = true } = options
+  const operation = 'stringifyOpenAIResponses'
+  const { cache = false, opaque = true } = checkObject(operation, 'options', options) as typeof options
   return requestText(context, body, {
-    operation: 'stringifyOpenAIResponses',
+    operation,
     by: `responses ${cache} ${opaque}`,
     list: 'input',
     isPlain: !cache,
@@ -79,9 +81,10 @@ export function stringifyAnthropic(
   body: RequestFields = {},
   options: AnthropicOptions = {},
 ): string {
-  const { cache = true } = options
+  const operation = 'stringifyAnthropic'
+  const { cache = true } = checkObject(operation, 'options', options) as typeof options
   return requestText(context, body, {
-    operation: 'stringifyAnthropic',
+    operation,
     by: `anthropic ${cache}`,
     list: 'messages',
     isPlain: false,

@@ -1,4 +1,4 @@
-/** What this process holds of a message once it was forgotten: the words of a snapshot of its heap. */
+/** What a process holds of a message once it was forgotten: words of a snapshot of its heap. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'

@@ -37,12 +37,24 @@ type Change =
 const places = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true })
 const changes: fc.Arbitrary<readonly Change[]> = fc.array(
   fc.oneof(
-    { weight: 6, arbitrary: fc.record({ type: fc.constant('grow' as const), by: fc.integer({ min: 1, max: 4 }) }) },
-    { weight: 2, arbitrary: fc.record({ type: fc.constant('cut' as const), place: places, opening: fc.boolean() }) },
+    {
+      weight: 6,
+      arbitrary: fc.record({ type: fc.constant('grow' as const), by: fc.integer({ min: 1, max: 4 }) }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({ type: fc.constant('cut' as const), place: places, opening: fc.boolean() }),
+    },
     { weight: 1, arbitrary: fc.record({ type: fc.constant('replace' as const), place: places }) },
-    { weight: 1, arbitrary: fc.record({ type: fc.constant('shrink' as const), by: fc.integer({ min: 1, max: 5 }) }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({ type: fc.constant('shrink' as const), by: fc.integer({ min: 1, max: 5 }) }),
+    },
     { weight: 1, arbitrary: fc.constantFrom<Change>({ type: 'head' }, { type: 'tools' }, { type: 'fence' }) },
-    { weight: 1, arbitrary: fc.record({ type: fc.constant('tail' as const), text: fc.constantFrom('', 'Now.', ' ') }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({ type: fc.constant('tail' as const), text: fc.constantFrom('', 'Now.', ' ') }),
+    },
   ),
   { minLength: 5, maxLength: 20 },
 )
@@ -71,7 +83,9 @@ function play(lists: readonly Block[][], all: readonly Change[], check: (context
     if (change.type === 'replace' && to > from) {
       const index = from + atPlace(change.place, source.slice(from, to))
       const { role, parts, trust } = source[index] as Block
-      source[index] = block(role, role === 'tool' ? parts : [...parts, { type: 'text', text: 'again' }], { trust })
+      source[index] = block(role, role === 'tool' ? parts : [...parts, { type: 'text', text: 'again' }], {
+        trust,
+      })
     }
     if (change.type === 'shrink') less = change.by
     if (change.type === 'head') head = head.length > 0 ? head.slice(1) : [system('You.'), memory('Ada.')]
@@ -96,8 +110,18 @@ describe('a request as text', () => {
   })
 
   it('has a mark where one moves to, if what was said before the newest reply can carry none', () => {
-    const document = user([{ type: 'opaque', provider: 'anthropic', value: { type: 'document', source: {} } }])
-    const blocks = [system('S'), user('1'), assistant('2'), document, assistant('3'), user('4'), assistant('5')]
+    const document = user([
+      { type: 'opaque', provider: 'anthropic', value: { type: 'document', source: {} } },
+    ])
+    const blocks = [
+      system('S'),
+      user('1'),
+      assistant('2'),
+      document,
+      assistant('3'),
+      user('4'),
+      assistant('5'),
+    ]
     const owner = {}
     for (let end = 2; end <= blocks.length; end++) {
       const shown = blocks.slice(0, end)
@@ -130,7 +154,10 @@ describe('a request as text', () => {
       ['system', stringifyAnthropic],
     ] as const)
       expect(() => write(context, { model: 'm', [field]: [] })).toThrow(
-        expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT', message: expect.stringContaining(`body.${field}`) }),
+        expect.objectContaining({
+          code: 'ERR_INVALID_ARGUMENT',
+          message: expect.stringContaining(`body.${field}`),
+        }),
       )
     expect(stringifyOpenAI(contextOf([user('1')]), { tools: [] })).toMatch(/^\{"tools":\[\],/)
     expect(() => stringifyOpenAI(context, null as never)).toThrow('body must be an object')
@@ -155,7 +182,9 @@ describe('a request as text', () => {
       ...[user(`Q ${id}`), assistant([call(id)]), result(id, 'found')],
       ...[assistant([call(`${id}b`)]), result(`${id}b`, 'found'), assistant('Done.')],
     ]
-    const blocks = [system('S'), memory('M'), ...[1, 2, 3, 4, 5, 6].flatMap((id) => round(`c${id}`))].map(counted)
+    const blocks = [system('S'), memory('M'), ...[1, 2, 3, 4, 5, 6].flatMap((id) => round(`c${id}`))].map(
+      counted,
+    )
     for (const write of [stringifyOpenAI, stringifyOpenAIResponses, stringifyAnthropic])
       for (const cache of [false, true]) {
         for (let end = 8; end <= blocks.length; end += 6) {

@@ -217,15 +217,18 @@ describe('the laws hold for every history, policy and tool set', () => {
 
   it('6: the text of a request is that of the request, whatever was written, rewound or forgotten', async () => {
     let forgotten = 0
-    await forAll((scene) => async (context, action) => {
-      expectTexts(context)
-      const shown = context.blocks.flatMap(({ section, from }) => (section === 'window' ? from : []))
-      if (shown.length % 4 < 3) return
-      forgotten++
-      await forget(scene.session, shown[shown.length >> 1] as string)
-      const after = await scene.context(action)
-      if (after) expectTexts(after)
-    }, 80)
+    await forAll(
+      (scene) => async (context, action) => {
+        expectTexts(context)
+        const shown = context.blocks.flatMap(({ section, from }) => (section === 'window' ? from : []))
+        if (shown.length % 4 < 3) return
+        forgotten++
+        await forget(scene.session, shown[shown.length >> 1] as string)
+        const after = await scene.context(action)
+        if (after) expectTexts(after)
+      },
+      80,
+    )
     expect(forgotten).toBeGreaterThan(5)
   })
 
