@@ -2,7 +2,7 @@ import { isSame } from '../kernel/context/keeper.ts'
 import { owners } from '../kernel/context/owner.ts'
 import { asText } from '../kernel/count.ts'
 import { checkObject, invalid } from '../kernel/text/json.ts'
-import type { Block, Context } from '../ports/context.ts'
+import type { Block, Context, SectionName } from '../ports/context.ts'
 import type { Part } from '../ports/message.ts'
 import { type Grown, grownText } from './grown-text.ts'
 
@@ -39,8 +39,8 @@ interface Kept {
 
 /** By the owner of the blocks: a text lives no longer than what it was written of may show. */
 const texts = new WeakMap<object, Map<string, Kept>>()
-const SECTIONS: readonly string[] = ['system', 'memory', 'window', 'tail']
-const WINDOW = 2
+/** In the order of a request. */
+const PLACES: { readonly [section in SectionName]: number } = { system: 0, memory: 1, window: 2, tail: 3 }
 
 /**
  * `JSON.stringify({ ...body, ...render(context) })`, of which only the end is rendered and written:
@@ -50,9 +50,8 @@ const WINDOW = 2
  */
 export function requestText(context: Context, body: object, rendering: Rendering): string {
   const { operation, by, list, isPlain, render, renderPlain } = rendering
-  const { tools: _, ...rest } = context
-  const { blocks, fence } = rest
-  const part = (some: readonly Block[]): Context => ({ ...rest, blocks: some })
+  const { blocks, fence } = context
+  const part = (some: readonly Block[]) => ({ ...context, blocks: some, tools: [] })
   const start = startOf(blocks)
   const end = isPlain ? blocks.findLastIndex(({ section }) => section !== 'tail') + 1 : markedFrom(blocks)
   const settled = blocks.slice(start, Math.max(start, end))
@@ -64,7 +63,8 @@ export function requestText(context: Context, body: object, rendering: Rendering
   const names = [...opening.names, ...Object.keys(closing)]
   const taken = Object.keys(checkObject(operation, 'body', body)).find((field) => names.includes(field))
   if (taken !== undefined) throw invalid(operation, `body.${taken}`, 'is given by the context')
-  const items = `${opening.items}${window.text}${itemsIn(closing, list)}`.slice(1)
+  const [first = '', ...others] = [opening.items, window.text, itemsIn(closing, list)].filter((text) => text)
+  const items = others.reduce((text, more) => text + more, first.slice(1))
   const own = JSON.stringify(body).slice(0, -1)
   const further = Object.entries(closing).filter(([field]) => field !== list)
   const after = further.map(([field, value]) => `,${fieldOf(field, value)}`).join('')
@@ -97,9 +97,15 @@ function openingOf(before: Opening | undefined, context: Context, { list, render
 
 /** Index of the first block of the window. Of a list in another order, all comes before it. */
 function startOf(blocks: readonly Block[]): number {
-  const places = blocks.map(({ section }) => SECTIONS.indexOf(section))
-  const isOrdered = places.every((place, index) => index === 0 || place >= (places[index - 1] as number))
-  return isOrdered ? places.findLastIndex((place) => place < WINDOW) + 1 : blocks.length
+  let start = 0
+  let last = 0
+  for (const { section } of blocks) {
+    const place = PLACES[section]
+    if (place < last) return blocks.length
+    last = place
+    if (place < PLACES.window) start++
+  }
+  return start
 }
 
 /**
