@@ -72,13 +72,13 @@ export {
   type InitialCheckpoint,
 } from './features/checkpoint/feature.ts'
 export type { Pin } from './features/compaction/carry.ts'
+export { compaction } from './features/compaction/compaction.ts'
 export type { CompactionOptions } from './features/compaction/compaction-options.ts'
-export {
-  type Compacted,
-  type CompactionShape,
-  type CompactOptions,
-  compaction,
-  type SessionCompaction,
+export type {
+  Compacted,
+  CompactionShape,
+  CompactOptions,
+  SessionCompaction,
 } from './features/compaction/feature.ts'
 export { extractFacts } from './features/extraction/extract-facts.ts'
 export type { Extract } from './features/extraction/extraction.ts'

@@ -3,12 +3,12 @@
  * looked for or asked of it.
  */
 import { createMemory } from '../../create-memory.ts'
-import type { CompactionShape } from '../../features/compaction/feature.ts'
-import type { FactsShape } from '../../features/facts/feature.ts'
-import type { ProfileShape } from '../../features/profile/feature.ts'
+import { checkpoint } from '../../features/checkpoint/feature.ts'
+import { type CompactionShape, compactionWith } from '../../features/compaction/feature.ts'
+import { type FactsShape, facts } from '../../features/facts/feature.ts'
+import { type ProfileShape, profile } from '../../features/profile/feature.ts'
 import { type RecallShape, recall } from '../../features/recall/feature.ts'
-import type { SkillsShape } from '../../features/skills/feature.ts'
-import { standard } from '../../features/standard.ts'
+import { type SkillsShape, skills } from '../../features/skills/feature.ts'
 import type { Budget } from '../../ports/context.ts'
 import type { Memory, SessionOf } from '../../ports/memory.ts'
 import type { Store } from '../../ports/store.ts'
@@ -26,6 +26,8 @@ export const deleteSession: typeof removal.deleteSession = async (...given) =>
   (await import('./local-removal.ts')).deleteSession(...given)
 export const forget: typeof removal.forget = async (...given) =>
   (await import('./local-removal.ts')).forget(...given)
+
+const loadWriter = async () => (await import('../../features/compaction/write-summary.ts')).writeSummary
 
 const BUDGET: Budget = { contextWindow: 16_000, maxOutputTokens: 2_000 }
 
@@ -53,9 +55,9 @@ export function localMemory({ store, system, budget = BUDGET, platform }: LocalM
   return createMemory({
     store,
     budget,
-    // What leaves the window is summarised by the extract: whether a model may be called for it,
-    // the page did not say.
-    use: [...standard(), recall()],
+    // What `standard()` has. What leaves the window is summarised by the extract: whether a model
+    // may be called for it, the page did not say. Short conversations need none of it.
+    use: [profile(), skills(), facts(), checkpoint(), compactionWith({}, loadWriter), recall()],
     clock: now,
     newId,
     ...(system !== undefined && { system }),

@@ -5,7 +5,7 @@ import type { CompactEvent } from '../../ports/context.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { Limits } from '../../ports/session.ts'
 import { type CompactionOptions, checkCompaction, sizesOf } from './compaction-options.ts'
-import { type Compaction, runName } from './compactor.ts'
+import { type Compaction, runName, type SummaryWriter } from './compactor.ts'
 import { CompactionCover } from './cover.ts'
 
 export interface CompactOptions {
@@ -65,14 +65,13 @@ export interface CompactionShape {
 }
 
 /**
- * Summarises what leaves the window: by a model, or by the deterministic extract. Adds
- * `session.compaction`. A summary is accepted only if it passes checks of size, names and rule
- * words; else the model is asked once more, and then the extract stands. It shows in the memory
- * section, and the log stays as it is.
- *
- * @throws ERR_INVALID_ARGUMENT, an unknown option included
+ * `compaction()`, with what writes summaries loaded when one is to be written: by who has to show
+ * something before that.
  */
-export function compaction(options: CompactionOptions = {}): Feature<'compaction', CompactionShape> {
+export function compactionWith(
+  options: CompactionOptions,
+  load: () => Promise<SummaryWriter>,
+): Feature<'compaction', CompactionShape> {
   checkCompaction(options)
   return {
     name: 'compaction',
@@ -113,6 +112,7 @@ export function compaction(options: CompactionOptions = {}): Feature<'compaction
             host: memory.host,
             secret,
             running,
+            load,
             options,
             sizes: sizesOf(options, lane.policy.cap),
             onCompact: (event) => {
