@@ -97,14 +97,14 @@ export { Filling } from './features/filling.ts'
 export { PLACES } from './features/places.ts'
 export { type ProfileOptions, type ProfileShape, profile } from './features/profile/feature.ts'
 export type { Profile } from './features/profile/profile.ts'
-export {
-  type RecallFeatureOptions,
-  type RecallShape,
-  recall,
-  type SessionRecall,
-  type UserRecall,
+export type {
+  RecallFeatureOptions,
+  RecallShape,
+  SessionRecall,
+  UserRecall,
 } from './features/recall/feature.ts'
 export type { LexicalRecallOptions } from './features/recall/lexical-recall.ts'
+export { recall } from './features/recall/recall.ts'
 export type { RecallPage } from './features/recall/recall-page.ts'
 export { type VectorSearchOptions, type Vectors, vectorSearch } from './features/recall/vector-search.ts'
 export {

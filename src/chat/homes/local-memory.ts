@@ -4,10 +4,11 @@
  */
 import { createMemory } from '../../create-memory.ts'
 import { checkpoint } from '../../features/checkpoint/feature.ts'
+import { refused, type SummaryWriter } from '../../features/compaction/compactor.ts'
 import { type CompactionShape, compactionWith } from '../../features/compaction/feature.ts'
 import { type FactsShape, facts } from '../../features/facts/feature.ts'
 import { type ProfileShape, profile } from '../../features/profile/feature.ts'
-import { type RecallShape, recall } from '../../features/recall/feature.ts'
+import { type RecallShape, recallWith } from '../../features/recall/feature.ts'
 import { type SkillsShape, skills } from '../../features/skills/feature.ts'
 import type { Budget } from '../../ports/context.ts'
 import type { Memory, SessionOf } from '../../ports/memory.ts'
@@ -27,7 +28,13 @@ export const deleteSession: typeof removal.deleteSession = async (...given) =>
 export const forget: typeof removal.forget = async (...given) =>
   (await import('./local-removal.ts')).forget(...given)
 
-const loadWriter = async () => (await import('../../features/compaction/write-summary.ts')).writeSummary
+/** Short conversations need no summary. Where it cannot be loaded, the next epoch asks again. */
+const writeLater: SummaryWriter = async (...given) => {
+  const loaded = await import('../../features/compaction/author.ts').catch(() => undefined)
+  return loaded?.writeSummary(...given) ?? refused(['what writes it could not be loaded'])
+}
+
+const loadFinding = () => import('../../features/recall/finding.ts')
 
 const BUDGET: Budget = { contextWindow: 16_000, maxOutputTokens: 2_000 }
 
@@ -56,8 +63,15 @@ export function localMemory({ store, system, budget = BUDGET, platform }: LocalM
     store,
     budget,
     // What `standard()` has. What leaves the window is summarised by the extract: whether a model
-    // may be called for it, the page did not say. Short conversations need none of it.
-    use: [profile(), skills(), facts(), checkpoint(), compactionWith({}, loadWriter), recall()],
+    // may be called for it, the page did not say.
+    use: [
+      profile(),
+      skills(),
+      facts(),
+      checkpoint(),
+      compactionWith({}, writeLater),
+      recallWith({}, loadFinding),
+    ],
     clock: now,
     newId,
     ...(system !== undefined && { system }),

@@ -1,7 +1,7 @@
 import type { Feature } from '../../kernel/feature.ts'
+import { writeSummary } from './author.ts'
 import type { CompactionOptions } from './compaction-options.ts'
 import { type CompactionShape, compactionWith } from './feature.ts'
-import { writeSummary } from './write-summary.ts'
 
 /**
  * Summarises what leaves the window: by a model, or by the deterministic extract. Adds
@@ -12,5 +12,5 @@ import { writeSummary } from './write-summary.ts'
  * @throws ERR_INVALID_ARGUMENT, an unknown option included
  */
 export function compaction(options: CompactionOptions = {}): Feature<'compaction', CompactionShape> {
-  return compactionWith(options, async () => writeSummary)
+  return compactionWith(options, writeSummary)
 }

@@ -1,7 +1,6 @@
 import type { Secret } from '../../kernel/context/secret.ts'
 import type { Covering } from '../../kernel/cover.ts'
 import type { Policy } from '../../kernel/policy.ts'
-import { headOf } from '../../kernel/text/text.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Message } from '../../ports/message.ts'
 import type { Scope, SummaryMark } from '../../ports/op.ts'
@@ -43,8 +42,6 @@ export type Compaction =
 export const AHEAD = 0.8
 /** Summaries that are not tried after one could not be stored. */
 const PAUSE = 8
-/** Characters of an error's message that go on: providers quote whole requests in theirs. */
-const LONGEST_MESSAGE = 200
 
 /** What a summary is written with. */
 export interface SummaryParts {
@@ -54,26 +51,30 @@ export interface SummaryParts {
   readonly secret: Secret
   readonly options: CompactionOptions
   readonly sizes: SummarySizes
-  /** Called where it could not be stored. */
-  readonly onUnstored: () => void
 }
 
-/** Writes the summary of a job into the log. */
-export type SummaryWriter = (job: CompactionJob, parts: SummaryParts) => Promise<Compaction>
+/**
+ * Contract: writes the summary of a job into the log, and calls `onUnstored` where it could not;
+ * rejects where the log cannot be read.
+ */
+export type SummaryWriter = (
+  job: CompactionJob,
+  parts: SummaryParts,
+  onUnstored: () => void,
+) => Promise<Compaction>
 
 /** What a compactor needs from its session. */
-export interface CompactorParts extends Omit<SummaryParts, 'onUnstored'> {
+export interface CompactorParts extends SummaryParts {
   /** Compactions that run now, by scope and lane. */
   readonly running: Map<string, Promise<unknown>>
-  /** Contract: may reject; then there is no summary, and the next epoch asks again. */
-  readonly load: () => Promise<SummaryWriter>
+  readonly write: SummaryWriter
 }
 
 /** Writes summaries of one session and lane, one at a time. */
 export class Compactor {
   readonly #parts: CompactorParts
   readonly #key: string
-  /** Jobs that are refused without a model's call, after one could not be stored. */
+  /** Jobs that are refused without a model's call, after one could not be stored; below 0: none. */
   #pause = 0
   /** What became of the last one that was written here. */
   outcome: Compaction | undefined
@@ -110,20 +111,10 @@ export class Compactor {
   }
 
   async #write(job: CompactionJob): Promise<Compaction> {
-    if (this.#pause > 0) {
-      this.#pause--
-      return refused(['the last summary could not be stored'])
-    }
-    let write: SummaryWriter
-    try {
-      write = await this.#parts.load()
-    } catch (error) {
-      return refused([`what writes it could not be loaded: ${messageOf(error)}`])
-    }
-    const onUnstored = (): void => {
+    if (--this.#pause >= 0) return refused(['the last summary could not be stored'])
+    return this.#parts.write(job, this.#parts, () => {
       this.#pause = PAUSE
-    }
-    return write(job, { ...this.#parts, onUnstored })
+    })
   }
 }
 
@@ -138,7 +129,3 @@ export function runName({ tenant, userId, sessionId }: Scope, lane: string): str
 }
 
 function ignore(): void {}
-
-export function messageOf(error: unknown): string {
-  return headOf(error instanceof Error ? error.message : String(error), LONGEST_MESSAGE)
-}

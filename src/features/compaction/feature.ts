@@ -64,13 +64,10 @@ export interface CompactionShape {
   readonly api: SessionCompaction
 }
 
-/**
- * `compaction()`, with what writes summaries loaded when one is to be written: by who has to show
- * something before that.
- */
+/** `compaction()` with what writes its summaries: who has it load that later says how. */
 export function compactionWith(
   options: CompactionOptions,
-  load: () => Promise<SummaryWriter>,
+  write: SummaryWriter,
 ): Feature<'compaction', CompactionShape> {
   checkCompaction(options)
   return {
@@ -112,7 +109,7 @@ export function compactionWith(
             host: memory.host,
             secret,
             running,
-            load,
+            write,
             options,
             sizes: sizesOf(options, lane.policy.cap),
             onCompact: (event) => {

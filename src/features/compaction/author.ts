@@ -4,6 +4,7 @@ import { decide } from '../../kernel/log/decide.ts'
 import { partsOf, SUMMARY_ID, textOf } from '../../kernel/log/message.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import type { Policy } from '../../kernel/policy.ts'
+import { headOf } from '../../kernel/text/text.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Host } from '../../ports/host.ts'
 import type { MessageInput, Trust } from '../../ports/message.ts'
@@ -16,7 +17,7 @@ import { lowestTrust } from '../trust.ts'
 import { refusalsOf } from './acceptance.ts'
 import { type Carry, carryOver, lineOf, type Pin, weigh } from './carry.ts'
 import type { CompactionOptions } from './compaction-options.ts'
-import { type Compaction, type CompactionJob, messageOf, refused, type SummaryParts } from './compactor.ts'
+import { type Compaction, type CompactionJob, refused, type SummaryParts } from './compactor.ts'
 import { extractOf } from './extract.ts'
 import { textIn } from './message-texts.ts'
 import type { Past } from './past.ts'
@@ -41,6 +42,8 @@ const LEAST_TEXT = 12
  * end.
  */
 const LONGEST = 64
+/** Characters of an error's message that go on: providers quote whole requests in theirs. */
+const LONGEST_MESSAGE = 200
 const TIMEOUT = 60_000
 const PER_HOUR = 1_000_000
 /**
@@ -59,7 +62,11 @@ const NOTHING_SAID = '(nothing was said in them)'
  * acceptance test, at the first or second attempt; else the extract does. Whatever the model
  * does, this resolves.
  */
-export async function writeSummary(job: CompactionJob, parts: SummaryParts): Promise<Compaction> {
+export async function writeSummary(
+  job: CompactionJob,
+  parts: SummaryParts,
+  onUnstored: () => void,
+): Promise<Compaction> {
   const { store, scope, host, secret, options, sizes } = parts
   let pins: readonly Pin[]
   try {
@@ -118,7 +125,7 @@ export async function writeSummary(job: CompactionJob, parts: SummaryParts): Pro
     const opId = `entry:${mark.id}`
     await store.commit([sealOp({ kind: 'mark', opId, base, entry: mark, sources })], decide)
   } catch (error) {
-    parts.onUnstored()
+    onUnstored()
     return refused([...reasons, `it could not be stored: ${messageOf(error)}`])
   }
   // Where another writer was first, its summary is the one that counts.
@@ -270,3 +277,7 @@ function callsIn({ content }: Pick<MessageInput, 'content'>): boolean {
 }
 
 function ignore(): void {}
+
+function messageOf(error: unknown): string {
+  return headOf(error instanceof Error ? error.message : String(error), LONGEST_MESSAGE)
+}
