@@ -165,6 +165,40 @@ it('answers without a network once it was open for a moment', async () => {
   await page.getByRole('article', { name: 'Assistant' }).first().waitFor()
 })
 
+it('goes on where what summarises cannot be loaded, and loads it, and what finds, once it can', async () => {
+  const page = await visit(TAG)
+  await page.evaluate(() => {
+    const { document } = globalThis as unknown as { document: { querySelector(selector: string): unknown } }
+    const chat = document.querySelector('plimsoll-chat') as { model: () => string }
+    chat.model = () => 'The tide is low. '.repeat(1_000)
+  })
+  await open(page)
+  let answered = 0
+  /** Five of them fill the window. */
+  const goOn = async (): Promise<void> => {
+    await say(page, `Number ${answered}: ${'what of the harbour? '.repeat(150)}`)
+    answered++
+    await expect.poll(() => page.getByRole('button', { name: 'What was sent' }).count()).toBe(answered)
+  }
+  const untilAsked = async (path: RegExp): Promise<void> => {
+    for (let round = 0; round < 12 && !requests.some((asked) => path.test(asked)); round++) await goOn()
+    expect(requests.filter((asked) => path.test(asked)).length).toBeGreaterThan(0)
+  }
+  expect(requests.some((asked) => /-(author|finding)-/.test(asked))).toBe(false)
+  await context.route(/plimsoll-author-/, (route) => route.abort())
+  await untilAsked(/-author-/)
+  await goOn()
+  await context.unroute(/plimsoll-author-/)
+  requests = []
+  await untilAsked(/-author-/)
+  await page.getByRole('button', { name: 'Conversations' }).click()
+  await page.getByLabel('Search conversations').fill('harbour')
+  await page.locator('.sessions .entry').first().waitFor()
+  await expect.poll(() => requests.some((asked) => /-finding-/.test(asked))).toBe(true)
+  await expect.poll(() => page.locator('.sessions .entry .muted').first().textContent()).toContain('harbour')
+  errors = errors.filter((said) => !said.includes('ERR_FAILED'))
+})
+
 it('takes its settings from the script, and leaves an element of the page as it is', async () => {
   const script = TAG.replace('type=', 'data-heading="Help desk" data-placement="bottom-left" type=')
   const made = await visit(script)
