@@ -403,7 +403,7 @@ describe('streaming', () => {
 
 describe('100 000 messages', () => {
   it.each([
-    [800, 30],
+    [800, 20],
     [3_000, 50],
   ])('draws at its end what fills a screen of %i pixels twice: %i messages', async (height, drawn) => {
     await page.viewport(414, height)
