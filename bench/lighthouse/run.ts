@@ -114,7 +114,9 @@ async function checkResponse(context: BrowserContext, seconds: number): Promise<
     `an interaction while a reply streams after ${MESSAGES} messages, to the next paint: at most ${MOST_MS} ms in 95 of 100`,
     at(0.95) <= MOST_MS ? [] : [`${at(0.95)} ms`],
   )
-  say(`          of ${times.length}: median ${at(0.5)} ms, 95th percentile ${at(0.95)} ms, the longest ${at(1)} ms`)
+  say(
+    `          of ${times.length}: median ${at(0.5)} ms, 95th percentile ${at(0.95)} ms, the longest ${at(1)} ms`,
+  )
 }
 
 function longest(times: readonly number[]): string {
