@@ -227,7 +227,7 @@ describe('the laws hold for every history, policy and tool set', () => {
         const after = await scene.context(action)
         if (after) expectTexts(after)
       },
-      80,
+      200,
     )
     expect(forgotten).toBeGreaterThan(5)
   })
