@@ -363,3 +363,33 @@ export const FOUND: Readonly<Record<string, readonly Command[]>> = {
     { do: 'append', tab: 94, shape: 0, at: 33 },
   ],
 }
+
+const DERIVED: readonly Command[] = [
+  { do: 'append', tab: 4, shape: 1, at: 0 },
+  { do: 'mark', tab: 4, shape: 1, from: 0 },
+  { do: 'put', tab: 4, key: 2, from: 1 },
+  { do: 'append', tab: 4, shape: 1, at: 0 },
+  { do: 'append', tab: 4, shape: 1, at: 0 },
+  { do: 'append', tab: 4, shape: 1, at: 0 },
+]
+
+/** Runs of devices that have a part of the log, each of one rule. */
+export const FOUND_PARTIAL: Readonly<Record<string, readonly Command[]>> = {
+  'a delete takes a fact along by a summary that is not here': [
+    ...DERIVED,
+    { do: 'pull', tab: 1, limit: 6 },
+    { do: 'delete', tab: 4, target: 0 },
+  ],
+  'it does so while the log is fetched': [
+    ...DERIVED,
+    { do: 'pull', tab: 1, limit: 1 },
+    { do: 'delete', tab: 4, target: 0 },
+  ],
+  'a home goes back to before what is not here, and lost a register of it': [
+    { do: 'bookmark' },
+    { do: 'put', tab: 4, key: 1, from: 0 },
+    ...DERIVED.slice(-3),
+    { do: 'pull', tab: 1, limit: 6 },
+    { do: 'restore', bookmark: 0 },
+  ],
+}
