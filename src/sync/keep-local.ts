@@ -2,7 +2,13 @@ import { SECRET } from '../kernel/context/secret.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { SealedOp } from '../ports/op.ts'
 import { checkOptions, invalid } from '../ports/options.ts'
-import { type Decision, type EntriesQuery, PAGE_ROWS, type Page as Entries, type Reads, type Rows } from '../ports/store.ts'
+import {
+  type Decision,
+  type Page as Entries,
+  type EntriesQuery,
+  type Reads,
+  type Rows,
+} from '../ports/store.ts'
 import type { LogStart, PullAnswer, PullRequest, SyncOp } from '../ports/sync.ts'
 import { type Page, sentOf, writtenOver } from './page.ts'
 import { relations, sourcesOf } from './rebase.ts'
@@ -92,7 +98,8 @@ export function keepLocal(options: KeepLocalOptions): KeepLocal {
         reading,
         fetched: async (ops, reads) => {
           if (sync.replica.seen?.state.after === undefined) return
-          for (const id of roundsOf(ops)) await reading((whole) => whole(reads).entries({ from: id, first: 1 }))
+          for (const id of roundsOf(ops))
+            await reading((whole) => whole(reads).entries({ from: id, first: 1 }))
         },
       }
     },

@@ -3,7 +3,16 @@ import { nothingWritten, slotOf } from '../kernel/log/decide.ts'
 import { SHARED } from '../kernel/log/message.ts'
 import type { Name } from '../ports/op.ts'
 import type { Decision, MarkRow, RegisterRow, Rows } from '../ports/store.ts'
-import { type AllBefore, advanced, beforeAll, decideAgain, follow, joined, misfit, takenBack } from './rebase.ts'
+import {
+  type AllBefore,
+  advanced,
+  beforeAll,
+  decideAgain,
+  follow,
+  joined,
+  misfit,
+  takenBack,
+} from './rebase.ts'
 import {
   type Confirmed,
   type Held,

@@ -361,7 +361,13 @@ export function describeSync(name: string, openHome: () => SyncHome | Promise<Sy
       it('begins where the replica asks, and tells what the log comes to there', async () => {
         const home = await open()
         const [early, late] = [put('o1', null, 'a'), put('o2', null, 'b', 'app/late')]
-        await home.write('', early, put('o0', null, 'c', 'app/both'), ...ids('m', 6).map((id) => say(id)), late)
+        await home.write(
+          '',
+          early,
+          put('o0', null, 'c', 'app/both'),
+          ...ids('m', 6).map((id) => say(id)),
+          late,
+        )
         await home.write('', put('o3', 'o0', 'd', 'app/both'))
         const waiting = ['o1', 'entry:m5', 'entry:other']
         const page = await home.pull({ ...START, start: -4, waiting })

@@ -224,9 +224,12 @@ export const MUTANTS: Readonly<Record<string, Sabotage>> = {
 /** Wrong protocols for devices that have a part of the log. */
 export const PARTIAL_MUTANTS: Readonly<Record<string, Sabotage>> = {
   'a start with a gap behind it': {
-    answered: (message) => withStart(message, (page) => ({ ...page, from: page.from + 1, ops: page.ops.slice(1) })),
+    answered: (message) =>
+      withStart(message, (page) => ({ ...page, from: page.from + 1, ops: page.ops.slice(1) })),
   },
-  'a start with a wrong count of messages': { answered: starting(({ ordinal }) => ({ ordinal: ordinal + 1 })) },
+  'a start with a wrong count of messages': {
+    answered: starting(({ ordinal }) => ({ ordinal: ordinal + 1 })),
+  },
   'a start without marks': { answered: starting(() => ({ marks: [] })) },
   'a start without registers': { answered: starting(() => ({ registers: [] })) },
   'a start that says nothing of what came before it': { answered: starting(() => ({ arrived: [] })) },
@@ -238,7 +241,7 @@ export const PARTIAL_MUTANTS: Readonly<Record<string, Sabotage>> = {
     device: committing({
       decision: (decision) => {
         const { replica } = decision
-        if (!replica || replica.kept !== 'all') return decision
+        if (replica?.kept !== 'all') return decision
         const state = stateIn(replica.state)
         // So that nobody takes it for what it was to be.
         const other = JSON.stringify({ ...state, last: state.last + 1 })

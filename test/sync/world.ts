@@ -8,8 +8,8 @@ import type { Part } from '../../src/ports/message.ts'
 import type { Envelope, Name, OpResult, SealedOp } from '../../src/ports/op.ts'
 import type { Attachment, Decide, LogRow, RegisterRow, ScopeStore } from '../../src/ports/store.ts'
 import type { PullAnswer, PullRequest, PushAnswer, PushRequest } from '../../src/ports/sync.ts'
-import { erase, readLog } from '../contract/samples.ts'
 import type { Ask } from '../../src/sync/keep-local.ts'
+import { erase, readLog } from '../contract/samples.ts'
 import { Tab } from './client.ts'
 import type { Command } from './commands.ts'
 import { Home } from './home.ts'
@@ -112,13 +112,7 @@ export class World {
   #count = 0
   #toks = 0
 
-  private constructor(
-    sabotage: Sabotage,
-    disk: Disk,
-    home: Place,
-    places: Place[],
-    isPartial: boolean,
-  ) {
+  private constructor(sabotage: Sabotage, disk: Disk, home: Place, places: Place[], isPartial: boolean) {
     this.#isPartial = isPartial
     this.sabotage = sabotage
     this.disk = disk

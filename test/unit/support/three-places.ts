@@ -13,6 +13,7 @@ import {
 } from '../../../src/index.ts'
 import { forget } from '../../../src/operations/forget/forget.ts'
 import { editMessage, rewind } from '../../../src/operations/rewind.ts'
+import type { LogRow } from '../../../src/ports/store.ts'
 import {
   homeStore,
   httpTransport,
@@ -22,7 +23,6 @@ import {
   syncServer,
 } from '../../../src/sync/index.ts'
 import { type FullMemoryOptions, type FullSession, memoryWith } from '../../contract/full-memory.ts'
-import type { LogRow } from '../../../src/ports/store.ts'
 import { readLog } from '../../contract/samples.ts'
 import { content } from './compacting.ts'
 import { undoIfAny } from './scene.ts'

@@ -1,11 +1,31 @@
 /** Devices that have the newest part of a session, over real stores and the real client. */
 import { afterAll, expect, it, onTestFinished } from 'vitest'
-import { charsPerToken, createMemory, facts, forget, mapStore, recall, standard, toOpenAI } from '../../../src/index.ts'
+import {
+  charsPerToken,
+  createMemory,
+  facts,
+  forget,
+  mapStore,
+  recall,
+  standard,
+  toOpenAI,
+} from '../../../src/index.ts'
 import type { Store } from '../../../src/ports/store.ts'
+import { encryptedStore, secretKeys } from '../../../src/stores/encrypted/index.ts'
 import { keepLocal } from '../../../src/sync/index.ts'
 import { erase } from '../../contract/samples.ts'
 import { SqliteFiles } from '../support/sqlite-files.ts'
-import { device, idsOf, logOf, offline, outboxOf, refusing, TestHome, TRIP, write } from '../support/synced.ts'
+import {
+  device,
+  idsOf,
+  logOf,
+  offline,
+  outboxOf,
+  refusing,
+  TestHome,
+  TRIP,
+  write,
+} from '../support/synced.ts'
 
 const files = new SqliteFiles()
 afterAll(() => files.remove())
@@ -46,25 +66,28 @@ function memoryOf(store: Store) {
 it.each<[string, () => Store]>([
   ['maps', mapStore],
   ['SQLite', () => files.open()],
-])('a new device fetches the newest ops alone, and older ones when they are read, over %s', async (_, open) => {
-  const home = await homeWith(500)
-  const { store, base, session } = partial(home, open())
-  await store.settled()
-  const part = await idsOf(base)
-  expect(part).toHaveLength(OPS)
-  expect(part.at(-1)).toBe('m499')
-  const newest = await session.history({ messages: 20 })
-  expect(newest.map(({ id }) => id)).toEqual(part.slice(-20))
-  expect(await idsOf(base)).toEqual(part)
+])(
+  'a new device fetches the newest ops alone, and older ones when they are read, over %s',
+  async (_, open) => {
+    const home = await homeWith(500)
+    const { store, base, session } = partial(home, open())
+    await store.settled()
+    const part = await idsOf(base)
+    expect(part).toHaveLength(OPS)
+    expect(part.at(-1)).toBe('m499')
+    const newest = await session.history({ messages: 20 })
+    expect(newest.map(({ id }) => id)).toEqual(part.slice(-20))
+    expect(await idsOf(base)).toEqual(part)
 
-  const older = await session.history({ messages: 150 })
-  expect(older.map(({ id }) => id)).toEqual(Array.from({ length: 150 }, (_, at) => `m${350 + at}`))
-  expect((await idsOf(base)).length).toBeLessThan(500)
+    const older = await session.history({ messages: 150 })
+    expect(older.map(({ id }) => id)).toEqual(Array.from({ length: 150 }, (_, at) => `m${350 + at}`))
+    expect((await idsOf(base)).length).toBeLessThan(500)
 
-  const all = await session.history({ messages: 1_000 })
-  expect(all).toHaveLength(500)
-  expect(await logOf(base)).toEqual(await logOf(home.store))
-})
+    const all = await session.history({ messages: 1_000 })
+    expect(all).toHaveLength(500)
+    expect(await logOf(base)).toEqual(await logOf(home.store))
+  },
+)
 
 it('contexts are those of the home, to the byte', async () => {
   const home = await homeWith(300)
@@ -86,7 +109,9 @@ it('what needs older rows says so where they cannot be fetched, and nothing is w
   link.push = offline
   const before = await logOf(base)
   await expect(session.history({ messages: 150 })).rejects.toMatchObject({ code: 'ERR_OFFLINE' })
-  await expect(session.append({ role: 'assistant', content: 'Late.' }, { round: 'm3' })).rejects.toMatchObject({
+  await expect(
+    session.append({ role: 'assistant', content: 'Late.' }, { round: 'm3' }),
+  ).rejects.toMatchObject({
     code: 'ERR_OFFLINE',
   })
   expect(await logOf(base)).toEqual(before)
@@ -94,6 +119,28 @@ it('what needs older rows says so where they cannot be fetched, and nothing is w
   expect((await session.history({ messages: 5 })).at(-1)?.id).toBe('here')
   store.pause()
   await expect(session.history({ messages: 150 })).rejects.toMatchObject({ code: 'ERR_OFFLINE' })
+})
+
+it('over a home that holds ciphertext alone it is the same', async () => {
+  const home = new TestHome()
+  const keys = secretKeys('a secret of this test, of 32 bytes or more')
+  const whole = device(home)
+  const writer = memoryOf(encryptedStore(whole.store, keys)).session(TRIP)
+  for (let at = 0; at < 300; at++) await writer.append({ id: `m${at}`, role: 'user', content: `Text ${at}` })
+  await whole.store.settled()
+  const { store, base } = partial(home)
+  const session = memoryOf(encryptedStore(store, keys)).session(TRIP)
+  await store.settled()
+  expect((await session.history({ messages: 20 })).at(-1)).toMatchObject({ id: 'm299', content: 'Text 299' })
+  expect((await idsOf(base)).length).toBeLessThan(OPS + 5)
+  const here = await session.context()
+  await store.settled()
+  home.poke()
+  await whole.store.settled()
+  expect(toOpenAI(await writer.context())).toEqual(toOpenAI(here))
+  expect(await session.history({ messages: 1_000 })).toHaveLength(300)
+  await session.close()
+  await writer.close()
 })
 
 it('a message joins a round that is at home alone', async () => {
@@ -285,5 +332,7 @@ it('a home that does not know of parts gives all', async () => {
 })
 
 it.each([{}, { ops: 0 }, { ops: 1.5 }, { ops: 8, days: 3 }])('keepLocal refuses %j', (options) => {
-  expect(() => keepLocal(options as { ops: number })).toThrow(expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' }))
+  expect(() => keepLocal(options as { ops: number })).toThrow(
+    expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' }),
+  )
 })
