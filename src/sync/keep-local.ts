@@ -2,13 +2,7 @@ import { SECRET } from '../kernel/context/secret.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { SealedOp } from '../ports/op.ts'
 import { checkOptions, invalid } from '../ports/options.ts'
-import {
-  type Decision,
-  type Page as Entries,
-  type EntriesQuery,
-  type Reads,
-  type Rows,
-} from '../ports/store.ts'
+import type { Decision, Page as Entries, EntriesQuery, Reads, Rows } from '../ports/store.ts'
 import type { LogStart, PullAnswer, PullRequest, SyncOp } from '../ports/sync.ts'
 import { type Page, sentOf, writtenOver } from './page.ts'
 import { relations, sourcesOf } from './rebase.ts'
