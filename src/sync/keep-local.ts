@@ -26,7 +26,7 @@ export type Ask = (request: PullRequest) => Promise<PullAnswer>
 
 /** Which part of a session's log a device has. What waits for the home never leaves it. */
 export interface KeepLocal {
-  /** Where the log is to begin here from now on; nothing: where it does. See `PullRequest.start`. */
+  /** Where the log is to begin from now on, as in `PullRequest.start`; nothing: where it does. */
   startOf(sync: ScopeSync): Promise<number | undefined>
   /** Puts the log from there on in place of what is here. */
   startOver(sync: ScopeSync, start: number, ask: Ask): Promise<Step>
