@@ -630,7 +630,8 @@ function headAfter(
   const slots = new Map([...current, ...marks].map((mark) => [mark.slot, mark]))
   const last = log.at(-1)
   const seq = last?.seq ?? from
-  const first = oldest ?? log.find(({ kind }) => kind === 'message')?.id
+  const message = log.find(({ kind }) => kind === 'message')
+  const first = (message?.ordinal === 1 ? undefined : oldest) ?? message?.id
   const rebased = (before?.rebased ?? 0) + (rebase ? 1 : 0)
   const state = replica?.state ?? before?.replica
   return {

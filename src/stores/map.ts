@@ -142,7 +142,7 @@ export class MapScopeStore implements ScopeStore {
     }
     for (const row of decision.log) {
       if (isEntry(row)) scope.entries.set(row.id, scope.log.length)
-      if (row.kind === 'message') scope.first ??= row.id
+      if (row.kind === 'message' && (row.ordinal === 1 || scope.first === undefined)) scope.first = row.id
       if (row.place === 0)
         scope.results.set(row.opId, { status: 'accepted', seq: row.seq, applied: row.applied ?? true })
       scope.log.push(row)
