@@ -41,7 +41,7 @@ export async function answerPull(
     // It was erased meanwhile.
     if (state?.generation !== generation) continue
     const found = await readStart(scope, state.since, from, waiting)
-    if (from === cursor) return answerNext(scope, request, options)
+    if (from === 0 && cursor === 0) return answerNext(scope, request, options)
     const left = Math.max(1, bytes - utf8Length(JSON.stringify(found)))
     const anchor = from === 0 ? '' : ((await tokAt(scope, state.since + from)) ?? '')
     const next = { generation, cursor: from, anchor, ...(limit !== undefined && { limit }) }

@@ -91,7 +91,7 @@ export function keepLocal(options: KeepLocalOptions): KeepLocal {
       return {
         reading,
         fetched: async (ops, reads) => {
-          if (sync.replica.seen?.state.after === undefined) return
+          if ((await sync.replica.refreshed()).state.after === undefined) return
           for (const id of roundsOf(ops))
             await reading((whole) => whole(reads).entries({ from: id, first: 1 }))
         },

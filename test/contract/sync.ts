@@ -383,6 +383,8 @@ export function describeSync(name: string, openHome: () => SyncHome | Promise<Sy
         const other = await home.pull({ ...placeIn(page), start: 8 })
         expect(namesOf(other.ops)).toEqual(['o2', 'o3'])
         expect(other).toMatchObject({ from: 8, start: { ordinal: 6, arrived: [] } })
+        const none = await home.pull({ ...placeIn(page), start: 10 })
+        expect(none).toMatchObject({ from: 10, ops: [], start: { ordinal: 6 } })
         const all = await home.pull({ ...placeIn(page), start: -100 })
         expect(all).toMatchObject({ from: 0, start: { ordinal: 0, registers: [], marks: [] } })
         expect(all.ops).toHaveLength(10)
