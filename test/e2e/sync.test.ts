@@ -21,6 +21,8 @@ const isWhole = size(2) === 2
 /** Messages of each of two devices, and kills of a tab. */
 const MANY = 500
 const KILLS = 20
+/** More messages than any of the shorter cases has. */
+const SHOWN = 200
 /** What many messages may take on a busy machine. */
 const SLOW = { timeout: 40_000 }
 
@@ -63,7 +65,7 @@ async function meet(): Promise<Everybody> {
 }
 
 const textsAt = async (home: SessionClient): Promise<readonly string[]> =>
-  (await home.messages()).map(({ content }) =>
+  (await home.messages({ messages: SHOWN })).map(({ content }) =>
     typeof content === 'string'
       ? content
       : content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
