@@ -6,12 +6,12 @@ import { type SkillsShape, skills } from '../features/skills/feature.ts'
 import { start } from '../operations/start/start.ts'
 import type { Counter } from '../ports/counter.ts'
 import type { FactInput } from '../ports/fact.ts'
+import { isRecord } from '../ports/is-record.ts'
 import type { Session, User } from '../ports/memory.ts'
 import type { MessageInput } from '../ports/message.ts'
 import type { Skill } from '../ports/skill.ts'
 import type { SessionStart, StartOptions } from '../ports/start.ts'
 import { FIXED_SECRET } from '../replay/plimsoll.ts'
-import { isRecord } from '../replay/transcript.ts'
 import { mapStore } from '../stores/map.ts'
 
 const USER = { userId: 'user' } as const

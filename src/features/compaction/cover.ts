@@ -40,7 +40,7 @@ const UNITS = [...EXTENTS, 'tokens'] as const
 /** What a question for a summary takes, in tokens, pins aside. */
 const QUESTION = 200
 /** How many times what it costs a summary has to promise: sessions seldom go on as they went. */
-const SURE = 8
+const SURE = 12
 /** Tokens of a summary of two to three sentences. */
 const ANSWER = 100
 /** The share of all room that is left where a summary stands for the rest. */
