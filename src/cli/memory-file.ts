@@ -1,7 +1,7 @@
 import { createMemory } from '../create-memory.ts'
 import { type FactsShape, facts } from '../features/facts/feature.ts'
 import { type ProfileShape, profile } from '../features/profile/feature.ts'
-import { recall } from '../features/recall/feature.ts'
+import { recall } from '../features/recall/recall.ts'
 import { type SkillsShape, skills } from '../features/skills/feature.ts'
 import { start } from '../operations/start/start.ts'
 import type { Counter } from '../ports/counter.ts'
