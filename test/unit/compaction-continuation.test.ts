@@ -267,7 +267,10 @@ describe('a summary that would not pay', () => {
     /** Messages of that many words until one is written, of 500 at most. */
     const messages = async (words: number): Promise<number> => {
       const model = content()
-      const session = open({ model, ask }, { budget: { contextWindow: 8_000, maxOutputTokens: 0, margin: 0 } })
+      const session = open(
+        { model, ask },
+        { budget: { contextWindow: 8_000, maxOutputTokens: 0, margin: 0 } },
+      )
       for (let index = 0; index < 500; index++) {
         await session.append({
           role: index % 2 ? 'assistant' : 'user',
