@@ -93,7 +93,7 @@ export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. */
   firstLook: 50_900,
   /** With the memory, and what answers in the browser. */
-  answering: 130_900,
+  answering: 131_000,
   /** Until a conversation of an edge shows. */
   edge: 45_800,
 }
