@@ -76,7 +76,9 @@ describe('what is stored is text, no matter who wrote it', () => {
     }
     await settled()
     expectHarmless(shown)
-    expect(shown.root.querySelectorAll('.user .bubble')[0]?.textContent).toBe(HOSTILE[0])
+    // Of a long list only those near its end are drawn.
+    const drawn = [...shown.root.querySelectorAll('.user .bubble')].map(({ textContent }) => textContent)
+    expect(drawn).toEqual(HOSTILE.slice(-drawn.length))
   })
 
   it('in names, tool calls, their output, chips and errors', async () => {
