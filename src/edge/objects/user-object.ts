@@ -1,6 +1,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import { createMemory } from '../../create-memory.ts'
 import { type AuditInput, noteAudit } from '../../features/audit.ts'
+import { type OthersAsk, type OthersFound, WordsReader } from '../../features/recall/others.ts'
 import { KeptWords, type UserWords } from '../../features/slots.ts'
 import { valueIn } from '../../kernel/log/bodies.ts'
 import { provide } from '../../kernel/slot.ts'
@@ -8,6 +9,7 @@ import { headOf } from '../../kernel/text/text.ts'
 import { certificateOf } from '../../operations/forget/certificate.ts'
 import { eraseUserIn, type Held } from '../../operations/forget/erase.ts'
 import { forgetFact } from '../../operations/forget/forget.ts'
+import { memoryOf } from '../../operations/kernel-of.ts'
 import { listSessions, unlistSession } from '../../operations/sessions.ts'
 import { exportScopeOf } from '../../operations/transfer/export.ts'
 import { runDueWork } from '../../operations/upkeep.ts'
@@ -40,7 +42,13 @@ import { onDecision, onDeletes } from '../replica/on-decision.ts'
 import { isShared, type PullAnswer, type PullRequest, SESSIONS } from '../replica/pull.ts'
 import { RecentPulls } from '../replica/recent-pulls.ts'
 import { answerRefusals, refusalOf } from '../replica/refusal.ts'
-import { answerScopeCall, remoteScope, type ScopeCall } from '../replica/remote-scope.ts'
+import {
+  answerScopeCall,
+  type RemoteScopeParts,
+  remoteScope,
+  type ScopeCall,
+  shownMessages,
+} from '../replica/remote-scope.ts'
 import type { UserHome } from '../replica/user-replica.ts'
 import { withoutCopies } from '../replica/without-copies.ts'
 import { Answers, type KeyedRequest } from '../rows/answers.ts'
@@ -66,6 +74,7 @@ import { heldScope, tellingScope } from './held-scope.ts'
 import { LiveSockets, scopeIn } from './live-sockets.ts'
 import { objectName } from './object-name.ts'
 import { answerErase, erasedIn, isErase, pushRefusals } from './pushes.ts'
+import { rankWords } from './rank-words.ts'
 import { userOf } from './session-home.ts'
 import type { Confirmed, Settled } from './session-life.ts'
 import type { SessionObject } from './session-object.ts'
@@ -610,6 +619,22 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     this.#words.drop(forgotten)
   }
 
+  /**
+   * What the words that are kept here find for one of the user's sessions. It calls none of them.
+   *
+   * @throws ERR_NOT_FOUND, ERR_UNAUTHENTICATED, ERR_RATE_LIMIT, ERR_DECRYPT; ERR_NOT_CONFIGURED:
+   * recall is not in use
+   */
+  async rankWords(scope: Scope, ask: OthersAsk): Promise<OthersFound> {
+    this.#check(scope)
+    await this.#checkGuest(scope, { writes: false, reads: readsOf('recall', ask) })
+    await this.#unlock(scope)
+    const memory = memoryOf('recall', this.#memoryOf(scope))
+    const [reader] = memory.all(WordsReader)
+    if (!reader) throw new PlimsollError('ERR_NOT_CONFIGURED', 'recall: the user’s object has it not in use')
+    return rankWords(memory.user(scope), reader, ask)
+  }
+
   async #settle(scope: Scope): Promise<Settled> {
     const owed = this.#work.payloadOf(FORGET) as ForgetWork | undefined
     if (!owed) return { left: 0, heads: 0 }
@@ -935,14 +960,13 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
 
   #open(scope: Scope): UserMemory {
     this.#check(scope)
-    this.#memory ??= this.#newMemory(scope, (home) =>
-      remoteScope({
-        stub: () => this.env.SESSIONS.getByName(objectName(home)),
-        scope: home,
-        host: webHost,
-      }),
-    )
+    this.#memory ??= this.#newMemory(scope, (home) => remoteScope(this.#remote(home)))
     return this.#memory
+  }
+
+  /** How a session's scope is reached. */
+  #remote(scope: Scope): RemoteScopeParts {
+    return { stub: () => this.env.SESSIONS.getByName(objectName(scope)), scope, host: webHost }
   }
 
   /** The same, for what the sessions do themselves when they are asked to confirm it. */
@@ -959,7 +983,10 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   #newMemory(scope: Scope, session: (home: Scope) => ScopeStore): UserMemory {
     const local = this.#local
     const { use = [], ...options } = this.#settings.memory
-    const words: UserWords = { of: async (sessionId) => this.#words.of(sessionId) }
+    const words: UserWords = {
+      of: async (sessionId) => this.#words.of(sessionId),
+      messages: (sessionId, ids) => shownMessages(this.#remote({ ...scope, sessionId }), ids),
+    }
     const memory: EdgeMemory = createMemory({
       ...options,
       use: [...use, { name: 'words', provides: [provide(KeptWords, words)] }],
@@ -1087,7 +1114,7 @@ const MORE = new Error('more sessions are to be erased')
 /** What a call reads: a recall calls each session that it looks through. */
 function readsOf(name: UserCallName, input: unknown): number {
   if (name !== 'recall') return 1
-  const { sessions = [] } = input as UserCallInput<'recall'>
+  const { sessions = [] } = input as Pick<UserCallInput<'recall'>, 'sessions'>
   return 1 + (sessions === 'all' ? RECALLED : sessions.length)
 }
 
