@@ -2,6 +2,8 @@
 export interface Words {
   /** What this is, in one sentence. */
   readonly firstText: string
+  /** Understood by the demo model, as the next two are. */
+  readonly starterPlan: string
   readonly starterRemember: string
   readonly starterFind: string
   readonly starterLine: string
@@ -20,6 +22,7 @@ export interface Words {
 const english: Words = {
   firstText:
     'An assistant whose memory never loads past the line: what its model reads stays small however long you talk, and you can see where each part comes from.',
+  starterPlan: 'Plan a weekend in Turin.',
   starterRemember: 'Remember that I prefer window seats.',
   starterFind: 'What do you remember about my seat?',
   starterLine: 'Show me the line at work',
@@ -40,6 +43,7 @@ const catalogue: Readonly<Record<string, Words>> = {
   de: {
     firstText:
       'Ein Assistent, dessen Gedächtnis nie über die Linie lädt: Was sein Modell liest, bleibt klein, so lange ihr auch sprecht, und du siehst, woher jeder Teil kommt.',
+    starterPlan: 'Plane ein Wochenende in Turin.',
     starterRemember: 'Merk dir, dass ich gern am Fenster sitze.',
     starterFind: 'Was weißt du über meinen Sitzplatz am Fenster?',
     starterLine: 'Zeig mir die Linie bei der Arbeit',
@@ -57,6 +61,7 @@ const catalogue: Readonly<Record<string, Words>> = {
   fr: {
     firstText:
       'Un assistant dont la mémoire ne charge jamais au-delà de la ligne : ce que lit son modèle reste petit, aussi longue que soit la conversation, et vous voyez d’où vient chaque partie.',
+    starterPlan: 'Planifie un week-end à Turin.',
     starterRemember: 'Retiens que je préfère une place côté fenêtre.',
     starterFind: 'Que sais-tu de ma place côté fenêtre ?',
     starterLine: 'Montrez-moi la ligne au travail',
@@ -74,6 +79,7 @@ const catalogue: Readonly<Record<string, Words>> = {
   es: {
     firstText:
       'Un asistente cuya memoria nunca carga más allá de la línea: lo que lee su modelo sigue siendo pequeño por mucho que hables, y puedes ver de dónde viene cada parte.',
+    starterPlan: 'Planifica un fin de semana en Turín.',
     starterRemember: 'Recuerda que prefiero el asiento de ventanilla.',
     starterFind: '¿Qué sabes de mi asiento de ventanilla?',
     starterLine: 'Muéstrame la línea en acción',
@@ -91,6 +97,7 @@ const catalogue: Readonly<Record<string, Words>> = {
   ar: {
     firstText:
       'مساعد لا تتجاوز ذاكرته الخط أبدًا: ما يقرؤه نموذجه يبقى صغيرًا مهما طال الحديث، ويمكنك أن ترى من أين يأتي كل جزء.',
+    starterPlan: 'خطّط لعطلة نهاية أسبوع في تورينو.',
     starterRemember: 'تذكّر أن مقعدي المفضل بجانب النافذة.',
     starterFind: 'ماذا تعرف عن مقعدي بجانب النافذة؟',
     starterLine: 'أرني الخط أثناء العمل',
@@ -108,6 +115,7 @@ const catalogue: Readonly<Record<string, Words>> = {
   ja: {
     firstText:
       '記憶がラインを超えて積まれることのないアシスタントです。どれだけ長く話しても、モデルが読む量は小さいままで、各部分がどこから来たかを見られます。',
+    starterPlan: 'トリノで過ごす週末を計画して。',
     starterRemember: '覚えて：窓側の席が好きです。',
     starterFind: '窓側の席について何を覚えていますか？',
     starterLine: 'ラインの働きを見る',
@@ -129,13 +137,15 @@ const RIGHT_TO_LEFT = new Set(['ar'])
 /** The first language of these that there are words in, else English. */
 export function wordsFor(languages: readonly string[]): {
   readonly language: string
+  /** How its reader writes numbers: `de-CH` of `de`. */
+  readonly locale: string
   readonly direction: 'ltr' | 'rtl'
   readonly words: Words
 } {
   for (const tag of languages) {
     const [language = ''] = tag.toLowerCase().split('-')
     const words = catalogue[language]
-    if (words) return { language, direction: RIGHT_TO_LEFT.has(language) ? 'rtl' : 'ltr', words }
+    if (words) return { language, locale: tag, direction: RIGHT_TO_LEFT.has(language) ? 'rtl' : 'ltr', words }
   }
-  return { language: 'en', direction: 'ltr', words: english }
+  return { language: 'en', locale: 'en', direction: 'ltr', words: english }
 }

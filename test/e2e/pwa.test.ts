@@ -207,11 +207,22 @@ describe.concurrent('with an edge behind it', () => {
     await page.getByRole('button', { name: 'Zeig mir die Linie bei der Arbeit' }).click()
     await expect.poll(() => page.locator('plimsoll-inspector').getByText('Aufruf 1 von 42').count()).toBe(1)
     await page.keyboard.press('Escape')
+    expect(await page.locator('.first li').allInnerTexts()).toContain('Plane ein Wochenende in Turin.')
     await page.getByRole('button', { name: 'Merk dir, dass ich gern am Fenster sitze.' }).click()
     await expect
       .poll(() => page.locator('.chip').allInnerTexts())
       .toEqual([expect.stringContaining('am Fenster')])
-    await expect.poll(async () => (await chat.texts()).at(-1)).toContain('It is remembered')
+    await expect.poll(async () => (await chat.texts()).at(-1)).toContain('Das ist eine Demo nach Skript')
+    await page.getByRole('textbox', { name: 'Nachricht schreiben' }).fill('Plane ein Wochenende in Turin.')
+    await page.keyboard.press('Enter')
+    await expect
+      .poll(async () => (await chat.texts()).at(-1))
+      .toContain('Du hast mir gesagt: “ich gern am Fenster sitze.”')
+    expect(await page.locator('.chip').allInnerTexts()).toEqual([
+      expect.stringContaining('am Fenster'),
+      expect.stringContaining('Züge nach Turin'),
+      expect.stringContaining('Hotel in Turin'),
+    ])
   })
 
   it('inspects a sample before anything was said, then the conversation by its title', async ({
@@ -555,6 +566,12 @@ describe.concurrent('from any host, with the memory of the browser alone', () =>
       'canary-7d2e',
     )
 
+    const pair = ['user', 'assistant'].map((role) => JSON.stringify({ role, content: 'Hello.' }))
+    await give('short.jsonl', `${pair.join('\n')}\n`)
+    await expect.poll(() => race.getByText('One call has no course').isVisible()).toBe(true)
+    expect(await race.locator('path.plimsoll').last().getAttribute('d')).toMatch(/^M0 \d+H600$/)
+    expect(await race.getByRole('slider').count()).toBe(0)
+
     const saving = page.waitForEvent('download')
     await race.getByRole('button', { name: 'Save as a picture' }).click()
     const saved = await saving
@@ -565,6 +582,11 @@ describe.concurrent('from any host, with the memory of the browser alone', () =>
     expect(await race.getByText('Call 217 of 217').isVisible()).toBe(true)
     await page.emulateMedia({ colorScheme: 'dark' })
     expect(await violations(['color-contrast'])).toEqual([])
+    // On a phone the slider has the width of the chart.
+    await page.setViewportSize({ width: 360, height: 740 })
+    const widthOf = async (selector: string): Promise<number> =>
+      (await race.locator(selector).first().boundingBox())?.width ?? 0
+    expect(await widthOf('input[type=range]')).toBeGreaterThan(0.9 * (await widthOf('svg')))
   })
 
   for (const [locale, field] of [

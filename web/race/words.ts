@@ -9,6 +9,8 @@ export interface RaceWords {
   readonly bill: string
   readonly line: (tokens: string) => string
   readonly call: (call: string, of: string) => string
+  /** What the chart shows of a single call. */
+  readonly single: string
   /** Calls that were longer than the line. */
   readonly over: (calls: string) => string
   readonly play: string
@@ -39,6 +41,7 @@ const en: RaceWords = {
   bill: 'Bill so far',
   line: (tokens) => `the line: ${tokens} tokens`,
   call: (call, of) => `Call ${call} of ${of}`,
+  single: 'One call has no course: each line shows what that call sends.',
   over: (calls) => `${calls} calls over the line`,
   play: 'Play',
   pause: 'Pause',
@@ -69,6 +72,7 @@ const de: RaceWords = {
   bill: 'Kosten bisher',
   line: (tokens) => `die Linie: ${tokens} Token`,
   call: (call, of) => `Aufruf ${call} von ${of}`,
+  single: 'Ein Aufruf hat keinen Verlauf: Jede Linie zeigt, was dieser Aufruf sendet.',
   over: (calls) => `${calls} Aufrufe über der Linie`,
   play: 'Abspielen',
   pause: 'Anhalten',
@@ -100,6 +104,7 @@ const fr: RaceWords = {
   bill: 'Facture jusqu’ici',
   line: (tokens) => `la ligne : ${tokens} jetons`,
   call: (call, of) => `Appel ${call} sur ${of}`,
+  single: 'Un seul appel n’a pas de cours : chaque trait montre ce que cet appel envoie.',
   over: (calls) => `${calls} appels au-delà de la ligne`,
   play: 'Lire',
   pause: 'Suspendre',
@@ -131,6 +136,7 @@ const es: RaceWords = {
   bill: 'Factura hasta ahora',
   line: (tokens) => `la línea: ${tokens} tokens`,
   call: (call, of) => `Llamada ${call} de ${of}`,
+  single: 'Una sola llamada no tiene curso: cada línea muestra lo que envía esa llamada.',
   over: (calls) => `${calls} llamadas por encima de la línea`,
   play: 'Reproducir',
   pause: 'Pausar',
@@ -161,6 +167,7 @@ const ar: RaceWords = {
   bill: 'الكلفة حتى الآن',
   line: (tokens) => `الخط: ${tokens} رمز`,
   call: (call, of) => `الاستدعاء ${call} من ${of}`,
+  single: 'استدعاء واحد لا مسار له: كل خط يبيّن ما يرسله هذا الاستدعاء.',
   over: (calls) => `استدعاءات فوق الخط: ${calls}`,
   play: 'تشغيل',
   pause: 'إيقاف مؤقت',
@@ -190,6 +197,7 @@ const ja: RaceWords = {
   bill: 'ここまでの料金',
   line: (tokens) => `ライン：${tokens} トークン`,
   call: (call, of) => `呼び出し ${call} / ${of}`,
+  single: '呼び出しは一回だけなので推移はありません。各線はその呼び出しが送る量です。',
   over: (calls) => `${calls} 回ラインを超過`,
   play: '再生',
   pause: '一時停止',

@@ -6,7 +6,7 @@ export const german: Strings = {
   open: 'Datei öffnen',
   paste: 'Einfügen',
   sample: 'Beispiel laden',
-  close: 'Schließen',
+  close: 'Protokoll schließen',
   cancel: 'Anhalten',
   invitation: 'Lege hier das Protokoll eines Gesprächs ab',
   shapes:
@@ -33,6 +33,8 @@ export const german: Strings = {
   ofAll: (count) => `von ${count}:`,
   empty: 'Es enthält keinen Aufruf eines Modells: Niemand antwortet einem Nutzer.',
   timeline: 'Jeder Aufruf, gemessen an der Linie',
+  single: (share) =>
+    `Ein Aufruf: Seine Säule steht bei ${share} der Linie. Jeder weitere Aufruf fügt eine Säule hinzu.`,
   call: 'Aufruf',
   callOf: (number, of) => `Aufruf ${number} von ${of}`,
   callValue: (number, of, used, cap, cause) =>
@@ -79,6 +81,8 @@ export const german: Strings = {
     line: 'Die Linie ist das Meiste, was eine Anfrage fassen darf: So lange Sie auch reden, länger wird keine.',
     floor:
       'Das Wenigste, was gesendet werden muss: Anweisungen, Werkzeuge, Gemerktes und Ihre neueste Nachricht mit dem laufenden Schritt. Alles andere kann weichen.',
+    margin:
+      'Bleibt neben dem Gezählten frei, denn gezählt wird geschätzt. Ein Aufruf mit seiner Reserve bleibt unter der Linie.',
     epoch:
       'Eine Reihe von Aufrufen, deren Anfragen nur am Ende wachsen, sodass ein Anbieter ihren Anfang nicht neu lesen muss. Nahe der Linie beginnt eine neue: Die ältesten Nachrichten gehen, und die Anzeige sinkt.',
   },
@@ -107,6 +111,8 @@ export const german: Strings = {
   },
   ofCost: (cost) => `von dessen ${cost}`,
   floor: 'Minimum',
+  floorAll: 'dieser ganze Aufruf',
+  margin: 'Reserve',
   tabs: { request: 'Anfrage', left: 'Weggelassen', diff: 'Unterschied' },
   requestHint:
     'Zeige auf einen Abschnitt oder gehe mit den Pfeiltasten hindurch, um zu sehen, woher er kommt.',
