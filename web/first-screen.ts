@@ -41,6 +41,10 @@ async function showExhibits(screen: HTMLElement, locale: string): Promise<void> 
   screen.append(raceView(lang, locale))
   const { worldsView } = await import('./worlds/view.ts')
   screen.append(await worldsView(lang, locale))
+  // It needs a service to follow.
+  if (import.meta.env.MODE === 'static') return
+  const { unplugView } = await import('./unplug/view.ts')
+  screen.append(unplugView(lang, locale))
 }
 
 function starter(label: string, click: () => void): HTMLElement {

@@ -20,7 +20,7 @@ const NOTE_TOOL = 'memory_finding'
 /**
  * A model that is none, for development without a key. Each reply says so in words, repeats what
  * was said, and tells how full the context is. Asked to remember something, it calls the memory
- * tool for that where it was given one. Asked what it remembers, it repeats what the context has of
+ * tool for that where it was given one, in words that are said to the user. Asked what it remembers, it repeats what the context has of
  * that, or else calls the tool that looks it up. Asked to plan a trip, it goes through canned steps
  * and notes each of them. It answers in the language of the widget that the request is in.
  */
@@ -108,7 +108,7 @@ function callFor(round: Round, tools: readonly ToolSpec[]): Wanted | undefined {
       : undefined
   for (const { kind, asks } of words.wishes) {
     const text = has(`memory_${kind}`) && asks.exec(said)?.[1]?.trim()
-    if (text) return { name: `memory_${kind}`, input: { text } }
+    if (text) return { name: `memory_${kind}`, input: { text: words.ofYou(text) } }
   }
   return undefined
 }

@@ -18,6 +18,8 @@ export interface DemoWords {
     readonly kind: 'preference' | 'constraint' | 'finding'
     readonly asks: RegExp
   }[]
+  /** The same, as it is said of them: `You prefer …`. What it does not know it leaves as it is. */
+  readonly ofYou: (text: string) => string
   /** A trip is to be planned, to the first group. */
   readonly plans: RegExp
   readonly trip: TripWords
@@ -40,7 +42,7 @@ const en: DemoWords = {
   found: (found) => `It was looked up: ${found}`,
   nothing:
     'Nothing is remembered about that in this conversation yet. Say “Remember that I prefer window seats.” first, then ask again.',
-  told: (told) => `You told me: ${told}`,
+  told: (told) => `I remember: ${told}`,
   said: (said) => `You said: ${said}`,
   silence: 'You have said nothing yet.',
   given: (count, messages, used, cap) =>
@@ -57,13 +59,15 @@ const en: DemoWords = {
     },
     { kind: 'finding', asks: /\b(?:remember|note|keep in mind|don't forget)(?: that)?:?\s+(.{2,600})/i },
   ],
+  ofYou: (text) =>
+    text.replace(/^I (?=(?:prefer|like|love|want|hate)\b)/i, 'You ').replaceAll(/\bmy\b/gi, 'your'),
   plans: /^plan (?:me )?(?:a|my) (?:trip|weekend)(?: (?:to|in) (.{2,60}?))?[.!]*$/i,
   trip: {
     place: 'Turin',
     seat: /\bseat|\bwindow/i,
     steps: [
       {
-        says: 'First I note the trains.',
+        says: 'First I remember the trains.',
         notes: (place) => `Trains to ${place}: out on Saturday at 9:40, back on Sunday at 17:20.`,
       },
       { says: 'Then the hotel.', notes: (place) => `Hotel in ${place}: by the station, one night.` },
@@ -76,17 +80,18 @@ const en: DemoWords = {
 
 const de: DemoWords = {
   notice: 'Das ist eine Demo nach Skript: Kein Sprachmodell wurde aufgerufen.',
-  remembered: 'Es ist gemerkt, bis du es rückgängig machst oder vergessen lässt.',
+  remembered: 'Es ist gemerkt, bis Sie es rückgängig machen oder vergessen.',
   found: (found) => `Nachgesehen: ${found}`,
   nothing:
-    'Darüber ist in dieser Unterhaltung noch nichts gemerkt. Sag zuerst: „Merk dir, dass ich gern am Fenster sitze.“ Dann frag noch einmal.',
-  told: (told) => `Du hast mir gesagt: ${told}`,
-  said: (said) => `Du hast gesagt: ${said}`,
-  silence: 'Du hast noch nichts gesagt.',
+    'Darüber ist in dieser Unterhaltung noch nichts gemerkt. Sagen Sie zuerst: „Merk dir, dass ich gern am Fenster sitze.“ Dann fragen Sie noch einmal.',
+  told: (told) => `Gemerkt ist: ${told}`,
+  said: (said) => `Sie haben gesagt: ${said}`,
+  silence: 'Sie haben noch nichts gesagt.',
   given: (count, messages, used, cap) =>
     `Das Skript bekam ${messages} ${count === 1 ? 'Nachricht' : 'Nachrichten'}: ${used} von ${cap} Token.`,
   asks: /^was weißt du über\s+(.{2,400}?)[?.!]*$/i,
   wishes: [{ kind: 'preference', asks: /^merke? dir(?:,? dass)?\s*:?\s*(.{2,580})/i }],
+  ofYou: (text) => (text === 'ich gern am Fenster sitze.' ? 'Sie sitzen gern am Fenster.' : text),
   plans: /^plane? (?:mir )?(?:eine reise|ein wochenende|mein wochenende)(?: (?:nach|in) (.{2,60}?))?[.!]*$/i,
   trip: {
     place: 'Turin',
@@ -99,8 +104,8 @@ const de: DemoWords = {
       { says: 'Dann das Hotel.', notes: (place) => `Hotel in ${place}: am Bahnhof, eine Nacht.` },
     ],
     plan: (place, seat) =>
-      `Dein Wochenende in ${place}. Die Schritte sind vorbereitet, die Zeiten erfunden.\n\n1. Samstag, 9:40: der Zug hin. ${seat}\n2. Eine Nacht im Hotel am Bahnhof.\n3. Sonntag, 17:20: der Zug zurück.`,
-    noSeat: 'Wo du gern sitzt, hast du in dieser Unterhaltung noch nicht gesagt.',
+      `Ihr Wochenende in ${place}. Die Schritte sind vorbereitet, die Zeiten erfunden.\n\n1. Samstag, 9:40: der Zug hin. ${seat}\n2. Eine Nacht im Hotel am Bahnhof.\n3. Sonntag, 17:20: der Zug zurück.`,
+    noSeat: 'Wo Sie gern sitzen, haben Sie in dieser Unterhaltung noch nicht gesagt.',
   },
 }
 
@@ -110,13 +115,15 @@ const fr: DemoWords = {
   found: (found) => `Voici ce qui a été trouvé : ${found}`,
   nothing:
     'Dans cette conversation, rien n’est encore retenu à ce sujet. Dites d’abord « Retiens que je préfère une place côté fenêtre. », puis redemandez.',
-  told: (told) => `Vous m’avez dit : ${told}`,
+  told: (told) => `Voici ce que j’ai retenu : ${told}`,
   said: (said) => `Vous avez dit : ${said}`,
   silence: 'Vous n’avez encore rien dit.',
   given: (count, messages, used, cap) =>
     `Le script a reçu ${messages} ${count === 1 ? 'message' : 'messages'} : ${used} jetons sur ${cap}.`,
   asks: /^que sais-tu de\s+(.{2,400}?)[\s?.!]*$/i,
   wishes: [{ kind: 'preference', asks: /^retiens(?: que)?\s*:?\s*(.{2,580})/i }],
+  ofYou: (text) =>
+    text === 'je préfère une place côté fenêtre.' ? 'Vous préférez une place côté fenêtre.' : text,
   plans: /^planifie (?:un voyage|un week-end|mon week-end)(?: (?:à|en) (.{2,60}?))?[.!]*$/i,
   trip: {
     place: 'Turin',
@@ -136,31 +143,33 @@ const fr: DemoWords = {
 
 const es: DemoWords = {
   notice: 'Esto es una demo con guion: no se llamó a ningún modelo de lenguaje.',
-  remembered: 'Queda recordado, hasta que lo deshagas o lo olvides.',
+  remembered: 'Queda recordado, hasta que lo deshaga o lo olvide.',
   found: (found) => `Esto se encontró: ${found}`,
   nothing:
-    'En esta conversación aún no se recuerda nada de eso. Di primero «Recuerda que prefiero el asiento de ventanilla.» y vuelve a preguntar.',
-  told: (told) => `Me dijiste: ${told}`,
-  said: (said) => `Dijiste: ${said}`,
-  silence: 'Aún no has dicho nada.',
+    'En esta conversación aún no se recuerda nada de eso. Diga primero «Recuerda que prefiero el asiento de ventanilla.» y vuelva a preguntar.',
+  told: (told) => `Recuerdo esto: ${told}`,
+  said: (said) => `Usted dijo: ${said}`,
+  silence: 'Aún no ha dicho nada.',
   given: (count, messages, used, cap) =>
     `El guion recibió ${messages} ${count === 1 ? 'mensaje' : 'mensajes'}: ${used} de ${cap} tokens.`,
   asks: /^¿?qué sabes de\s+(.{2,400}?)[?.!]*$/i,
   wishes: [{ kind: 'preference', asks: /^recuerda(?: que)?\s*:?\s*(.{2,580})/i }],
+  ofYou: (text) =>
+    text === 'prefiero el asiento de ventanilla.' ? 'Usted prefiere el asiento de ventanilla.' : text,
   plans: /^planifica (?:un viaje|un fin de semana|mi fin de semana)(?: (?:a|en) (.{2,60}?))?[.!]*$/i,
   trip: {
     place: 'Turín',
     seat: /asiento|ventanilla/i,
     steps: [
       {
-        says: 'Primero anoto los trenes.',
+        says: 'Primero recuerdo los trenes.',
         notes: (place) => `Trenes a ${place}: ida el sábado a las 9:40, vuelta el domingo a las 17:20.`,
       },
       { says: 'Luego el hotel.', notes: (place) => `Hotel en ${place}: junto a la estación, una noche.` },
     ],
     plan: (place, seat) =>
-      `Tu fin de semana en ${place}. Los pasos están escritos de antemano y las horas son inventadas.\n\n1. Sábado, 9:40: el tren de ida. ${seat}\n2. Una noche en el hotel junto a la estación.\n3. Domingo, 17:20: el tren de vuelta.`,
-    noSeat: 'En esta conversación aún no has dicho dónde te gusta sentarte.',
+      `Su fin de semana en ${place}. Los pasos están escritos de antemano y las horas son inventadas.\n\n1. Sábado, 9:40: el tren de ida. ${seat}\n2. Una noche en el hotel junto a la estación.\n3. Domingo, 17:20: el tren de vuelta.`,
+    noSeat: 'En esta conversación aún no ha dicho dónde le gusta sentarse.',
   },
 }
 
@@ -170,12 +179,13 @@ const ar: DemoWords = {
   found: (found) => `وُجد ما يلي: ${found}`,
   nothing:
     'لا شيء محفوظ عن ذلك في هذه المحادثة بعد. قل أولًا: «تذكّر أن مقعدي المفضل بجانب النافذة.» ثم اسأل مرة أخرى.',
-  told: (told) => `قلتَ لي: ${told}`,
+  told: (told) => `المحفوظ في الذاكرة: ${told}`,
   said: (said) => `قلتَ: ${said}`,
   silence: 'لم تقل شيئًا بعد.',
   given: (_, messages, used, cap) => `الرسائل التي تلقّاها: ${messages}، والرموز ${used} من ${cap}.`,
   asks: /^ماذا تعرف عن\s+(.{2,400}?)[؟?.!]*$/i,
   wishes: [{ kind: 'preference', asks: /^تذكّر(?: أن)?\s*:?\s*(.{2,580})/i }],
+  ofYou: (text) => (text === 'مقعدي المفضل بجانب النافذة.' ? 'مقعدك المفضل بجانب النافذة.' : text),
   plans: /^خطّط (?:لرحلة|لعطلة نهاية أسبوع)(?: (?:إلى|في) (.{2,60}?))?[.!]*$/i,
   trip: {
     place: 'تورينو',
@@ -199,12 +209,13 @@ const ja: DemoWords = {
   found: (found) => `見つかったもの：${found}`,
   nothing:
     'この会話では、それについてまだ何も記憶していません。先に「覚えて：窓側の席が好きです。」と言ってから、もう一度聞いてください。',
-  told: (told) => `あなたの言葉：${told}`,
+  told: (told) => `記憶していること：${told}`,
   said: (said) => `あなたの発言：${said}`,
   silence: 'まだ何も話されていません。',
   given: (_, messages, used, cap) => `渡されたメッセージ ${messages} 件、${cap} トークン中 ${used}。`,
   asks: /^(.{2,400}?)について何を覚えて/,
   wishes: [{ kind: 'preference', asks: /^覚えて\s*[:：]?\s*(.{2,580})/ }],
+  ofYou: (text) => text,
   plans: /^(?:(.{1,60}?)で過ごす)?(?:週末|旅行)を計画して/,
   trip: {
     place: 'トリノ',

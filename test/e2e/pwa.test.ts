@@ -10,6 +10,7 @@ import {
   type BrowserContext,
   type BrowserContextOptions,
   chromium,
+  type Locator,
   type Page,
 } from 'playwright'
 import type { PreviewServer } from 'vite'
@@ -163,6 +164,10 @@ async function axeIn(page: Page): Promise<(rules?: readonly string[]) => Promise
   }
 }
 
+/** A script says its words one by one, and who takes a lease over waits for its end. */
+const PATIENCE = { timeout: 20_000 }
+const HOME = ['Not yet at the service: 0', 'Not yet at the service: 0']
+
 describe.concurrent('with an edge behind it', () => {
   it('shows a first visitor an empty conversation, and a reply as it comes', async ({ visits, expect }) => {
     const chat = await visits.tab(visits.profile(), edge.url)
@@ -217,7 +222,7 @@ describe.concurrent('with an edge behind it', () => {
     await page.keyboard.press('Enter')
     await expect
       .poll(async () => (await chat.texts()).at(-1))
-      .toContain('Du hast mir gesagt: “ich gern am Fenster sitze.”')
+      .toContain('Gemerkt ist: “Sie sitzen gern am Fenster.”')
     expect(await page.locator('.chip').allInnerTexts()).toEqual([
       expect.stringContaining('am Fenster'),
       expect.stringContaining('Züge nach Turin'),
@@ -364,6 +369,78 @@ describe.concurrent('with an edge behind it', () => {
     await expect.poll(async () => (await chat.texts()).at(-1)).toBe('Both are here.')
     await chat.page.reload()
     await expect.poll(own).toEqual(['Written offline, one.', 'Written offline, two.'])
+  })
+
+  it('has two windows with one hash when the plug is in, whichever was cut off, and erases both', async ({
+    visits,
+    expect,
+  }) => {
+    const { page } = await visits.tab(visits.briefly({ viewport: { width: 360, height: 800 } }), edge.url)
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`))
+    const unplug = page.locator('.unplug')
+    await unplug.getByRole('button', { name: 'Begin with a new guest' }).waitFor()
+    // No other guest than that of the chat is made, and nothing synced, before somebody asks for it.
+    const guests = (): number => asked.filter((line) => line === 'POST /v1/guests').length
+    await expect.poll(guests).toBe(1)
+    expect(asked.filter((line) => line.includes('/v1/sync'))).toEqual([])
+    await unplug.getByRole('button', { name: 'Begin with a new guest' }).click()
+    const [laptop, phone] = ['Laptop', 'Phone'].map((name) => page.getByRole('region', { name })) as [
+      Locator,
+      Locator,
+    ]
+    const plug = page.getByRole('slider', { name: 'Plug' })
+    const say = async (pane: Locator, text: string): Promise<void> => {
+      await pane.getByLabel('Message').fill(text)
+      await pane.getByLabel('Message').press('Enter')
+    }
+    const whole = (pane: Locator): Promise<string[]> => pane.locator('li:not(.coming)').allTextContents()
+    const hashes = (): Promise<string[]> => unplug.locator('.hash').allTextContents()
+    const expectOne = async (count: number): Promise<void> => {
+      for (const pane of [laptop, phone]) await expect.poll(() => whole(pane), PATIENCE).toHaveLength(count)
+      await expect.poll(() => unplug.locator('.waiting').allTextContents(), PATIENCE).toEqual(HOME)
+      await expect.poll(async () => new Set(await hashes()).size, PATIENCE).toBe(1)
+      expect((await hashes())[0]).toMatch(/^[0-9a-f]{16}$/)
+      expect(await whole(phone)).toEqual(await whole(laptop))
+      expect(await unplug.getByText('Both hold the same.').isVisible()).toBe(true)
+    }
+    await say(laptop, 'Two seats to Turin.')
+    await expectOne(2)
+    expect(guests()).toBe(2)
+
+    // By the keyboard, in the middle of the phone's reply: the laptop gives it.
+    await say(phone, 'And back?')
+    await phone.locator('.coming').waitFor()
+    await plug.press('ArrowLeft')
+    expect(await plug.getAttribute('aria-valuetext')).toBe('The Phone is unplugged.')
+    await expect.poll(() => whole(laptop), PATIENCE).toHaveLength(4)
+    await say(phone, 'By the window.')
+    await say(laptop, 'In the morning.')
+    await expect.poll(async () => new Set(await hashes()).size, PATIENCE).toBe(2)
+    await expect.poll(() => unplug.getByText('They hold different things.').isVisible()).toBe(true)
+    expect(await phone.locator('.waiting').textContent()).not.toBe(HOME[0])
+
+    // By dragging it back to the middle.
+    await plug.scrollIntoViewIfNeeded()
+    const { x, y, width, height } = (await plug.boundingBox()) as NonNullable<
+      Awaited<ReturnType<Locator['boundingBox']>>
+    >
+    await page.mouse.move(x + 20, y + height / 2)
+    await page.mouse.down()
+    await page.mouse.move(x + width / 2, y + height / 2, { steps: 4 })
+    await page.mouse.up()
+    expect(await plug.getAttribute('aria-valuetext')).toBe('Both are plugged in.')
+    await expectOne(8)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
+    const violations = await axeIn(page)
+    expect(await violations()).toEqual([])
+    mkdirSync('dist/screenshots', { recursive: true })
+    await unplug.screenshot({ path: 'dist/screenshots/unplug-phone.png' })
+
+    await unplug.getByRole('button', { name: 'End, and erase it at the service' }).click()
+    await expect.poll(() => unplug.getByText('Erased: in both windows').isVisible(), PATIENCE).toBe(true)
+    expect(await unplug.getByRole('alert').count()).toBe(0)
+    expect(asked.filter((line) => line === 'DELETE /v1/me')).toHaveLength(1)
   })
 
   it('can be installed', async ({ visits, expect }) => {

@@ -46,7 +46,8 @@ const en: RaceWords = {
   play: 'Play',
   pause: 'Pause',
   picture: 'Save as a picture',
-  source: 'A coding session of 466 messages, recorded by others (github.com/marot/spotter, MIT).',
+  source:
+    'A conversation of a coding agent, 466 messages, recorded by others (github.com/marot/spotter, MIT).',
   own: (name, messages) => `${name}, ${messages} messages.`,
   first: (messages) => `Only its first ${messages} messages are played.`,
   assumed: (dollars, line) =>
@@ -63,7 +64,7 @@ const en: RaceWords = {
 }
 
 const de: RaceWords = {
-  title: 'Ein aufgezeichnetes Gespräch, auf drei Arten gesendet',
+  title: 'Eine aufgezeichnete Unterhaltung, auf drei Arten gesendet',
   plimsoll: 'Plimsoll',
   full: 'Alles senden',
   optimum: 'Das Optimum',
@@ -78,20 +79,20 @@ const de: RaceWords = {
   pause: 'Anhalten',
   picture: 'Als Bild speichern',
   source:
-    'Eine Programmiersitzung mit 466 Nachrichten, von anderen aufgezeichnet (github.com/marot/spotter, MIT).',
+    'Eine Unterhaltung eines Programmieragenten, 466 Nachrichten, von anderen aufgezeichnet (github.com/marot/spotter, MIT).',
   own: (name, messages) => `${name}, ${messages} Nachrichten.`,
   first: (messages) => `Nur die ersten ${messages} Nachrichten werden gespielt.`,
   assumed: (dollars, line) =>
     `Token sind geschätzt. Eine Million Token Eingabe zu ${dollars}, aus dem Cache zu einem Zehntel, in ihn zum 1,25-Fachen. Die Linie bei ${line}.`,
   optimumMeans:
-    'Das Optimum kennt das ganze Gespräch im Voraus und zeigt bei jedem Aufruf mindestens, was Plimsoll zeigt, bis zu einem Viertel der Linie.',
-  drop: 'Leg deinen eigenen Export hier ab: ChatGPT, Claude, OpenAI oder Anthropic als JSONL.',
+    'Das Optimum kennt die ganze Unterhaltung im Voraus und zeigt bei jedem Aufruf mindestens, was Plimsoll zeigt, bis zu einem Viertel der Linie.',
+  drop: 'Legen Sie Ihren eigenen Export hier ab: ChatGPT, Claude, OpenAI oder Anthropic als JSONL.',
   choose: 'Export wählen',
   stays: 'Er bleibt in dieser Seite: Nichts wird gesendet, nichts behalten.',
   working: 'Wird gespielt …',
   back: 'Zurück zur Aufzeichnung',
   nothing: (name) =>
-    `In ${name} wurde kein Gespräch gefunden. Nichts wurde gesendet oder behalten; das vorige ist noch zu sehen.`,
+    `In ${name} wurde keine Unterhaltung gefunden. Nichts wurde gesendet oder behalten; das vorige ist noch zu sehen.`,
 }
 
 const fr: RaceWords = {
@@ -110,7 +111,7 @@ const fr: RaceWords = {
   pause: 'Suspendre',
   picture: 'Enregistrer l’image',
   source:
-    'Une session de programmation de 466 messages, enregistrée par d’autres (github.com/marot/spotter, MIT).',
+    'Une conversation d’un agent de programmation, 466 messages, enregistrée par d’autres (github.com/marot/spotter, MIT).',
   own: (name, messages) => `${name}, ${messages} messages.`,
   first: (messages) => `Seuls ses ${messages} premiers messages sont joués.`,
   assumed: (dollars, line) =>
@@ -141,14 +142,15 @@ const es: RaceWords = {
   play: 'Reproducir',
   pause: 'Pausar',
   picture: 'Guardar como imagen',
-  source: 'Una sesión de programación de 466 mensajes, grabada por otros (github.com/marot/spotter, MIT).',
+  source:
+    'Una conversación de un agente de programación, 466 mensajes, grabada por otros (github.com/marot/spotter, MIT).',
   own: (name, messages) => `${name}, ${messages} mensajes.`,
   first: (messages) => `Solo se reproducen sus primeros ${messages} mensajes.`,
   assumed: (dollars, line) =>
     `Los tokens son estimados. Un millón de tokens de entrada a ${dollars}, desde la caché a una décima parte, hacia ella a 1,25 veces. La línea en ${line}.`,
   optimumMeans:
     'El óptimo conoce de antemano toda la conversación y muestra en cada llamada al menos lo que muestra Plimsoll, hasta un cuarto de la línea.',
-  drop: 'Suelta aquí tu propia exportación: ChatGPT, Claude, OpenAI o Anthropic en JSONL.',
+  drop: 'Suelte aquí su propia exportación: ChatGPT, Claude, OpenAI o Anthropic en JSONL.',
   choose: 'Elegir una exportación',
   stays: 'Se queda en esta página: no se envía ni se guarda nada.',
   working: 'Reproduciendo …',
@@ -172,7 +174,7 @@ const ar: RaceWords = {
   play: 'تشغيل',
   pause: 'إيقاف مؤقت',
   picture: 'حفظ كصورة',
-  source: 'جلسة برمجة من 466 رسالة سجّلها آخرون (github.com/marot/spotter، رخصة MIT).',
+  source: 'محادثة وكيل برمجة من 466 رسالة سجّلها آخرون (github.com/marot/spotter، رخصة MIT).',
   own: (name, messages) => `${name}، عدد الرسائل: ${messages}.`,
   first: (messages) => `تُشغَّل أول ${messages} رسالة منها فقط.`,
   assumed: (dollars, line) =>
@@ -202,7 +204,7 @@ const ja: RaceWords = {
   play: '再生',
   pause: '一時停止',
   picture: '画像として保存',
-  source: '466 件のメッセージからなる開発の記録（github.com/marot/spotter、MIT）。',
+  source: 'プログラミングエージェントの会話、メッセージ 466 件（github.com/marot/spotter、MIT）。',
   own: (name, messages) => `${name}、メッセージ ${messages} 件。`,
   first: (messages) => `最初の ${messages} 件だけを再生します。`,
   assumed: (dollars, line) =>

@@ -34,13 +34,25 @@ describe('the demo model', () => {
 
   it.each([
     ['Please remember that the gate is B7.', 'finding', 'the gate is B7.', 'en'],
-    ['Remember: I prefer window seats.', 'preference', 'I prefer window seats.', 'en'],
+    ['Remember: I prefer window seats.', 'preference', 'You prefer window seats.', 'en'],
+    ['Remember that I like my tea black.', 'preference', 'You like your tea black.', 'en'],
     ['Note that never book before 8.', 'constraint', 'never book before 8.', 'en'],
     ["Don't forget that the gate is B7.", 'finding', 'the gate is B7.', 'en'],
-    ['Merk dir, dass ich gern am Fenster sitze.', 'preference', 'ich gern am Fenster sitze.', 'de'],
-    ['Retiens que je préfère le couloir.', 'preference', 'je préfère le couloir.', 'fr'],
-    ['Recuerda que prefiero el pasillo.', 'preference', 'prefiero el pasillo.', 'es'],
-    ['تذكّر أن مقعدي المفضل بجانب النافذة.', 'preference', 'مقعدي المفضل بجانب النافذة.', 'ar'],
+    ['Merk dir, dass ich gern am Fenster sitze.', 'preference', 'Sie sitzen gern am Fenster.', 'de'],
+    ['Merk dir: Tor B7.', 'preference', 'Tor B7.', 'de'],
+    [
+      'Retiens que je préfère une place côté fenêtre.',
+      'preference',
+      'Vous préférez une place côté fenêtre.',
+      'fr',
+    ],
+    [
+      'Recuerda que prefiero el asiento de ventanilla.',
+      'preference',
+      'Usted prefiere el asiento de ventanilla.',
+      'es',
+    ],
+    ['تذكّر أن مقعدي المفضل بجانب النافذة.', 'preference', 'مقعدك المفضل بجانب النافذة.', 'ar'],
     ['覚えて：窓側の席が好きです。', 'preference', '窓側の席が好きです。', 'ja'],
   ])('remembers where it has the tool for it: %s', async (input, kind, text, language) => {
     const session = sessionOf()
@@ -77,11 +89,11 @@ describe('the demo model', () => {
   })
 
   const SEATS = [
-    ['I prefer window seats.', 'What do you remember about my seat?', 'en'],
-    ['ich gern am Fenster sitze.', 'Was weißt du über meinen Sitzplatz am Fenster?', 'de'],
-    ['je préfère une place côté fenêtre.', 'Que sais-tu de ma place côté fenêtre ?', 'fr'],
-    ['prefiero el asiento de ventanilla.', '¿Qué sabes de mi asiento de ventanilla?', 'es'],
-    ['مقعدي المفضل بجانب النافذة.', 'ماذا تعرف عن مقعدي بجانب النافذة؟', 'ar'],
+    ['You prefer window seats.', 'What do you remember about my seat?', 'en'],
+    ['Sie sitzen gern am Fenster.', 'Was weißt du über meinen Sitzplatz am Fenster?', 'de'],
+    ['Vous préférez une place côté fenêtre.', 'Que sais-tu de ma place côté fenêtre ?', 'fr'],
+    ['Usted prefiere el asiento de ventanilla.', '¿Qué sabes de mi asiento de ventanilla?', 'es'],
+    ['مقعدك المفضل بجانب النافذة.', 'ماذا تعرف عن مقعدي بجانب النافذة؟', 'ar'],
     ['窓側の席が好きです。', '窓側の席について何を覚えていますか？', 'ja'],
   ] as const
 
@@ -160,7 +172,7 @@ describe('the demo model', () => {
     const tools = memoryTools(session)
     await runAgent({ input: 'Remember that I prefer window seats.', model, session, tools })
     const { answer } = await runAgent({ input: 'What do you remember about my seat?', model, session, tools })
-    expect(answer).toContain('You told me: “I prefer window seats.” It was given 5 messages')
+    expect(answer).toContain('I remember: “You prefer window seats.” It was given 5 messages')
   })
 
   it('calls no tool where it may not, or has none', async () => {
