@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { defineConfig, type Plugin } from 'vite'
+import manifest from './package.json' with { type: 'json' }
 import { bundledLicenses } from './vite.licenses.ts'
 
 /** Leaves out the space of the style sheets, which no minifier looks into. */
@@ -50,6 +51,35 @@ const ownPeers: Plugin = {
   },
 }
 
+/** What makes a package of the files: who imports the library does not download them too. */
+const ownPackage: Plugin = {
+  name: 'own-package',
+  generateBundle() {
+    const { version, license, author, homepage, repository, bugs } = manifest
+    const made = {
+      name: 'plimsoll-tag',
+      version,
+      description: 'The Plimsoll chat widget for pages without a bundler: one script tag',
+      keywords: ['chat', 'web-component', 'agent', 'memory'],
+      ...{ license, author, homepage, repository, bugs },
+      type: 'module',
+      exports: { '.': './plimsoll-chat.js', './*': './*' },
+    }
+    const readme = `# plimsoll-tag
+
+The files of Plimsoll's chat widget for pages without a bundler. Put them into one folder of your server, \`LICENSES.txt\` too, and add:
+
+\`\`\`html
+<script type="module" src="/plimsoll/plimsoll-chat.js"></script>
+\`\`\`
+
+[How it works](${homepage.replace(/#.*/, '')}/blob/v${version}/docs/chat.md)
+`
+    this.emitFile({ type: 'asset', fileName: 'package.json', source: `${JSON.stringify(made, null, 2)}\n` })
+    this.emitFile({ type: 'asset', fileName: 'README.md', source: readme })
+  },
+}
+
 type ModuleInfoOf = (id: string) => { readonly importedIds: readonly string[] } | null
 
 /**
@@ -89,7 +119,7 @@ export default defineConfig({
   // Wherever the files are put, they find each other.
   base: './',
   publicDir: false,
-  plugins: [denseStyles, plainImports, ownPeers, bundledLicenses()],
+  plugins: [denseStyles, plainImports, ownPeers, ownPackage, bundledLicenses()],
   build: {
     outDir: 'dist/tag',
     emptyOutDir: true,

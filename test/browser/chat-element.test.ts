@@ -80,7 +80,7 @@ describe('opening', () => {
     const choice = find('.homes').getBoundingClientRect()
     expect(choice.top).toBeGreaterThanOrEqual(read.bottom)
     expect(choice.bottom).toBeLessThanOrEqual(find('.composer').getBoundingClientRect().top)
-    expect(find('.choice').innerText).toContain('Kept')
+    expect(find('.choice').textContent).toContain('Kept')
   })
 
   it('says of a link that no conversation has its id, and offers the list', async () => {

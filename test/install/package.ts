@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { packed, project, run } from './library.ts'
 
-/** Most bytes of the packed file. */
-const MOST = 1_280_000
+/** Most bytes of a packed file: the library's, and that of its chat for pages without a bundler. */
+const MOST = { library: 900_000, tag: 300_000 }
 
 const workplace = mkdtempSync(join(tmpdir(), 'plimsoll-package-'))
 let failures = 0
@@ -23,11 +23,13 @@ function report(name: string, check: () => string): void {
 }
 try {
   const tarball = packed(workplace)
-  report('size', () => {
-    const { size } = statSync(tarball)
-    if (size > MOST) throw new Error(`${size} bytes, at most ${MOST}`)
+  const sizeOf = (file: string, most: number): string => {
+    const { size } = statSync(file)
+    if (size > most) throw new Error(`${size} bytes, at most ${most}`)
     return `${size} bytes`
-  })
+  }
+  report('size', () => sizeOf(tarball, MOST.library))
+  report('size of the tag', () => sizeOf(packed(workplace, './dist/tag'), MOST.tag))
   const folder = project(join(workplace, 'project'), tarball, ['publint@0.3', '@arethetypeswrong/cli@0.18'])
   report('links of README', () => {
     const readme = readFileSync(join(folder, 'node_modules/plimsoll/README.md'), 'utf8')
@@ -35,6 +37,12 @@ try {
     const relative = links.filter((link) => !link.startsWith('https://'))
     if (links.length === 0 || relative.length > 0) throw new Error(`relative: ${relative.join(' ')}`)
     return `${links.length} absolute`
+  })
+  report('scripts of the installation', () => {
+    const { scripts } = JSON.parse(readFileSync(join(folder, 'node_modules/plimsoll/package.json'), 'utf8'))
+    const run = Object.keys(scripts).filter((name) => /^(?:pre|post)?install$|^prepare$/.test(name))
+    if (run.length > 0) throw new Error(`npm would warn of ${run.join(', ')}`)
+    return 'none'
   })
   const bin = join(folder, 'node_modules/.bin')
   report('publint --strict', () => {

@@ -53,6 +53,7 @@ export async function handleMcpRequest(
   const body = parsed(text)
   if (body === undefined) return refused(400, ERRORS.parse, 'Not JSON')
   const messages: readonly unknown[] = Array.isArray(body) ? body : [body]
+  if (messages.length === 0) return refused(400, ERRORS.request, 'A batch has at least one message')
   if (messages.length > MOST_AT_ONCE)
     return refused(400, ERRORS.request, `A batch has at most ${MOST_AT_ONCE} messages`)
   if (!messages.every(isMessage)) return refused(400, ERRORS.parse, 'Not JSON-RPC')

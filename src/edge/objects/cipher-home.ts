@@ -1,5 +1,5 @@
-import { decide } from '../../kernel/log/decide.ts'
-import { sealOp } from '../../kernel/log/seal.ts'
+import { type Found, NAMED } from '../../operations/forget/certificate.ts'
+import { eraseSession } from '../../operations/forget/erase.ts'
 import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Scope } from '../../ports/op.ts'
@@ -45,18 +45,27 @@ export class CipherHome {
     return answer(request)
   }
 
-  /** Erases all scopes of the user. @returns the sessions that held anything */
-  async erase(): Promise<readonly string[]> {
-    const sessions: string[] = []
+  /** Erases all scopes of the user. Idempotent. @returns what they held */
+  async erase(): Promise<HeldByUser> {
+    const parts = { store: homeStore(this.#store), host: webHost, parts: [] }
+    const first: string[] = []
+    let [count, messages, isEmpty] = [0, 0, true]
     for (const scope of await readScopes(this.#store)) {
-      const home = homeStore(this.#store).open(scope)
-      const { seq, ordinal } = await home.head()
-      if (seq > 0) await home.commit([sealOp({ kind: 'erase', opId: webHost.newId() })], decide)
-      if (ordinal > 0 && scope.sessionId !== undefined) sessions.push(scope.sessionId)
-      await home.close()
+      const held = await eraseSession(parts, scope)
+      isEmpty &&= held.isEmpty
+      messages += held.messages
+      if (held.isEmpty || scope.sessionId === undefined) continue
+      count++
+      if (first.length < NAMED) first.push(scope.sessionId)
     }
-    return sessions
+    return { isEmpty, found: { sessions: { count, first }, messages: { count: messages, first: [] } } }
   }
+}
+
+/** What all scopes of a user held, for a certificate. */
+export interface HeldByUser {
+  readonly isEmpty: boolean
+  readonly found: Found
 }
 
 /** Bodies of ops are ciphertext, but for keys, which are wrapped. */

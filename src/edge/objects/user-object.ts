@@ -1,13 +1,15 @@
 import { DurableObject } from 'cloudflare:workers'
 import { createMemory } from '../../create-memory.ts'
 import { type AuditInput, noteAudit } from '../../features/audit.ts'
+import { type OthersAsk, type OthersFound, WordsReader } from '../../features/recall/others.ts'
 import { KeptWords, type UserWords } from '../../features/slots.ts'
 import { valueIn } from '../../kernel/log/bodies.ts'
 import { provide } from '../../kernel/slot.ts'
 import { headOf } from '../../kernel/text/text.ts'
-import { certificateOf, removed } from '../../operations/forget/certificate.ts'
+import { certificateOf } from '../../operations/forget/certificate.ts'
 import { eraseUserIn, type Held } from '../../operations/forget/erase.ts'
 import { forgetFact } from '../../operations/forget/forget.ts'
+import { memoryOf } from '../../operations/kernel-of.ts'
 import { listSessions, unlistSession } from '../../operations/sessions.ts'
 import { exportScopeOf } from '../../operations/transfer/export.ts'
 import { runDueWork } from '../../operations/upkeep.ts'
@@ -40,7 +42,13 @@ import { onDecision, onDeletes } from '../replica/on-decision.ts'
 import { isShared, type PullAnswer, type PullRequest, SESSIONS } from '../replica/pull.ts'
 import { RecentPulls } from '../replica/recent-pulls.ts'
 import { answerRefusals, refusalOf } from '../replica/refusal.ts'
-import { answerScopeCall, remoteScope, type ScopeCall } from '../replica/remote-scope.ts'
+import {
+  answerScopeCall,
+  type RemoteScopeParts,
+  remoteScope,
+  type ScopeCall,
+  shownMessages,
+} from '../replica/remote-scope.ts'
 import type { UserHome } from '../replica/user-replica.ts'
 import { withoutCopies } from '../replica/without-copies.ts'
 import { Answers, type KeyedRequest } from '../rows/answers.ts'
@@ -66,6 +74,7 @@ import { heldScope, tellingScope } from './held-scope.ts'
 import { LiveSockets, scopeIn } from './live-sockets.ts'
 import { objectName } from './object-name.ts'
 import { answerErase, erasedIn, isErase, pushRefusals } from './pushes.ts'
+import { rankWords } from './rank-words.ts'
 import { userOf } from './session-home.ts'
 import type { Confirmed, Settled } from './session-life.ts'
 import type { SessionObject } from './session-object.ts'
@@ -102,6 +111,8 @@ const REWRAP = 'rewrap'
 const RETENTION = 'retention'
 /** The kind that removes a guest whose token has ended. */
 const GUEST = 'guest'
+/** Key of work that removes what devices encrypted; without one, what an edge that reads has. */
+const CIPHER = 'cipher'
 /** When an erase is tried again that could not be finished. */
 const ERASE_AGAIN_MS = 60_000
 /** When sessions are asked again that did not confirm what was deleted, or failed to wrap keys. */
@@ -203,16 +214,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
         await this.#move(user, guest)
         return undefined
       },
-      [ERASE]: async (payload) => {
-        try {
-          const { isDone } = await this.#eraseSome(payload as unknown as Scope)
-          return isDone ? undefined : webHost.now()
-        } catch (error) {
-          this.#failures.failed('queue', error, { kind: ERASE })
-          // Work that fails is given up in the end; what somebody had removed must not stay.
-          return webHost.now() + ERASE_AGAIN_MS
-        }
-      },
+      [ERASE]: (payload, { key }) => this.#eraseMore(ERASE, payload as unknown as Scope, key),
       [FORGET]: async (payload) => {
         const { user, seq } = payload as unknown as ForgetWork
         const left = await this.#confirmAll(user, seq)
@@ -220,15 +222,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
         return left === 0 ? undefined : webHost.now() + FORGET_AGAIN_MS
       },
       [REWRAP]: async (payload) => this.#rewrapAll(payload as unknown as RewrapWork),
-      [GUEST]: async (payload) => {
-        try {
-          const { isDone } = await this.#eraseSome(payload as unknown as Scope)
-          return isDone ? undefined : webHost.now()
-        } catch (error) {
-          this.#failures.failed('queue', error, { kind: GUEST })
-          return webHost.now() + ERASE_AGAIN_MS
-        }
-      },
+      [GUEST]: (payload, { key }) => this.#eraseMore(GUEST, payload as unknown as Scope, key),
       [RETENTION]: async (payload) => runDueWork(this.#memoryOf(payload as unknown as Scope)),
       [ANSWERS]: async () => this.#answers.purge(),
     },
@@ -292,7 +286,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   ): Promise<Answer> {
     const memory = this.#open(scope)
     const changes = CHANGES.has(name)
-    if (name !== 'holdings') await this.#checkGuest(scope, changes, readsOf(name, input))
+    if (name !== 'holdings') await this.#checkGuest(scope, { writes: changes, reads: readsOf(name, input) })
     await this.#unlock(scope)
     const answered = await this.#answers.once(keyed, (named) =>
       this.#call(memory, name, input, named() ?? opId, bytes),
@@ -334,7 +328,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
    */
   async createSession(scope: Scope, options: SessionOptions, keyed: KeyedRequest): Promise<Answer> {
     this.#check(scope)
-    await this.#checkGuest(scope, true)
+    await this.#checkGuest(scope, { writes: true })
     // What seals answers is the user's, who may be new here.
     this.#open(scope)
     await this.#unlock(scope)
@@ -358,7 +352,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
    */
   async importLines(scope: Scope, call: ImportCall): Promise<ImportAnswer> {
     this.#check(scope)
-    await this.#checkGuest(scope, true)
+    await this.#checkGuest(scope, { writes: true })
     await this.#unlock(scope)
     this.#budgetsOf(scope).take('bytes', call.lines.length)
     const answered = await importLines(this.#memoryOf(scope), scope, call, async () => {})
@@ -372,7 +366,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
    */
   async checkLiving(scope: Scope): Promise<void> {
     this.#check(scope)
-    await this.#checkGuest(scope, false)
+    await this.#checkGuest(scope, { writes: false })
   }
 
   /** Records that all of the user was exported or imported. @throws ERR_NOT_FOUND */
@@ -387,7 +381,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
    */
   async admit(scope: Scope): Promise<void> {
     this.#check(scope)
-    await this.#checkGuest(scope, true)
+    await this.#checkGuest(scope, { writes: true })
     await this.#unlock(scope)
     const buckets = this.#budgetsOf(scope)
     buckets.take('sessions', 1)
@@ -466,7 +460,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
    */
   async push(scope: Scope, request: PushRequest, { bytes = 0 }: CallMeta): Promise<PushAnswer> {
     this.#check(scope)
-    await this.#checkGuest(scope, true)
+    await this.#checkGuest(scope, { writes: true })
     await this.#unlock(scope)
     const { generation, ops } = request
     const erase = generation === NO_GENERATION ? undefined : ops.find(isErase)
@@ -506,7 +500,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
    */
   async pullLog(scope: Scope, request: LogRequest, bytes: number): Promise<LogAnswer> {
     this.#check(scope)
-    await this.#checkGuest(scope, false)
+    await this.#checkGuest(scope, { writes: false })
     await this.#unlock(scope)
     return answerLog(this.#log(scope), request, { newTok, bytes })
   }
@@ -523,7 +517,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   ): Promise<CipherAnswer> {
     this.#check(scope)
     const isRead = init.method === 'GET' || url.includes('/v1/sync/pull')
-    await this.#checkGuest(scope, !isRead)
+    await this.#checkGuest(scope, { writes: !isRead, key: CIPHER })
     if (!isRead) this.#budgetsOf(scope).take('bytes', bytes.length)
     const request = new Request(url, { ...init, ...(init.method !== 'GET' && { body: bytes }) })
     const response = await this.#cipherHome.answer(scope, request, bytes)
@@ -534,13 +528,16 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     }
   }
 
-  /** Removes all that {@link cipher} keeps of the user. */
-  async eraseCipher(scope: Scope): Promise<{ readonly isDone: true; readonly certificate: Certificate }> {
+  /**
+   * Removes all that {@link cipher} keeps of the user. Idempotent; what an end of the object or a
+   * failure leaves, an alarm finishes.
+   */
+  async eraseCipher(scope: Scope): Promise<Erased> {
     this.#check(scope)
-    const sessions = removed(await this.#cipherHome.erase())
-    this.#poke(scope)
-    const already = sessions.count === 0
-    return { isDone: true, certificate: certificateOf(webHost, 'erase', scope.userId, already, { sessions }) }
+    await this.#work.schedule(ERASE, webHost.now() + ERASE_AGAIN_MS, { key: CIPHER, payload: { ...scope } })
+    const erased = await this.#eraseCipher(scope)
+    this.#work.cancel(ERASE, CIPHER)
+    return erased
   }
 
   /** A socket that gets hints that what the sessions share, or their list, has changed. */
@@ -548,7 +545,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     try {
       const scope = scopeIn<Scope>(headers)
       this.#check(scope)
-      await this.#checkGuest(scope, false)
+      await this.#checkGuest(scope, { writes: false })
       return this.#sockets.accept(headers)
     } catch (error) {
       return Response.json(refusalOf(error))
@@ -620,6 +617,22 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   async dropWords(scope: Scope, forgotten: ForgottenWords): Promise<void> {
     this.#check(scope)
     this.#words.drop(forgotten)
+  }
+
+  /**
+   * What the words that are kept here find for one of the user's sessions. It calls none of them.
+   *
+   * @throws ERR_NOT_FOUND, ERR_UNAUTHENTICATED, ERR_RATE_LIMIT, ERR_DECRYPT; ERR_NOT_CONFIGURED:
+   * recall is not in use
+   */
+  async rankWords(scope: Scope, ask: OthersAsk): Promise<OthersFound> {
+    this.#check(scope)
+    await this.#checkGuest(scope, { writes: false, reads: readsOf('recall', ask) })
+    await this.#unlock(scope)
+    const memory = memoryOf('recall', this.#memoryOf(scope))
+    const [reader] = memory.all(WordsReader)
+    if (!reader) throw new PlimsollError('ERR_NOT_CONFIGURED', 'recall: the user’s object has it not in use')
+    return rankWords(memory.user(scope), reader, ask)
   }
 
   async #settle(scope: Scope): Promise<Settled> {
@@ -710,6 +723,35 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     }
   }
 
+  /**
+   * A part of an erase that goes on. Work that fails is given up in the end; what somebody had
+   * removed must not stay.
+   *
+   * @returns when it goes on
+   */
+  async #eraseMore(kind: string, scope: Scope, key: string): Promise<number | undefined> {
+    try {
+      const { isDone } = await (key === CIPHER ? this.#eraseCipher(scope) : this.#eraseSome(scope))
+      return isDone ? undefined : webHost.now()
+    } catch (error) {
+      this.#failures.failed('queue', error, { kind })
+      return webHost.now() + ERASE_AGAIN_MS
+    }
+  }
+
+  async #eraseCipher(scope: Scope): Promise<Erased> {
+    const { isEmpty, found } = await this.#cipherHome.erase()
+    await this.#rewrite()
+    return { isDone: true, certificate: certificateOf(webHost, 'erase', scope.userId, isEmpty, found) }
+  }
+
+  /** Leaves nothing in the object's file of what was removed, and nobody who listens to it. */
+  async #rewrite(): Promise<void> {
+    await rewrite(this.ctx.storage)
+    await this.#work.ensureArmed()
+    this.#sockets.end()
+  }
+
   async #eraseSome(scope: Scope): Promise<Erased> {
     this.#check(scope)
     let left = MOST_SESSIONS
@@ -736,9 +778,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
       ])
         table.clear()
       for (const kind of [FORGET, RETENTION, ANSWERS]) this.#work.cancel(kind)
-      await rewrite(this.ctx.storage)
-      await this.#work.ensureArmed()
-      this.#sockets.end()
+      await this.#rewrite()
       // The sessions' copies went with them.
       return { isDone: true, certificate: withoutCopies(certificate) }
     } catch (error) {
@@ -891,20 +931,27 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
    *
    * @throws ERR_UNAUTHENTICATED, ERR_CONFLICT, ERR_RATE_LIMIT
    */
-  async #checkGuest(scope: Scope, writes: boolean, reads = 1): Promise<void> {
+  async #checkGuest(
+    scope: Scope,
+    {
+      writes,
+      reads = 1,
+      key = '',
+    }: { readonly writes: boolean; readonly reads?: number; readonly key?: string },
+  ): Promise<void> {
     if (!isGuest(scope)) return
     this.#guest.check(writes)
-    if (writes) return this.#removeLater(scope)
+    if (writes) return this.#removeLater(scope, key)
     const { budgets, guestBudgets = budgets } = this.#settings
     this.#reads ??= guestReads(guestBudgets, webHost.now)
     this.#reads.take(reads)
   }
 
-  /** Sees to it that a guest is removed once the token has ended; noted once. */
-  async #removeLater(scope: Scope): Promise<void> {
+  /** Sees to it that a guest is removed once the token has ended; noted once for each key. */
+  async #removeLater(scope: Scope, key = ''): Promise<void> {
     const { guestLifetimeMs = GUEST_LIFETIME_MS } = this.#settings
     const end = guestEnd(scope.userId, guestLifetimeMs, webHost.now())
-    await this.#work.schedule(GUEST, end + GUEST_MARGIN_MS, { payload: { ...scope } })
+    await this.#work.schedule(GUEST, end + GUEST_MARGIN_MS, { key, payload: { ...scope } })
   }
 
   #memoryOf(scope: Scope): EdgeMemory {
@@ -913,14 +960,13 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
 
   #open(scope: Scope): UserMemory {
     this.#check(scope)
-    this.#memory ??= this.#newMemory(scope, (home) =>
-      remoteScope({
-        stub: () => this.env.SESSIONS.getByName(objectName(home)),
-        scope: home,
-        host: webHost,
-      }),
-    )
+    this.#memory ??= this.#newMemory(scope, (home) => remoteScope(this.#remote(home)))
     return this.#memory
+  }
+
+  /** How a session's scope is reached. */
+  #remote(scope: Scope): RemoteScopeParts {
+    return { stub: () => this.env.SESSIONS.getByName(objectName(scope)), scope, host: webHost }
   }
 
   /** The same, for what the sessions do themselves when they are asked to confirm it. */
@@ -937,7 +983,10 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   #newMemory(scope: Scope, session: (home: Scope) => ScopeStore): UserMemory {
     const local = this.#local
     const { use = [], ...options } = this.#settings.memory
-    const words: UserWords = { of: async (sessionId) => this.#words.of(sessionId) }
+    const words: UserWords = {
+      of: async (sessionId) => this.#words.of(sessionId),
+      messages: (sessionId, ids) => shownMessages(this.#remote({ ...scope, sessionId }), ids),
+    }
     const memory: EdgeMemory = createMemory({
       ...options,
       use: [...use, { name: 'words', provides: [provide(KeptWords, words)] }],
@@ -1065,7 +1114,7 @@ const MORE = new Error('more sessions are to be erased')
 /** What a call reads: a recall calls each session that it looks through. */
 function readsOf(name: UserCallName, input: unknown): number {
   if (name !== 'recall') return 1
-  const { sessions = [] } = input as UserCallInput<'recall'>
+  const { sessions = [] } = input as Pick<UserCallInput<'recall'>, 'sessions'>
   return 1 + (sessions === 'all' ? RECALLED : sessions.length)
 }
 

@@ -38,11 +38,16 @@ export type ObjectFrame =
       readonly status: number
       readonly headers: readonly (readonly [string, string])[]
     }
+  /** The answer is whole; it has begun. */
   | { readonly type: 'end'; readonly n: number }
-  /** The server was not reached, or broke off. */
+  /** The server was not reached, broke off, or has no place in a frame. */
   | { readonly type: 'failed'; readonly n: number }
 
 const NUMBER_BYTES = 4
+/** Most UTF-16 units of a frame of text to an object, and most bytes of a body in one frame. */
+export const MOST_FRAME = 2 ** 18
+/** Of HTTP: three digits. */
+const [LEAST_STATUS, MOST_STATUS] = [100, 999]
 
 /** Bytes of the body of request `n`. */
 export function bodyFrame(n: number, pieces: readonly Uint8Array[]): ArrayBuffer {
@@ -51,6 +56,45 @@ export function bodyFrame(n: number, pieces: readonly Uint8Array[]): ArrayBuffer
   return joinedBytes([number, ...pieces]).buffer
 }
 
-export function readBodyFrame(frame: ArrayBuffer): { readonly n: number; readonly bytes: Uint8Array } {
+/** Undefined: it is none. */
+export function readBodyFrame(
+  frame: ArrayBuffer,
+): { readonly n: number; readonly bytes: Uint8Array } | undefined {
+  if (frame.byteLength < NUMBER_BYTES || frame.byteLength > NUMBER_BYTES + MOST_FRAME) return undefined
   return { n: new DataView(frame).getUint32(0), bytes: new Uint8Array(frame, NUMBER_BYTES) }
+}
+
+/** Undefined: it is none. */
+export function readObjectFrame(text: string): ObjectFrame | undefined {
+  if (text.length > MOST_FRAME) return undefined
+  let frame: unknown
+  try {
+    frame = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  return isObjectFrame(frame) ? frame : undefined
+}
+
+function isObjectFrame(frame: unknown): frame is ObjectFrame {
+  if (typeof frame !== 'object' || frame === null) return false
+  const { type, n, status, headers } = frame as Readonly<Record<string, unknown>>
+  if (type === 'beat') return true
+  if (!Number.isInteger(n)) return false
+  if (type === 'end' || type === 'failed') return true
+  return type === 'head' && isStatus(status) && Array.isArray(headers) && isHeaders(headers)
+}
+
+function isStatus(status: unknown): boolean {
+  return Number.isInteger(status) && (status as number) >= LEAST_STATUS && (status as number) <= MOST_STATUS
+}
+
+function isHeaders(headers: readonly unknown[]): boolean {
+  if (!headers.every((pair) => Array.isArray(pair) && pair.length === 2)) return false
+  try {
+    new Headers(headers as [string, string][])
+    return true
+  } catch {
+    return false
+  }
 }

@@ -1,12 +1,15 @@
 import type { Model } from '../../ports/model.ts'
 import { deferred } from '../turn/deferred.ts'
-import { type ObjectFrame, readBodyFrame, type WorkerFrame } from './frames.ts'
+import { readBodyFrame, readObjectFrame, type WorkerFrame } from './frames.ts'
 import { RelayedRequest } from './relayed-request.ts'
 
 /** UTF-16 units of a request that the Worker makes: what is longer may not fit into a frame. */
 const MOST_UNITS = 500_000
 /** Bytes of one frame of the chat's stream. */
 const MOST_BYTES = 2 ** 18
+
+/** Of RFC 6455, for applications of their own: what came is no frame of a Worker. */
+const POISON = 4400
 
 /** One Worker that serves a chat, as its object sees it. */
 export class Relay {
@@ -89,21 +92,26 @@ export class Relay {
     await reader.cancel().catch(() => {})
   }
 
+  /** Takes a frame. One that is none, or out of turn, ends this socket, and nothing else. */
   heard(frame: string | ArrayBuffer): void {
+    if (!this.#took(frame)) this.#close(POISON, 'no such frame')
+  }
+
+  #took(frame: string | ArrayBuffer): boolean {
     if (typeof frame !== 'string') {
-      const { n, bytes } = readBodyFrame(frame)
-      this.#requests.get(n)?.write(bytes)
-      return
+      const body = readBodyFrame(frame)
+      // Of a request that nobody waits for any more, what is under way still comes.
+      return body !== undefined && (this.#requests.get(body.n)?.write(body.bytes) ?? true)
     }
-    const told = JSON.parse(frame) as ObjectFrame
-    if (told.type === 'beat') return
+    const told = readObjectFrame(frame)
+    if (!told || told.type === 'beat') return told !== undefined
     const request = this.#requests.get(told.n)
-    if (told.type === 'head') request?.begin(told.status, told.headers)
-    else {
-      this.#requests.delete(told.n)
-      if (told.type === 'end') request?.end()
-      else request?.fail(new TypeError('the Worker did not reach it'))
-    }
+    if (!request) return true
+    if (told.type === 'head') return request.begin(told.status, told.headers)
+    if (told.type === 'end' && !request.end()) return false
+    if (told.type === 'failed') request.fail(new TypeError('the Worker did not reach it'))
+    this.#requests.delete(told.n)
+    return true
   }
 
   /** The Worker is gone. */

@@ -27,24 +27,31 @@ export class RelayedRequest {
     })
   }
 
-  begin(status: number, given: readonly (readonly [string, string])[]): void {
+  /** @returns false: it has begun already */
+  begin(status: number, given: readonly (readonly [string, string])[]): boolean {
+    if (this.#hasBegun) return false
+    this.#hasBegun = true
     const headers = given.filter(([name]) => !OF_CODING.includes(name)) as [string, string][]
     const body = WITHOUT_BODY.includes(status) ? null : this.#body
     try {
       this.#resolve(new Response(body, { status, headers }))
-      this.#hasBegun = true
     } catch (error) {
       // Not every number that a server sends is a status.
       this.#reject(error)
     }
+    return true
   }
 
-  write(bytes: Uint8Array): void {
-    this.#controller?.enqueue(bytes)
+  /** @returns false: it has not begun */
+  write(bytes: Uint8Array): boolean {
+    if (this.#hasBegun) this.#controller?.enqueue(bytes)
+    return this.#hasBegun
   }
 
-  end(): void {
-    this.#controller?.close()
+  /** @returns false: it has not begun */
+  end(): boolean {
+    if (this.#hasBegun) this.#controller?.close()
+    return this.#hasBegun
   }
 
   fail(error: unknown): void {

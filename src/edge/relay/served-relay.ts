@@ -1,7 +1,7 @@
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import { deferred } from '../turn/deferred.ts'
-import { BEAT_MS, bodyFrame, type ObjectFrame, type WorkerFrame } from './frames.ts'
+import { BEAT_MS, bodyFrame, MOST_FRAME, type ObjectFrame, type WorkerFrame } from './frames.ts'
 
 /**
  * Milliseconds in which pieces of an answer are gathered: each frame that an object gets is billed
@@ -89,7 +89,14 @@ export class ServedRelay {
         headers: init.headers as [string, string][],
         signal: controller.signal as AbortSignal,
       })
-      this.#tell({ type: 'head', n, status: answer.status, headers: [...answer.headers] })
+      const head = JSON.stringify({
+        type: 'head',
+        n,
+        status: answer.status,
+        headers: [...answer.headers],
+      } satisfies ObjectFrame)
+      if (head.length > MOST_FRAME) throw new RangeError('the headers are too long')
+      this.#send(head)
       if (answer.body) await this.#hand(n, answer.body)
       this.#tell({ type: 'end', n })
     } catch {
@@ -101,11 +108,18 @@ export class ServedRelay {
   /** Gives the object a body: its first pieces at once, of the others some together. */
   async #hand(n: number, body: ReadableStream<Uint8Array>): Promise<void> {
     let pieces: Uint8Array[] = []
+    let bytes = 0
     let isGathering = false
     let count = 0
     const send = (): void => {
       if (pieces.length > 0) this.#send(bodyFrame(n, pieces))
       pieces = []
+      bytes = 0
+    }
+    const add = (piece: Uint8Array): void => {
+      if (bytes + piece.length > MOST_FRAME) send()
+      pieces.push(piece)
+      bytes += piece.length
     }
     const gather = (): void => {
       isGathering = pieces.length > 0
@@ -114,7 +128,7 @@ export class ServedRelay {
     }
     try {
       for await (const piece of body) {
-        pieces.push(piece)
+        for (let at = 0; at < piece.length; at += MOST_FRAME) add(piece.subarray(at, at + MOST_FRAME))
         if (++count <= FIRST_PIECES) send()
         else if (!isGathering) gather()
       }

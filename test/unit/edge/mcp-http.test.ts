@@ -44,7 +44,7 @@ describe('an HTTP request of MCP', () => {
     ['an error without a code', {}, '{"jsonrpc":"2.0","id":1,"error":{"message":"x"}}', 400],
     ['an error of an answer', {}, '{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"x"}}', 202],
     ['initialize beside another', {}, `[${LIST},${LIST.replace('tools/list', 'initialize')}]`, 400],
-    ['an empty batch', {}, '[]', 202],
+    ['an empty batch', {}, '[]', 400],
     ['a batch of 101', {}, `[${Array(101).fill(LIST).join()}]`, 400],
     ['text', { 'Content-Type': 'text/plain' }, LIST, 415],
     ['a client that takes no JSON', { Accept: 'text/html' }, LIST, 406],

@@ -90,12 +90,14 @@ const foundOf = (text: string, ordinal: number, more: Partial<Found> = {}): Foun
   ordinal,
   score: 1,
   passages: passagesOf(text).map(() => 1),
+  isOther: false,
   ...more,
 })
 
 const findingOf = (all: readonly Found[]): Finding => ({
   ranked: all.map(({ id, score, passages }) => ({ index: 0, id, score, passages })),
   read: async (some) => some.map(({ id }) => all.find((one) => one.id === id)),
+  others: { searched: 0, missing: 0 },
 })
 
 const count = (text: string): number => text.length

@@ -1,6 +1,7 @@
 /** An edge that keeps what devices encrypted, and reads nothing. */
-import { env } from 'cloudflare:test'
-import { expect, test, vi } from 'vitest'
+import { env, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { GUEST_LIFETIME_MS } from '../../../src/edge/guest.ts'
 import { createApp } from '../../../src/edge/hono.ts'
 import { createMemory, forget, standard } from '../../../src/index.ts'
 import { attach, readAttachment } from '../../../src/operations/attachments.ts'
@@ -23,7 +24,11 @@ function edge(user: User) {
     ciphertext: true,
   }))
   const fetch = async (url: string, init?: RequestInit) => app.fetch(new Request(url, init), env)
-  return { fetch, ask: (method: string, path: string, init = {}) => fetch(URL + path, { method, ...init }) }
+  return {
+    user,
+    fetch,
+    ask: (method: string, path: string, init = {}) => fetch(URL + path, { method, ...init }),
+  }
 }
 
 /** A device of a user's; one that encrypts, unless that is left out. */
@@ -38,7 +43,7 @@ function device({ fetch }: ReturnType<typeof edge>, user: User, isPlain = false)
   })
   const trip = { ...user, sessionId: 'trip' }
   for (const scope of [user, trip]) store.follow(scope)
-  return { store, memory, trip, session: memory.session(trip) }
+  return { base, store, memory, trip, session: memory.session(trip) }
 }
 
 type Device = ReturnType<typeof device>
@@ -166,6 +171,92 @@ test.each([
     already: pathOf(user) !== '/v1/me',
   })
   await close(one, two)
+})
+
+test('an attachment that nothing names goes with the rest', async () => {
+  const user = newUser()
+  const home = edge(user)
+  const keep = device(home, user)
+  const { ref } = await attach(keep.session, {
+    mediaType: 'image/png',
+    bytes: new TextEncoder().encode(CANARY),
+  })
+  const sealed = (await keep.base.open(keep.trip).attachment(ref as string))?.bytes
+  const put = await home.ask('PUT', `/v1/sync/attachment?session=trip&generation=&id=${ref}`, {
+    headers: { 'Content-Type': 'image/png' },
+    body: sealed,
+  })
+  expect(put.status).toBe(200)
+  expect((await rowsOf(userObject(user))).plimsoll_attachment).not.toBe('')
+  expect((await home.ask('DELETE', '/v1/me')).status).toBe(200)
+  expect((await rowsOf(userObject(user))).plimsoll_attachment).toBe('')
+  await close(keep)
+})
+
+/** Counts how often the database of an object is written again. */
+async function rewritten(stub: DurableObjectStub): Promise<() => number> {
+  let count = 0
+  await runInDurableObject(stub, (_, { storage }) => {
+    const { deleteAll } = storage
+    vi.spyOn(storage, 'deleteAll').mockImplementation(() => {
+      count++
+      return deleteAll.call(storage)
+    })
+  })
+  return () => count
+}
+
+async function listening(home: ReturnType<typeof edge>): Promise<number[]> {
+  const { webSocket } = await home.ask('GET', edgeSocket({ sessionId: 'trip' }), {
+    headers: { Upgrade: 'websocket' },
+  })
+  const closed: number[] = []
+  webSocket?.addEventListener('close', ({ code }) => void closed.push(code))
+  webSocket?.accept()
+  return closed
+}
+
+test('an erase writes the database again, and ends the sockets of that user', async () => {
+  const [home, another] = [newUser(), newUser()].map(edge) as [
+    ReturnType<typeof edge>,
+    ReturnType<typeof edge>,
+  ]
+  const one = device(home, home.user)
+  await one.session.append({ id: 'm1', role: 'user', content: CANARY })
+  await one.store.settled()
+  const [closed, others] = [await listening(home), await listening(another)]
+  const count = await rewritten(userObject(home.user))
+  expect((await home.ask('DELETE', '/v1/me')).status).toBe(200)
+  expect(count()).toBe(1)
+  await vi.waitFor(() => expect(closed).toEqual([4404]))
+  expect(others).toEqual([])
+  await close(one)
+})
+
+test('what a guest keeps goes once the token has ended, and not before', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
+  onTestFinished(() => void vi.useRealTimers())
+  const user = { userId: `guest_${crypto.randomUUID()}` }
+  const home = edge(user)
+  const one = device(home, user)
+  await one.session.append({ id: 'm1', role: 'user', content: CANARY })
+  await one.memory.user(user).profile.set('SOUL.md', CANARY)
+  await one.store.settled()
+  await close(one)
+  const stub = userObject(user)
+  const closed = await listening(home)
+  const ring = async (ms: number): Promise<string> => {
+    vi.setSystemTime(Date.now() + ms)
+    // Real time has not come that far.
+    await runInDurableObject(stub, (_, { storage }) => storage.setAlarm(Date.now() + GUEST_LIFETIME_MS))
+    await runDurableObjectAlarm(stub)
+    return textOf(stub)
+  }
+  expect(await ring(GUEST_LIFETIME_MS - 60_000)).toContain('"m1"')
+  const count = await rewritten(stub)
+  expect(await ring(180_000)).not.toMatch(/"m1"|SOUL/)
+  expect(count()).toBe(1)
+  await vi.waitFor(() => expect(closed).toEqual([4404]))
 })
 
 test('a device is poked when another one has written', async () => {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { ModelParts } from '../../../src/edge/cloudflare.ts'
 import { steadyModel } from '../../../src/edge/models/steady-model.ts'
-import { bodyFrame, RELAY_HEADER, type WorkerFrame } from '../../../src/edge/relay/frames.ts'
+import { bodyFrame, MOST_FRAME, RELAY_HEADER, type WorkerFrame } from '../../../src/edge/relay/frames.ts'
 import { accepted } from '../../../src/edge/replica/refusal.ts'
 import type { Model } from '../../../src/ports/model.ts'
 import { changeSessions } from './changed-settings.ts'
@@ -151,6 +151,67 @@ describe('a chat whose model fetches', () => {
     expect(text).toContain('At nine forty.')
     // What was streamed of the first reply is taken back.
     expect(text.includes('reset-step')).toBe(isBegun)
+  })
+
+  it.each<[string, readonly (string | ArrayBuffer)[]]>([
+    ['is not JSON', ['{']],
+    ['is no object', ['null']],
+    ['is of no known type', ['{"type":"fetch","n":1}']],
+    ['is of no request', ['{"type":"end"}']],
+    ['has a number that none has', ['{"type":"end","n":1.5}']],
+    ['has a status that none has', ['{"type":"head","n":1,"status":"200","headers":[]}']],
+    ['has a status out of bounds', ['{"type":"head","n":1,"status":42,"headers":[]}']],
+    ['has headers that are none', ['{"type":"head","n":1,"status":200,"headers":[["a"]]}']],
+    ['has a header that no answer can have', ['{"type":"head","n":1,"status":200,"headers":[["a b","c"]]}']],
+    [
+      'begins an answer twice',
+      Array.from({ length: 2 }, () => '{"type":"head","n":1,"status":200,"headers":[]}'),
+    ],
+    ['ends an answer that has not begun', ['{"type":"end","n":1}']],
+    ['has no room for a number', [new ArrayBuffer(3)]],
+    ['is of an answer that has not begun', [bodyFrame(1, [new Uint8Array(1)])]],
+    ['is too long', ['x'.repeat(MOST_FRAME + 1)]],
+    ['has too many bytes', [new ArrayBuffer(MOST_FRAME + 5)]],
+  ])('closes a socket whose frame %s, and that alone', async (_, poison) => {
+    const { world, asked } = await opened()
+    const { run, webSocket } = await begun(world)
+    const upgraded = await world.stub().fetch('https://session/relay', {
+      headers: { Upgrade: 'websocket', [RELAY_HEADER]: crypto.randomUUID() },
+    })
+    const other = upgraded.webSocket as WebSocket
+    const closed: number[] = []
+    for (const socket of [webSocket, other])
+      socket.addEventListener('close', ({ code }) => void closed.push(code))
+    other.accept()
+    for (const frame of poison) webSocket.send(frame)
+    await vi.waitFor(() => expect(closed).toEqual([4400]))
+    // The object makes the request in its place, and the chat comes to its end.
+    await vi.waitFor(async () => expect(await resumed(world, run)).toContain('[DONE]'))
+    expect(asked()).toBe(1)
+    expect(await repliesIn(world)).toEqual([
+      ['user', TEXT('When?')],
+      ['assistant', 'At nine forty.'],
+    ])
+    other.send(JSON.stringify({ type: 'beat' }))
+    expect(await world.messages()).toHaveLength(2)
+    expect(closed).toEqual([4400])
+    other.close(1000, 'done')
+  })
+
+  it('of which nobody waits any more, says what it likes', async () => {
+    const { world } = await opened()
+    const { webSocket, told } = await begun(world)
+    for (const frame of [bodyFrame(7, [new Uint8Array(1)]), JSON.stringify({ type: 'end', n: 7 })])
+      webSocket.send(frame)
+    webSocket.send(JSON.stringify({ type: 'head', n: 1, status: 200, headers: [] }))
+    webSocket.send(bodyFrame(1, [new TextEncoder().encode('Yes.')]))
+    webSocket.send(JSON.stringify({ type: 'end', n: 1 }))
+    await vi.waitFor(() => expect(told().at(-1)).toEqual({ type: 'end' }))
+    expect(await repliesIn(world)).toEqual([
+      ['user', TEXT('When?')],
+      ['assistant', 'Yes.'],
+    ])
+    webSocket.close(1000, 'done')
   })
 
   it('tells its Worker where it is stopped', async () => {

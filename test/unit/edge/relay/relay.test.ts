@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { MOST_FRAME } from '../../../../src/edge/relay/frames.ts'
 import type { Model, ModelEvent, ModelRequest } from '../../../../src/ports/model.ts'
 import { runs } from '../../../everywhere/runs.ts'
 import { ID, wire } from './wire.ts'
@@ -87,6 +88,22 @@ describe('a request that the Worker makes', () => {
     while (!(await reader?.read())?.done);
     const binary = worker.sent.filter((frame) => typeof frame !== 'string')
     expect(binary.length).toBeLessThan(9)
+  })
+
+  it('comes whole in frames that have an end, unless its headers have no place in one', async () => {
+    const text = 'x'.repeat(2 * MOST_FRAME + 1)
+    const { relays, worker } = wire({
+      fetch: async (url) =>
+        String(url).endsWith('1')
+          ? new Response('', { headers: { a: 'x'.repeat(MOST_FRAME) } })
+          : inPieces(['one', 'two', 'three', 'four', 'five', text]),
+    })
+    const { fetch } = await relays.of(ID)
+    expect(await (await fetch('https://a.example/')).text()).toBe(`onetwothreefourfive${text}`)
+    const sizes = worker.sent.map((frame) => (typeof frame === 'string' ? 0 : frame.byteLength))
+    expect(Math.max(...sizes)).toBe(MOST_FRAME + 4)
+    await expect(fetch('https://a.example/1')).rejects.toThrow(TypeError)
+    expect(await (await fetch('https://a.example/')).text()).toContain('five')
   })
 
   it('that reaches nobody, or breaks off, fails', async () => {
