@@ -140,9 +140,9 @@ export const german: Strings = {
   requestUnsaid:
     'Noch wurde nichts gesagt. Sobald Sie eine Nachricht schreiben, steht hier Teil für Teil, was das Modell dafür bekommt.',
   nothingLeft:
-    'In diesem Aufruf wurde nichts weggelassen. Sobald das Gespräch der Linie nahe kommt, steht hier, was weggelassen wird und warum.',
+    'In diesem Aufruf wurde nichts weggelassen. Sobald die Unterhaltung der Linie nahe kommt, steht hier, was weggelassen wird und warum.',
   leftUnknown:
-    'Eine Datei mit Anfragen sagt nicht, was darin fehlt. Öffnen Sie das Gespräch selbst, dann steht hier, was weggelassen wurde.',
+    'Eine Datei mit Anfragen sagt nicht, was darin fehlt. Öffnen Sie die Unterhaltung selbst, dann steht hier, was weggelassen wurde.',
   reasons: {
     window: 'Älter als das Fenster',
     orphan: 'Ein Ergebnis, auf das kein Aufruf wartet',
