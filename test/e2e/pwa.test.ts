@@ -616,6 +616,8 @@ describe.concurrent('from any host, with the memory of the browser alone', () =>
     await worlds.getByRole('button', { name: 'Forget it' }).click()
     expect(await worlds.locator('.differing').textContent()).toBe('0 bytes differ')
     expect(await worlds.getByText('the code is nowhere').count()).toBe(2)
+    // Without an edge there is nothing that two windows could follow.
+    expect(await page.locator('.unplug').count()).toBe(0)
     const violations = await axeIn(page)
     expect(await violations()).toEqual([])
 
