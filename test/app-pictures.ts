@@ -85,9 +85,10 @@ try {
   await desk.page.screenshot({ path: join(DOCS, 'inspector.png') })
 
   const served = await visit('light', false, edge.url)
+  await served.page.setViewportSize({ width: 1_280, height: 1_600 })
   await unplugged(served.page)
   await served.page.locator('.unplug').screenshot({ path: 'docs/unplug.png' })
-  await served.page.locator('.unplug').getByRole('button', { name: 'End' }).click()
+  await served.page.locator('.unplug').getByRole('button', { name: 'End, and erase' }).click()
 
   const phone = await visit('dark', true)
   await phone.page.screenshot({ path: join(PUBLIC, 'screenshot-narrow.png') })

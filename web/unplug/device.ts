@@ -30,7 +30,7 @@ export interface DeviceState {
   readonly coming: string
   /** Who answers: `held` is this one; else the name of another, or nobody. */
   readonly holder: string
-  /** Messages and marks that the service has not confirmed. */
+  /** Messages that the service has not confirmed. */
   readonly waiting: number
   readonly isPluggedIn: boolean
   /** Of the request that the next call of a model would be. */
@@ -92,9 +92,9 @@ export class Device {
     const { hash } = await this.#session.context({ preview: true })
     this.state = {
       messages,
-      coming: messages.at(-1)?.role === 'assistant' ? '' : this.#coming,
+      coming: this.#coming,
       holder: this.#holder,
-      waiting: this.#store.status.waiting,
+      waiting: messages.filter(({ delivery }) => delivery === 'local').length,
       isPluggedIn: this.#isPluggedIn,
       hash: messages.length > 0 ? hash : '',
     }
@@ -112,6 +112,7 @@ export class Device {
       for await (const event of run) {
         if (event.type === 'lease') this.#holder = event.status === 'waiting' ? event.holder : event.status
         if (event.type === 'text') this.#coming += event.text
+        if (event.type === 'message') this.#coming = ''
         await this.#look()
       }
     } finally {
