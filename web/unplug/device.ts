@@ -92,7 +92,8 @@ export class Device {
     const { hash } = await this.#session.context({ preview: true })
     this.state = {
       messages,
-      coming: this.#coming,
+      // Recorded a moment before the run says so.
+      coming: messages.at(-1)?.role === 'assistant' ? '' : this.#coming,
       holder: this.#holder,
       waiting: messages.filter(({ delivery }) => delivery === 'local').length,
       isPluggedIn: this.#isPluggedIn,
