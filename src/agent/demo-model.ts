@@ -20,9 +20,10 @@ const NOTE_TOOL = 'memory_finding'
 /**
  * A model that is none, for development without a key. Each reply says so in words, repeats what
  * was said, and tells how full the context is. Asked to remember something, it calls the memory
- * tool for that where it was given one, in words that are said to the user. Asked what it remembers, it repeats what the context has of
- * that, or else calls the tool that looks it up. Asked to plan a trip, it goes through canned steps
- * and notes each of them. It answers in the language of the widget that the request is in.
+ * tool for that where it was given one, in words that are said to the user. Asked what it
+ * remembers, it repeats what the context has of that, or else calls the tool that looks it up.
+ * Asked to plan a trip, it goes through canned steps and notes each of them. It answers in the
+ * language of the widget that the request is in.
  */
 export function demoModel({ newId }: Pick<Host, 'newId'>): Model {
   return { id: DEMO_MODEL_ID, complete: (request) => complete(request, newId) }

@@ -380,7 +380,7 @@ describe.concurrent('with an edge behind it', () => {
     page.on('request', (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`))
     const unplug = page.locator('.unplug')
     await unplug.getByRole('button', { name: 'Begin with a new guest' }).waitFor()
-    // No other guest than that of the chat is made, and nothing synced, before somebody asks for it.
+    // No guest but that of the chat is made, and nothing synced, before somebody asks for it.
     const guests = (): number => asked.filter((line) => line === 'POST /v1/guests').length
     await expect.poll(guests).toBe(1)
     expect(asked.filter((line) => line.includes('/v1/sync'))).toEqual([])
