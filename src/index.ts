@@ -362,5 +362,11 @@ export {
   parseOpenAIResponse,
   toOpenAIResponses,
 } from './render/openai-responses.ts'
+export {
+  type RequestFields,
+  stringifyAnthropic,
+  stringifyOpenAI,
+  stringifyOpenAIResponses,
+} from './render/stringify.ts'
 export { type RunAgentOptions, runAgent } from './run-agent.ts'
 export { mapStore } from './stores/map.ts'

