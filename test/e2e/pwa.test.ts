@@ -183,7 +183,7 @@ describe.concurrent('with an edge behind it', () => {
     await expect.poll(() => chat.page.locator('[aria-busy=true] .prose').textContent()).toMatch(/It leaves/)
     finish()
     await expect.poll(() => chat.texts()).toEqual(['When does it leave?', 'It leaves at 9:40'])
-    expect(await chat.page.getByText('At the service').first().isVisible()).toBe(true)
+    expect(await chat.page.getByText('At the service', { exact: true }).first().isVisible()).toBe(true)
     expect(new URL(chat.page.url()).hash).toMatch(/^#session=/)
   })
 
@@ -420,6 +420,7 @@ describe.concurrent('with an edge behind it', () => {
     await expect.poll(() => whole(other), PATIENCE).toHaveLength(4)
     await say(cut, 'By the window.')
     await say(other, 'In the morning.')
+    await expect.poll(() => whole(other), PATIENCE).toHaveLength(6)
     await expect.poll(async () => new Set(await hashes()).size, PATIENCE).toBe(2)
     await expect.poll(() => unplug.getByText('They hold different things.').isVisible()).toBe(true)
     await expect.poll(() => cut.locator('.waiting').textContent()).toMatch(/: [12]$/)

@@ -151,6 +151,8 @@ class UnplugView {
     this.#token = token
     this.#plug = 0
     const scope = { userId, sessionId: crypto.randomUUID() }
+    // There before both windows ask to be told of what changes in it.
+    await createClient({ baseUrl: '', token }).sessions.create({ sessionId: scope.sessionId })
     this.#devices = words.names.map(
       (name) =>
         new Device({
