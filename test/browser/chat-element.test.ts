@@ -417,6 +417,24 @@ describe('streaming', () => {
 })
 
 describe('100 000 messages', () => {
+  it.each([
+    [800, 20],
+    [3_000, 50],
+  ])('draws at its end what fills a screen of %i pixels twice: %i messages', async (height, drawn) => {
+    await page.viewport(414, height)
+    const { root, find } = await show({
+      attributes: { placement: 'page' },
+      prepare: (fake) => {
+        fake.setSessions([session('Long')])
+        fake.log = Array.from({ length: 500 }, (_, place) => said('user', `Message number ${place}`))
+      },
+    })
+    await until(() => root.querySelectorAll('[data-message]').length === drawn)
+    const { scrollHeight, clientHeight } = find('.scroller')
+    expect(scrollHeight).toBeGreaterThan(clientHeight)
+    await page.viewport(414, 896)
+  })
+
   it('keeps the DOM bounded all the way up, and what one reads in its place', async () => {
     const { fake, root, find } = await show({
       prepare: (fake) => {

@@ -2,8 +2,8 @@
  * Messages of assistant-ui's own runtime as UI messages, and back. What both have stands in the
  * parts alone; the rest of a message is its shape.
  */
+import { isRecord } from '../../ports/is-record.ts'
 import type { Json, JsonObject } from '../../ports/message.ts'
-import { isRecord } from '../ai-sdk/opaque.ts'
 
 /** A part of a UI message. */
 export type UIPart = JsonObject & { readonly type: string }

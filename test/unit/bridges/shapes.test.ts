@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
 import {
-  isRecord,
   refilled,
   shallow,
   shapeIn,
@@ -10,6 +9,7 @@ import {
   tokensBeside,
 } from '../../../src/bridges/shapes.ts'
 import { createMemory } from '../../../src/create-memory.ts'
+import { isRecord } from '../../../src/ports/is-record.ts'
 import { mapStore } from '../../../src/stores/map.ts'
 
 it('shows system text as instructions, that of the log as fenced text, and every turn of the user', async () => {
