@@ -141,7 +141,7 @@ details.failed > summary { color: var(--danger) }
 .empty .row { justify-content: center }
 .empty p { max-inline-size: 26rem; color: var(--muted); text-wrap: pretty }
 .homes { display: flex; gap: 0.25rem; inline-size: fit-content; margin: 0.25rem auto 0; padding: 0.25rem; border: 1px solid var(--line); border-radius: 1rem; background: var(--surface) }
-.choice p { padding: 0.25rem 0.75rem 0.5rem; font-size: 0.6875rem; text-align: center }
+.choice p { padding: 0.25rem 0.75rem; font-size: 0.6875rem; text-align: center }
 .homes label { display: flex; align-items: center; gap: 0.375rem; min-block-size: 2rem; padding-inline: 0.75rem; border-radius: 0.75rem; color: var(--muted); font-size: 0.8125rem; cursor: pointer }
 .homes label:has(:checked) { background: var(--raised); color: var(--text) }
 .homes label:has(:focus-visible) { outline: 2px solid var(--accent); outline-offset: 1px }

@@ -26,8 +26,8 @@ export const de: Strings = {
   homeChoice: 'Wo diese Unterhaltung liegt',
   homeLocal: 'Auf diesem Gerät',
   homeEdge: 'Beim Dienst',
-  homeLocalText: 'Nur in diesem Browser gespeichert. Außer Ihnen liest nur das Modell mit, das antwortet.',
-  homeEdgeText: 'Beim Dienst gespeichert, der mitlesen kann: auf jedem Gerät, auf dem Sie sich anmelden.',
+  homeLocalText: 'In diesem Browser gespeichert, gelesen vom Modell, das antwortet.',
+  homeEdgeText: 'Beim Dienst gespeichert, der mitlesen kann.',
   demo: 'Demo',
   demoHint: 'Diese Antworten stehen fest: Es wird kein Modell gefragt.',
 

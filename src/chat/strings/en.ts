@@ -24,8 +24,8 @@ export const en = {
   homeChoice: 'Where this conversation is kept',
   homeLocal: 'On this device',
   homeEdge: 'At the service',
-  homeLocalText: 'Kept in this browser alone. Only the model that answers reads it too.',
-  homeEdgeText: 'Kept at the service, which can read it: on every device where you sign in.',
+  homeLocalText: 'Kept in this browser. The model that answers reads it.',
+  homeEdgeText: 'Kept at the service, which can read it.',
   demo: 'Demo',
   demoHint: 'These replies are scripted: no model is called.',
 

@@ -26,8 +26,8 @@ export const es: Strings = {
   homeChoice: 'Dónde se guarda esta conversación',
   homeLocal: 'En este dispositivo',
   homeEdge: 'En el servicio',
-  homeLocalText: 'Guardada solo en este navegador. Solo la lee además el modelo que responde.',
-  homeEdgeText: 'Guardada en el servicio, que puede leerla: en cada dispositivo donde inicie sesión.',
+  homeLocalText: 'Guardada en este navegador; la lee el modelo que responde.',
+  homeEdgeText: 'Guardada en el servicio, que puede leerla.',
   demo: 'Demo',
   demoHint: 'Estas respuestas están escritas de antemano: no se llama a ningún modelo.',
 

@@ -26,8 +26,8 @@ export const fr: Strings = {
   homeChoice: 'Où cette conversation est conservée',
   homeLocal: 'Sur cet appareil',
   homeEdge: 'Chez le service',
-  homeLocalText: 'Conservée dans ce navigateur seulement. Seul le modèle qui répond la lit aussi.',
-  homeEdgeText: 'Conservée chez le service, qui peut la lire : sur chaque appareil où vous vous connectez.',
+  homeLocalText: 'Conservée dans ce navigateur, lue par le modèle qui répond.',
+  homeEdgeText: 'Conservée chez le service, qui peut la lire.',
   demo: 'Démo',
   demoHint: 'Ces réponses sont écrites d’avance : aucun modèle n’est appelé.',
 

@@ -26,8 +26,8 @@ export const ja: Strings = {
   homeChoice: 'この会話の保存先',
   homeLocal: 'この端末',
   homeEdge: 'サービス',
-  homeLocalText: 'このブラウザーだけに保存されます。ほかに読むのは返答するモデルだけです。',
-  homeEdgeText: 'サービスに保存され、サービスも読めます。サインインするどの端末でも使えます。',
+  homeLocalText: 'このブラウザーに保存され、返答するモデルが読みます。',
+  homeEdgeText: 'サービスに保存され、サービスも読めます。',
   demo: 'デモ',
   demoHint: 'この返信はあらかじめ用意されたもので、モデルは呼び出されません。',
 
