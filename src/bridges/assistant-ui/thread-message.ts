@@ -126,6 +126,8 @@ function urlOf(data: string, mimeType: string): string {
   return /^[a-z][a-z0-9+.-]*:/i.test(data) ? data : `data:${mimeType};base64,${data}`
 }
 
+/** A content may be a text alone, where a format of one's own says so. */
 function list(value: Json | undefined): readonly Json[] {
+  if (typeof value === 'string') return [{ type: 'text', text: value }]
   return Array.isArray(value) ? value : []
 }

@@ -11,6 +11,7 @@ import { type ProfileShape, profile } from '../../features/profile/feature.ts'
 import { type RecallShape, recallWith } from '../../features/recall/feature.ts'
 import { type SkillsShape, skills } from '../../features/skills/feature.ts'
 import type { Budget } from '../../ports/context.ts'
+import { PlimsollError } from '../../ports/errors.ts'
 import type { Memory, SessionOf } from '../../ports/memory.ts'
 import type { Store } from '../../ports/store.ts'
 import type { ChatPlatform } from '../settings.ts'
@@ -34,7 +35,10 @@ const writeLater: SummaryWriter = async (...given) => {
   return loaded?.writeSummary(...given) ?? refused(['what writes it could not be loaded'])
 }
 
-const loadFinding = () => import('../../features/recall/finding.ts')
+const loadFinding = () =>
+  import('../../features/recall/finding.ts').catch((cause: unknown) => {
+    throw new PlimsollError('ERR_INTERNAL', 'recall: what finds could not be loaded', { cause })
+  })
 
 const BUDGET: Budget = { contextWindow: 16_000, maxOutputTokens: 2_000 }
 

@@ -53,7 +53,7 @@ const PER_HOUR = 1_000_000
 const LEAST_SOURCE = 4_000
 const LENGTH = '2 to 3 sentences'
 /** Who wrote a summary that no model wrote. */
-export const EXTRACT = 'extract'
+const EXTRACT = 'extract'
 /** Stands for messages without any words. */
 const NOTHING_SAID = '(nothing was said in them)'
 

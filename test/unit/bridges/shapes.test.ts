@@ -60,6 +60,7 @@ it('reads a shape of its own provider, and none from anything else', () => {
   expect(shapeIn('own', { ...part, type: 'text', text: '' } as never)).toBeUndefined()
   for (const value of [undefined, null, 5, { a: 1 }, '', '{', 'null', '[1]', '"a"'])
     expect(shapeOf(value)).toBeUndefined()
+  expect(shapeOf(['{"a":1}'])).toBeUndefined()
   expect([null, [], 5, {}].map(isRecord)).toEqual([false, false, false, true])
 })
 
