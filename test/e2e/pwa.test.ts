@@ -184,11 +184,9 @@ describe.concurrent('with an edge behind it', () => {
     await expect.poll(() => chat.page.locator('[aria-busy=true] .prose').textContent()).toMatch(/It leaves/)
     finish()
     await expect.poll(() => chat.texts()).toEqual(['When does it leave?', 'It leaves at 9:40'])
-<<<<<<< HEAD
-    expect(await chat.page.getByText('At the service', { exact: true }).first().isVisible()).toBe(true)
-=======
-    await expect.poll(() => chat.page.getByText('At the service').first().isVisible()).toBe(true)
->>>>>>> next
+    await expect
+      .poll(() => chat.page.getByText('At the service', { exact: true }).first().isVisible())
+      .toBe(true)
     expect(new URL(chat.page.url()).hash).toMatch(/^#session=/)
   })
 
@@ -626,15 +624,10 @@ describe.concurrent('from any host, with the memory of the browser alone', () =>
     await expect.poll(() => worlds.getByText('the code can be read').count()).toBe(2)
     await expect.poll(() => worlds.locator('.differing').textContent()).toMatch(/^[1-9]\d* bytes differ$/)
     await worlds.getByRole('button', { name: 'Forget it' }).click()
-<<<<<<< HEAD
-    expect(await worlds.locator('.differing').textContent()).toBe('0 bytes differ')
-    expect(await worlds.getByText('the code is nowhere').count()).toBe(2)
-    // Without an edge there is nothing that two windows could follow.
-    expect(await page.locator('.unplug').count()).toBe(0)
-=======
     await expect.poll(() => worlds.locator('.differing').textContent()).toBe('0 bytes differ')
     await expect.poll(() => worlds.getByText('the code is nowhere').count()).toBe(2)
->>>>>>> next
+    // Without an edge there is nothing that two windows could follow.
+    expect(await page.locator('.unplug').count()).toBe(0)
     const violations = await axeIn(page)
     expect(await violations()).toEqual([])
 
