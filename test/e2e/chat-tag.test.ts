@@ -207,10 +207,10 @@ it('goes on where what summarises cannot be loaded, and loads it, and what finds
 it('takes its settings from the script, and leaves an element of the page as it is', async () => {
   const script = TAG.replace('type=', 'data-heading="Help desk" data-placement="bottom-left" type=')
   const made = await visit(script)
-  expect(await made.locator('plimsoll-chat').getAttribute('heading')).toBe('Help desk')
+  await expect.poll(() => made.locator('plimsoll-chat').getAttribute('heading')).toBe('Help desk')
   const own = await visit(`<plimsoll-chat lang="de"></plimsoll-chat>${script}`)
   await own.getByRole('button', { name: 'Chat öffnen' }).waitFor()
-  expect(await own.locator('plimsoll-chat').count()).toBe(1)
+  await expect.poll(() => own.locator('plimsoll-chat').count()).toBe(1)
 })
 
 it('loads its siblings from its own folder, under a strict policy with trusted types', async () => {
@@ -224,7 +224,7 @@ it('loads its siblings from its own folder, under a strict policy with trusted t
 it('is there once where two of its kind are loaded', async () => {
   const page = await visit(TAG + TAG.replace('v1', 'v2'))
   await page.getByRole('button', { name: 'Open chat' }).waitFor()
-  expect(await page.locator('plimsoll-chat').count()).toBe(1)
+  await expect.poll(() => page.locator('plimsoll-chat').count()).toBe(1)
   expect(requests).toContain('/cdn/v2/plimsoll-chat.js')
 })
 
@@ -273,8 +273,8 @@ it('answers in a frame that may store nothing, and says so in one line', async (
   await frame.getByRole('button', { name: 'Open chat' }).click()
   await frame.getByLabel('Write a message').fill('Hello')
   await page.keyboard.press('Enter')
-  await expect.poll(() => frame.locator('article').count(), { timeout: 10_000 }).toBe(2)
-  await expect.poll(() => frame.locator('[aria-busy=true]').count(), { timeout: 10_000 }).toBe(0)
+  await expect.poll(() => frame.locator('article').count()).toBe(2)
+  await expect.poll(() => frame.locator('[aria-busy=true]').count()).toBe(0)
   expect(await frame.locator('article').allTextContents()).toEqual([
     expect.stringContaining('Hello'),
     expect.stringMatching(/\w/),

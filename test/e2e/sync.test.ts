@@ -2,7 +2,7 @@
 import type { Route } from 'playwright'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Client, createClient, type SessionClient } from '../../src/client/index.ts'
-import { size } from '../everywhere/runs.ts'
+import { isWhole } from '../everywhere/runs.ts'
 import type { DeviceOrder } from './pages/device.ts'
 import type { Device } from './support/device.ts'
 import type { EdgeProcess } from './support/edge-process.ts'
@@ -11,13 +11,11 @@ import type { ModelServer } from './support/model-server.ts'
 import { TENANT, tokenOf } from './support/token.ts'
 
 // An edge that is started again, and browsers, share the machine.
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 120_000 })
 
 const SESSION = 'trip'
 const PUSH = '**/v1/sync/push'
 const CALLS = '**/v1/sync/*'
-/** What takes long is left to `npm run test:cases`. */
-const isWhole = size(2) === 2
 /** Messages of each of two devices, and kills of a tab. */
 const MANY = 500
 const KILLS = 20
