@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { page, userEvent } from 'vitest/browser'
-import { clear, frame, press, show, until } from './support/element.ts'
+import { clear, endMovements, frame, press, show, until } from './support/element.ts'
 import { type FakeChat, FakePlimsollChat, said, session } from './support/fake-chat.ts'
 
 afterEach(clear)
@@ -66,6 +66,21 @@ describe('opening', () => {
     const empty = await show()
     expect(empty.fake.calls).toEqual([['create']])
     expect(empty.text()).toContain('What can I do for you?')
+  })
+
+  it('has the choice of where a conversation is kept beside what a page shows first, not over it', async () => {
+    const { element, find } = await show({ attributes: { placement: 'page', src: '' } })
+    const first = document.createElement('div')
+    first.slot = 'empty'
+    first.style.blockSize = '3000px'
+    element.append(first)
+    await frame()
+    const read = find('.scroller').getBoundingClientRect()
+    expect(find('.scroller').scrollHeight).toBeGreaterThan(read.height)
+    const choice = find('.homes').getBoundingClientRect()
+    expect(choice.top).toBeGreaterThanOrEqual(read.bottom)
+    expect(choice.bottom).toBeLessThanOrEqual(find('.composer').getBoundingClientRect().top)
+    expect(find('.choice').textContent).toContain('Kept')
   })
 
   it('says of a link that no conversation has its id, and offers the list', async () => {
@@ -402,8 +417,26 @@ describe('streaming', () => {
 })
 
 describe('100 000 messages', () => {
+  it.each([
+    [800, 20],
+    [3_000, 50],
+  ])('draws at its end what fills a screen of %i pixels twice: %i messages', async (height, drawn) => {
+    await page.viewport(414, height)
+    const { root, find } = await show({
+      attributes: { placement: 'page' },
+      prepare: (fake) => {
+        fake.setSessions([session('Long')])
+        fake.log = Array.from({ length: 500 }, (_, place) => said('user', `Message number ${place}`))
+      },
+    })
+    await until(() => root.querySelectorAll('[data-message]').length === drawn)
+    const { scrollHeight, clientHeight } = find('.scroller')
+    expect(scrollHeight).toBeGreaterThan(clientHeight)
+    await page.viewport(414, 896)
+  })
+
   it('keeps the DOM bounded all the way up, and what one reads in its place', async () => {
-    const { fake, root, find } = await show({
+    const { element, fake, root, find } = await show({
       prepare: (fake) => {
         fake.setSessions([session('Long')])
         fake.log = Array.from({ length: 100_000 }, (_, place) => said('assistant', `Message number ${place}`))
@@ -416,7 +449,7 @@ describe('100 000 messages', () => {
       const row = root.querySelector(`[data-message="${id}"]`)
       return row ? row.getBoundingClientRect().top - scroller.getBoundingClientRect().top : undefined
     }
-    await new Promise((done) => setTimeout(done, 400)) // it opens with a movement
+    endMovements({ element })
     for (let step = 0; step < 60; step++) {
       scroller.scrollTop = 1
       // As the reader sees it before anything is redrawn.

@@ -3,9 +3,6 @@ import { build, createServer, type ViteDevServer } from 'vite'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { findChromium, flags } from '../chromium.ts'
 
-/** A script says its words one by one, and who takes a lease over waits for its end. */
-const PATIENCE = { timeout: 15_000 }
-
 let server: ViteDevServer
 let browser: Browser
 
@@ -69,60 +66,6 @@ it('the page without a bundler has a chat by one tag, which answers and tells th
   await expect
     .poll(() => page.getByRole('status').first().textContent())
     .toBe('The page was told of a message by the assistant.')
-  expect(errors).toEqual([])
-  await page.close()
-})
-
-it('the windows of one memory show one hash when the plug is in, whoever was cut off', async () => {
-  const page = await browser.newPage({ viewport: { width: 360, height: 800 } })
-  const errors: unknown[] = []
-  page.on('pageerror', (error) => errors.push(error))
-  page.on('console', (said) => {
-    if (said.type() === 'error') errors.push(said.text())
-  })
-  await page.goto(new URL('unplug/', server.resolvedUrls?.local[0]).href)
-  const [laptop, phone] = ['Laptop', 'Phone'].map((name) => page.getByRole('region', { name })) as [
-    Locator,
-    Locator,
-  ]
-  const plug = page.getByRole('slider', { name: 'Plug' })
-  const say = async (pane: Locator, text: string): Promise<void> => {
-    await pane.getByLabel('Message').fill(text)
-    await pane.getByLabel('Message').press('Enter')
-  }
-  const whole = (pane: Locator): Promise<string[]> =>
-    pane.locator('.messages li:not(.coming)').allTextContents()
-  const hashes = (): Promise<string[]> => page.locator('.hash').allTextContents()
-  const expectOne = async (count: number): Promise<void> => {
-    for (const pane of [laptop, phone]) await expect.poll(() => whole(pane), PATIENCE).toHaveLength(count)
-    await expect.poll(async () => new Set(await hashes()).size, PATIENCE).toBe(1)
-    expect(await whole(phone)).toEqual(await whole(laptop))
-    expect(await page.locator('.waiting').allTextContents()).toEqual(['0', '0'])
-  }
-  await say(laptop, 'Two seats to Turin.')
-  await expectOne(2)
-
-  // By the keyboard, in the middle of the phone's reply: the laptop gives it.
-  await say(phone, 'And back?')
-  await expect.poll(() => phone.locator('.coming').count(), PATIENCE).toBe(1)
-  await plug.press('ArrowLeft')
-  await expect.poll(() => page.getByRole('status').textContent()).toBe('The phone is unplugged.')
-  await expect.poll(() => whole(laptop), PATIENCE).toHaveLength(4)
-  await say(phone, 'By the window.')
-  await expect.poll(async () => new Set(await hashes()).size).toBe(2)
-  await expect.poll(() => phone.locator('.waiting').textContent()).not.toBe('0')
-
-  // By dragging it back to the middle.
-  const { x, y, width, height } = (await plug.boundingBox()) as NonNullable<
-    Awaited<ReturnType<Locator['boundingBox']>>
-  >
-  await page.mouse.move(x + 24, y + height / 2)
-  await page.mouse.down()
-  await page.mouse.move(x + width / 2, y + height / 2, { steps: 4 })
-  await page.mouse.up()
-  await expect.poll(() => page.getByRole('status').textContent()).toBe('Both are plugged in.')
-  await expectOne(6)
-  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
   expect(errors).toEqual([])
   await page.close()
 })

@@ -1,4 +1,3 @@
-import { readShown } from '../../kernel/log/history.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { Scope, SealedOp } from '../../ports/op.ts'
 import type {
@@ -10,6 +9,7 @@ import type {
   ScopeStore,
 } from '../../ports/store.ts'
 import { type CallHost, callObject } from './call-object.ts'
+import { readShown } from './read-shown.ts'
 import { deciderOf, type Rule, ruleOf } from './rules.ts'
 
 /** What an object offers that is the home of scopes. */

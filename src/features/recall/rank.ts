@@ -142,6 +142,8 @@ export function rank(
     const judge = (place: number): void => {
       const entry = index.at(place)
       if (!entry) return
+      const number = index.numberAt(place)
+      const first = index.startOf(number)
       const speaker = entry[2]
       const alone = scores.of(place, 1)
       let score = scores.of(place, 0)
@@ -159,8 +161,6 @@ export function rank(
         if (before && before[2] !== speaker && roleOf(before[2]) === roleOf(speaker))
           score += index.asksAt(place - 1) * scores.of(place - 1, 1)
       }
-      const number = index.numberAt(place)
-      const first = index.startOf(number)
       if (isQuestion) {
         // Added up in the same order, all terms are as much as the whole, to the last bit.
         if (scores.of(place, 2) === whole) score += WHOLE * alone
@@ -177,12 +177,15 @@ export function rank(
       if (score > before) scores.set(first, 6, score)
     }
     if (anywhere) for (let place = 0; place < index.places; place++) judge(place)
-    else for (const place of scores.touched.slice()) judge(place)
+    // What this touches itself scores nothing.
+    else for (const place of scores.touched) judge(place)
     for (const number of found) {
       const score = scores.of(index.startOf(number), 6)
+      const last = best[limit - 1]
+      // Most are not among the best.
+      if (last && last.score > score) continue
       const isBefore = (other: Candidate): boolean =>
         other.score > score || (other.score === score && (other.index < which || other.number < number))
-      const last = best.length === limit ? best.at(-1) : undefined
       if (last && isBefore(last)) continue
       let [rank, high] = [0, best.length]
       while (rank < high) {
@@ -284,6 +287,17 @@ function score(
   const postings = index.postings(term)
   if (weight < rarity && postings.length > MOST_NEAR) return
   const share = LENGTH_SHARE / (mean * (2 * reach + 1))
+  if (reach === 0) {
+    for (const posting of postings) {
+      const [place, count] = [placeOf(posting), countOf(posting)]
+      const within = index.lengthOf(place, place + 1)
+      const score = (weight * count) / (count + SATURATION * (1 - LENGTH_SHARE + share * within))
+      scores.add(place, 0, score)
+      scores.add(place, 1, score)
+      scores.add(place, 2, rarity)
+    }
+    return
+  }
   // Those from first up to and without end are in reach of the place.
   let [first, end, count, place] = [0, 0, 0, 0]
   for (; ; place++) {
@@ -300,10 +314,6 @@ function score(
     const within = index.lengthOf(place - reach, place + reach + 1)
     const score = (weight * count) / (count + SATURATION * (1 - LENGTH_SHARE + share * within))
     scores.add(place, 0, score)
-    if (reach === 0) {
-      scores.add(place, 1, score)
-      scores.add(place, 2, rarity)
-    }
   }
 }
 

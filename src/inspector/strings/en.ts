@@ -6,7 +6,7 @@ export const english: Strings = {
   open: 'Open a file',
   paste: 'Paste',
   sample: 'Load the sample',
-  close: 'Close',
+  close: 'Close the log',
   cancel: 'Stop',
   invitation: 'Drop a conversation log here',
   shapes:
@@ -33,6 +33,7 @@ export const english: Strings = {
   ofAll: (count) => `of ${count}:`,
   empty: 'No call of a model is in it: nobody answers a user.',
   timeline: 'Every call against the line',
+  single: (share) => `One call: its column stands at ${share} of the line. Each further call adds a column.`,
   call: 'Call',
   callOf: (number, of) => `Call ${number} of ${of}`,
   callValue: (number, of, used, cap, cause) =>
@@ -78,6 +79,8 @@ export const english: Strings = {
     line: 'The line is the most that a request may take: however long you talk, no request is longer.',
     floor:
       'The least that must be sent: instructions, tools, what is remembered, and your newest message with the step under way. Everything else can give way.',
+    margin:
+      'Kept free beside what is counted, since counts are estimates. A call and its margin stay below the line.',
     epoch:
       'A stretch of calls whose requests only grow at their end, so that a provider need not read their beginning again. Near the line a new one begins: the oldest messages leave, and the gauge drops.',
   },
@@ -106,6 +109,8 @@ export const english: Strings = {
   },
   ofCost: (cost) => `of its ${cost}`,
   floor: 'Floor',
+  floorAll: 'all of this call',
+  margin: 'Margin',
   tabs: { request: 'Request', left: 'Left out', diff: 'Difference' },
   requestHint: 'Point at a stretch, or go through them with the arrow keys, to see where it comes from.',
   requestLabel: 'Stretches of the request, in order',
@@ -127,8 +132,14 @@ export const english: Strings = {
     tool: 'tool',
     web: 'web',
   },
-  nothingLeft: 'Nothing was left out of this call.',
-  leftUnknown: 'A file of requests does not say what is not in them.',
+  requestRefused:
+    'This call was refused, so there is no request to show. Pick another call, or raise the line.',
+  requestUnsaid:
+    'Nothing has been said yet. Once you write a message, this shows what the model is given for it, part by part.',
+  nothingLeft:
+    'Nothing was left out of this call. Once the conversation comes near the line, this lists what is left out, and why.',
+  leftUnknown:
+    'A file of requests does not say what is not in them. Open the conversation itself, and this lists what was left out.',
   reasons: {
     window: 'Older than the window',
     orphan: 'A result that answers no waiting call',
@@ -146,7 +157,12 @@ export const english: Strings = {
   range: (from, to) => `${from} to ${to}`,
   compareWith: 'Compare with call',
   compareHint: 'Where this call stops repeating the other one, and why.',
-  compareNothing: 'One of the two calls was refused, so there is nothing to compare.',
+  compareFirst:
+    'No call comes before this one. Pick a later one, or type the number of another, to see what changed between them.',
+  compareOnly: 'There is one call so far. Once there is a second one, this shows what changed between them.',
+  compareSame: 'This is the call itself. Type the number of another one.',
+  compareNothing:
+    'One of the two calls was refused, so there is nothing to compare. Pick two that were made.',
   firstByte: (byte) => `They part at byte ${byte}`,
   noByte: 'It repeats all of the other call and only goes on.',
   causes: {

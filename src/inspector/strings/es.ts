@@ -6,13 +6,13 @@ export const spanish: Strings = {
   open: 'Abrir un archivo',
   paste: 'Pegar',
   sample: 'Cargar el ejemplo',
-  close: 'Cerrar',
+  close: 'Cerrar el registro',
   cancel: 'Detener',
-  invitation: 'Suelta aquí el registro de una conversación',
+  invitation: 'Suelte aquí el registro de una conversación',
   shapes:
     'Una exportación, conversations.json de ChatGPT, líneas JSON de { role, content } o de conversaciones enteras, o un requests.jsonl.',
-  stays: 'Se lee en esta página. Nada sale de tu navegador.',
-  dropHere: 'Suelta para leerlo aquí',
+  stays: 'Se lee en esta página. Nada sale de su navegador.',
+  dropHere: 'Suelte para leerlo aquí',
   pasteLabel: 'Un registro, como texto',
   pasteDone: 'Leer este texto',
   pastedName: 'texto pegado',
@@ -33,6 +33,8 @@ export const spanish: Strings = {
   ofAll: (count) => `de ${count}:`,
   empty: 'No contiene ninguna llamada a un modelo: nadie responde a un usuario.',
   timeline: 'Cada llamada frente a la línea',
+  single: (share) =>
+    `Una sola llamada: su columna está al ${share} de la línea. Cada llamada más añade una columna.`,
   call: 'Llamada',
   callOf: (number, of) => `Llamada ${number} de ${of}`,
   callValue: (number, of, used, cap, cause) =>
@@ -80,6 +82,8 @@ export const spanish: Strings = {
     line: 'La línea es lo máximo que puede ocupar una petición: por mucho que hable, ninguna es más larga.',
     floor:
       'Lo mínimo que debe enviarse: instrucciones, herramientas, lo recordado y su mensaje más reciente con el paso en curso. Todo lo demás puede ceder.',
+    margin:
+      'Queda libre junto a lo contado, porque lo contado es una estimación. Una llamada y su margen quedan bajo la línea.',
     epoch:
       'Una serie de llamadas cuyas peticiones solo crecen por el final, de modo que un proveedor no tiene que leer de nuevo su comienzo. Cerca de la línea empieza otra: los mensajes más antiguos salen y el indicador baja.',
   },
@@ -108,6 +112,8 @@ export const spanish: Strings = {
   },
   ofCost: (cost) => `de sus ${cost}`,
   floor: 'Mínimo',
+  floorAll: 'toda esta llamada',
+  margin: 'Margen',
   tabs: { request: 'Petición', left: 'Omitido', diff: 'Diferencia' },
   requestHint: 'Señala un tramo, o recórrelos con las flechas, para ver de dónde viene.',
   requestLabel: 'Tramos de la petición, en orden',
@@ -129,8 +135,14 @@ export const spanish: Strings = {
     tool: 'herramienta',
     web: 'web',
   },
-  nothingLeft: 'En esta llamada no se omitió nada.',
-  leftUnknown: 'Un archivo de peticiones no dice lo que falta en ellas.',
+  requestRefused:
+    'Esta llamada fue rechazada, así que no hay petición que mostrar. Elija otra llamada o suba la línea.',
+  requestUnsaid:
+    'Aún no se ha dicho nada. En cuanto escriba un mensaje, aquí verá, parte por parte, lo que recibe el modelo.',
+  nothingLeft:
+    'En esta llamada no se omitió nada. Cuando la conversación se acerque a la línea, aquí verá lo que se omite y por qué.',
+  leftUnknown:
+    'Un archivo de peticiones no dice lo que falta en ellas. Abra la conversación misma y aquí verá lo que se omitió.',
   reasons: {
     window: 'Más antiguo que la ventana',
     orphan: 'Un resultado que no responde a ninguna llamada en espera',
@@ -148,7 +160,12 @@ export const spanish: Strings = {
   range: (from, to) => `${from} a ${to}`,
   compareWith: 'Comparar con la llamada',
   compareHint: 'Dónde deja esta llamada de repetir la otra, y por qué.',
-  compareNothing: 'Una de las dos llamadas fue rechazada, así que no hay nada que comparar.',
+  compareFirst:
+    'Ninguna llamada precede a esta. Elija una posterior, o escriba el número de otra, para ver qué cambió entre ellas.',
+  compareOnly: 'De momento hay una sola llamada. Cuando haya otra, aquí verá qué cambió entre ellas.',
+  compareSame: 'Es la llamada misma. Escriba el número de otra.',
+  compareNothing:
+    'Una de las dos llamadas fue rechazada, así que no hay nada que comparar. Elija dos que se hicieran.',
   firstByte: (byte) => `Se separan en el byte ${byte}`,
   noByte: 'Repite toda la otra llamada y solo continúa.',
   causes: {

@@ -6,7 +6,7 @@ export const japanese: Strings = {
   open: 'ファイルを開く',
   paste: '貼り付け',
   sample: '見本を読み込む',
-  close: '閉じる',
+  close: 'ログを閉じる',
   cancel: '停止',
   invitation: '会話の記録をここにドロップ',
   shapes:
@@ -32,6 +32,7 @@ export const japanese: Strings = {
   ofAll: (count) => `全${count}件：`,
   empty: 'モデルの呼び出しがありません。ユーザーへの返答が含まれていません。',
   timeline: 'すべての呼び出しとライン',
+  single: (share) => `呼び出しは一回です。その柱はラインの ${share} の高さです。呼び出しごとに柱が増えます。`,
   call: '呼び出し',
   callOf: (number, of) => `呼び出し ${number} / ${of}`,
   callValue: (number, of, used, cap, cause) =>
@@ -76,6 +77,8 @@ export const japanese: Strings = {
     line: 'ラインはリクエストに入る上限です。どれだけ長く話しても、これより長くなりません。',
     floor:
       '必ず送る最小限です。指示、ツール、記憶、最新のメッセージと進行中の手順が入ります。それ以外は外せます。',
+    margin:
+      '数は推定なので、数えた分のほかに空けておく分です。呼び出しと余裕を合わせてもラインを超えません。',
     epoch:
       'リクエストが末尾だけで伸びる一続きの呼び出しです。提供者は先頭を読み直さずに済みます。ラインに近づくと次が始まり、古いメッセージが外れて表示が下がります。',
   },
@@ -104,6 +107,8 @@ export const japanese: Strings = {
   },
   ofCost: (cost) => `（${cost}に対して）`,
   floor: '下限',
+  floorAll: 'この呼び出しの全部',
+  margin: '余裕',
   tabs: { request: 'リクエスト', left: '省いたもの', diff: '違い' },
   requestHint: '部分を指すか、矢印キーで移動すると、どこから来たかがわかります。',
   requestLabel: 'リクエストの各部分（順番どおり）',
@@ -125,8 +130,13 @@ export const japanese: Strings = {
     tool: 'ツール',
     web: 'ウェブ',
   },
-  nothingLeft: 'この呼び出しで省いたものはありません。',
-  leftUnknown: 'リクエストのファイルからは、含まれていないものはわかりません。',
+  requestRefused:
+    'この呼び出しは拒否され、見せるリクエストがありません。別の呼び出しを選ぶか、ラインを上げてください。',
+  requestUnsaid: 'まだ何も話していません。メッセージを書くと、モデルに渡る内容がここに部分ごとに出ます。',
+  nothingLeft:
+    'この呼び出しで省いたものはありません。会話がラインに近づくと、省いたものとその理由がここに出ます。',
+  leftUnknown:
+    'リクエストのファイルからは、含まれていないものはわかりません。会話そのものを開くと、省いたものがここに出ます。',
   reasons: {
     window: 'ウィンドウより古い',
     orphan: '待っている呼び出しのない結果',
@@ -144,7 +154,11 @@ export const japanese: Strings = {
   range: (from, to) => `${from}〜${to}`,
   compareWith: '比べる呼び出し',
   compareHint: 'この呼び出しが相手をどこまで繰り返し、なぜそこで分かれるか。',
-  compareNothing: '一方の呼び出しが拒否されたため、比べられません。',
+  compareFirst:
+    'この前に呼び出しはありません。後の呼び出しを選ぶか、別の番号を入れると、何が変わったかがわかります。',
+  compareOnly: '呼び出しはまだ一つです。二つ目からは、何が変わったかがここに出ます。',
+  compareSame: 'これは同じ呼び出しです。別の番号を入れてください。',
+  compareNothing: '一方の呼び出しが拒否されたため、比べられません。実行された二つを選んでください。',
   firstByte: (byte) => `${byte}バイト目で分かれる`,
   noByte: '相手をすべて繰り返し、続きを加えただけです。',
   causes: {

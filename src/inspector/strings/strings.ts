@@ -40,6 +40,8 @@ export interface Strings {
   readonly ofAll: (count: string) => string
   readonly empty: string
   readonly timeline: string
+  /** What a timeline of one call shows. */
+  readonly single: (share: string) => string
   readonly call: string
   readonly callOf: (number: string, of: string) => string
   readonly callValue: (number: string, of: string, used: string, cap: string, cause: string) => string
@@ -62,7 +64,7 @@ export interface Strings {
   readonly sections: Readonly<Record<Section, string>>
   /** Heads the meanings of words, which follow. */
   readonly explain: string
-  readonly explained: Readonly<Record<Section | 'line' | 'floor' | 'epoch', string>>
+  readonly explained: Readonly<Record<Section | 'line' | 'floor' | 'margin' | 'epoch', string>>
   readonly epoch: string
   readonly epochValue: (place: string, cause: string) => string
   readonly epochCauses: Readonly<Record<string, string>>
@@ -73,6 +75,9 @@ export interface Strings {
   /** After a share: of what another policy costs. */
   readonly ofCost: (cost: string) => string
   readonly floor: string
+  /** Beside the floor, where nothing of the call can give way. */
+  readonly floorAll: string
+  readonly margin: string
   readonly tabs: Readonly<Record<'request' | 'left' | 'diff', string>>
   readonly requestHint: string
   readonly requestLabel: string
@@ -87,6 +92,9 @@ export interface Strings {
     readonly pick: string
   }
   readonly trust: Readonly<Record<Trust, string>>
+  /** What a tab without anything in it says: why, and what fills it. */
+  readonly requestRefused: string
+  readonly requestUnsaid: string
   readonly nothingLeft: string
   readonly leftUnknown: string
   readonly reasons: Readonly<Record<OmitReason | LeftOut['reason'], string>>
@@ -95,6 +103,9 @@ export interface Strings {
   readonly range: (from: string, to: string) => string
   readonly compareWith: string
   readonly compareHint: string
+  readonly compareFirst: string
+  readonly compareOnly: string
+  readonly compareSame: string
   readonly compareNothing: string
   readonly firstByte: (byte: string) => string
   readonly noByte: string

@@ -3,10 +3,11 @@ import {
   mapStoredMessagesToChatMessages,
   type StoredMessage,
 } from '@langchain/core/messages'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { toUIMessages } from '../../../src/bridges/ai-sdk/index.ts'
 import { PlimsollChatHistory } from '../../../src/bridges/langchain/index.ts'
-import { type Message, mapStore } from '../../../src/index.ts'
+import { type Message, mapStore, PlimsollError } from '../../../src/index.ts'
 import { partsOf, textOf } from '../../../src/kernel/log/message.ts'
 import { readBranches, switchTo } from '../../../src/operations/branches.ts'
 import { listSessions } from '../../../src/operations/sessions.ts'
@@ -16,8 +17,60 @@ import { fullMemory } from '../../contract/full-memory.ts'
 import { chatGPT } from '../support/chatgpt.ts'
 import { claude } from '../support/claude.ts'
 import { jsonl, plimsoll } from '../support/command.ts'
+import { runs } from '../support/runs.ts'
 
 const ADA = { userId: 'ada' }
+
+const word = fc.constantFrom('', 'x', 'y', 'x-2', '__proto__', 'constructor', '\ud83d', 'T'.repeat(300), '\0')
+const role = fc.constantFrom('user', 'human', 'assistant', 'ai', 'tool', 'system', 'boss', 5, null)
+const id = fc.constantFrom<unknown>('a', 'b', 'c', 5, null, undefined, `import/${'0'.repeat(64)}`)
+const anything = fc.oneof(
+  { weight: 3, arbitrary: fc.constant('Hi.') },
+  fc.json({ maxDepth: 3 }).map((text): unknown => JSON.parse(text)),
+  fc.constantFrom<unknown>('\ud83d half', null, [{ type: 'text', text: 'Hi.' }], [null], { length: 3 }),
+)
+const time = fc.constantFrom<unknown>(1e300, -1e15, 0, '2026-10-01', 'never', null)
+const hostileMessages = fc.array(
+  fc.oneof(
+    fc.record({ role, content: anything, id, createdAt: time }, { requiredKeys: ['role', 'content'] }),
+    fc.record({ type: role, data: fc.record({ content: anything, id, tool_calls: anything }) }),
+    fc.record({ role, id, parts: fc.array(fc.record({ type: word, text: anything })) }),
+    anything,
+  ),
+  { maxLength: 5 },
+)
+const claudeMessages = fc.array(
+  fc.record({
+    ...{ uuid: id, sender: role, text: anything, content: anything, created_at: time },
+    parent_message_uuid: id,
+  }),
+  { maxLength: 5 },
+)
+const nodes = fc.dictionary(
+  fc.constantFrom('a', 'b', 'c', 'd'),
+  fc.record({
+    parent: id,
+    children: fc.array(id),
+    message: fc.record({
+      ...{ id, author: fc.record({ role }), recipient: word, create_time: time },
+      content: fc.record({ parts: fc.array(anything, { maxLength: 2 }) }),
+    }),
+  }),
+)
+const hostileConversation = fc.oneof(
+  fc.record({ id: word, title: word, messages: hostileMessages }, { requiredKeys: ['messages'] }),
+  fc.record({ uuid: word, name: word, chat_messages: claudeMessages, current_leaf_message_uuid: id }),
+  fc.record({ conversation_id: word, mapping: nodes, current_node: id }),
+  anything,
+)
+/** Files that nobody wrote with care. */
+const hostileFiles = fc.oneof(
+  hostileMessages,
+  hostileConversation,
+  fc.array(hostileConversation, { maxLength: 4 }),
+  fc.record({ conversations: fc.array(hostileConversation, { maxLength: 4 }) }),
+  fc.record({ conversations: fc.dictionary(word, hostileConversation) }),
+)
 
 /** What a memory holds after it imported what the command gave, twice. */
 async function imported(out: string): Promise<{ readonly [sessionId: string]: readonly Message[] }> {
@@ -295,6 +348,23 @@ describe('plimsoll import', () => {
     ])
   })
 
+  test('of Claude leaves out blocks that say nothing or are none, and keeps results that are no list', async () => {
+    const content = [
+      ...[null, { type: 'text', text: '' }, { type: 'text', text: 'Look.' }],
+      { type: 'tool_use', id: 't', name: 'look', input: {} },
+      { type: 'tool_result', tool_use_id: 't', content: 'Rain.' },
+    ]
+    const chat_messages = [{ uuid: 'm', sender: 'assistant', text: '', content }]
+    const { out, err } = await plimsoll(['import', 'x.json'], { 'x.json': JSON.stringify({ chat_messages }) })
+    expect(err).toBe('plimsoll: 2 messages of 1 sessions, 0 left out\n')
+    const { x: history = [] } = await imported(out)
+    expect(history.flatMap((message) => partsOf(message))).toEqual([
+      { type: 'text', text: 'Look.' },
+      { type: 'tool-call', id: 't', name: 'look', input: {} },
+      { type: 'tool-result', callId: 't', output: 'Rain.' },
+    ])
+  })
+
   test('only says what a file has, in a dry run', async () => {
     const files = { 'conversations.json': JSON.stringify([chatGPT, { ...chatGPT, conversation_id: 'c-2' }]) }
     const argv = ['import', 'conversations.json', '--dry-run']
@@ -352,6 +422,33 @@ describe('plimsoll import', () => {
     }
   })
 
+  test('of ChatGPT pairs results with calls, version by version, and counts what is hidden or empty', async () => {
+    const node = (id: string, parent: string | null, role: string, parts: unknown, more: object = {}) => ({
+      [id]: { parent, message: { id, author: { role, name: 'browser' }, content: { parts }, ...more } },
+    })
+    const mapping = {
+      ...node('a', null, 'user', ['Tea?', { text: 'Green.' }, { content_type: 'image' }, null]),
+      ...node('b', 'a', 'assistant', ['look()'], { recipient: 'browser' }),
+      ...node('c1', 'b', 'tool', ['Old.']),
+      ...node('c2', 'b', 'tool', ['New.']),
+      ...node('d', 'c2', 'tool', ['More.']),
+      ...node('e', 'd', 'user', ['Secret.'], { metadata: { is_visually_hidden_from_conversation: true } }),
+      ...node('f', 'e', 'user', [], { content: null }),
+    }
+    const files = { 'x.json': JSON.stringify({ mapping, current_node: 'f' }) }
+    const { out, err } = await plimsoll(['import', 'x.json'], files)
+    expect(err).toBe(
+      'plimsoll: 5 messages of 1 sessions, older versions 1, hidden or empty there 2, 0 left out\n',
+    )
+    const { x: history = [] } = await imported(out)
+    expect(history.flatMap((message) => partsOf(message))).toEqual([
+      { type: 'text', text: 'Tea?\nGreen.\n[image]' },
+      { type: 'tool-call', id: 'b', name: 'browser', input: 'look()' },
+      { type: 'tool-result', callId: 'b', output: 'New.' },
+      { type: 'text', text: '[browser] More.' },
+    ])
+  })
+
   test('gives the same bytes again, and goes on with a log that grew', async () => {
     const lines = Array.from({ length: 5 }, (_, at) => ({
       role: at % 2 ? 'assistant' : 'user',
@@ -374,8 +471,130 @@ describe('plimsoll import', () => {
     expect(status).toBe(1)
     expect(err.match(/x\.jsonl line \d+/g)).toEqual([2, 3, 4, 5].map((line) => `x.jsonl line ${line}`))
     expect((await imported(out)).x?.length).toBe(1)
-    for (const text of ['{"a":1}', 'oops', '"text"', '{"conversations":[{}]}'])
+    const odd = await plimsoll(['import', 'x.json'], {
+      'x.json': '[{"role":"user","content":"Hi."}, null, 5]',
+    })
+    expect(odd.err.match(/message \d: not a JSON object/g)).toHaveLength(2)
+    for (const text of ['null', '', '{"a":1}', 'oops', '"text"', '{"conversations":[{}]}'])
       expect(await plimsoll(['import', 'x.json'], { 'x.json': text })).toMatchObject({ status: 1, out: '' })
+  })
+
+  test('imports the conversations that have messages, and names those that have none', async () => {
+    const messages = [{ role: 'user', content: 'Hi.' }]
+    const conversations = [
+      { id: 'good', messages },
+      { id: 'none', messages: 5 },
+      null,
+      { id: 'empty', messages: [] },
+    ]
+    const files = { 'x.json': JSON.stringify({ conversations }) }
+    const { status, out, err } = await plimsoll(['import', 'x.json'], files)
+    expect(status).toBe(1)
+    expect(err).toBe(`plimsoll: x.json: conversation "none" has no "messages"
+plimsoll: x.json: conversation "x-3" has no "messages"
+plimsoll: 1 messages of 1 sessions, empty sessions 1, 2 left out
+`)
+    expect(Object.keys(await imported(out))).toEqual(['good'])
+    expect(await plimsoll(['import', 'x.json', '--dry-run'], files)).toMatchObject({
+      status: 1,
+      out: '"good" "": user 1\n"empty" "": empty\n',
+    })
+    const nothing = await plimsoll(['import', 'x.json'], { 'x.json': '{"conversations":[]}' })
+    expect(nothing).toMatchObject({ status: 0, err: 'plimsoll: 0 messages of 0 sessions, 0 left out\n' })
+    for (const value of [{ conversations: [null] }, { a: 1 }]) {
+      const none = await plimsoll(['import', 'x.json'], { 'x.json': JSON.stringify(value) })
+      expect(none).toMatchObject({
+        status: 1,
+        out: '',
+        err: expect.stringMatching(/^plimsoll: x\.json: import: /),
+      })
+    }
+  })
+
+  test('takes the messages of a file that has conversations too, and of roles that stand inside', async () => {
+    const messages = [{ data: { role: 'user', content: 'Hi.' } }, { kwargs: { role: 'ai', content: 'Ho.' } }]
+    const files = { 'x.json': JSON.stringify({ messages, sessions: [{ messages }] }) }
+    const { out } = await plimsoll(['import', 'x.json'], files)
+    expect((await imported(out)).x?.map(textOf)).toEqual(['Hi.', 'Ho.'])
+  })
+
+  test('says so, and gives nothing, where a file cannot be read to its end', async () => {
+    const reading = (fault: Error) => ({
+      lines: async function* () {
+        yield '{"role":"user","content":"Hi."}'
+        throw fault
+      },
+    })
+    const files = { 'x.jsonl': ' ' }
+    const argv = ['import', 'x.jsonl', '--dry-run']
+    const refused = await plimsoll(
+      argv,
+      files,
+      undefined,
+      reading(new PlimsollError('ERR_DECRYPT', 'no key')),
+    )
+    expect(refused).toMatchObject({ status: 1, out: '', err: 'plimsoll: x.jsonl: no key\n' })
+    await expect(plimsoll(argv, files, undefined, reading(new Error('torn')))).rejects.toThrow('torn')
+  })
+
+  test('takes names and ids that it would give itself', async () => {
+    const hi = { role: 'user', content: 'Hi.' }
+    const first = await plimsoll(['import', 'x.json'], { 'x.json': JSON.stringify([hi, hi]) })
+    const [, made = ''] = [...first.out.matchAll(/"id":"([^"]+)"/g)].map(([, id]) => id)
+    const { out } = await plimsoll(['import', 'x.json'], {
+      'x.json': JSON.stringify([{ role: 'user', id: made, parts: [{ type: 'text', text: 'Hi.' }] }, hi]),
+    })
+    expect((await imported(out)).x?.length).toBe(2)
+    const conversations = [{ id: 'x-2', messages: [hi] }, { messages: [hi] }]
+    const named = await plimsoll(['import', 'x.json'], { 'x.json': JSON.stringify({ conversations }) })
+    expect(Object.keys(await imported(named.out))).toEqual(['x-2', 'x-2-2'])
+  })
+
+  test('loses no message of Claude’s that follows itself', async () => {
+    const said = (uuid: string, parent: string) => ({
+      ...{ uuid, sender: 'human', text: `Say ${uuid}.`, parent_message_uuid: parent },
+    })
+    const chat_messages = [said('a', 'b'), said('b', 'a'), said('x', 'x'), said('z', 'none')]
+    const files = { 'x.json': JSON.stringify({ chat_messages }) }
+    const { status, out, err } = await plimsoll(['import', 'x.json'], files)
+    expect([status, err]).toEqual([0, 'plimsoll: 4 messages of 1 sessions, older versions 2, 0 left out\n'])
+    const order = [...out.matchAll(/Say (.)\./g)].map(([, id]) => id)
+    expect(order).toEqual(['a', 'b', 'x', 'z'])
+    expect((await imported(out)).x?.map(textOf)).toEqual(['Say z.'])
+  })
+
+  test('writes what can be imported, whatever the file holds, and a dry run says the same', async () => {
+    await fc.assert(
+      fc.asyncProperty(hostileFiles, async (value) => {
+        const files = { 'x.json': JSON.stringify(value) }
+        const { status, out, err } = await plimsoll(['import', 'x.json', '--from', 'json'], files)
+        const dry = await plimsoll(['import', 'x.json', '--from', 'json', '--dry-run'], files)
+        expect(dry.status).toBe(status)
+        if (out === '') return
+        expect(dry.err).toBe(err.replace(/\n$/, '; a dry run: nothing was written\n'))
+        const memory = fullMemory({ store: mapStore(), budget: 4_000 })
+        const { skipped, conflicts, messages } = await importInto(memory, ADA, [out])
+        expect([skipped.count, conflicts.count]).toEqual([0, 0])
+        expect(err).toContain(`plimsoll: ${messages.written} messages of `)
+      }),
+      runs(200),
+    )
+  })
+
+  test('names of an export what is there already, and what it refuses', async () => {
+    const { out } = await plimsoll(['import', '-'], { '-': jsonl({ role: 'user', content: 'Hi.' }) })
+    const lines = out.trimEnd().split('\n')
+    const other = lines.slice(2, -1).map((line) => line.replace('Hi.', 'Ho.'))
+    const doubled = [
+      ...lines.slice(0, -1),
+      ...other,
+      JSON.stringify({ type: 'end', lines: lines.length + 1 }),
+    ]
+    const read = await plimsoll(['import', '-'], { '-': doubled.join('\n') })
+    expect(read).toMatchObject({
+      status: 1,
+      err: 'plimsoll: standard input: log of session "input": another one is there\n',
+    })
   })
 
   test('writes to a file, but never over its input', async () => {

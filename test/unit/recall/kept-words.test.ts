@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { askedOnce } from '../../../src/edge/objects/asked-once.ts'
 import { rankWords } from '../../../src/edge/objects/rank-words.ts'
+import { readShown } from '../../../src/edge/replica/read-shown.ts'
 import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
 import { type OtherSessions, Others, WordsReader } from '../../../src/features/recall/others.ts'
 import { corpusOf, rank } from '../../../src/features/recall/rank.ts'
@@ -16,7 +17,6 @@ import {
   recall,
   type Store,
 } from '../../../src/index.ts'
-import { readShown } from '../../../src/kernel/log/history.ts'
 import { provide } from '../../../src/kernel/slot.ts'
 import { kernelOf, memoryOf as kernelOfMemory } from '../../../src/operations/kernel-of.ts'
 import { rewind, undo } from '../../../src/operations/rewind.ts'
@@ -268,7 +268,11 @@ describe('a context that recalls across sessions', () => {
 
   describe('where these live elsewhere', () => {
     /** Ada's sessions, whose words are kept by another memory but for those that are left out. */
-    async function apart(ids: readonly string[], but: readonly string[] = []) {
+    async function apart(
+      ids: readonly string[],
+      but: readonly string[] = [],
+      bounds: Parameters<typeof recall>[0] = {},
+    ) {
       const store = mapStore()
       const all = await told(ids, store)
       const kept = new Map<string, Uint8Array>()
@@ -289,7 +293,7 @@ describe('a context that recalls across sessions', () => {
       }
       const home = kernelOfMemory(
         'test',
-        memoryOf(store, { name: 'words', provides: [provide(KeptWords, words)] }),
+        short(store, recall(bounds), { name: 'words', provides: [provide(KeptWords, words)] }),
       )
       const others: OtherSessions = {
         rank: async (ask) => {
@@ -338,6 +342,19 @@ describe('a context that recalls across sessions', () => {
       expect(tailOf(context).match(/zebra of \w+/g)).toEqual(['zebra of trip', 'zebra of two'])
       expect(usesOf(context)?.others).toMatchObject({ searched: 1, missing: 1 })
       expect(asked).toEqual(['two'])
+    })
+
+    it('looks through as many sessions, and as many messages, as recall says', async () => {
+      const ids = ['one', 'two', 'three', 'trip']
+      for (const [bounds, searched] of [
+        [{ sessions: 2 }, 2],
+        [{ messages: 1 }, 1],
+        [{ messages: 4 }, 2],
+      ] as const) {
+        const { open } = await apart(ids, [], bounds)
+        const context = await shownIn(open(), { query: 'zebra', sessions: 'all' })
+        expect(usesOf(context)?.others).toMatchObject({ searched, missing: 3 - searched })
+      }
     })
 
     it('shows what is here where the others cannot be asked, and says so', async () => {

@@ -193,9 +193,25 @@ describe('words that a user’s object keeps', () => {
     await world.call('DELETE', '/v1/sessions/s1')
     expect(await holds(world, 's1')).toBe(false)
     expect(await words(world)).not.toContain('s1')
+    // Of a session that is gone something may be forgotten late.
+    await runInDurableObject(userObject(world.user), (object) =>
+      (object as UserObject).dropWords(world.user, { sessionId: 'gone', seq: 7 }),
+    )
+    expect(await words(world)).toContain('gone')
     await world.call('DELETE', '/v1/me')
     expect(await holds(world, 'zebra')).toBe(false)
     expect(await words(world)).not.toContain('s0')
+    expect(await words(world)).not.toContain('gone')
+  })
+
+  it('are not taken of a session that is not the user’s', async () => {
+    const world = await told(1)
+    const block = { sessionId: 'gone', kind: '4/', rewoundAt: 0, from: 0, to: 1, seq: 1, at: 1 }
+    const taken = await runInDurableObject(userObject(world.user), (object) =>
+      (object as UserObject).keepWords(world.user, { ...block, bytes: Uint8Array.of(1) }),
+    )
+    expect(taken).toBe(false)
+    expect(await words(world)).not.toContain('gone')
   })
 
   it('go to whoever takes a session over', async () => {
@@ -303,17 +319,25 @@ describe('a context that recalls across sessions at the edge', () => {
     expect((await recalled(world, 's0', 'pelican')).text).toContain('pelican of s3')
   })
 
-  it('shows no message that is forgotten between its finding and its reading', async () => {
-    const world = await told(2)
+  it('shows nothing that is forgotten, or erased, between its finding and its reading', async () => {
+    const world = await told(4)
     const { rankWords } = UserObject.prototype
-    vi.spyOn(UserObject.prototype, 'rankWords').mockImplementation(async function (this: UserObject, ...ask) {
-      const found = await rankWords.apply(this, ask)
-      await world.call('DELETE', '/v1/sessions/s1/messages/m-s1')
-      return found
-    })
-    const { text, failures } = await recalled(world, 's0', 's1')
-    expect(text).not.toContain('in s1 town')
-    expect(failures).toEqual([])
+    const between = (path: string) =>
+      vi.spyOn(UserObject.prototype, 'rankWords').mockImplementationOnce(async function (
+        this: UserObject,
+        ...ask
+      ) {
+        const found = await rankWords.apply(this, ask)
+        await world.call('DELETE', path)
+        return found
+      })
+    for (const path of ['/v1/sessions/s1/messages/m-s1', '/v1/sessions/s2']) {
+      between(path)
+      const { text, others, failures } = await recalled(world, 's0', 'zebra')
+      expect(others?.searched).toBeGreaterThan(0)
+      expect(text).not.toContain(`in ${path.split('/')[3]} town`)
+      expect(failures).toEqual([])
+    }
   })
 
   it('shows what is here where the user’s object fails, or one of the sessions, and says so', async () => {
@@ -374,10 +398,42 @@ describe('a context that recalls across sessions at the edge', () => {
     await changeSessions((settings) => ({ ...settings, encryption: { secret } }))
     await changeUsers((settings) => ({ ...settings, encryption: { secret } }))
     const world = await told(2)
+    await evictDurableObject(userObject(world.user))
     const { text, others, failures } = await recalled(world, 's0', 'zebra')
     expect(text).not.toContain('s1')
     expect(others).toEqual({ searched: 0, missing: 1 })
     expect(failures).toEqual([])
+    await changeUsers((settings) => ({ ...settings, encryption: { secret: `another, ${secret}` } }))
+    await evictDurableObject(userObject(world.user))
+    const { failures: locked } = await recalled(world, 's0', 'zebra')
+    expect(locked).toMatchObject([{ part: 'recall', code: 'ERR_DECRYPT' }])
+  })
+
+  it('keeps no words where the user’s object alone encrypts', async () => {
+    const secret = 'a secret that is long enough for tests'
+    await changeUsers((settings) => ({ ...settings, encryption: { secret } }))
+    expect(await words(await told(1))).toBe('undefinedundefined')
+  })
+
+  it('says that the user’s object has no recall in use', async () => {
+    await changeUsers(({ memory, ...settings }) => ({
+      ...settings,
+      memory: { ...memory, use: (memory.use ?? []).filter(({ name }) => name !== 'recall') },
+    }))
+    const { text, failures } = await recalled(await told(2), 's0', 'zebra')
+    expect(text).not.toContain('s1')
+    expect(failures).toMatchObject([{ part: 'recall', code: 'ERR_NOT_CONFIGURED' }])
+  })
+
+  it('costs a guest as many reads as sessions are looked through', async () => {
+    await changeUsers((settings) => ({ ...settings, guestBudgets: { guestReadsPerMinute: 40 } }))
+    const guest = await World.guest()
+    await guest.create('trip')
+    await guest.append('trip', said('m1', 'A zebra is here.'))
+    expect((await recalled(guest, 'trip', 'zebra')).failures).toEqual([])
+    expect((await recalled(guest, 'trip', 'zebra')).failures).toMatchObject([
+      { part: 'recall', code: 'ERR_RATE_LIMIT' },
+    ])
   })
 })
 
@@ -414,6 +470,19 @@ describe('the table of words', () => {
     expect(got.put).toEqual([true, true, true, true, false, false, false])
     expect(got.state).toEqual({ kind: '4/', size: 110, rewoundAt: 0 })
     expect(got.of).toEqual({ kind: '4/', asOf: 2_000, blocks: [Uint8Array.of(1, 2, 3), long] })
+  })
+
+  it('drops blocks that were read before it, whatever came after, and remembers that', async () => {
+    const got = await inTable((table) => {
+      table.put(block({ seq: 10 }))
+      table.put(block({ from: 64, to: 70, seq: 14 }))
+      table.drop({ sessionId: 'trip', seq: 12 })
+      const dropped = table.of('trip') === undefined
+      const again = table.put(block({ seq: 13 }))
+      const late = table.put(block({ seq: 11 }))
+      return { dropped, again, late }
+    })
+    expect(got).toEqual({ dropped: true, again: true, late: false })
   })
 
   it('drops what was read before something was forgotten, and takes none of it later', async () => {
