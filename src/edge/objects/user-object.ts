@@ -597,6 +597,10 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
    */
   async keepWords(scope: Scope, block: WordsBlock): Promise<boolean> {
     this.#check(scope)
+    return this.#keepWords(scope, block)
+  }
+
+  async #keepWords(scope: Scope, block: WordsBlock): Promise<boolean> {
     if (this.#settings.encryption) return false
     const listed = await this.#homeOf(scope).register(SESSIONS + block.sessionId)
     return listed !== undefined && isListed(listed) && this.#words.put(block)
@@ -608,6 +612,20 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   async dropWords(scope: Scope, forgotten: ForgottenWords): Promise<void> {
     this.#check(scope)
     this.#words.drop(forgotten)
+  }
+
+  /**
+   * Asks a session whose words are kept for what they lack, if it may have said something since.
+   * Where it does not answer, what is kept stays as old as it is.
+   */
+  async #askWords(scope: SessionScope): Promise<void> {
+    const state = this.#words.state(scope.sessionId)
+    if (!state || !this.#replicas.mayHaveChanged(scope.sessionId, state.at)) return
+    const session = (): DurableObjectStub<SessionObject> => this.env.SESSIONS.getByName(objectName(scope))
+    try {
+      const blocks = await callObject(session, webHost, 'recall', (object) => object.words(scope, state))
+      for (const block of blocks) if (!(await this.#keepWords(userOf(scope), block))) break
+    } catch {}
   }
 
   async #settle(scope: Scope): Promise<Settled> {
@@ -959,7 +977,12 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   #newMemory(scope: Scope, session: (home: Scope) => ScopeStore): UserMemory {
     const local = this.#local
     const { use = [], ...options } = this.#settings.memory
-    const words: UserWords = { of: async (sessionId) => this.#words.of(sessionId) }
+    const words: UserWords = {
+      of: async (sessionId) => {
+        await this.#askWords({ ...scope, sessionId })
+        return this.#words.of(sessionId)
+      },
+    }
     const memory: EdgeMemory = createMemory({
       ...options,
       use: [...use, { name: 'words', provides: [provide(KeptWords, words)] }],

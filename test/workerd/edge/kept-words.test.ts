@@ -4,6 +4,7 @@ import { SessionObject } from '../../../src/edge/objects/session-object.ts'
 import { UserObject } from '../../../src/edge/objects/user-object.ts'
 import { type WordsBlock, WordsTable } from '../../../src/edge/rows/words-table.ts'
 import { webHost } from '../../../src/platform/web.ts'
+import { Caller, newUser, tokenOf } from './caller.ts'
 import { changeSessions, changeUsers } from './changed-settings.ts'
 import { rowsOf, sessionObject, userObject } from './rows.ts'
 import { said, World } from './world.ts'
@@ -28,17 +29,40 @@ async function found(world: World, query: string, sessions: 'all' | readonly str
 
 const idsOf = (items: readonly Item[]): readonly string[] => items.map(({ id }) => id)
 
-/** Does what a session owes, as if three minutes had passed. */
+const DAY = 86_400_000
+
+/** Does what a session owes, as if more than a day had passed. */
 async function later(world: World, ...sessions: readonly string[]): Promise<void> {
-  const clock = vi.spyOn(webHost, 'now').mockImplementation(() => Date.now() + 180_000)
+  const clock = vi.spyOn(webHost, 'now').mockImplementation(() => Date.now() + 1.1 * DAY)
   for (const session of sessions) await runDurableObjectAlarm(world.stub(session))
   clock.mockRestore()
+}
+
+/** A session in which something was said, and a clock that is put forward. */
+async function used() {
+  let passed = 0
+  vi.spyOn(webHost, 'now').mockImplementation(() => Date.now() + passed)
+  const user = newUser()
+  const world = new World(new Caller(user, await tokenOf(user, '30d')))
+  await world.create('trip')
+  await world.context('trip', { messages: [said('m1', 'A zebra is here.')] })
+  /** Time passes, and what the session owes by then is done. */
+  const pass = async (ms: number): Promise<void> => {
+    passed += ms
+    await runInDurableObject(world.stub(), async (session, { storage }) => {
+      if (((await storage.getAlarm()) ?? Number.POSITIVE_INFINITY) <= webHost.now()) await session.alarm()
+    })
+  }
+  return { world, pass }
 }
 
 const words = async (world: World): Promise<string> => {
   const { plimsoll_edge_words: state, plimsoll_edge_words_part: parts } = await rowsOf(userObject(world.user))
   return `${state}${parts}`
 }
+
+const storageOf = (world: World): Promise<DurableObjectStorage> =>
+  runInDurableObject(world.stub(), (_, { storage }) => storage)
 
 /** Whether a word is in a block of what the user's object keeps. */
 function holds(world: World, word: string): Promise<boolean> {
@@ -80,7 +104,7 @@ describe('words that a user’s object keeps', () => {
       trust: 'user',
     })
     expect(item?.as_of).toBeGreaterThan(0)
-    expect(item?.as_of).toBeLessThan(before + 180_000)
+    expect(item?.as_of).toBeLessThan(before + 1.2 * DAY)
     expect(others).toEqual([])
     expect(scope.mock.calls.map(([{ sessionId }, { method }]) => [sessionId, method])).toEqual([
       ['s3', 'entries'],
@@ -140,6 +164,56 @@ describe('words that a user’s object keeps', () => {
     expect([state, keep].map(({ mock }) => mock.calls.length)).toEqual([0, 0])
     await later(world, 's0')
     expect([state, keep].map(({ mock }) => mock.calls.length)).toEqual([1, 1])
+  })
+
+  it('cost a session in use nothing, and are asked for where somebody recalls', async () => {
+    const { world, pass } = await used()
+    await pass(1.1 * DAY)
+    const alarms = vi.spyOn(Object.getPrototypeOf(await storageOf(world)) as DurableObjectStorage, 'setAlarm')
+    const home = (['words', 'keepWords'] as const).map((name) => vi.spyOn(UserObject.prototype, name))
+    const asked = vi.spyOn(SessionObject.prototype, 'words')
+    // Each of these asks the user's object what has changed, as a session in use does.
+    for (let at = 0; at < 9; at++) {
+      await pass(60_001)
+      await world.context('trip', { messages: [said(`n${at}`, `Pelican number${at}.`)] })
+    }
+    // The first one set it, for a day later.
+    expect(alarms).toHaveBeenCalledTimes(1)
+    expect(home.map(({ mock }) => mock.calls.length)).toEqual([0, 0])
+    expect(asked).not.toHaveBeenCalled()
+    const [item] = await found(world, 'number8')
+    expect(item).toMatchObject({ id: 'n8' })
+    expect(item?.as_of).toBeGreaterThan(webHost.now() - 60_000)
+    expect(asked).toHaveBeenCalledTimes(1)
+    // Nobody need be asked once it has rested.
+    await pass(DAY)
+    expect(home.map(({ mock }) => mock.calls.length)).toEqual([1, 1])
+    expect(idsOf(await found(world, 'number8'))[0]).toBe('n8')
+    expect(asked).toHaveBeenCalledTimes(1)
+  })
+
+  it('are as old as they say where a session in use does not answer', async () => {
+    const { world, pass } = await used()
+    await pass(1.1 * DAY)
+    await world.context('trip', { messages: [said('n0', 'The pelican knows.')] })
+    const asked = vi.spyOn(SessionObject.prototype, 'words').mockRejectedValueOnce(new Error('out of order'))
+    expect(await found(world, 'pelican')).toEqual([])
+    expect((await found(world, 'pelican'))[0]).toMatchObject({ id: 'n0' })
+    expect(asked).toHaveBeenCalledTimes(2)
+  })
+
+  it('come sooner where nobody would ask for them', async () => {
+    const dueOf = (world: World): Promise<number> =>
+      runInDurableObject(world.stub(), (_, { storage: { sql } }) => {
+        const [row] = sql.exec(`SELECT due FROM plimsoll_edge_work WHERE kind = 'words'`).toArray()
+        return (row?.due as number) - webHost.now()
+      })
+    const { world, pass } = await used()
+    expect(Math.round((await dueOf(world)) / 60_000)).toBe(1_440)
+    // The session does not ask its user's object.
+    await pass(11 * 60_000)
+    await world.append('trip', said('m2', 'Another zebra came.'))
+    expect(Math.round((await dueOf(world)) / 60_000)).toBe(10)
   })
 
   it('are gone when a message is forgotten, before that is answered', async () => {
@@ -250,15 +324,16 @@ describe('the table of words', () => {
         table.of('trip') === undefined,
         table.put(block({ from: 64, to: 100, seq: 12, bytes: long })),
         table.put(block({ from: 64, to: 110, seq: 14, at: 2_000, bytes: long })),
+        table.put(block({ from: 110, to: 110, seq: 15, at: 3_000, bytes: new Uint8Array() })),
         table.put(block({ from: 128, to: 130 })),
         table.put(block({ from: 64, to: 70, kind: '5/' })),
         table.put(block({ from: 64, to: 70, rewoundAt: 9 })),
       ]
       return { put, state: table.state('trip'), of: table.of('trip') }
     })
-    expect(got.put).toEqual([true, true, true, true, false, false, false])
-    expect(got.state).toEqual({ kind: '4/', size: 110, rewoundAt: 0 })
-    expect(got.of).toEqual({ kind: '4/', asOf: 2_000, blocks: [Uint8Array.of(1, 2, 3), long] })
+    expect(got.put).toEqual([true, true, true, true, true, false, false, false])
+    expect(got.state).toEqual({ kind: '4/', size: 110, rewoundAt: 0, at: 3_000 })
+    expect(got.of).toEqual({ kind: '4/', asOf: 3_000, blocks: [Uint8Array.of(1, 2, 3), long] })
   })
 
   it('drops what was read before something was forgotten, and takes none of it later', async () => {

@@ -3,8 +3,10 @@ import { env } from 'cloudflare:workers'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import deploy from '../../../docs/deploy.md?raw'
 import { objectName } from '../../../src/edge/cloudflare.ts'
+import type { SessionObject } from '../../../src/edge/objects/session-object.ts'
+import { webHost } from '../../../src/platform/web.ts'
 import { dollarsOf, requestsOf } from '../../everywhere/prices.ts'
-import { Caller } from './caller.ts'
+import { Caller, newUser, tokenOf } from './caller.ts'
 
 /** What the platform bills of one call, over all of the objects that it reached. */
 interface Cost {
@@ -182,6 +184,8 @@ afterAll(() => {
 })
 
 const CALLS = 20
+const RESTS = 7
+const DAY = 86_400_000
 const median = (costs: readonly Cost[], field: keyof Cost): number =>
   costs.map((cost) => cost[field]).toSorted((one, other) => one - other)[costs.length >> 1] ?? 0
 
@@ -211,6 +215,38 @@ async function costOf(
     if (index >= CALLS) costs.push(cost)
   }
   return { written: median(costs, 'written'), read: median(costs, 'read'), objects: median(costs, 'objects') }
+}
+
+/** What a session costs that rests, beside what was said in it before: the median of some times. */
+async function costOfRest() {
+  let passed = 0
+  vi.spyOn(webHost, 'now').mockImplementation(() => Date.now() + passed)
+  const user = newUser()
+  const caller = new Caller(user, await tokenOf(user, '30d'))
+  const stub = env.SESSIONS.getByName(objectName({ ...caller.user, sessionId: 'trip' }))
+  const objects = [stub, env.USERS.getByName(objectName(caller.user))]
+  await caller.call('POST', '/v1/sessions', { session_id: 'trip' })
+  const costs: Cost[] = []
+  for (let index = 0; index < RESTS; index++) {
+    const append = async () =>
+      expect(
+        (await caller.call('POST', '/v1/sessions/trip/messages', { messages: round(index) })).status,
+      ).toBe(200)
+    // The first sets the alarm.
+    const [first, second] = [await meter.of(objects, append), await meter.of(objects, append)]
+    passed += 1.1 * DAY
+    const alarm = await meter.of(objects, () =>
+      runInDurableObject(stub, (object) => (object as SessionObject).alarm()),
+    )
+    costs.push({
+      written: first.written - second.written + alarm.written,
+      read: first.read - second.read + alarm.read,
+      // The alarm is one of its own.
+      objects: first.objects - second.objects + alarm.objects + 1,
+    })
+  }
+  vi.mocked(webHost.now).mockRestore()
+  return { written: median(costs, 'written'), objects: median(costs, 'objects') }
 }
 
 const chat =
@@ -285,6 +321,10 @@ describe('a call through the whole edge, in rows written and read and in request
         caller.call('PUT', `${path}/checkpoint`, { value: { step: index } }),
       ),
     }
+    const rest = await costOfRest()
+    expect(/That costs [^,]+ to objects,/.exec(deploy.replaceAll(/\s+/g, ' '))?.[0]).toBe(
+      `That costs ${rest.written} rows written and ${rest.objects} requests to objects,`,
+    )
     const rows = Object.entries(figures).map(([call, { written, read, objects }]) => {
       const dollars = dollarsOf({
         rowsWritten: written,
