@@ -118,6 +118,8 @@ const WORDS_MS = 86_400_000
 const UNASKED_WORDS_MS = 600_000
 /** When words are dropped that the call did not see to which forgot them. */
 const FORGOTTEN_MS = 1_000
+/** Streams of chats whose time ends within so long are removed together. */
+const TOGETHER_MS = 1_800_000
 const DAY_MS = 86_400_000
 /**
  * When an erase is tried again that could not be finished, for example since the user's object was
@@ -195,10 +197,10 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     host: webHost,
     handlers: {
       [COMPACT]: compactionHandler(() => this.#life.living?.session()),
+      // It is done with each alarm.
       [CHATS]: async () => {
-        this.#beat()
-        this.#turns.runDueWork()
-        return this.#turns.nextWorkAt()
+        const due = this.#turns.isLive ? undefined : this.#turns.nextWorkAt()
+        return due && together(due)
       },
       [ERASE]: () => this.#untilDone(ERASE, () => this.#life.finishErase()),
       [PARTS]: async () => this.#parts.purge(),
@@ -252,6 +254,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     beforeModel: (tokens) => this.#spend(tokens),
     afterModel: (usage, { receipt }) => this.#settle(usage, receipt.used),
     onWork: (due) => void this.#work.schedule(CHATS, due),
+    onRun: (due) => void this.#work.wake(due),
     onTurn: (due) => this.#work.schedule(COMPLETIONS, due),
     onEnd: (end) => {
       this.#tell()
@@ -289,7 +292,15 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   protected abstract settings(): SessionSettings
 
   override alarm(): Promise<void> {
-    return this.#failures.alarm(() => this.#work.run())
+    return this.#failures.alarm(async () => {
+      this.#beat()
+      this.#turns.runDueWork()
+      await this.#work.run()
+      const due = this.#turns.nextWorkAt()
+      if (due === undefined) return
+      // A run that goes on needs no row for it; one that was lost is removed later.
+      await (this.#turns.isLive ? this.#work.wake(due) : this.#work.schedule(CHATS, together(due)))
+    })
   }
 
   /**
@@ -962,6 +973,11 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     this.#relays.beat()
     this.#host.beat()
   }
+}
+
+/** When streams are removed whose time ends then. */
+function together(due: number): number {
+  return Math.max(due, webHost.now() + TOGETHER_MS)
 }
 
 function edgeLease({ ms }: LeaseSettings): Lease {

@@ -185,6 +185,7 @@ afterAll(() => {
 
 const CALLS = 20
 const RESTS = 7
+const PACED = 48
 const DAY = 86_400_000
 const median = (costs: readonly Cost[], field: keyof Cost): number =>
   costs.map((cost) => cost[field]).toSorted((one, other) => one - other)[costs.length >> 1] ?? 0
@@ -271,6 +272,44 @@ const pushed = (index: number) => {
   return { id: `m${index}`, body: { role, content, createdAt: 0, trust: 'user' } }
 }
 
+/** The mean of a chat every five minutes, with all that its alarms do, once streams are removed. */
+async function costOfPace(): Promise<Cost> {
+  let passed = 0
+  vi.spyOn(webHost, 'now').mockImplementation(() => Date.now() + passed)
+  const user = newUser()
+  const caller = new Caller(user, await tokenOf(user, '30d'))
+  const stub = env.SESSIONS.getByName(objectName({ ...user, sessionId: 'trip' }))
+  const objects = [stub, env.USERS.getByName(objectName(user))]
+  await runInDurableObject(stub, (object) => {
+    Object.assign(object as object, { env: { ...env, ...MODEL } })
+  })
+  await caller.call('POST', '/v1/sessions', { session_id: 'trip' })
+  const run = chat('')
+  const sum = { written: 0, read: 0, objects: 0 }
+  for (let index = 0; index < PACED; index++) {
+    let alarms = 0
+    const cost = await meter.of(objects, async () => {
+      await run(caller, '/v1/sessions/trip', index)
+      await runInDurableObject(stub, async (object, { storage }) => {
+        for (const until = passed + 300_000; passed < until; ) {
+          passed += 10_000
+          if (((await storage.getAlarm()) ?? Number.POSITIVE_INFINITY) > webHost.now()) continue
+          alarms++
+          await (object as SessionObject).alarm()
+        }
+      })
+    })
+    if (index < PACED / 2) continue
+    sum.written += cost.written
+    sum.read += cost.read
+    // This test called it once more.
+    sum.objects += cost.objects - 1 + alarms
+  }
+  vi.mocked(webHost.now).mockRestore()
+  const count = PACED / 2
+  return { written: sum.written / count, read: sum.read / count, objects: sum.objects / count }
+}
+
 describe('a call through the whole edge, in rows written and read and in requests to objects', () => {
   it('costs the figures of docs/deploy.md at the median', async () => {
     const figures = {
@@ -321,6 +360,10 @@ describe('a call through the whole edge, in rows written and read and in request
         caller.call('PUT', `${path}/checkpoint`, { value: { step: index } }),
       ),
     }
+    const { written, objects } = await costOfPace()
+    expect(/it writes [^,]+ to objects,/.exec(deploy.replaceAll(/\s+/g, ' '))?.[0]).toBe(
+      `it writes ${written} rows and makes ${objects.toFixed(1)} requests to objects,`,
+    )
     const rest = await costOfRest()
     expect(/That costs [^,]+ to objects,/.exec(deploy.replaceAll(/\s+/g, ' '))?.[0]).toBe(
       `That costs ${rest.written} rows written and ${rest.objects} requests to objects,`,
