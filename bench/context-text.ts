@@ -1,4 +1,5 @@
 import { type Machine, machineLine } from './machine.ts'
+import type { Paired } from './paired.ts'
 import type { PairCount } from './pairs/count.ts'
 import type { Reads } from './reads.ts'
 import { BUDGET } from './subject.ts'
@@ -28,6 +29,7 @@ export interface ContextReport {
   readonly cells: readonly Row[]
   readonly ratios: readonly Ratio[]
   readonly growth: readonly Growth[]
+  readonly paired: readonly Paired[]
   readonly reads: readonly Reads[]
   readonly pairs: readonly PairCount[]
   readonly goals: readonly Goal[]
@@ -39,6 +41,7 @@ export function contextText(report: ContextReport): string {
     `One context of ${BUDGET} tokens, p50 / p99; an exchange is appended before each call, outside the timed part.\n${times(report.cells)}`,
     `Ratios of p50\n${ratioTable(report.ratios)}`,
     `Growth exponent of p50\n${growthTable(report.growth)}`,
+    `In turns with the limit, in one process over the same exchanges: p50 / p99, and the ratio of each\n${pairedTable(report.paired)}`,
     `Read from the store by one context()\n${readTable(report.reads)}`,
     `Requests with a call parted from its result\n${pairTable(report.pairs)}`,
     `Goals\n${goalTable(report.goals)}`,
@@ -74,6 +77,26 @@ function ratioTable(ratios: readonly Ratio[]): string {
 
 function growthTable(growths: readonly Growth[]): string {
   return table(growths.map(({ what, from, to, exponent }) => [what, `${from} to ${to}`, exponent.toFixed(3)]))
+}
+
+function pairedTable(paired: readonly Paired[]): string {
+  const head = ['', 'messages', 'p50', 'p99', 'p50 / limit', 'p99 / limit', 'calls', 'epochs']
+  const lines = paired.flatMap(({ size, calls, epochs, limit, ratios }) => [
+    [limit.what, `${size}`, time(limit.p50), time(limit.p99), '', '', `${calls}`, ''],
+    ...ratios.map(({ what, micros, p50, p99 }) => [
+      ...[
+        what,
+        `${size}`,
+        time(micros.p50),
+        time(micros.p99),
+        `${p50} x`,
+        `${p99} x`,
+        `${calls}`,
+        `${epochs}`,
+      ],
+    ]),
+  ])
+  return table([head, ...lines])
 }
 
 function readTable(reads: readonly Reads[]): string {

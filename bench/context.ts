@@ -9,6 +9,7 @@ import type { BenchOptions, BenchReport } from './bench.ts'
 import { CELL_LIMIT_MS, CUT_OFF } from './cells.ts'
 import { contextText, type Growth, type Ratio } from './context-text.ts'
 import { machine } from './machine.ts'
+import { type Paired, timePaired } from './paired.ts'
 import { countPairs, type PairCount } from './pairs/count.ts'
 import type { Picture } from './picture/bars.ts'
 import { drawLines } from './picture/lines.ts'
@@ -25,6 +26,8 @@ const READ_SIZES = [100, 100_000] as const
 
 const MOST_OF_LIMIT = 2
 const MOST_GROWTH = 0.05
+/** Of a request as text, in turns with the limit: least and goal. */
+const MOST_OF_PAIR = { p50: 0.5, p99: 2 }
 
 /** Least factors by which a peer is slower, at a size. */
 const FACTORS = [
@@ -40,6 +43,7 @@ export async function bench({ quick, progress }: BenchOptions): Promise<BenchRep
     rounds: quick ? 3 : 8,
     progress,
   })
+  const paired = await timePaired(quick ? [1_000] : [1_000, 10_000], quick ? 3_000 : 20_000, progress)
   progress('rows read')
   const reads = await countReads(quick ? [READ_SIZES[0], 10_000] : READ_SIZES)
   progress('broken pairs')
@@ -52,9 +56,10 @@ export async function bench({ quick, progress }: BenchOptions): Promise<BenchRep
     cells: rows,
     ratios: ratios(rows),
     growth: growths(rows),
+    paired,
     reads,
     pairs,
-    goals: goals(rows, reads, pairs),
+    goals: [...goals(rows, reads, pairs), ...paired.flatMap(goalsOf)],
   }
   return { json: report, text: contextText(report), plots: [plotOf(rows)] }
 }
@@ -134,6 +139,15 @@ function goals(rows: readonly Row[], reads: readonly Reads[], pairs: readonly Pa
       holds: ours.length > 0 && broken === 0,
     },
   ]
+}
+
+function goalsOf({ size, ratios }: Paired): Goal[] {
+  const whole = ratios.at(-1)
+  return (['p50', 'p99'] as const).map((at) => ({
+    goal: `${whole?.what} at ${size} messages, ${at} <= ${MOST_OF_PAIR[at]} x that of the limit, in turns`,
+    measured: `${whole?.[at]} x`,
+    holds: whole && whole[at] <= MOST_OF_PAIR[at],
+  }))
 }
 
 function plotOf(rows: readonly Row[]): Picture {

@@ -1,5 +1,5 @@
 /**
- * Makes what is published of `dist/` smaller, once `npm pack` has built it. Scripts lose comments
+ * Makes what is published of `dist/` smaller. Scripts lose comments
  * and the space between their words; names stay, lines are short, as stack traces need them, and
  * annotations that bundlers read stay. Declarations keep the comments of what an entry exports.
  * `.npmignore` in its folders names the files that no entry of the package reaches: declarations of
@@ -60,7 +60,7 @@ async function rewrite(file: string, change: (text: string) => string | Promise<
   if (changed !== text) await writeFile(file, changed)
 }
 
-async function slim(): Promise<void> {
+export async function slim(): Promise<void> {
   const entries = Object.values(manifest.exports).filter((target) => typeof target !== 'string')
   const declared = entries.map(({ types }) => types)
   const shown = reached(declared, EXPORTED, '.d.ts')
@@ -80,6 +80,3 @@ async function slim(): Promise<void> {
     await writeFile(join('dist', folder, '.npmignore'), `${paths.sort().join('\n')}\n`)
   }
 }
-
-// `prepare` runs for an installation in a checkout too, which packs nothing.
-if (['pack', 'publish'].includes(process.env.npm_command ?? '')) await slim()

@@ -203,6 +203,7 @@ export type {
   Omitted,
   Receipt,
   Rule,
+  SearchedSessions,
   SectionName,
   SectionUse,
   SummaryUse,
@@ -272,7 +273,7 @@ export type {
   SummaryMark,
 } from './ports/op.ts'
 export type { ProfileDocument } from './ports/profile.ts'
-export type { Recalled, RecallOptions, UserRecallOptions } from './ports/recall.ts'
+export type { RecallAcross, Recalled, RecallOptions, UserRecallOptions } from './ports/recall.ts'
 export type {
   AppendOptions,
   AppendResult,
@@ -361,5 +362,11 @@ export {
   parseOpenAIResponse,
   toOpenAIResponses,
 } from './render/openai-responses.ts'
+export {
+  type RequestFields,
+  stringifyAnthropic,
+  stringifyOpenAI,
+  stringifyOpenAIResponses,
+} from './render/stringify.ts'
 export { type RunAgentOptions, runAgent } from './run-agent.ts'
 export { mapStore } from './stores/map.ts'

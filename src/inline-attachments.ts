@@ -1,3 +1,4 @@
+import { owners } from './kernel/context/owner.ts'
 import { base64 } from './ports/base64.ts'
 import type { Block, Context } from './ports/context.ts'
 import { isPlimsollError } from './ports/errors.ts'
@@ -37,7 +38,15 @@ export async function inlineAttachments(context: Context, read: ReadAttachment):
     const url = urls.get(refOf(part) ?? '')
     return url === undefined ? part : ({ ...part, url } as Part)
   }
-  const blocks = context.blocks.map((block): Block => ({ ...block, parts: block.parts.map(inlined) }))
+  // What has none stays the same object, which was rendered and written before.
+  const blocks = context.blocks.map(
+    (block): Block =>
+      block.parts.some((part) => urls.has(refOf(part) ?? ''))
+        ? { ...block, parts: block.parts.map(inlined) }
+        : block,
+  )
+  const owner = owners.get(context.blocks)
+  if (owner) owners.set(blocks, owner)
   return { ...context, blocks }
 }
 

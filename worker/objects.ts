@@ -32,8 +32,11 @@ import { isOn } from './is-on.ts'
 const DEFAULT_BUDGET = 16_000
 /** Of a user, and of a session, so that a session's copy of the user's stays small. */
 const MOST_FACTS = 500
-/** What one recall of a user looks through: each is a call of another object. */
-const RECALLED_SESSIONS = 32
+/**
+ * What one recall across sessions looks through, where no words of them are kept with their user:
+ * each is a call of another object.
+ */
+const ENCRYPTED_SESSIONS = 32
 /** What a session takes in advance: some replies. */
 const SHARED_TOKENS = 16_000
 /** Where a model and guests meet, and nothing else is set. */
@@ -138,6 +141,11 @@ function memoryOf({ BUDGET, MAX_OUTPUT_TOKENS, SYSTEM }: Env): SessionSettings['
   }
 }
 
+function recallOf(env: Env): Feature {
+  const most = encryptionOf(env) && { sessions: ENCRYPTED_SESSIONS }
+  return recall({ stemmer: englishStemmer, ...most })
+}
+
 function featuresOf(env: Env): readonly Feature[] {
   const times: RetentionOptions = {
     ...days('log', env.RETENTION_DAYS_LOG),
@@ -149,7 +157,7 @@ function featuresOf(env: Env): readonly Feature[] {
     skills(),
     facts({ caps: { facts: MOST_FACTS } }),
     checkpoint(),
-    ...(env.RECALL === 'off' ? [] : [recall({ stemmer: englishStemmer, sessions: RECALLED_SESSIONS })]),
+    ...(env.RECALL === 'off' ? [] : [recallOf(env)]),
     ...(Object.keys(times).length > 0 ? [retention(times)] : []),
   ]
 }

@@ -1,4 +1,4 @@
-import lighthouse from 'lighthouse'
+import lighthouse, { type RunnerResult } from 'lighthouse'
 
 export interface Verdict {
   readonly title: string
@@ -15,6 +15,10 @@ export async function audit(url: string, port: number): Promise<Verdict[]> {
     logLevel: 'error',
     onlyCategories: ['accessibility', 'best-practices'],
   })
+  return verdictsOf(result)
+}
+
+export function verdictsOf(result: RunnerResult | undefined): Verdict[] {
   if (!result) throw new Error('Lighthouse gave no result')
   const { categories, audits, runtimeError } = result.lhr
   if (runtimeError) throw new Error(`Lighthouse: ${runtimeError.message}`)

@@ -1,19 +1,23 @@
 /**
  * `npm run test:lighthouse [-- --url URL] [--messages N] [--seconds N]`: the page as the edge
- * serves it. Lighthouse's accessibility and best practices must be 100, and the browser must find
- * nothing that keeps the page from being installed. How fast it paints without a network, and the
- * longest task while a long conversation is scrolled, is reported.
+ * serves it, with its inspector open and with a conversation, and the page with one script tag, in
+ * light and in dark. Lighthouse's accessibility and best practices must be 100, and the browser
+ * must find nothing that keeps the page from being installed. How fast it paints without a network,
+ * and the longest task while a long conversation is scrolled, is reported.
  */
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type BrowserContext, chromium } from 'playwright'
 import { findChromium, flags } from '../../test/chromium.ts'
 import { freePort, type Started, start } from '../../test/started.ts'
 import { temporaryFolder } from '../stores/temporary.ts'
 import { audit } from './audit.ts'
+import { serveFolders } from './folders.ts'
 import { installErrors } from './install.ts'
 import { paintOffline } from './offline.ts'
 import { scrollLong } from './scroll.ts'
+import { auditShown, states } from './shown.ts'
 
 const { values } = parseArgs({
   options: {
@@ -29,6 +33,10 @@ const { values } = parseArgs({
 const executablePath = findChromium()
 if (!executablePath) throw new Error('no Chromium: run `node test/chromium.ts`')
 
+const root = resolve(import.meta.dirname, '../..')
+const tag = resolve(root, 'dist/tag')
+if (!existsSync(tag)) throw new Error('the tag is not built: npm run build:tag')
+
 let failures = 0
 const say = (line: string): void => console.log(line)
 const check = (what: string, problems: readonly string[]): void => {
@@ -39,6 +47,8 @@ const check = (what: string, problems: readonly string[]): void => {
 
 const edge = values.url === undefined ? await startEdge() : undefined
 const url = values.url ?? edge?.found ?? ''
+const examples = await serveFolders([tag, resolve(root, 'examples/pages')])
+const tagged = `${examples.url}/plain/index.html`
 const port = await freePort()
 const profile = temporaryFolder()
 // Not in incognito mode, where nothing can be installed.
@@ -47,8 +57,16 @@ const context = await chromium.launchPersistentContext(profile, {
   args: [...flags, `--remote-debugging-port=${port}`],
 })
 try {
-  for (const { title, score, problems } of await audit(url, port))
-    check(`${title}: ${score} of 100`, problems)
+  for (const page of [url, tagged])
+    for (const { title, score, problems } of await audit(page, port))
+      check(
+        `${page === url ? 'the page of the edge' : 'the one-tag page'}: ${title} ${score} of 100`,
+        problems,
+      )
+  for (const state of states(url, tagged))
+    for (const scheme of ['light', 'dark'] as const)
+      for (const { title, score, problems } of await auditShown(state, port, scheme))
+        check(`${state.name}, ${scheme}: ${title} ${score} of 100`, problems)
   check('can be installed', await installErrors(context, url))
   await reportOffline(context)
   const messages = Number(values.messages)
@@ -61,6 +79,7 @@ try {
   }
 } finally {
   await context.close()
+  examples.close()
   await edge?.stop()
   rmSync(profile, { recursive: true, force: true })
 }

@@ -1,11 +1,11 @@
-import { charsPerToken, createMemory, mapStore, type Session, toOpenAI } from '../../src/index.ts'
+import { charsPerToken, createMemory, mapStore, type Session, stringifyOpenAI } from '../../src/index.ts'
 import type { Context } from '../../src/ports/context.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { SYSTEM } from '../history.ts'
 import { BUDGET, type Subject } from '../subject.ts'
 
 export const subject: Subject = {
-  steps: ['plimsoll context()', 'plimsoll context() + toOpenAI + JSON.stringify'],
+  steps: ['plimsoll context()', 'plimsoll context() + stringifyOpenAI'],
   cold: 'plimsoll cold: a new session on the same store',
   async open(history) {
     const store = mapStore()
@@ -20,7 +20,9 @@ export const subject: Subject = {
           context = await session.context()
         },
         () => {
-          json = JSON.stringify(toOpenAI(context))
+          json = stringifyOpenAI(context)
+          // Reading it makes it one piece, as sending it would and as JSON.stringify gives it.
+          json.charCodeAt(0)
         },
       ],
       shown: () => ({ messages: json === '' ? 0 : shownMessages(context), tokens: context.receipt.used }),

@@ -27,7 +27,7 @@ const FAILED = 2
  *
  * It holds names of tools, counts and times; nothing that was said.
  *
- * @throws ERR_INVALID_ARGUMENT
+ * @throws ERR_INVALID_ARGUMENT: options, or a time or a count that is none
  * @example With a collector:
  * ```ts
  * import { type CallRecord, observability, runAgent, toOtlp } from 'plimsoll'
@@ -52,10 +52,20 @@ export function toOtlp(records: readonly CallRecord[], options: OtlpOptions = {}
       'must have a traceId of 32 and a spanId of 16 hex digits, not all of them 0',
     )
   const resource = { attributes: attributes({ 'service.name': service }) }
-  const scopeSpans = [
-    { scope: { name: 'plimsoll' }, spans: records.map((record) => spanOf(record, options)) },
-  ]
+  for (const [place, record] of records.entries()) checkNumbers(record, `records[${place}]`)
+  const spans = records.map((record) => spanOf(record, options))
+  const scopeSpans = [{ scope: { name: 'plimsoll' }, spans }]
   return { resourceSpans: [{ resource, scopeSpans }] }
+}
+
+/** Records may have been stored; what is no number would make a collector refuse all of them. */
+function checkNumbers(record: CallRecord, at: string): void {
+  const { start, end, step } = record
+  const { predicted, reported } = (record.type === 'model' && record.usage) || {}
+  const numbers = { start, end, step, ...reported, ...(predicted && { input: predicted.input }) }
+  for (const [name, value] of Object.entries(numbers))
+    if (!(Number.isFinite(value) && value >= 0))
+      throw invalid('toOtlp', `${at}.${name}`, 'must be a number, 0 or more')
 }
 
 function spanOf(record: CallRecord, { model, parent }: OtlpOptions): JsonObject {

@@ -50,36 +50,40 @@ export async function importCommand(options: ImportCommandOptions, io: Io): Prom
       ? send(`${await textOf(ahead.lines())}\n`, edge, where, io)
       : checkExport(ahead.lines(), where, io)
   const name = options.session ?? sessionOf(isInput ? 'input' : file)
-  let sessions: readonly ForeignSession[]
-  try {
-    checkId('import', 'session', name)
-    sessions =
-      from === 'jsonl'
-        ? [{ sessionId: name, messages: messagesIn(ahead.lines(), (line, error) => leftOut(line, error)) }]
-        : sessionsIn(JSON.parse(await textOf(ahead.lines())), name)
-  } catch (error) {
-    io.err(`plimsoll: ${where}: ${(error as Error).message}\n`)
-    return 1
-  }
   let left = 0
   const leftOut = (line: number, error: unknown): void => {
     left++
     if (from === 'jsonl') unreadable({ file: where, line }, error)
     else io.err(`plimsoll: ${where} message ${line}: ${(error as Error).message}\n`)
   }
+  const without = (sessionId: string): void => {
+    left++
+    io.err(`plimsoll: ${where}: conversation ${JSON.stringify(sessionId)} has no "messages"\n`)
+  }
+  let sessions: readonly ForeignSession[]
+  try {
+    checkId('import', 'session', name)
+    sessions =
+      from === 'jsonl'
+        ? [{ sessionId: name, messages: messagesIn(ahead.lines(), leftOut) }]
+        : sessionsIn(JSON.parse(await textOf(ahead.lines())), name, without)
+  } catch (error) {
+    io.err(`plimsoll: ${where}: ${(error as Error).message}\n`)
+    return 1
+  }
   const counts = new ImportCounts()
   const counted = async function* (): AsyncGenerator<TransferLine> {
-    for await (const line of foreignLines(counts.hidden(sessions), leftOut, readMessages)) {
+    for await (const line of foreignLines(counts.of(sessions), leftOut, readMessages)) {
       counts.take(line)
       yield line
     }
   }
   if (dryRun) {
-    const memory = createMemory({ store: mapStore(), budget: 16_000 })
-    const { conflicts, skipped } = await importInto(memory, USER, fileOf(counted()))
+    const imported = await tried(fileOf(counted()), where, io)
+    if (!imported) return 1
     io.out(counts.table())
     io.err(`plimsoll: ${counts.sum()}, ${left} left out; a dry run: nothing was written\n`)
-    return left + conflicts.count + skipped.count > 0 ? 1 : 0
+    return left > 0 ? 1 : statusOf(imported, where, io)
   }
   const texts: string[] = []
   const write = edge
@@ -111,24 +115,46 @@ async function send(
   }
 }
 
-function report({ parts, conflicts, skipped, lowered }: Imported, where: string, io: Io): number {
+function report(imported: Imported, where: string, io: Io): number {
+  const { parts, conflicts, skipped, lowered } = imported
   const written = Object.entries(parts).map(([part, { written }]) => `${part} ${written}`)
   io.out(
     `${where}: ${written.join(', ')}; conflicts ${conflicts.count}, skipped ${skipped.count}, lowered ${lowered.count}\n`,
   )
+  return statusOf(imported, where, io)
+}
+
+/** The exit status, which is 1 where not all was taken; says why, and which labels fell. */
+function statusOf({ conflicts, skipped, lowered }: Imported, where: string, io: Io): number {
+  for (const { part, key, sessionId } of conflicts.first) {
+    const what = [key ?? part, ...(sessionId === undefined ? [] : [`session ${JSON.stringify(sessionId)}`])]
+    io.err(`plimsoll: ${where}: ${what.join(' of ')}: another one is there\n`)
+  }
   for (const { line, reason } of [...skipped.first, ...lowered.first])
     io.err(`plimsoll: ${where} line ${line}: ${reason}\n`)
   return conflicts.count + skipped.count > 0 ? 1 : 0
 }
 
-/** Imports an export into a memory of its own, which says whether it can be. */
-async function checkExport(lines: AsyncIterable<string>, where: string, io: Io): Promise<number> {
+/** Imports an export into a memory of its own; says why, and gives nothing, where it cannot be. */
+async function tried(
+  chunks: AsyncIterable<string>,
+  where: string,
+  io: Io,
+  memory = createMemory({ store: mapStore(), budget: 16_000 }),
+): Promise<Imported | undefined> {
   try {
-    const memory = createMemory({ store: mapStore(), budget: 16_000 })
-    return report(await importInto(memory, USER, withEnds(lines)), where, io)
+    return await importInto(memory, USER, chunks)
   } catch (error) {
-    return refused(error, where, io)
+    if (!isPlimsollError(error)) throw error
+    io.err(`plimsoll: ${where}: ${error.message}\n`)
+    return undefined
   }
+}
+
+/** Says whether an export can be imported. */
+async function checkExport(lines: AsyncIterable<string>, where: string, io: Io): Promise<number> {
+  const imported = await tried(withEnds(lines), where, io)
+  return imported ? report(imported, where, io) : 1
 }
 
 /** Writes what people can read of an export. Resolves to the exit status. */
@@ -138,20 +164,11 @@ async function writeMarkdown(
   io: Io,
   write: (text: string) => Promise<void>,
 ): Promise<number> {
-  try {
-    const memory = createMemory({ store: mapStore(), budget: 16_000, use: standard() })
-    const { conflicts, skipped } = await importInto(memory, USER, lines)
-    for await (const text of exportFrom(memory, USER, { format: 'markdown' })) await write(text)
-    return conflicts.count + skipped.count > 0 ? 1 : 0
-  } catch (error) {
-    return refused(error, where, io)
-  }
-}
-
-function refused(error: unknown, where: string, io: Io): number {
-  if (!isPlimsollError(error)) throw error
-  io.err(`plimsoll: ${where}: ${error.message}\n`)
-  return 1
+  const memory = createMemory({ store: mapStore(), budget: 16_000, use: standard() })
+  const imported = await tried(lines, where, io, memory)
+  if (!imported) return 1
+  for await (const text of exportFrom(memory, USER, { format: 'markdown' })) await write(text)
+  return statusOf(imported, where, io)
 }
 
 async function* withEnds(lines: AsyncIterable<string>): AsyncGenerator<string> {

@@ -3,58 +3,62 @@ import type { Role } from '../ports/message.ts'
 import type { ForeignSession } from '../replay/foreign.ts'
 
 interface SessionCount {
-  readonly title: string
+  /** Its name, and the title, as the file has them until its first line is written. */
+  name: string
+  title: string
   readonly roles: { [role in Role]: number }
   /** Versions of messages that are rewound. */
   older: number
+  /** What it leaves out by itself. */
+  readonly hidden: number
+  isEmpty: boolean
 }
 
 const ROLES = ['user', 'assistant', 'tool', 'system'] as const
 
 /** What a file of another program has, session by session. */
 export class ImportCounts {
-  readonly #sessions = new Map<string, SessionCount>()
-  readonly #hidden = new Map<string, number>()
-  #current: SessionCount | undefined
+  readonly #sessions: SessionCount[] = []
 
-  /** The same sessions; notes what each of them leaves out by itself. */
-  async *hidden(sessions: Iterable<ForeignSession>): AsyncGenerator<ForeignSession> {
+  /** The same sessions; counts what they have as their lines are taken. */
+  async *of(sessions: Iterable<ForeignSession>): AsyncGenerator<ForeignSession> {
     for (const session of sessions) {
-      if (session.hidden) this.#hidden.set(session.sessionId, session.hidden)
+      const { sessionId, title = '', hidden = 0 } = session
+      const roles = { user: 0, assistant: 0, tool: 0, system: 0 }
+      this.#sessions.push({ name: sessionId, title, roles, older: 0, hidden, isEmpty: true })
       yield session
     }
   }
 
   take(line: TransferLine): void {
-    if (line.type === 'session') {
-      this.#current = {
-        title: line.title ?? '',
-        roles: { user: 0, assistant: 0, tool: 0, system: 0 },
-        older: 0,
-      }
-      this.#sessions.set(line.sessionId, this.#current)
-    }
-    if (!this.#current) return
-    if (line.type === 'message') this.#current.roles[(line.message as { readonly role: Role }).role]++
-    if (line.type === 'rewind') this.#current.older++
+    const current = this.#sessions.at(-1)
+    if (!current) return
+    if (line.type === 'session')
+      Object.assign(current, { name: line.sessionId, title: line.title ?? '', isEmpty: false })
+    if (line.type === 'message') current.roles[(line.message as { readonly role: Role }).role]++
+    if (line.type === 'rewind') current.older++
   }
 
   /** A line a session. Names are quoted: a terminal is not to read them. */
   table(): string {
-    const lines = [...this.#sessions].map(([sessionId, { title, roles, older }]) => {
+    const lines = this.#sessions.map(({ name, title, roles, older, hidden, isEmpty }) => {
       const said = ROLES.flatMap((role) => (roles[role] > 0 ? `${role} ${roles[role]}` : []))
-      const more = beside(older, this.#hidden.get(sessionId) ?? 0)
-      return `${JSON.stringify(sessionId)} ${JSON.stringify(title)}: ${[...said, ...more].join(', ')}\n`
+      const all = [...said, ...(isEmpty ? ['empty'] : []), ...beside(older, hidden)]
+      return `${JSON.stringify(name)} ${JSON.stringify(title)}: ${all.join(', ')}\n`
     })
     return lines.join('')
   }
 
   /** All of it in a few words. */
   sum(): string {
-    const all = [...this.#sessions.values()]
+    const all = this.#sessions
     const messages = sum(all.flatMap(({ roles }) => Object.values(roles)))
-    const more = beside(sum(all.map(({ older }) => older)), sum([...this.#hidden.values()]))
-    return [`${messages} messages of ${all.length} sessions`, ...more].join(', ')
+    const empty = all.filter(({ isEmpty }) => isEmpty).length
+    return [
+      `${messages} messages of ${all.length - empty} sessions`,
+      ...(empty > 0 ? [`empty sessions ${empty}`] : []),
+      ...beside(sum(all.map(({ older }) => older)), sum(all.map(({ hidden }) => hidden))),
+    ].join(', ')
   }
 }
 

@@ -7,7 +7,7 @@ export { isPlimsollError, PlimsollError } from '../ports/errors.ts'
 export type { Explanation, Provider, Source, Span } from '../ports/explanation.ts'
 export type { Fact, FactInput, FactKind, FactQuery, Rating, Remembered } from '../ports/fact.ts'
 export type { ProfileDocument } from '../ports/profile.ts'
-export type { Recalled, UserRecallOptions as RecallOptions } from '../ports/recall.ts'
+export type { RecallAcross, Recalled, UserRecallOptions as RecallOptions } from '../ports/recall.ts'
 export type {
   AppendResult,
   Limits,

@@ -4,6 +4,7 @@ import type { CompactEvent, Context, ContextAt } from '../ports/context.ts'
 import type { Explanation, Provider } from '../ports/explanation.ts'
 import type { FactInput, Remembered } from '../ports/fact.ts'
 import type { Message, MessageInput } from '../ports/message.ts'
+import type { RecallAcross } from '../ports/recall.ts'
 import type {
   ContextOptions as AnyContextOptions,
   HistoryOptions as AnyHistoryOptions,
@@ -29,9 +30,10 @@ export type HistoryOptions = Omit<AnyHistoryOptions, 'characters'>
 export interface ContextOptions extends AnyContextOptions {
   /**
    * Shows what is recalled: for this query, or, with `true`, for what the newest user message says.
-   * Default: nothing is recalled.
+   * With `sessions` it shows what other sessions of the user said, too. Default: nothing is
+   * recalled.
    */
-  readonly recall?: string | true
+  readonly recall?: string | true | RecallAcross
 }
 
 /** The clock is the edge's. */

@@ -4,7 +4,7 @@ import type { Fact, FactInput, FactList, FactSums } from '../ports/fact.ts'
 import type { IndexEntry } from '../ports/op.ts'
 import type { Recalled, RecallOptions } from '../ports/recall.ts'
 import type { SkillItem } from '../ports/start.ts'
-import type { Sum } from '../ports/store.ts'
+import type { LogRow, Sum } from '../ports/store.ts'
 
 /**
  * Asked by facts: who notes what a session keeps with its user, by durable work of its own that is
@@ -102,6 +102,8 @@ export interface UserWords {
       }
     | undefined
   >
+  /** Messages of one of them, by their ids; undefined: it is not there, or a rewind hides it. */
+  messages(sessionId: string, ids: readonly string[]): Promise<readonly (LogRow | undefined)[]>
 }
 export const KeptWords: Slot<UserWords> = slot('plimsoll/kept-words')
 

@@ -120,6 +120,23 @@ export interface SectionUse {
    * how many tokens are missing, and the first five, by entry (by id or name).
    */
   readonly overflow: { readonly count: number; readonly tokens: number; readonly first: readonly string[] }
+  /** Of what is recalled, where other sessions of the user were asked for. */
+  readonly others?: SearchedSessions
+}
+
+/** Other sessions of a user, as recall looked through them. */
+export interface SearchedSessions {
+  readonly searched: number
+  /**
+   * Of those that were asked for: there are more than one call looks through, or their words are
+   * not kept with the user, or not yet.
+   */
+  readonly missing: number
+  /**
+   * Since when what is said in one of them may not be found yet, Unix milliseconds. Absent: they
+   * were read as they are.
+   */
+  readonly asOf?: number
 }
 
 /** The summary that a context shows in place of older messages. */

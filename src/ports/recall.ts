@@ -33,6 +33,17 @@ export interface RecallOptions {
   readonly first?: number
 }
 
+/** What a context shows of what was said, in this session and in others. */
+export interface RecallAcross {
+  /** Default `true`: what the newest user message says. */
+  readonly query?: string | true
+  /**
+   * Which other sessions of the user to look through, at most 256, or as many as `recall({ sessions
+   * })` says; `all`: as many of the newest. This session is looked through in any case.
+   */
+  readonly sessions: 'all' | readonly string[]
+}
+
 export interface UserRecallOptions extends RecallOptions {
   /**
    * Which sessions to look through, at most 256, or as many as `recall({ sessions })` says.

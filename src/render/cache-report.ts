@@ -1,6 +1,6 @@
 import { predict } from '../kernel/context/predict.ts'
+import { checkCount, invalid } from '../kernel/text/json.ts'
 import type { Context } from '../ports/context.ts'
-import { PlimsollError } from '../ports/errors.ts'
 import type { Json } from '../ports/message.ts'
 import type { Usage } from '../ports/model.ts'
 import type { EpochCause } from '../ports/op.ts'
@@ -51,6 +51,7 @@ export interface CacheReply {
   readonly diagnostics?: object | null
 }
 
+const NAME = 'cacheReport'
 /** Providers keep no shorter prefix. */
 const LEAST = 1_024
 /** Share of what is expected, and tokens, that counts and roundings may be apart. */
@@ -81,7 +82,7 @@ const CAUSES: ReadonlyMap<string | undefined, CacheCause> = new Map(
  *
  * @param before the context of the request before. Default: by the log, that the newest reply
  *   answered all that stands before it, in the same epoch.
- * @throws ERR_INVALID_ARGUMENT: the reply says nothing of tokens
+ * @throws ERR_INVALID_ARGUMENT: the reply says nothing of tokens, or a count of them is none
  */
 export function cacheReport(context: Context, reply: CacheReply, before?: Context): CacheReport {
   const reported = reportedIn(reply)
@@ -119,23 +120,23 @@ function reportedIn({ usage }: CacheReply): CacheReport['reported'] {
   const { inputTokens, cachedInputTokens, cacheWriteTokens, prompt_tokens, input_tokens } = all
   const { cache_read_input_tokens, cache_creation_input_tokens } = all
   const details = (all.prompt_tokens_details ?? all.input_tokens_details ?? {}) as Fields
-  // Anthropic counts apart what was read and written.
-  const apart = numberOf(cache_read_input_tokens) + numberOf(cache_creation_input_tokens)
   const input = inputTokens ?? prompt_tokens ?? input_tokens
-  if (typeof input !== 'number')
-    throw new PlimsollError('ERR_INVALID_ARGUMENT', 'cacheReport: reply.usage must say what the input took', {
-      argument: 'reply.usage',
-    })
+  if (input === undefined || input === null)
+    throw invalid(NAME, 'reply.usage', 'must say what the input took')
   const written = cacheWriteTokens ?? cache_creation_input_tokens ?? details.cache_write_tokens
+  const cached = cachedInputTokens ?? cache_read_input_tokens ?? details.cached_tokens
+  // Anthropic counts apart what was read and written.
+  const apart = countOf(cache_read_input_tokens) + countOf(cache_creation_input_tokens)
   return {
-    input: input + apart,
-    cached: numberOf(cachedInputTokens ?? cache_read_input_tokens ?? details.cached_tokens),
-    ...(typeof written === 'number' && { written }),
+    input: countOf(input) + apart,
+    cached: countOf(cached),
+    ...(written !== undefined && written !== null && { written: countOf(written) }),
   }
 }
 
-function numberOf(value: Json | undefined): number {
-  return typeof value === 'number' ? value : 0
+/** What a provider does not say is nothing. */
+function countOf(value: Json | undefined): number {
+  return checkCount(NAME, 'reply.usage', value ?? 0)
 }
 
 function diagnosisIn({ prompt_cache_diagnostics: openai, diagnostics }: CacheReply): string | undefined {

@@ -123,8 +123,8 @@ export function toOpenAI(context: Context, options: OpenAIOptions = {}): OpenAIR
   return { ...request, prompt_cache_options: { mode: 'explicit' } }
 }
 
-/** The content of a message as parts that can carry a mark; what the assistant says cannot. */
-function markable(message: OpenAIMessage): OpenAIContentPart[] {
+/** Makes the content of a message parts that can carry a mark; what the assistant says cannot. */
+export function markable(message: OpenAIMessage): OpenAIContentPart[] {
   if (message.role === 'assistant') return []
   if (typeof message.content === 'string') message.content = [{ type: 'text', text: message.content }]
   return message.content
@@ -227,7 +227,9 @@ function renderBlock(block: Block, fence: string): OpenAIMessage[] {
 function userContent(parts: readonly Part[]): string | OpenAIContentPart[] {
   const content = parts.flatMap((part): OpenAIContentPart[] => {
     if (part.type === 'text') return part.text === '' ? [] : [{ type: 'text', text: part.text }]
-    if (part.type === 'opaque') return isContentPart(part) ? [part.value as unknown as OpenAIContentPart] : []
+    // A copy, since it may get a mark.
+    if (part.type === 'opaque')
+      return isContentPart(part) ? [{ ...(part.value as unknown as OpenAIContentPart) }] : []
     if (part.type !== 'media') return []
     if (isPicture(part)) return [{ type: 'image_url', image_url: { url: part.url } }]
     return [{ type: 'text', text: placeholder(part) }]

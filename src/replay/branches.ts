@@ -23,23 +23,27 @@ export interface Told {
 /**
  * All messages of a tree, so that each follows those before it in its own version, and what shows
  * comes last: older versions in their order, each whole before the next. A conversation that only
- * grew at its end is told the same up to there. What follows itself begins a conversation where it
- * shows, and is not told elsewhere.
+ * grew at its end is told the same up to there. Messages that follow themselves begin a version
+ * with the first of them; where they show, so that what shows is whole.
  */
 export function told(branches: readonly Branch[]): readonly Told[] {
   const byId = new Map(branches.map((branch) => [branch.id, branch]))
-  const shown = new Set<Branch>()
-  let first: Branch | undefined
+  const firsts = new Set<Branch>()
   const parentOf = (branch: Branch): Branch | undefined =>
-    branch === first ? undefined : byId.get(branch.parent ?? '')
-  for (
-    let next = branches.find(({ isNewest }) => isNewest);
-    next && !shown.has(next);
-    next = parentOf(next)
-  ) {
-    shown.add(next)
-    if (shown.has(parentOf(next) ?? next)) first = next
+    firsts.has(branch) ? undefined : byId.get(branch.parent ?? '')
+  const walked = new Set<Branch>()
+  const walk = (from: Branch | undefined): ReadonlySet<Branch> => {
+    const path = new Set<Branch>()
+    for (let next = from; next && !walked.has(next); next = parentOf(next)) {
+      walked.add(next)
+      path.add(next)
+      if (path.has(parentOf(next) as Branch)) firsts.add(next)
+    }
+    return path
   }
+  const shown = walk(branches.find(({ isNewest }) => isNewest))
+  // From the end, so that of those that follow themselves the first has the others after it.
+  for (const branch of branches.toReversed()) walk(branch)
   const versions = new Map<Branch | undefined, Branch[]>()
   for (const branch of branches) {
     const parent = parentOf(branch)

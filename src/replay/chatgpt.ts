@@ -43,7 +43,7 @@ export function chatGPTMessages({ mapping, current_node: current }: ChatGPTConve
       }))
       .sort((one, other) => (ranks.get(one.id) ?? 0) - (ranks.get(other.id) ?? 0)),
   )
-  let hidden = nodes.length - order.length
+  let hidden = 0
   const messages: Told[] = []
   // Calls of the version that is told, and how deep in it each was answered.
   let calls: { readonly id: string; readonly depth: number; answered: number }[] = []

@@ -1,7 +1,7 @@
 import { checkMessage } from '../kernel/log/check-message.ts'
 import { lowerTrust, sealMessage } from '../kernel/log/message.ts'
 import { hashJson } from '../kernel/text/hash.ts'
-import { checkId } from '../kernel/text/json.ts'
+import { checkId, invalid } from '../kernel/text/json.ts'
 import { headOf } from '../kernel/text/text.ts'
 import { headerOf, sessionLine } from '../operations/transfer/export.ts'
 import type { TransferLine } from '../operations/transfer/format.ts'
@@ -35,6 +35,9 @@ export interface ForeignMessage {
 
 /** Contract: called for each message that was left out. */
 export type LeftOut = (line: number, error: unknown) => void
+
+/** Contract: called for each conversation that has no list of messages. */
+export type WithoutMessages = (sessionId: string) => void
 
 /** What other programs call a role. */
 const ROLES: ReadonlyMap<string, string> = new Map(
@@ -143,11 +146,19 @@ function readMessage(
     readonly taken: ReadonlySet<string>
   },
 ): Message {
-  const id = own === undefined || taken.has(own) ? `import/${hashJson([sessionId, place])}` : own
+  const id = own === undefined || taken.has(own) ? freeId([sessionId, place], taken) : own
   const message = checkMessage('import', 'message', { ...input, createdAt: createdAt ?? time, id }, webHost)
   const lowered = { ...message, trust: lowerTrust(message.trust, 'import') }
   // As it is stored: what is undefined is not there.
   return { id, ...JSON.parse(sealMessage(lowered)) }
+}
+
+/** An id made of a place. A file may have it already, where messages of an import were edited. */
+function freeId(place: readonly [string, number], taken: ReadonlySet<string>): string {
+  for (let at: readonly (string | number)[] = place; ; at = [...at, 'again']) {
+    const id = `import/${hashJson(at)}`
+    if (!taken.has(id)) return id
+  }
 }
 
 /**
@@ -218,31 +229,46 @@ const CONVERSATIONS = ['conversations', 'sessions', 'threads', 'chats'] as const
 /**
  * The conversations in a file of one user: `{ user, messages }`,
  * `{ user, conversations: [{ id, title, messages }] }`, a list of messages, a list of
- * `{ id, messages }`, or what ChatGPT or Claude exports. Throws an error that says what is wrong
- * with it.
+ * `{ id, messages }`, or what ChatGPT or Claude exports.
  *
  * @param name the session of messages that belong to none
+ * @throws ERR_INVALID_ARGUMENT: it has no messages at all
  */
-export function sessionsIn(value: unknown, name: string): readonly ForeignSession[] {
+export function sessionsIn(
+  value: unknown,
+  name: string,
+  without: WithoutMessages,
+): readonly ForeignSession[] {
   const found = conversationsIn(value, name)
   if (!found) {
     const held = messagesIn(value)
-    if (!held) throw new Error('no "messages", "history" or "conversations"')
+    if (!held) throw invalid('import', 'file', 'has no "messages", "history" or "conversations"')
     return [{ sessionId: name, ...held }]
   }
+  if (found.length > 0 && !found.some(([, one]) => messagesIn(one)))
+    throw invalid('import', 'file', 'has no conversation with "messages"')
   const taken = new Set<string>()
-  return found.map(([other, one]) => {
-    const held = messagesIn(one)
-    if (!held) throw new Error(`conversation ${other} has no "messages"`)
+  return found.flatMap(([other, one]) => {
     const { id, sessionId, session_id, conversation_id, uuid, title, name } = isRecord(one)
       ? one
       : ({} as Record)
     const own = [id, sessionId, session_id, conversation_id, uuid].find(isText)
-    const chosen = own !== undefined && !taken.has(own) ? own : other
+    const chosen = freeName(own ?? other, other, taken)
     taken.add(chosen)
+    const held = messagesIn(one)
+    if (!held) {
+      without(chosen)
+      return []
+    }
     const titled = [title, name].find(isText)
-    return { sessionId: chosen, ...(titled !== undefined && { title: titled }), ...held }
+    return [{ sessionId: chosen, ...(titled !== undefined && { title: titled }), ...held }]
   })
+}
+
+/** The first of them that nothing is called yet, or the second with a number behind it. */
+function freeName(first: string, second: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(first)) return first
+  for (let name = second, count = 2; ; name = `${second}-${count++}`) if (!taken.has(name)) return name
 }
 
 function isText(value: unknown): value is string {

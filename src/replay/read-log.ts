@@ -5,7 +5,7 @@ import { isPlimsollError } from '../ports/errors.ts'
 import type { MessageInput } from '../ports/message.ts'
 import { isChatGPT } from './chatgpt.ts'
 import { isClaude } from './claude.ts'
-import { type ForeignMessage, type ForeignSession, readForeign, sessionsIn } from './foreign.ts'
+import { type ForeignMessage, readForeign, sessionsIn } from './foreign.ts'
 import { elementsOf } from './json-elements.ts'
 import { faultyLine } from './json-fault.ts'
 import { type RequestLine, readRequest } from './request-line.ts'
@@ -168,7 +168,7 @@ class Values {
         yield { type: 'request', request: readRequest(text), line }
         return
       case 'exported':
-        yield* foreign(sessionsIn(value, `${this.#name}-${this.#count}`), line, this.#unreadable)
+        yield* foreign(value, `${this.#name}-${this.#count}`, line, this.#unreadable)
         return
       case 'message':
         if (this.#messages.length === 0) this.#line = line
@@ -244,14 +244,13 @@ async function* fromDocument(
   } catch (error) {
     throw new Error(`line ${faultyLine(text)}: ${(error as Error).message}`)
   }
-  yield* foreign(sessionsIn(value, name), 1, unreadable)
+  yield* foreign(value, name, 1, unreadable)
 }
 
-function* foreign(
-  sessions: readonly ForeignSession[],
-  line: number,
-  unreadable: Unreadable,
-): Generator<LogItem> {
+function* foreign(value: unknown, name: string, line: number, unreadable: Unreadable): Generator<LogItem> {
+  const sessions = sessionsIn(value, name, (sessionId) =>
+    unreadable(line, `conversation "${sessionId}" has no messages`),
+  )
   for (const { sessionId, title = '', messages } of sessions) {
     let shown: { readonly message: MessageInput; readonly depth: number }[] = []
     for (const { value, line: place, depth = Infinity } of messages as Iterable<ForeignMessage>)

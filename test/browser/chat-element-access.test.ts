@@ -1,99 +1,10 @@
-import axe from 'axe-core'
 import { afterEach, describe, expect, it } from 'vitest'
 import { page, userEvent } from 'vitest/browser'
-import { clear, frame, press, type Shown, show, until } from './support/element.ts'
-import { fact, said, session } from './support/fake-chat.ts'
+import { clear, frame, press, show, until } from './support/element.ts'
 
 afterEach(async () => {
   clear()
   await page.viewport(414, 896)
-})
-
-const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-
-async function violations({ element }: Shown): Promise<readonly string[]> {
-  const { violations } = await axe.run(element, {
-    runOnly: { type: 'tag', values: rules },
-    // The page around it is not the widget's.
-    rules: {
-      region: { enabled: false },
-      'heading-order': { enabled: false },
-      'page-has-heading-one': { enabled: false },
-    },
-  })
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`),
-  )
-}
-
-async function showAll(lang: string, width: number, scheme = 'light'): Promise<Shown> {
-  await page.viewport(width, 900)
-  const shown = await show({
-    attributes: { lang, developer: '', style: `color-scheme: ${scheme}` },
-    prepare: (fake) => {
-      fake.setSessions([session('Turin'), session('')])
-      fake.facts = [
-        fact('Likes trains', { pinned: true }),
-        fact('Platform 7', { trust: 'web', title: 'Platform' }),
-      ]
-      fake.log = [
-        said('user', 'Hello', {
-          version: { index: 1, count: 2 },
-          remembered: [{ factId: 'f', text: 'Greets' }],
-        }),
-        said('assistant', [
-          {
-            type: 'text',
-            text: '# Title\n\n| a | b |\n| - | - |\n| 1 | `2` |\n\n```ts\nconst a = "b" // c\n```\n\n[link](https://example.com)',
-          },
-          { type: 'tool-call', id: 'c', name: 'find', input: {} },
-        ]),
-        said('user', 'Again', {
-          delivery: 'failed',
-          problem: { code: 'ERR_MODEL', message: '', retryable: true },
-        }),
-      ]
-    },
-  })
-  shown.fake.become({
-    online: false,
-    storage: 'full',
-    problem: { code: 'ERR_MODEL', message: 'x', retryable: true },
-  })
-  shown.fake.stream({ text: 'And', calls: [{ callId: 'd', name: 'book', input: {}, status: 'running' }] })
-  await until(() => shown.root.querySelector('.hljs-keyword') !== null)
-  for (const animation of shown.element.shadowRoot?.getAnimations() ?? [])
-    if (animation.effect?.getTiming().iterations === 1) animation.finish()
-  return shown
-}
-
-describe('axe finds nothing', () => {
-  for (const scheme of ['light', 'dark']) {
-    for (const lang of ['en', 'de', 'ar']) {
-      it(`in ${lang}, ${scheme}`, async () => {
-        const shown = await showAll(lang, 414, scheme)
-        expect(await violations(shown)).toEqual([])
-        for (const side of ['memory', 'sessions', 'model']) {
-          shown.find(`.to-${side}`).click()
-          await until(() => shown.root.querySelector(`.side.${side}`)?.checkVisibility() === true)
-          await new Promise((done) => setTimeout(done, 350))
-          expect(await violations(shown)).toEqual([])
-          shown.find(`.side.${side} .head button`).click()
-          await frame()
-        }
-      })
-    }
-  }
-
-  it('with everything side by side', async () => {
-    await page.viewport(1_400, 900)
-    const shown = await showAll('en', 1_400)
-    shown.element.placement = 'page'
-    shown.find('.to-memory').click()
-    await until(() => shown.root.querySelectorAll('.fact').length === 2)
-    await new Promise((done) => setTimeout(done, 350))
-    expect(await violations(shown)).toEqual([])
-  })
 })
 
 describe('the keyboard', () => {
@@ -141,15 +52,6 @@ describe('the keyboard', () => {
     await page.viewport(1_000, 800)
     const wide = await show()
     expect(wide.root.querySelector('[role=dialog]')?.ariaModal).not.toBe('true')
-  })
-
-  it('reaches targets of at least 24 pixels', async () => {
-    const { root } = await showAll('en', 414)
-    for (const button of root.querySelectorAll<HTMLElement>('button, summary, [role=tab]')) {
-      if (!button.checkVisibility()) continue
-      const { width, height } = button.getBoundingClientRect()
-      expect(Math.min(width, height), button.outerHTML).toBeGreaterThanOrEqual(24)
-    }
   })
 })
 

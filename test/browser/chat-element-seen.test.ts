@@ -1,9 +1,9 @@
-import axe from 'axe-core'
 import { afterEach, describe, expect, it } from 'vitest'
 import { page } from 'vitest/browser'
 import { createMemory, mapStore } from '../../src/index.ts'
 import { clear, frame, type Shown, show } from './support/element.ts'
 import type { FakeChat } from './support/fake-chat.ts'
+import { violations } from './support/violations.ts'
 
 afterEach(async () => {
   clear()
@@ -108,13 +108,6 @@ describe('what the model will see', () => {
       details.open = true
     // It fades in.
     await Promise.all(shown.root.getAnimations().map(({ finished }) => finished))
-    const { violations } = await axe.run(shown.element, {
-      rules: {
-        region: { enabled: false },
-        'heading-order': { enabled: false },
-        'page-has-heading-one': { enabled: false },
-      },
-    })
-    expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([])
+    expect(await violations(shown.element)).toEqual([])
   })
 })

@@ -1,11 +1,17 @@
-import axe from 'axe-core'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { commands, userEvent } from 'vitest/browser'
+import { LANGUAGES } from '../../src/chat/strings/load.ts'
 import { contextAt } from '../../src/operations/context-at.ts'
 import { fullMemory } from '../contract/full-memory.ts'
 import '../../src/inspector/define.ts'
-import { clientSource, type PlimsollInspector, sessionSource } from '../../src/inspector/index.ts'
+import {
+  clientSource,
+  loadStrings,
+  type PlimsollInspector,
+  sessionSource,
+} from '../../src/inspector/index.ts'
 import { mapStore } from '../../src/stores/map.ts'
+import { violations } from './support/violations.ts'
 
 let inspector: PlimsollInspector
 const trip = await commands.readFile('examples/trip.jsonl')
@@ -69,16 +75,6 @@ async function openTab(name: string) {
   button(name).click()
   await inspector.updateComplete
 }
-/** WCAG 2.2 AA, as axe sees it. */
-async function violations() {
-  const { violations } = await axe.run(inspector, {
-    runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-    // Rules for whole pages, and this is a part of one.
-    rules: { region: { enabled: false }, 'page-has-heading-one': { enabled: false } },
-  })
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-}
-
 describe('the empty inspector', () => {
   test('invites to drop a file, and loads a sample that crosses the line', async () => {
     expect(text()).toContain('Drop a conversation log here')
@@ -319,25 +315,70 @@ describe('a session', () => {
   })
 })
 
+describe('a tab without anything in it', () => {
+  const tab = async (name: 'request' | 'left' | 'diff') => {
+    find<HTMLElement>(`#tab-${name}`).click()
+    await inspector.updateComplete
+    return said(find('.unfilled'))
+  }
+  const call = (content: string, answer: string) =>
+    `${JSON.stringify({ role: 'user', content })}\n${JSON.stringify({ role: 'assistant', content: answer })}`
+
+  test.each(LANGUAGES)('says why, and what fills it, in %s', async (language) => {
+    const strings = await loadStrings(language)
+    inspector.strings = strings
+    const session = fullMemory({ store: mapStore(), budget: 600, system: 'Be brief.' }).session({
+      userId: 'ada',
+      sessionId: 'unsaid',
+    })
+    inspector.source = sessionSource(session)
+    await vi.waitFor(() => expect(root().querySelector('.unfilled')).not.toBe(null))
+    expect(await tab('request')).toBe(strings.requestUnsaid)
+    expect(await tab('left')).toBe(strings.nothingLeft)
+    expect(await tab('diff')).toBe(strings.compareOnly)
+    await session.append({ role: 'user', content: 'Hello' })
+    find<HTMLElement>('#tab-request').click()
+    await vi.waitFor(() => expect(root().querySelector('.stretches')).not.toBe(null))
+
+    const request = (call: number) =>
+      JSON.stringify({ conversation: 'c', call, request: { messages: [{ role: 'user', content: 'Hi' }] } })
+    await inspector.open(file(`${request(0)}\n${request(1)}`, 'requests.jsonl'))
+    await settled()
+    expect(await tab('left')).toBe(strings.leftUnknown)
+    expect(await tab('diff')).toBe(strings.compareFirst)
+    const other = find<HTMLInputElement>('.panel input')
+    other.value = '1'
+    other.dispatchEvent(new Event('change'))
+    await vi.waitFor(async () => expect(await tab('diff')).toBe(strings.compareSame))
+
+    inspector.budget = 100
+    await inspector.open(file(`${call('Hi', 'Hello')}\n${call('word '.repeat(2_000), 'Yes')}`))
+    await settled()
+    find<HTMLElement>(`[aria-label="${strings.next}"]`).click()
+    await vi.waitFor(async () => expect(await tab('request')).toBe(strings.requestRefused))
+    expect(await tab('left')).toBe(strings.requestRefused)
+    expect(await tab('diff')).toBe(strings.compareNothing)
+    expect(await violations(inspector)).toEqual([])
+  })
+})
+
 describe('for everybody', () => {
-  test.each(['ltr', 'rtl'])('has no violation that axe finds, in any of its states, %s', async (dir) => {
+  test.each([
+    ['ltr', 'light', '360px'],
+    ['rtl', 'dark', '1280px'],
+  ])('has no violation that axe finds, in any of its states, %s, %s, %s', async (dir, scheme, width) => {
     document.documentElement.dir = dir
-    expect(await violations()).toEqual([])
+    inspector.style.colorScheme = scheme
+    inspector.style.inlineSize = width
+    expect(await violations(inspector)).toEqual([])
     await openTrip()
     await scrubTo(30)
     for (const tab of ['Request', 'Left out', 'Difference']) {
       await openTab(tab)
-      expect(await violations()).toEqual([])
+      expect(await violations(inspector)).toEqual([])
     }
     await drop(file('Dear diary', 'diary.txt'))
-    expect(await violations()).toEqual([])
-  })
-
-  test.each(['light', 'dark'])('has enough contrast, %s', async (scheme) => {
-    inspector.style.colorScheme = scheme
-    await openTrip()
-    await scrubTo(30)
-    expect(await violations()).toEqual([])
+    expect(await violations(inspector)).toEqual([])
   })
 
   test('moves between tabs with the arrow keys', async () => {

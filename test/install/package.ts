@@ -38,6 +38,12 @@ try {
     if (links.length === 0 || relative.length > 0) throw new Error(`relative: ${relative.join(' ')}`)
     return `${links.length} absolute`
   })
+  report('scripts of the installation', () => {
+    const { scripts } = JSON.parse(readFileSync(join(folder, 'node_modules/plimsoll/package.json'), 'utf8'))
+    const run = Object.keys(scripts).filter((name) => /^(?:pre|post)?install$|^prepare$/.test(name))
+    if (run.length > 0) throw new Error(`npm would warn of ${run.join(', ')}`)
+    return 'none'
+  })
   const bin = join(folder, 'node_modules/.bin')
   report('publint --strict', () => {
     run(folder, join(bin, 'publint'), 'run', tarball, '--strict')

@@ -124,4 +124,25 @@ describe('cacheReport', () => {
       )
     },
   )
+
+  it.each([
+    { prompt_tokens: Number.NaN },
+    { inputTokens: -5 },
+    { input_tokens: Infinity },
+    { input_tokens: '12' },
+    { inputTokens: 10, cachedInputTokens: Number.NaN },
+    { prompt_tokens: 10, prompt_tokens_details: { cached_tokens: -1 } },
+    { input_tokens: 10, cache_read_input_tokens: 1.5 },
+    { input_tokens: 10, cache_creation_input_tokens: Number.NaN },
+    { prompt_tokens: 10, prompt_tokens_details: { cache_write_tokens: -2 } },
+  ])('refuses counts that are none: %j', (counts) => {
+    expect(() => cacheReport(context, { usage: counts })).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT', argument: 'reply.usage' }),
+    )
+  })
+
+  it('takes null where a provider does not count', () => {
+    const counts = { input_tokens: 10, cache_read_input_tokens: null, cache_creation_input_tokens: null }
+    expect(cacheReport(context, { usage: counts }).reported).toEqual({ input: 10, cached: 0 })
+  })
 })

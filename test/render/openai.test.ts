@@ -124,6 +124,13 @@ describe('toOpenAI', () => {
     )
   })
 
+  it('marks a copy of what the log keeps of the provider’s own parts', () => {
+    const file = { type: 'file', file: { file_id: 'f1' } }
+    const context = contextOf([user([{ type: 'opaque', provider: 'openai', value: file }])])
+    expect(JSON.stringify(toOpenAI(context, { cache: true }))).toContain('prompt_cache_breakpoint')
+    expect(file).toEqual({ type: 'file', file: { file_id: 'f1' } })
+  })
+
   it('leaves keys out rather than undefined', () => {
     expect(Object.keys(toOpenAI(contextOf([user('Hi.')])))).toEqual(['messages'])
     expect(Object.keys(toOpenAI(contextOf([user('Hi.')], [])))).toEqual(['messages'])

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type AnthropicMessage, type AnthropicRequest, toAnthropic } from '../../src/render/anthropic.ts'
 import { lintRequest } from '../../src/render/lint.ts'
 import { toOpenAI } from '../../src/render/openai.ts'
+import { toOpenAIResponses } from '../../src/render/openai-responses.ts'
 import { runs } from '../unit/support/runs.ts'
 import { blockLists, contextOf, toolLists } from './samples.ts'
 
@@ -103,6 +104,8 @@ describe('every block list whose pairs hold', () => {
         const context = contextOf(blocks, tools)
         const before = JSON.stringify(context)
         expect(JSON.stringify(toOpenAI(context))).toBe(JSON.stringify(toOpenAI(context)))
+        toOpenAI(context, { cache: true })
+        toOpenAIResponses(context, { cache: true })
         expect(JSON.stringify(toAnthropic(context))).toBe(JSON.stringify(toAnthropic(context)))
         expect(JSON.stringify(context)).toBe(before)
       }),

@@ -13,8 +13,10 @@ import {
 } from '../../src/index.ts'
 import { fold } from '../../src/kernel/log/fold.ts'
 import { contextAt } from '../../src/operations/context-at.ts'
+import { forget } from '../../src/operations/forget/forget.ts'
 import { idIn } from '../../src/ports/op.ts'
 import type { FullMemoryOptions } from '../contract/full-memory.ts'
+import { expectTexts } from '../render/texts.ts'
 import { adversaries } from './support/adversaries.ts'
 import { expectAllAccounted } from './support/coverage.ts'
 import { histories } from './support/histories.ts'
@@ -211,6 +213,23 @@ describe('the laws hold for every history, policy and tool set', () => {
       expect(again?.blocks).toEqual(context.blocks)
       expect((await scene.log.head()).seq).toBe(seq)
     })
+  })
+
+  it('6: the text of a request is that of the request, whatever was written, rewound or forgotten', async () => {
+    let forgotten = 0
+    await forAll(
+      (scene) => async (context, action) => {
+        expectTexts(context)
+        const shown = context.blocks.flatMap(({ section, from }) => (section === 'window' ? from : []))
+        if (shown.length % 4 < 3) return
+        forgotten++
+        await forget(scene.session, shown[shown.length >> 1] as string)
+        const after = await scene.context(action)
+        if (after) expectTexts(after)
+      },
+      80,
+    )
+    expect(forgotten).toBeGreaterThan(5)
   })
 
   it('6: contextAt attests what was sent, long after it was, and nothing else', async () => {

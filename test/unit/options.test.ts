@@ -55,6 +55,9 @@ const {
   standard,
   standardMiddleware,
   toAnthropic,
+  stringifyAnthropic,
+  stringifyOpenAI,
+  stringifyOpenAIResponses,
   toOpenAI,
   toOpenAIResponses,
   toOtlp,
@@ -204,6 +207,9 @@ const calls: { readonly [name: string]: Call } = {
   toAnthropic: (given, { context }) => toAnthropic(context, given),
   toOpenAI: (given, { context }) => toOpenAI(context, given),
   toOpenAIResponses: (given, { context }) => toOpenAIResponses(context, given),
+  stringifyAnthropic: (given, { context }) => stringifyAnthropic(context, {}, given),
+  stringifyOpenAI: (given, { context }) => stringifyOpenAI(context, {}, given),
+  stringifyOpenAIResponses: (given, { context }) => stringifyOpenAIResponses(context, {}, given),
 
   durableObjectMemory: (given) =>
     durableObjectMemory({ storage: {} as never }, given && { budget: 300, ...(given as object) }),

@@ -91,7 +91,7 @@ function reasoningView({ words }: Scene, reasoning: string): TemplateResult | ty
   if (!reasoning) return nothing
   return html`<details class="step">
     <summary>${words.text('reasoning')}${icon('expand')}</summary>
-    <dl><dd class="plain muted" dir="auto">${reasoning}</dd></dl>
+    <p class="plain muted" dir="auto">${reasoning}</p>
   </details>`
 }
 

@@ -126,7 +126,7 @@ details > summary .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
 details > summary .icon-expand { transition: rotate 0.2s var(--ease) }
 details[open] > summary .icon-expand { rotate: 180deg }
 details.failed > summary { color: var(--danger) }
-.step dl { display: grid; gap: 0.25rem; margin-block: 0.25rem 0.5rem; padding-inline-start: 0.75rem; border-inline-start: 2px solid var(--line); font-size: 0.8125rem }
+.step > :is(dl, p) { display: grid; gap: 0.25rem; margin-block: 0.25rem 0.5rem; padding-inline-start: 0.75rem; border-inline-start: 2px solid var(--line); font-size: 0.8125rem }
 .step dt { color: var(--muted); font-size: 0.75rem }
 .step pre { max-block-size: 14rem; overflow: auto; padding: 0.5rem 0.625rem; border-radius: 0.5rem; background: var(--raised); font: 0.78125rem/1.5 var(--mono); white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: plaintext }
 .busy { display: inline-flex; gap: 0.25rem; align-items: center; block-size: 1.5rem }

@@ -13,7 +13,14 @@ const rule = z.enum(RULES)
 const section = z.enum(['system', 'memory', 'window', 'tail'])
 const cause = z.enum(['start', 'window', 'budget', 'head', 'late', 'sync', 'rewind', 'forget', 'manual'])
 const sectionUse = z
-  .object({ name: z.string(), cap: z.number().optional(), tokens: count, items: count, overflow })
+  .object({
+    name: z.string(),
+    cap: z.number().optional(),
+    tokens: count,
+    items: count,
+    overflow,
+    others: z.object({ searched: count, missing: count, as_of: time.optional() }).optional(),
+  })
   .openapi('SectionUse')
 const span = { from: z.string(), to: z.string(), count }
 

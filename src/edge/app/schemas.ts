@@ -224,6 +224,9 @@ const auditRecord = z
   })
 
 /** Parts of other shapes. */
+const queried = z.union([z.string(), z.literal(true)])
+const sessions = z.union([z.literal('all'), z.array(id)])
+
 export const shapes = {
   json,
   record,
@@ -273,7 +276,7 @@ export const schemas = {
       tools: z.array(toolSpec).optional(),
       system: z.string().optional(),
       tail: z.union([z.string(), z.array(z.strictObject({ name: z.string(), text: z.string() }))]).optional(),
-      recall: z.union([z.string(), z.literal(true)]).optional(),
+      recall: z.union([queried, z.strictObject({ query: queried.optional(), sessions })]).optional(),
       limits: limits.optional(),
       preview: z.boolean().optional(),
       on_pending: z.enum(['reject', 'abandon']).optional(),
@@ -334,7 +337,7 @@ export const schemas = {
   skillQuery: z.strictObject({ after: z.string().optional(), first: count.optional() }),
   recall: z.strictObject({
     query: z.string(),
-    sessions: z.union([z.literal('all'), z.array(id)]).optional(),
+    sessions: sessions.optional(),
     first: z.number().optional(),
   }),
   exportQuery: z.strictObject({

@@ -1,5 +1,6 @@
 import { createMemory } from '../../create-memory.ts'
 import { note, noteAll } from '../../features/facts/kept.ts'
+import { type OtherSessions, Others } from '../../features/recall/others.ts'
 import { FactNoter, type NotesFacts } from '../../features/slots.ts'
 import { SHARED } from '../../kernel/log/message.ts'
 import { provide } from '../../kernel/slot.ts'
@@ -12,6 +13,7 @@ import type { EdgeMemory, EdgeSession } from '../features.ts'
 import { isHeld } from '../replica/pull.ts'
 import type { RefreshFailure, UserReplica } from '../replica/user-replica.ts'
 import type { SessionRecord, SessionScope } from '../rows/session-record.ts'
+import { askedOnce } from './asked-once.ts'
 import { heldScope, type WrittenFact } from './held-scope.ts'
 import type { SessionSettings } from './settings.ts'
 
@@ -26,6 +28,7 @@ export interface SessionHomeParts {
    */
   readonly log: () => ScopeStore
   readonly noter: NotesFacts
+  readonly others: OtherSessions
   /** Contract: whether a name is of what was forgotten in the user's scope lately. */
   readonly isGone: (name: string) => boolean
   /** Contract: gives the project of the session, if it is in one. @throws ERR_DECRYPT */
@@ -197,7 +200,16 @@ export class SessionHome {
       const memory: EdgeMemory = createMemory({
         ...options,
         ...(system !== undefined && { system }),
-        use: [...use, { name: 'notes', provides: [provide(FactNoter, this.#parts.noter)] }],
+        use: [
+          ...use,
+          {
+            name: 'beside',
+            provides: [
+              provide(FactNoter, this.#parts.noter),
+              provide(Others, () => askedOnce(this.#parts.others)),
+            ],
+          },
+        ],
         store: this.#store,
       })
       this.#opened = { system, memory, session: undefined }

@@ -1,3 +1,4 @@
+import type { OthersAsk, OthersFound } from '../../features/recall/others.ts'
 import { type NotesFacts, type SessionWords, Words } from '../../features/slots.ts'
 import { checkId } from '../../kernel/text/json.ts'
 import { deleteSession } from '../../operations/delete-session.ts'
@@ -13,7 +14,13 @@ import { homeScope } from '../../sync/home.ts'
 import { newTok } from '../../sync/tok.ts'
 import { callObject } from '../replica/call-object.ts'
 import { moveScope } from '../replica/move-scope.ts'
-import { answerScopeCall, remoteScope, type ScopeCall, type ScopeHost } from '../replica/remote-scope.ts'
+import {
+  answerScopeCall,
+  remoteScope,
+  type ScopeCall,
+  type ScopeHost,
+  shownMessages,
+} from '../replica/remote-scope.ts'
 import { ShownCopies } from '../replica/shown-copies.ts'
 import { type UserHome, UserReplica } from '../replica/user-replica.ts'
 import {
@@ -72,6 +79,8 @@ export interface SessionLifeParts {
 export interface SessionsHome {
   /** As `UserObject.admit`. */
   admit(user: Scope): Promise<void>
+  /** As `UserObject.rankWords`. */
+  rankWords(user: Scope, ask: OthersAsk): Promise<OthersFound>
   /** As `UserObject.settle`. */
   settle(user: Scope, by: Confirmed): Promise<Settled>
 }
@@ -493,6 +502,19 @@ export class SessionLife {
         },
         log: () => held(record.scope, 'pushes'),
         noter: this.#parts.noter,
+        others: {
+          rank: (ask) =>
+            callObject(
+              () => this.#parts.user(user),
+              webHost,
+              'recall',
+              (object) => object.rankWords(user, ask),
+            ),
+          messages: (sessionId, ids) => {
+            const scope = { ...user, sessionId }
+            return shownMessages({ stub: () => this.#parts.session(scope), scope, host: webHost }, ids)
+          },
+        },
         isGone: (name) => shown.isGone(name),
         takeHeads: () => shown.takeHeads(),
         replica: new UserReplica({

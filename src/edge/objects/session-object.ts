@@ -799,7 +799,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
    * As {@link SessionLife.lackingWords}: what was said since. It writes nothing; what is owed stays
    * owed.
    */
-  words(scope: SessionScope, state: WordsState): Promise<readonly WordsBlock[]> {
+  words(scope: SessionScope, state?: WordsState): Promise<readonly WordsBlock[]> {
     return this.#life.lackingWords(scope, state)
   }
 

@@ -1,6 +1,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import { createMemory } from '../../create-memory.ts'
 import { type AuditInput, noteAudit } from '../../features/audit.ts'
+import { type OthersAsk, type OthersFound, WordsReader } from '../../features/recall/others.ts'
 import { KeptWords, type UserWords } from '../../features/slots.ts'
 import { valueIn } from '../../kernel/log/bodies.ts'
 import { provide } from '../../kernel/slot.ts'
@@ -8,6 +9,7 @@ import { headOf } from '../../kernel/text/text.ts'
 import { certificateOf } from '../../operations/forget/certificate.ts'
 import { eraseUserIn, type Held } from '../../operations/forget/erase.ts'
 import { forgetFact } from '../../operations/forget/forget.ts'
+import { memoryOf } from '../../operations/kernel-of.ts'
 import { listSessions, unlistSession } from '../../operations/sessions.ts'
 import { exportScopeOf } from '../../operations/transfer/export.ts'
 import { runDueWork } from '../../operations/upkeep.ts'
@@ -40,7 +42,13 @@ import { onDecision, onDeletes } from '../replica/on-decision.ts'
 import { isShared, type PullAnswer, type PullRequest, SESSIONS } from '../replica/pull.ts'
 import { RecentPulls } from '../replica/recent-pulls.ts'
 import { answerRefusals, refusalOf } from '../replica/refusal.ts'
-import { answerScopeCall, remoteScope, type ScopeCall } from '../replica/remote-scope.ts'
+import {
+  answerScopeCall,
+  type RemoteScopeParts,
+  remoteScope,
+  type ScopeCall,
+  shownMessages,
+} from '../replica/remote-scope.ts'
 import type { UserHome } from '../replica/user-replica.ts'
 import { withoutCopies } from '../replica/without-copies.ts'
 import { Answers, type KeyedRequest } from '../rows/answers.ts'
@@ -66,6 +74,7 @@ import { heldScope, tellingScope } from './held-scope.ts'
 import { LiveSockets, scopeIn } from './live-sockets.ts'
 import { objectName } from './object-name.ts'
 import { answerErase, erasedIn, isErase, pushRefusals } from './pushes.ts'
+import { rankWords } from './rank-words.ts'
 import { userOf } from './session-home.ts'
 import type { Confirmed, Settled } from './session-life.ts'
 import type { SessionObject } from './session-object.ts'
@@ -112,6 +121,8 @@ const FORGET_AGAIN_MS = 60_000
 const ASKED_AT_ONCE = 32
 /** How long a call that forgets something waits for the other sessions to confirm it. */
 const SETTLE_MS = 5_000
+/** How long a recall waits for what a session said lately. */
+const ASK_MS = 300
 /** Sessions that one call erases or asks: a call of an object may make so many calls of others. */
 const MOST_SESSIONS = 256
 const DAY_MS = 86_400_000
@@ -615,17 +626,40 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   /**
-   * Asks a session whose words are kept for what they lack, if it may have said something since.
-   * Where it does not answer, what is kept stays as old as it is.
+   * Asks a session for what is lacking of its words, if it may have said something since.
+   * Where it does not answer soon, what is kept stays as old as it is: a session in whose context
+   * somebody recalls may wait for one that waits for it.
    */
   async #askWords(scope: SessionScope): Promise<void> {
     const state = this.#words.state(scope.sessionId)
-    if (!state || !this.#replicas.mayHaveChanged(scope.sessionId, state.at)) return
+    const { encryption } = this.#settings
+    if (encryption || !this.#replicas.mayHaveChanged(scope.sessionId, state?.at ?? 0)) return
     const session = (): DurableObjectStub<SessionObject> => this.env.SESSIONS.getByName(objectName(scope))
-    try {
+    const ask = async (): Promise<void> => {
       const blocks = await callObject(session, webHost, 'recall', (object) => object.words(scope, state))
       for (const block of blocks) if (!(await this.#keepWords(userOf(scope), block))) break
-    } catch {}
+    }
+    const { signal, clear } = webHost.timeout(ASK_MS)
+    const late = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+    await Promise.race([ask().catch(() => {}), late])
+    clear()
+  }
+
+  /**
+   * What the words that are kept here find for one of the user's sessions. It asks those that may
+   * have said something since.
+   *
+   * @throws ERR_NOT_FOUND, ERR_UNAUTHENTICATED, ERR_RATE_LIMIT, ERR_DECRYPT; ERR_NOT_CONFIGURED:
+   * recall is not in use
+   */
+  async rankWords(scope: Scope, ask: OthersAsk): Promise<OthersFound> {
+    this.#check(scope)
+    await this.#checkGuest(scope, { writes: false, reads: readsOf('recall', ask) })
+    await this.#unlock(scope)
+    const memory = memoryOf('recall', this.#memoryOf(scope))
+    const [reader] = memory.all(WordsReader)
+    if (!reader) throw new PlimsollError('ERR_NOT_CONFIGURED', 'recall: the user’s object has it not in use')
+    return rankWords(memory.user(scope), reader, ask)
   }
 
   async #settle(scope: Scope): Promise<Settled> {
@@ -953,14 +987,13 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
 
   #open(scope: Scope): UserMemory {
     this.#check(scope)
-    this.#memory ??= this.#newMemory(scope, (home) =>
-      remoteScope({
-        stub: () => this.env.SESSIONS.getByName(objectName(home)),
-        scope: home,
-        host: webHost,
-      }),
-    )
+    this.#memory ??= this.#newMemory(scope, (home) => remoteScope(this.#remote(home)))
     return this.#memory
+  }
+
+  /** How a session's scope is reached. */
+  #remote(scope: Scope): RemoteScopeParts {
+    return { stub: () => this.env.SESSIONS.getByName(objectName(scope)), scope, host: webHost }
   }
 
   /** The same, for what the sessions do themselves when they are asked to confirm it. */
@@ -982,6 +1015,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
         await this.#askWords({ ...scope, sessionId })
         return this.#words.of(sessionId)
       },
+      messages: (sessionId, ids) => shownMessages(this.#remote({ ...scope, sessionId }), ids),
     }
     const memory: EdgeMemory = createMemory({
       ...options,
@@ -1110,7 +1144,7 @@ const MORE = new Error('more sessions are to be erased')
 /** What a call reads: a recall calls each session that it looks through. */
 function readsOf(name: UserCallName, input: unknown): number {
   if (name !== 'recall') return 1
-  const { sessions = [] } = input as UserCallInput<'recall'>
+  const { sessions = [] } = input as Pick<UserCallInput<'recall'>, 'sessions'>
   return 1 + (sessions === 'all' ? RECALLED : sessions.length)
 }
 

@@ -1,7 +1,15 @@
-import { PlimsollError } from '../../ports/errors.ts'
+import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { Scope, SealedOp } from '../../ports/op.ts'
-import type { Attachment, DerivedRow, EntriesQuery, IndexQuery, ScopeStore } from '../../ports/store.ts'
+import type {
+  Attachment,
+  DerivedRow,
+  EntriesQuery,
+  IndexQuery,
+  LogRow,
+  ScopeStore,
+} from '../../ports/store.ts'
 import { type CallHost, callObject } from './call-object.ts'
+import { readShown } from './read-shown.ts'
 import { deciderOf, type Rule, ruleOf } from './rules.ts'
 
 /** What an object offers that is the home of scopes. */
@@ -16,10 +24,12 @@ export interface ScopeHost {
 }
 
 /**
- * One call of a {@link ScopeStore}, as it crosses between objects. Fields and methods are only ever
- * added.
+ * One call of a {@link ScopeStore}, or {@link shownMessages}, as it crosses between objects. Fields
+ * and methods are only ever added.
  */
-export type ScopeCall =
+export type ScopeCall = StoreCall | { readonly method: 'messages'; readonly ids: readonly string[] }
+
+type StoreCall =
   | { readonly method: 'commit'; readonly ops: readonly SealedOp[]; readonly rule: Rule }
   | { readonly method: 'entries'; readonly query: EntriesQuery }
   | { readonly method: 'head' }
@@ -34,7 +44,7 @@ export type ScopeCall =
   | { readonly method: 'derive'; readonly row: DerivedRow; readonly seq: number }
   | { readonly method: 'derived'; readonly prefix: string; readonly after?: string }
 
-type Answer<Method extends ScopeCall['method']> = Awaited<ReturnType<ScopeStore[Method]>>
+type Answer<Method extends StoreCall['method']> = Awaited<ReturnType<ScopeStore[Method]>>
 
 /**
  * Runs a call inside the scope's home. @throws ERR_INVALID_ARGUMENT (a rule that this version does
@@ -68,6 +78,8 @@ export async function answerScopeCall(store: ScopeStore, call: ScopeCall): Promi
       return store.derive(call.row, call.seq)
     case 'derived':
       return store.derived(call.prefix, call.after)
+    case 'messages':
+      return readShown(store, call.ids)
     default:
       throw unknown(call)
   }
@@ -96,8 +108,8 @@ export interface RemoteScopeParts {
  * rule); what the home throws
  */
 export function remoteScope({ stub, scope, host }: RemoteScopeParts): ScopeStore {
-  const ask = <Method extends ScopeCall['method']>(
-    call: Extract<ScopeCall, { readonly method: Method }>,
+  const ask = <Method extends StoreCall['method']>(
+    call: Extract<StoreCall, { readonly method: Method }>,
   ): Promise<Answer<Method>> =>
     callObject(stub, host, call.method, (home) => home.scope(scope, call) as Promise<Answer<Method>>)
   return {
@@ -118,6 +130,28 @@ export function remoteScope({ stub, scope, host }: RemoteScopeParts): ScopeStore
     derived: (prefix, after) =>
       ask<'derived'>({ method: 'derived', prefix, ...(after !== undefined && { after }) }),
     close: async () => {},
+  }
+}
+
+/**
+ * Messages of a session in another object, by their ids, in one call; undefined: it is not there, a
+ * rewind hides it, or the session is gone. @throws ERR_OVERLOADED (`retryAfter`), ERR_STORAGE, what
+ * the home throws
+ */
+export async function shownMessages(
+  { stub, scope, host }: RemoteScopeParts,
+  ids: readonly string[],
+): Promise<readonly (LogRow | undefined)[]> {
+  try {
+    return await callObject(
+      stub,
+      host,
+      'recall',
+      (home) => home.scope(scope, { method: 'messages', ids }) as Promise<readonly (LogRow | undefined)[]>,
+    )
+  } catch (error) {
+    if (isPlimsollError(error, 'ERR_NOT_FOUND')) return []
+    throw error
   }
 }
 

@@ -1,6 +1,7 @@
 import { cutText, marker } from '../../kernel/context/cap.ts'
 import type { Feature, Hash, HeadPart, RegisterKind } from '../../kernel/feature.ts'
 import { provide } from '../../kernel/slot.ts'
+import { checkShape } from '../../kernel/text/fields.ts'
 import { checkId, checkOptions } from '../../kernel/text/json.ts'
 import { cached } from '../cached.ts'
 import { NAMED } from '../filling.ts'
@@ -11,7 +12,7 @@ import {
   checkDocument,
   DOCUMENTS,
   documentsOf,
-  isModelFile,
+  MODEL_FILES,
   MOST_DOCUMENTS,
   PROFILE,
   type Profile,
@@ -66,7 +67,9 @@ export function profile(options: ProfileOptions = {}): Feature<'profile', Profil
             const { seq, rebased, indexed } = await ask.user()
             // Mostly nothing is remembered, and then nothing is looked for.
             return latest([seq, rebased], async () =>
-              (indexed ? await documentsOf(user.store) : []).filter(({ document }) => !isModelFile(document)),
+              (indexed ? await documentsOf(user.store) : []).filter(
+                ({ document: { name } }) => !name.startsWith(MODEL_FILES),
+              ),
             )
           },
           holds: (frozen, state, hash) =>
@@ -86,9 +89,7 @@ const DOCUMENT: RegisterKind = {
   isUnlabelled: true,
   check: (operation, name, value) => {
     profileKey(operation, name)
-    checkOptions(operation, 'value', value, ['text', 'since'])
-    const { text, since }: { readonly text?: unknown; readonly since?: unknown } = value
-    return { text: checkDocument(operation, text), since: checkId(operation, 'value.since', since) }
+    return checkShape(operation, 'value', value, { text: checkDocument, since: checkId })
   },
   index: placesOf,
   room: { group: DOCUMENTS, most: MOST_DOCUMENTS },

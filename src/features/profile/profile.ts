@@ -1,7 +1,7 @@
 import type { KernelUser } from '../../kernel/feature.ts'
 import { valueIn } from '../../kernel/log/bodies.ts'
 import { checkSize } from '../../kernel/log/check-message.ts'
-import { checkOptions, checkText, invalid } from '../../kernel/text/json.ts'
+import { checkId, checkOptions, checkText, invalid } from '../../kernel/text/json.ts'
 import type { IndexEntry, Name } from '../../ports/op.ts'
 import type { ProfileDocument } from '../../ports/profile.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
@@ -87,17 +87,13 @@ export function profileOf(user: KernelUser): Profile {
       key,
       index: () => placesOf(key.slice(PROFILE.length)),
       change: async (before, _, opId) => {
-        if (before === undefined) await checkRoom(operation)
-        const text = checkDocument(operation, await change(before?.text ?? ''))
-        return { text, since: before?.since ?? opId }
+        const { text = '', since = opId } = before ?? {}
+        const sum = before ? undefined : (await store.sums([DOCUMENTS])).get(DOCUMENTS)
+        if (sum && sum.count >= MOST_DOCUMENTS) throw limitReached(operation, 'documents', MOST_DOCUMENTS)
+        return { text: checkDocument(operation, 'text', await change(text)), since }
       },
     })
     return version as string
-  }
-
-  async function checkRoom(operation: string): Promise<void> {
-    const { count = 0 } = (await store.sums([DOCUMENTS])).get(DOCUMENTS) ?? {}
-    if (count >= MOST_DOCUMENTS) throw limitReached(operation, 'documents', MOST_DOCUMENTS)
   }
 
   return {
@@ -108,9 +104,7 @@ export function profileOf(user: KernelUser): Profile {
     },
     set: async (name, text, options = {}) => {
       checkWrite('set', options)
-      const key = profileKey('set', name)
-      checkDocument('set', text)
-      return write('set', key, options, () => text)
+      return write('set', profileKey('set', name), options, () => text)
     },
     update: async (name, change, options = {}) => {
       checkOptions('update', 'options', options, ['opId'])
@@ -123,10 +117,6 @@ export function profileOf(user: KernelUser): Profile {
   }
 }
 
-export function isModelFile({ name }: { readonly name: string }): boolean {
-  return name.startsWith(MODEL_FILES)
-}
-
 /** Where a document stands. */
 export function placesOf(order: string): readonly IndexEntry[] {
   return [{ group: DOCUMENTS, order, weight: 0 }]
@@ -134,19 +124,15 @@ export function placesOf(order: string): readonly IndexEntry[] {
 
 /** The key of a document. @throws ERR_INVALID_ARGUMENT */
 export function profileKey(operation: string, name: string): string {
-  checkText(operation, 'name', name)
-  if (name === '') throw invalid(operation, 'name', 'must not be empty')
-  if (utf8Length(name) > LONGEST_NAME)
+  if (utf8Length(checkId(operation, 'name', name)) > LONGEST_NAME)
     throw invalid(operation, 'name', `must be at most ${LONGEST_NAME} bytes`)
   if (CONTROL.test(name)) throw invalid(operation, 'name', 'must be one line without control characters')
   return PROFILE + name
 }
 
 /** The text of a document. @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE */
-export function checkDocument(operation: string, text: unknown): string {
-  const checked = checkText(operation, 'text', text)
-  checkSize(operation, 'text', checked, MAX_TEXT_BYTES)
-  return checked
+export function checkDocument(operation: string, argument: string, text: unknown): string {
+  return checkSize(operation, argument, checkText(operation, argument, text), MAX_TEXT_BYTES)
 }
 
 /** A document, and the name under which heads show it. */

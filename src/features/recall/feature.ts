@@ -1,19 +1,21 @@
-import { failure } from '../../kernel/context/failure.ts'
-import type { Feature, KernelUser, Showing } from '../../kernel/feature.ts'
+import { type Failure, failure } from '../../kernel/context/failure.ts'
+import type { Feature, Showing } from '../../kernel/feature.ts'
+import { readEntry } from '../../kernel/log/entries.ts'
 import { textOf } from '../../kernel/log/message.ts'
 import { provide } from '../../kernel/slot.ts'
-import { checkCount, checkId, checkOptions, checkText, invalid } from '../../kernel/text/json.ts'
+import { checkCount, checkOptions, checkText, invalid } from '../../kernel/text/json.ts'
 import type { Fact } from '../../ports/fact.ts'
-import type { Recalled, RecallOptions, UserRecallOptions } from '../../ports/recall.ts'
+import type { RecallAcross, Recalled, RecallOptions, UserRecallOptions } from '../../ports/recall.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { PLACES } from '../places.ts'
-import { readSessions } from '../read-sessions.ts'
-import { Findable, type Finder, KeptWords, Searchable, UserFactLists, Words } from '../slots.ts'
+import { Findable, type Finder, Searchable, Words } from '../slots.ts'
+import { checkSessions, findAcross, othersOf } from './across-sessions.ts'
 import { type Finding, find, firstOf, type RecallSession, type RecallSources, search } from './find.ts'
 import { type LexicalRecallOptions, lexicalRecall } from './lexical-recall.ts'
+import { type OtherSessions, Others, WordsReader } from './others.ts'
 import { type RecallPage, recallPage } from './recall-page.ts'
 import { recallSection } from './recall-section.ts'
-import { BLOCK, type SessionIndex, type SessionRead, termsField } from './session-index.ts'
+import { BLOCK, type SessionIndex, termsField } from './session-index.ts'
 import type { VectorSearch, Vectors } from './vector-search.ts'
 
 export interface RecallFeatureOptions extends LexicalRecallOptions {
@@ -21,7 +23,7 @@ export interface RecallFeatureOptions extends LexicalRecallOptions {
   readonly vectors?: Vectors
   /** Most tokens of what is recalled, in the tail. Default: a sixteenth of the cap. */
   readonly tokens?: number
-  /** Most sessions that recall of a user looks through. Default and most 256. */
+  /** Most sessions that a recall across sessions looks through. Default and most 256. */
   readonly sessions?: number
   /**
    * Messages after which it looks through no further session: the newest come first, those that are
@@ -64,9 +66,10 @@ export interface RecallShape {
   readonly user: UserRecall
   /**
    * Shows what is recalled: for this query, or, with `true`, for what the newest user message says.
-   * What shows already is left out.
+   * What shows already is left out. With `sessions` it shows what other sessions of the user said,
+   * too.
    */
-  readonly context: string | true
+  readonly context: string | true | RecallAcross
   readonly needs: 'facts'
 }
 
@@ -108,26 +111,29 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
     vectorSearch: VectorSearch | undefined,
   ): OpenSession => ({
     sessionId,
-    store,
     index: lexical.open(store),
+    messages: (ids) => Promise.all(ids.map((id) => readEntry(store, id))),
     ...(vectorSearch && { vectors: vectorSearch.open(store) }),
   })
   return {
     name: 'recall',
     needs: ['facts'],
+    provides: [provide(WordsReader, { recall: lexical, sessions, messages })],
     derive: (message) => [termsField(lexical.id), lexical.termsOf(message)],
     ...(most !== undefined && { lane: () => ({ tokens: most }) }),
     user: (user) => {
       const vectorSearch = vectors?.(user.memory.host)
       const parts = { recall: lexical, ...(vectorSearch && { vectorSearch }), messages }
       const open = (sessionId: string) => openWith(sessionId, user.session(sessionId), vectorSearch)
-      return { find: (query, asked) => findOf({ ...parts, open, most: sessions }, user, query, asked) }
+      return { find: (query, asked) => findAcross({ ...parts, open, most: sessions }, user, query, asked) }
     },
     open: (session) => {
       const { store, sessionId, policy } = session
       const size = most ?? Math.floor(policy.cap * SHARE)
       const vectorSearch = vectors?.(session.memory.host)
       let opened: OpenSession | undefined
+      /** What the context that is built asks of other sessions. */
+      let far: { readonly given: object; readonly others: OtherSessions } | undefined
       /** Messages that were written here since words were put into a block. */
       let unindexed = 0
       const open = (): OpenSession => (opened ??= openWith(sessionId, store, vectorSearch))
@@ -144,7 +150,7 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
       const sources = (facts: RecallSources['facts']): RecallSources => ({
         recall: lexical,
         ...(vectorSearch && { vectorSearch }),
-        sessions: async () => [open()],
+        sessions: async () => ({ opened: [open()], left: 0 }),
         facts,
       })
       /** What was found, and then what blocks lack. */
@@ -163,15 +169,35 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
         query: string | true,
         first: number,
         { asked, ids }: Showing,
-        onSkipped?: RecallSources['onSkipped'],
+        more: Partial<RecallSources>,
       ): Promise<Finding> =>
         kept(
           search(
-            { ...sources(own), skip: ids, ...(onSkipped && { onSkipped }) },
+            { ...sources(own), skip: ids, ...more },
             query === true ? (asked ? textOf(asked) : '') : query,
             first,
           ),
         )
+      /** Where to look beside this session. */
+      const across = (
+        given: object,
+        asked: RecallAcross['sessions'],
+        onFailure: (error: unknown) => void,
+      ): Partial<RecallSources> => {
+        const [others] = session.memory.all(Others)
+        if (others) {
+          if (far?.given !== given) far = { given, others: others() }
+          return { elsewhere: { ...far.others, asked, by: sessionId, onFailure } }
+        }
+        return {
+          messages,
+          sessions: async () => {
+            const { ids, left } = await othersOf(session.user, asked, sessionId, sessions)
+            const others = ids.map((id) => openWith(id, session.user.session(id), vectorSearch))
+            return { opened: [open(), ...others], left }
+          },
+        }
+      }
       return {
         api: {
           find: (query, asked = {}) => session.run(() => findHere(query, asked, own)),
@@ -180,7 +206,8 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
               const first = firstOf(asked, MOST_SHOWN)
               const showing = await session.lane.showing()
               const skipped: Fact[] = []
-              const found = await beside(query, first, showing, (fact) => skipped.push(fact))
+              const onSkipped = (fact: Fact) => void skipped.push(fact)
+              const found = await beside(query, first, showing, { onSkipped })
               return recallPage({ ...found, ranked: found.ranked.slice(0, first) }, skipped, policy)
             }),
         },
@@ -204,15 +231,22 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
           },
         },
         show: {
-          check: (operation, query) => {
+          check: (operation, given) => {
+            const { query = true, sessions: asked } = asAcross(operation, given)
+            far = undefined
             if (query !== true) checkText(operation, 'recall', query)
+            if (asked !== undefined) checkSessions(operation, 'recall.sessions', asked, sessions)
           },
-          tail: async ({ given: query, count, showing }) => {
-            if (query === undefined) return undefined
-            const found = await beside(query, MOST_SHOWN, showing())
-            const failures = found.failure ? [failure('recall', found.failure.error, 'ERR_HOOK')] : []
-            if (found.ranked.length === 0) return { sections: [], failures }
-            const { text, trust, use } = await recallSection(found, size, count)
+          tail: async ({ given, count, showing }) => {
+            if (given === undefined) return undefined
+            const { query = true, sessions: asked } = asAcross('context', given)
+            const failures: Failure[] = []
+            const onFailure = (error: unknown) => void failures.push(failure('recall', error))
+            const more = asked && across(given as object, asked, onFailure)
+            const found = await beside(query, MOST_SHOWN, showing(), more ?? {})
+            if (found.failure) failures.push(failure('recall', found.failure.error, 'ERR_HOOK'))
+            if (found.ranked.length === 0 && !asked) return { sections: [], failures }
+            const { text, trust, use } = await recallSection(found, size, count, asked !== undefined)
             return {
               sections: [{ in: 'tail', at: PLACES.recall, name: 'recall', text, trust, use }],
               failures,
@@ -224,56 +258,11 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
   }
 }
 
-async function findOf(
-  {
-    open,
-    most,
-    ...parts
-  }: Pick<RecallSources, 'recall' | 'vectorSearch' | 'messages'> & {
-    readonly open: (sessionId: string) => RecallSession
-    /** Sessions that are looked through. */
-    readonly most: number
-  },
-  user: KernelUser,
-  query: string,
-  options: UserRecallOptions = {},
-): Promise<readonly Recalled[]> {
-  checkOptions('recall', 'options', options, ['sessions', 'first'])
-  const { sessions = [], ...asked } = options
-  const facts = async (): Promise<readonly Fact[]> =>
-    (await Promise.all(user.memory.all(UserFactLists).map((read) => read(user)))).flat()
-  const opened = async () => {
-    const ids = sessions === 'all' ? await newestOf(user, most) : sessions
-    if (!Array.isArray(ids) || ids.length > most)
-      throw invalid('recall', 'sessions', `must be all or a list of at most ${most} ids`)
-    return ids.map((sessionId: string) => keptOr(open(checkId('recall', 'sessions', sessionId))))
-  }
-  const [words] = user.memory.all(KeptWords)
-  /** A session whose log is read only where its words are not kept with the user. */
-  const keptOr = (session: RecallSession): RecallSession => {
-    if (!words) return session
-    const read = async (): Promise<SessionRead> => {
-      const kept = await words.of(session.sessionId)
-      const index = kept?.kind === parts.recall.id ? parts.recall.decode(kept.blocks) : undefined
-      if (!kept || !index) return session.index.read()
-      return { index, seq: 0, dropped: 0, hidden: new Set(), rewoundAt: 0, asOf: kept.asOf }
-    }
-    return { ...session, index: { read } }
-  }
-  return find({ ...parts, sessions: opened, facts }, query, asked)
-}
-
-/** Ids of the newest sessions of a user. */
-async function newestOf({ store }: KernelUser, most: number): Promise<readonly string[]> {
-  const found: { readonly sessionId: string; readonly createdAt: number }[] = []
-  for (let after: string | undefined; ; ) {
-    const page = await readSessions(store, after)
-    found.push(...page)
-    after = page.at(-1)?.sessionId
-    if (after === undefined) break
-  }
-  return found
-    .sort((one, other) => other.createdAt - one.createdAt)
-    .slice(0, most)
-    .map(({ sessionId }) => sessionId)
+/** What a context was given, as what is looked for and where. @throws ERR_INVALID_ARGUMENT */
+function asAcross(operation: string, given: unknown): Partial<RecallAcross> {
+  if (typeof given !== 'object' || given === null) return { query: given as string | true }
+  checkOptions(operation, 'recall', given, ['query', 'sessions'])
+  const across = given as Partial<RecallAcross>
+  if (across.sessions === undefined) throw invalid(operation, 'recall.sessions', 'must be given')
+  return across
 }

@@ -1,11 +1,12 @@
 import { messageIn } from '../../kernel/log/bodies.ts'
-import { readEntry } from '../../kernel/log/entries.ts'
 import { checkCount, checkOptions, checkText, invalid } from '../../kernel/text/json.ts'
+import type { SearchedSessions } from '../../ports/context.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { Message } from '../../ports/message.ts'
 import type { Recalled, RecallOptions } from '../../ports/recall.ts'
-import type { ScopeStore } from '../../ports/store.ts'
+import type { LogRow } from '../../ports/store.ts'
 import type { Recall } from './lexical-recall.ts'
+import type { Corpus, OtherSessions } from './others.ts'
 import type { Ranked } from './rank.ts'
 import { recallText } from './recall-text.ts'
 import type { SessionIndex, SessionRead } from './session-index.ts'
@@ -25,8 +26,9 @@ const NONE: ReadonlySet<string> = new Set()
 /** A session, as recall opens it. */
 export interface RecallSession {
   readonly sessionId: string
-  readonly store: ScopeStore
   readonly index: Pick<SessionIndex, 'read'>
+  /** As {@link UserWords.messages}, of what its index shows. */
+  readonly messages: (ids: readonly string[]) => Promise<readonly (LogRow | undefined)[]>
   /** Where there is an embedder. */
   readonly vectors?: SessionVectors
 }
@@ -35,7 +37,11 @@ export interface RecallSession {
 export interface RecallSources {
   readonly recall: Recall
   readonly vectorSearch?: VectorSearch
-  readonly sessions: () => Promise<readonly RecallSession[]>
+  readonly sessions: () => Promise<{
+    readonly opened: readonly RecallSession[]
+    /** Of those that were asked for, how many are not among these. */
+    readonly left: number
+  }>
   readonly facts: () => Promise<readonly Fact[]>
   /** Ids of messages and facts that are left out: they show already. */
   readonly skip?: ReadonlySet<string>
@@ -43,12 +49,26 @@ export interface RecallSources {
   readonly onSkipped?: (fact: Fact) => void
   /** After how many messages no further session is read. Default: all are. */
   readonly messages?: number
+  /** Sessions that live elsewhere, to be ranked with the first of these, which asks. */
+  readonly elsewhere?: Elsewhere
+}
+
+/** A session's others. */
+export interface Elsewhere extends Pick<OtherSessions, 'messages'> {
+  readonly asked: 'all' | readonly string[]
+  /** The session that asks. */
+  readonly by: string
+  readonly rank: OtherSessions['rank']
+  /** Told where they could not be asked: what else was found shows. */
+  readonly onFailure: (error: unknown) => void
 }
 
 /** Something that was found, as it is read. */
 export interface Found extends Recalled {
   /** Of a message's text or a fact's, what each passage scores, in their order. */
   readonly passages: readonly number[]
+  /** Whether it is a message of another session than the one that is searched first. */
+  readonly isOther: boolean
 }
 
 /** What a query finds, before any of it is read. */
@@ -57,6 +77,8 @@ export interface Finding {
   readonly ranked: readonly Ranked[]
   /** Why it was found by words alone, or by some vectors only. */
   readonly failure?: Near['failure']
+  /** What was searched beside the first session; undefined: it could not be asked for. */
+  readonly others: SearchedSessions | undefined
   /** Reads some of these; undefined, where one is gone. */
   read(some: readonly Ranked[]): Promise<readonly (Found | undefined)[]>
 }
@@ -77,7 +99,7 @@ export async function find(
   for (let at = 0; at < ranked.length && items.length < first; at += AT_ONCE)
     for (const found of await read(ranked.slice(at, at + AT_ONCE)))
       if (found && items.length < first) {
-        const { passages, ...item } = found
+        const { passages, isOther, ...item } = found
         items.push(item)
       }
   return items
@@ -108,12 +130,13 @@ export async function search(
     skip = NONE,
     onSkipped,
     messages = Number.POSITIVE_INFINITY,
+    elsewhere,
   }: RecallSources,
   query: string,
   most: number,
 ): Promise<Finding> {
   checkText('recall', 'query', query)
-  const [opened, known] = await Promise.all([sessions(), facts()])
+  const [{ opened, left }, known] = await Promise.all([sessions(), facts()])
   const searched: SessionRead[] = []
   let size = 0
   // At the edge each of them is another object, and all of them are in the memory of one.
@@ -125,7 +148,15 @@ export async function search(
     }
   }
   const byId = new Map(known.map((fact) => [fact.id, fact]))
-  const byWords = recall.search(searched, known, query, (vectorSearch ? MOST : most) + skip.size)
+  const limit = (vectorSearch ? MOST : most) + skip.size
+  const far = elsewhere && (await askOthers(elsewhere, query, recall.corpusOf(searched, known, query), limit))
+  const here = recall.search(searched, known, query, limit, far?.corpus)
+  const read = searched.map(({ asOf }, index): Home => ({ ...(opened[index] as RecallSession), asOf }))
+  const homes = [...read, ...(far?.homes ?? [])]
+  // Of two with the same score the one here comes first.
+  const byWords = far
+    ? [...here, ...far.placedFrom(read.length)].sort((one, other) => other.score - one.score).slice(0, limit)
+    : here
   const near = await vectorSearch?.near(
     query,
     searched.map((one, index) => ({ ...one, ...(one.asOf === undefined && vectorsOf(opened[index])) })),
@@ -134,21 +165,79 @@ export async function search(
     skip.size,
   )
   const found = near?.ranked ?? byWords
-  for (const { id } of found) {
-    const fact = skip.has(id) && byId.get(id)
+  // Ids of messages are those of one session: what shows is of the first.
+  const isSkipped = ({ index, id }: Ranked): boolean => index < 1 && skip.has(id)
+  for (const one of found) {
+    const fact = isSkipped(one) && byId.get(one.id)
     if (fact) onSkipped?.(fact)
   }
-  const ranked = found.filter(({ id }) => !skip.has(id))
-  const read: Finding['read'] = (some) =>
-    Promise.all(
-      some.map(async (one) => {
-        if (one.index < 0) return fromFact(one, byId)
-        const { asOf } = searched[one.index] ?? {}
-        const found = await fromMessage(one, opened[one.index])
-        return found && { ...found, ...(asOf !== undefined && { asOf }) }
+  return {
+    ranked: found.filter((one) => !isSkipped(one)),
+    read: (some) => readSome(some, homes, byId),
+    others: elsewhere
+      ? far?.others
+      : { searched: searched.length - 1, missing: left + opened.length - searched.length },
+    ...(near?.failure && { failure: near.failure }),
+  }
+}
+
+/** Where messages of one session are read. */
+interface Home extends Pick<RecallSession, 'sessionId' | 'messages'> {
+  readonly asOf: number | undefined
+}
+
+/** What other sessions have, or none of them, where they could not be asked. */
+async function askOthers(
+  { asked, by, rank, messages, onFailure }: Elsewhere,
+  query: string,
+  corpus: Corpus,
+  most: number,
+) {
+  const answered = await rank({ query, sessions: asked, by, corpus, most }).catch(
+    (error) => void onFailure(error),
+  )
+  if (!answered) return undefined
+  const homes = new Map<string, Home & { readonly place: number }>()
+  for (const { sessionId, asOf } of answered.found)
+    if (!homes.has(sessionId))
+      homes.set(sessionId, {
+        sessionId,
+        asOf,
+        place: homes.size,
+        // What cannot be read there is not there, and the rest shows.
+        messages: async (ids) =>
+          (await messages(sessionId, ids).catch((error) => void onFailure(error))) ?? [],
+      })
+  return {
+    ...answered,
+    homes: [...homes.values()],
+    placedFrom: (first: number): readonly Ranked[] =>
+      answered.found.map(({ sessionId, id, score, passages }) => {
+        const place = homes.get(sessionId)?.place ?? 0
+        return { index: first + place, id, score, passages }
       }),
-    )
-  return { ranked, read, ...(near?.failure && { failure: near.failure }) }
+  }
+}
+
+/** Reads some results: of each session at once. */
+async function readSome(
+  some: readonly Ranked[],
+  homes: readonly Home[],
+  facts: ReadonlyMap<string, Fact>,
+): Promise<readonly (Found | undefined)[]> {
+  const found = new Map<Ranked, Found | undefined>()
+  await Promise.all(
+    homes.map(async (home, index) => {
+      const those = some.filter((one) => one.index === index)
+      if (those.length === 0) return
+      const rows = await home.messages(those.map(({ id }) => id))
+      those.forEach((one, at) => {
+        const row = rows[at]
+        found.set(one, row && fromMessage(one, row, home))
+      })
+    }),
+  )
+  return some.map((one) => (one.index < 0 ? fromFact(one, facts) : found.get(one)))
 }
 
 function vectorsOf(session: RecallSession | undefined): Pick<NearSession, 'vectors'> {
@@ -159,17 +248,16 @@ function fromFact({ id, score, passages }: Ranked, facts: ReadonlyMap<string, Fa
   const fact = facts.get(id)
   if (!fact) return undefined
   const { kind, text, trust, createdAt } = fact
-  return { id, type: 'fact', kind, text, trust, createdAt, score, passages }
+  return { id, type: 'fact', kind, text, trust, createdAt, score, passages, isOther: false }
 }
 
-async function fromMessage(
-  { id, score, passages }: Ranked,
-  session: RecallSession | undefined,
-): Promise<Found | undefined> {
-  if (!session) return undefined
-  const row = await readEntry(session.store, id)
-  const message: Message | undefined = row && messageIn(row)
-  if (!row || !message) return undefined
+function fromMessage(
+  { index, id, score, passages }: Ranked,
+  row: LogRow,
+  { sessionId, asOf }: Home,
+): Found | undefined {
+  const message: Message | undefined = messageIn(row)
+  if (!message) return undefined
   const { role, name, trust, createdAt } = message
   return {
     id,
@@ -179,9 +267,11 @@ async function fromMessage(
     text: recallText(message),
     trust,
     createdAt,
-    sessionId: session.sessionId,
+    sessionId,
     ordinal: row.ordinal,
     score,
     passages,
+    isOther: index > 0,
+    ...(asOf !== undefined && { asOf }),
   }
 }

@@ -1,4 +1,5 @@
 import type { Stemmer } from '../../ports/stemmer.ts'
+import type { Corpus } from './others.ts'
 import { asksIn, dateIn, dateOf, ofSelfIn, VAGUE_SHARE, weightedTerms } from './question.ts'
 import { countOf, placeOf, type RecallEntry, type RecallIndex } from './recall-index.ts'
 import { termsIn } from './terms.ts'
@@ -22,6 +23,8 @@ export interface RankOptions {
    * microseconds for each.
    */
   readonly facts?: readonly RecallFact[]
+  /** Of messages elsewhere, to rank with: then scores are as if they were in the indexes. */
+  readonly beside?: Corpus
 }
 
 /** A message that was found. */
@@ -98,16 +101,17 @@ const WHOLE = 16
 export function rank(
   indexes: readonly RecallIndex[],
   query: string,
-  { limit = 200, stemmer, facts = [] }: RankOptions,
+  { limit = 200, stemmer, facts = [], beside }: RankOptions,
 ): readonly Ranked[] {
   const isQuestion = asksIn(query)
   const terms = weightedTerms(query, stemmer, isQuestion)
   const isOfSelf = ofSelfIn(query)
-  const speakers = weightedSpeakers(indexes, query)
+  const corpora = [countsOf(indexes, terms.keys()), ...(beside ? [beside] : [])]
+  const speakers = weightedSpeakers(corpora, query)
   // A name says who speaks; as a word it finds those who speak to them as well.
   for (const speaker of speakers.keys())
     for (const term of termsIn(nameOf(speaker), stemmer)) if (terms.has(term)) terms.set(term, VAGUE_SHARE)
-  const [mean, messages] = weigh(indexes, terms)
+  const [mean, messages] = weigh(corpora, terms)
   let whole = 0
   for (const rarity of terms.values()) whole += rarity
   for (const { scores, places } of indexes) scores.begin(places)
@@ -138,6 +142,8 @@ export function rank(
     const judge = (place: number): void => {
       const entry = index.at(place)
       if (!entry) return
+      const number = index.numberAt(place)
+      const first = index.startOf(number)
       const speaker = entry[2]
       const alone = scores.of(place, 1)
       let score = scores.of(place, 0)
@@ -155,8 +161,6 @@ export function rank(
         if (before && before[2] !== speaker && roleOf(before[2]) === roleOf(speaker))
           score += index.asksAt(place - 1) * scores.of(place - 1, 1)
       }
-      const number = index.numberAt(place)
-      const first = index.startOf(number)
       if (isQuestion) {
         // Added up in the same order, all terms are as much as the whole, to the last bit.
         if (scores.of(place, 2) === whole) score += WHOLE * alone
@@ -173,12 +177,15 @@ export function rank(
       if (score > before) scores.set(first, 6, score)
     }
     if (anywhere) for (let place = 0; place < index.places; place++) judge(place)
-    else for (const place of scores.touched.slice()) judge(place)
+    // What this touches itself scores nothing.
+    else for (const place of scores.touched) judge(place)
     for (const number of found) {
       const score = scores.of(index.startOf(number), 6)
+      const last = best[limit - 1]
+      // Most are not among the best.
+      if (last && last.score > score) continue
       const isBefore = (other: Candidate): boolean =>
         other.score > score || (other.score === score && (other.index < which || other.number < number))
-      const last = best.length === limit ? best.at(-1) : undefined
       if (last && isBefore(last)) continue
       let [rank, high] = [0, best.length]
       while (rank < high) {
@@ -211,10 +218,10 @@ const roleOf = (speaker: string): string => speaker.slice(0, `${speaker} `.index
 const nameOf = (speaker: string): string => speaker.slice(roleOf(speaker).length)
 
 /** How much each who spoke counts, by name or by role. */
-function weightedSpeakers(indexes: readonly RecallIndex[], query: string): Map<string, number> {
+function weightedSpeakers(corpora: readonly Corpus[], query: string): Map<string, number> {
   const words = wordsOf(query)
   const weights = new Map<string, number>()
-  for (const speaker of indexes.flatMap((index) => [...index.speakers])) {
+  for (const speaker of corpora.flatMap(({ speakers }) => speakers)) {
     const [role, name] = [roleOf(speaker), wordsOf(nameOf(speaker))]
     const isNamed = name.some((word) => words.includes(word))
     weights.set(speaker, isNamed ? NAMED : words.includes(role) ? ROLE : 0)
@@ -222,25 +229,49 @@ function weightedSpeakers(indexes: readonly RecallIndex[], query: string): Map<s
   return weights
 }
 
+/** What a query counts in indexes, to rank messages elsewhere with these. */
+export function corpusOf(
+  indexes: readonly RecallIndex[],
+  query: string,
+  { stemmer }: Pick<RankOptions, 'stemmer'>,
+): Corpus {
+  return countsOf(indexes, weightedTerms(query, stemmer, asksIn(query)).keys())
+}
+
+function countsOf(indexes: readonly RecallIndex[], terms: Iterable<string>): Corpus {
+  let [passages, messages, length] = [0, 0, 0]
+  const speakers = new Set<string>()
+  for (const index of indexes) {
+    passages += index.passages
+    messages += index.documents
+    length += index.lengthOf(0, index.places)
+    for (const speaker of index.speakers) speakers.add(speaker)
+  }
+  const holding = new Map<string, number>()
+  for (const term of terms)
+    holding.set(
+      term,
+      indexes.reduce((sum, index) => sum + index.postings(term).length, 0),
+    )
+  return { passages, messages, length, holding, speakers: [...speakers] }
+}
+
 /**
  * Turns the share of each term into its rarity times that share. Gives the mean lengths of a
  * passage and of a message.
  */
 function weigh(
-  indexes: readonly RecallIndex[],
+  corpora: readonly Corpus[],
   terms: Map<string, number>,
 ): readonly [passage: number, message: number] {
-  let [passages, messages, length] = [0, 0, 0]
-  for (const index of indexes) {
-    passages += index.passages
-    messages += index.documents
-    length += index.lengthOf(0, index.places)
-  }
+  const sumOf = (count: (corpus: Corpus) => number) => corpora.reduce((sum, one) => sum + count(one), 0)
+  const passages = sumOf((one) => one.passages)
+  const length = sumOf((one) => one.length)
   for (const [term, share] of terms) {
-    const holding = indexes.reduce((sum, index) => sum + index.postings(term).length, 0)
+    const holding = sumOf((one) => one.holding.get(term) ?? 0)
     terms.set(term, share * (LEAST_RARITY + logarithm((passages + 1) / (holding + 0.5))))
   }
-  return [length / passages, length / messages]
+  return [length / passages, length / sumOf((one) => one.messages)]
 }
 
 /** BM25 of one term in one reach. Touches only passages that hold it, and their neighbours. */
@@ -256,6 +287,17 @@ function score(
   const postings = index.postings(term)
   if (weight < rarity && postings.length > MOST_NEAR) return
   const share = LENGTH_SHARE / (mean * (2 * reach + 1))
+  if (reach === 0) {
+    for (const posting of postings) {
+      const [place, count] = [placeOf(posting), countOf(posting)]
+      const within = index.lengthOf(place, place + 1)
+      const score = (weight * count) / (count + SATURATION * (1 - LENGTH_SHARE + share * within))
+      scores.add(place, 0, score)
+      scores.add(place, 1, score)
+      scores.add(place, 2, rarity)
+    }
+    return
+  }
   // Those from first up to and without end are in reach of the place.
   let [first, end, count, place] = [0, 0, 0, 0]
   for (; ; place++) {
@@ -272,10 +314,6 @@ function score(
     const within = index.lengthOf(place - reach, place + reach + 1)
     const score = (weight * count) / (count + SATURATION * (1 - LENGTH_SHARE + share * within))
     scores.add(place, 0, score)
-    if (reach === 0) {
-      scores.add(place, 1, score)
-      scores.add(place, 2, rarity)
-    }
   }
 }
 

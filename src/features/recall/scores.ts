@@ -12,8 +12,11 @@ export class Scores {
 
   /** Forgets the query before. */
   begin(size: number): void {
-    for (const place of this.touched) this.#numbers.fill(0, place * WIDTH, (place + 1) * WIDTH)
-    this.touched = []
+    const numbers = this.#numbers
+    // By fill it takes longer.
+    for (const place of this.touched)
+      for (let at = place * WIDTH, end = at + WIDTH; at < end; at++) numbers[at] = 0
+    this.touched.length = 0
     if (this.#numbers.length < size * WIDTH) this.#numbers = new Float64Array(2 * size * WIDTH)
   }
 

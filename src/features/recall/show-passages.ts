@@ -64,10 +64,10 @@ export async function showPassages({ ranked, read }: Finding, options: ShowOptio
     .sort((one, other) => other.score - one.score || one.rank - other.rank || one.part - other.part)
   const items: (Item | undefined)[] = []
   const chosen: Chosen[] = []
-  const shown = new Map<string, Set<number>>()
+  const shown = new Map<Item, Set<number>>()
   const days = new Set<string>()
   const said = new Set<string>()
-  const missed: { readonly id: string; readonly cost: number }[] = []
+  const missed: { readonly item: Item; readonly cost: number }[] = []
   let [room, misses] = [size, 0]
   let first: Chosen | undefined
   /** Put together, passages mostly take less than one by one. */
@@ -83,7 +83,7 @@ export async function showPassages({ ranked, read }: Finding, options: ShowOptio
     const text = bodyOf(item, [part])
     const words = wordsOf(text).join(' ')
     if (said.has(words)) continue
-    const parts = shown.get(found.id) ?? new Set()
+    const parts = shown.get(item) ?? new Set()
     const day = dayOf(found)
     const cost =
       count(`${text}\n`) +
@@ -96,7 +96,7 @@ export async function showPassages({ ranked, read }: Finding, options: ShowOptio
       isEstimated = false
     }
     if (cost > room) {
-      missed.push({ id: found.id, cost })
+      missed.push({ item, cost })
       misses++
       continue
     }
@@ -104,7 +104,7 @@ export async function showPassages({ ranked, read }: Finding, options: ShowOptio
     room -= cost
     days.add(day)
     said.add(words)
-    shown.set(found.id, parts.add(part))
+    shown.set(item, parts.add(part))
     chosen.push({ item, part })
     isEstimated = true
   }
@@ -112,19 +112,17 @@ export async function showPassages({ ranked, read }: Finding, options: ShowOptio
   let lines = linesOf(chosen, options)
   for (; chosen.length > 0 && count(lines) > size; lines = linesOf(chosen, options)) chosen.pop()
   if (chosen.length === 0 && first) lines = beginningOf(first, options)
-  const all = new Map(
-    (chosen.length > 0 || lines === '' ? chosen : [first as Chosen]).map(({ item: { found } }) => [
-      found.id,
-      found,
-    ]),
+  const all = new Set(
+    (chosen.length > 0 || lines === '' ? chosen : [first as Chosen]).map(({ item }) => item),
   )
+  const isShown = (item: Item | undefined): boolean => item !== undefined && all.has(item)
   return {
     text: lines,
     tokens: lines === '' ? 0 : count(lines),
     items: all.size,
-    left: ranked.flatMap(({ id }) => (all.has(id) ? [] : id)),
-    leftTokens: missed.reduce((sum, { id, cost }) => sum + (all.has(id) ? 0 : cost), 0),
-    trust: [...all.values()].reduce<Trust>((low, { trust }) => lowerTrust(low, trust), 'user'),
+    left: ranked.flatMap(({ id }, rank) => (isShown(items[rank]) ? [] : id)),
+    leftTokens: missed.reduce((sum, { item, cost }) => sum + (isShown(item) ? 0 : cost), 0),
+    trust: [...all].reduce<Trust>((low, { found }) => lowerTrust(low, found.trust), 'user'),
   }
 }
 
@@ -153,12 +151,25 @@ function linesOf(chosen: readonly Chosen[], { isNumbered = false }: ShowOptions)
   return lines.join('\n')
 }
 
+/** By day, on each day this session last, and each session in its order. */
 function older(one: Found, other: Found): number {
-  return one.createdAt - other.createdAt || (one.ordinal ?? 0) - (other.ordinal ?? 0)
+  const placeOf = ({ isOther, sessionId = '' }: Found): string => (isOther ? sessionId : '')
+  const [place, others] = [placeOf(one), placeOf(other)]
+  return (
+    Math.floor(one.createdAt / MS_PER_DAY) - Math.floor(other.createdAt / MS_PER_DAY) ||
+    (place === others ? 0 : place > others ? -1 : 1) ||
+    one.createdAt - other.createdAt ||
+    (one.ordinal ?? 0) - (other.ordinal ?? 0)
+  )
 }
 
 function follows(found: Found, before: Found): boolean {
-  return found.ordinal !== undefined && found.ordinal - 1 === before.ordinal && dayOf(found) === dayOf(before)
+  return (
+    found.ordinal !== undefined &&
+    found.ordinal - 1 === before.ordinal &&
+    found.sessionId === before.sessionId &&
+    dayOf(found) === dayOf(before)
+  )
 }
 
 /** The beginning of a passage, as much of it as fits; empty, where none of it does. */
@@ -171,9 +182,10 @@ function beginningOf({ item, part }: Chosen, { size, count }: ShowOptions): stri
 
 /** Whose a line is, and of a message, by which number the rest of it can be read. */
 function headOfLine(found: Found, isNumbered: boolean): string {
-  const { type, ordinal, trust } = found
-  const name =
-    type === 'fact' ? `${labelOf(found)} ` : isNumbered && ordinal !== undefined ? `#${ordinal} ` : ''
+  const { type, ordinal, trust, isOther } = found
+  // A number is read in this session's log alone.
+  const numbered = isNumbered && !isOther && ordinal !== undefined
+  const name = type === 'fact' ? `${labelOf(found)} ` : numbered ? `#${ordinal} ` : ''
   return `- ${name}${speakerOf(found)} [${trust}]: `
 }
 
@@ -194,10 +206,12 @@ function bodyOf({ found: { text }, parts: all }: Item, parts: readonly number[])
   return `${isBegun ? '' : '… '}${body}${isEnded ? '' : ' …'}`.replace(/\s*[\n\u2028\u2029]\s*\n?/g, '\n  ')
 }
 
-/** As `2026-11-22`. */
-function dayOf({ createdAt }: Found): string {
+/** As `2026-11-22`, or `2026-11-22, in another session`. */
+function dayOf({ createdAt, isOther }: Found): string {
   const [year = 0, month = 0, day = 0] = dateOf(Math.floor(createdAt / MS_PER_DAY))
-  return [String(year).padStart(4, '0'), ...[month + 1, day].map((one) => String(one).padStart(2, '0'))].join(
-    '-',
-  )
+  const date = [
+    String(year).padStart(4, '0'),
+    ...[month + 1, day].map((one) => String(one).padStart(2, '0')),
+  ].join('-')
+  return isOther ? `${date}, in another session` : date
 }

@@ -7,7 +7,7 @@ import { fuse } from './fuse.ts'
 import type { Ranked } from './rank.ts'
 import type { SessionRead } from './session-index.ts'
 import { SessionVectors } from './session-vectors.ts'
-import { cosine, type Embed, embedding, TEXTS, type Vector } from './vector.ts'
+import { cosine, type Embed, embedding, lengthsDiffer, TEXTS, type Vector } from './vector.ts'
 
 /** Passages that are nearest to a query, and stand beside those that its words find. */
 const NEAREST = 64
@@ -113,11 +113,17 @@ export class VectorSearch {
       failure ??= { error }
     }
     const nearest: Neighbour[] = []
-    const add = (one: Neighbour): void => {
+    const add = (one: Omit<Neighbour, 'score'>, asked: Vector, vector: Vector): void => {
+      // A vector of another length says nothing of the others.
+      if (vector.length !== asked.length) {
+        failed(lengthsDiffer(asked, vector))
+        return
+      }
+      const score = cosine(asked, vector)
       const last = nearest.length === most ? nearest.at(-1) : undefined
-      if (one.score <= (last?.score ?? 0)) return
-      const after = nearest.findLastIndex(({ score }) => score >= one.score)
-      nearest.splice(after + 1, 0, one)
+      if (score <= (last?.score ?? 0)) return
+      const after = nearest.findLastIndex((other) => other.score >= score)
+      nearest.splice(after + 1, 0, { ...one, score })
       if (nearest.length > most) nearest.pop()
     }
     try {
@@ -131,14 +137,14 @@ export class VectorSearch {
           const id = index.at(index.startOf(number))?.[0]
           if (id === undefined || hidden.has(id)) continue
           for (const [part, vector] of vectors?.of(id).entries() ?? [])
-            add({ index: which, id, part, score: cosine(asked, vector) })
+            add({ index: which, id, part }, asked, vector)
         }
       })
-      for (const [id, vector] of known ?? []) add({ index: -1, id, part: 0, score: cosine(asked, vector) })
+      for (const [id, vector] of known ?? []) add({ index: -1, id, part: 0 }, asked, vector)
     } catch (error) {
       failed(error)
     }
-    if (failure) this.#options.onFailure?.(failure.error)
+    if (failure) this.#report(failure.error)
     return { ranked: fuse([byWords, rankedOf(nearest)]), ...(failure && { failure }) }
   }
 
@@ -151,7 +157,15 @@ export class VectorSearch {
     try {
       while (vectors.waits) await vectors.refresh(await read(), { left: TEXTS })
     } catch (error) {
+      this.#report(error)
+    }
+  }
+
+  #report(error: unknown): void {
+    try {
       this.#options.onFailure?.(error)
+    } catch {
+      // It must not throw; what is found is given all the same.
     }
   }
 

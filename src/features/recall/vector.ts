@@ -24,39 +24,41 @@ export function embedding(embedder: Embedder, host: Pick<Host, 'timeout'>): Embe
     const vectors: Vector[] = []
     for (let at = 0; at < texts.length; at += TEXTS) {
       const some = texts.slice(at, at + TEXTS)
+      // The embedder may take texts off its list.
+      const { length } = some
       const { signal, clear } = host.timeout(TIMEOUT)
       try {
         const given = await Promise.race([embedder.embed(some, use), aborted(signal)])
-        if (!Array.isArray(given) || given.length !== some.length)
-          throw new Error(`the embedder did not give a vector for each of ${some.length} texts`)
-        vectors.push(...given.map(rounded))
+        if (!Array.isArray(given) || given.length !== length)
+          throw new Error(`the embedder did not give a vector for each of ${length} texts`)
+        // Not by map, which leaves holes out.
+        for (const one of given) vectors.push(rounded(one))
       } finally {
         clear()
       }
     }
+    const [first] = vectors
+    const odd = vectors.find(({ length }) => length !== first?.length)
+    if (first && odd) throw lengthsDiffer(first, odd)
     return vectors
   }
 }
 
 /** @throws it is no vector */
 function rounded(given: ArrayLike<number>): Vector {
-  const numbers = Array.from(given ?? [])
-  const { length } = numbers
-  if (length < 1 || length > LONGEST || !numbers.every(Number.isFinite))
+  const length = given?.length
+  // What says that it is longer is not read.
+  const numbers = length > 0 && length <= LONGEST ? Array.from(given) : [Number.NaN]
+  if (!numbers.every(Number.isFinite))
     throw new Error(`the embedder gave something else than 1 to ${LONGEST} finite numbers`)
   // A vector of zeros stays one: what is no number is 0 there.
   const most = numbers.reduce((high, number) => Math.max(high, Math.abs(number)), 0)
   return Int8Array.from(numbers, (number) => Math.round((number / most) * MOST))
 }
 
-/**
- * The cosine of two vectors; of one that is zero, 0. The same on every engine. @throws their
- * lengths differ, so that one is of another model
- */
+/** The cosine of two vectors of one length; of one that is zero, 0. The same on every engine. */
 export function cosine(one: Vector, other: Vector): number {
   const { length } = one
-  if (length !== other.length)
-    throw new Error(`vectors of ${length} and ${other.length} numbers: another model needs another id`)
   let product = 0
   let squares = 0
   let others = 0
@@ -67,4 +69,9 @@ export function cosine(one: Vector, other: Vector): number {
     others += right * right
   }
   return squares > 0 && others > 0 ? product / Math.sqrt(squares * others) : 0
+}
+
+/** One of them is of another model. */
+export function lengthsDiffer(one: Vector, other: Vector): Error {
+  return new Error(`vectors of ${one.length} and ${other.length} numbers: another model needs another id`)
 }

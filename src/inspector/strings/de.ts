@@ -129,8 +129,14 @@ export const german: Strings = {
     tool: 'Werkzeug',
     web: 'Web',
   },
-  nothingLeft: 'In diesem Aufruf wurde nichts weggelassen.',
-  leftUnknown: 'Eine Datei mit Anfragen sagt nicht, was darin fehlt.',
+  requestRefused:
+    'Dieser Aufruf wurde abgelehnt, also gibt es keine Anfrage zu zeigen. Wählen Sie einen anderen Aufruf, oder heben Sie die Linie an.',
+  requestUnsaid:
+    'Noch wurde nichts gesagt. Sobald Sie eine Nachricht schreiben, steht hier Teil für Teil, was das Modell dafür bekommt.',
+  nothingLeft:
+    'In diesem Aufruf wurde nichts weggelassen. Sobald das Gespräch der Linie nahe kommt, steht hier, was weggelassen wird und warum.',
+  leftUnknown:
+    'Eine Datei mit Anfragen sagt nicht, was darin fehlt. Öffnen Sie das Gespräch selbst, dann steht hier, was weggelassen wurde.',
   reasons: {
     window: 'Älter als das Fenster',
     orphan: 'Ein Ergebnis, auf das kein Aufruf wartet',
@@ -148,7 +154,13 @@ export const german: Strings = {
   range: (from, to) => `${from} bis ${to}`,
   compareWith: 'Vergleichen mit Aufruf',
   compareHint: 'Wo dieser Aufruf aufhört, den anderen zu wiederholen, und warum.',
-  compareNothing: 'Einer der beiden Aufrufe wurde abgelehnt, also gibt es nichts zu vergleichen.',
+  compareFirst:
+    'Vor diesem Aufruf gibt es keinen. Wählen Sie einen späteren, oder geben Sie die Nummer eines anderen ein, um zu sehen, was sich geändert hat.',
+  compareOnly:
+    'Bisher gibt es einen Aufruf. Nach dem zweiten steht hier, was sich zwischen ihnen geändert hat.',
+  compareSame: 'Das ist der Aufruf selbst. Geben Sie die Nummer eines anderen ein.',
+  compareNothing:
+    'Einer der beiden Aufrufe wurde abgelehnt, also gibt es nichts zu vergleichen. Wählen Sie zwei, die stattfanden.',
   firstByte: (byte) => `Sie trennen sich bei Byte ${byte}`,
   noByte: 'Er wiederholt den anderen Aufruf ganz und geht nur weiter.',
   causes: {

@@ -127,8 +127,14 @@ export const english: Strings = {
     tool: 'tool',
     web: 'web',
   },
-  nothingLeft: 'Nothing was left out of this call.',
-  leftUnknown: 'A file of requests does not say what is not in them.',
+  requestRefused:
+    'This call was refused, so there is no request to show. Pick another call, or raise the line.',
+  requestUnsaid:
+    'Nothing has been said yet. Once you write a message, this shows what the model is given for it, part by part.',
+  nothingLeft:
+    'Nothing was left out of this call. Once the conversation comes near the line, this lists what is left out, and why.',
+  leftUnknown:
+    'A file of requests does not say what is not in them. Open the conversation itself, and this lists what was left out.',
   reasons: {
     window: 'Older than the window',
     orphan: 'A result that answers no waiting call',
@@ -146,7 +152,12 @@ export const english: Strings = {
   range: (from, to) => `${from} to ${to}`,
   compareWith: 'Compare with call',
   compareHint: 'Where this call stops repeating the other one, and why.',
-  compareNothing: 'One of the two calls was refused, so there is nothing to compare.',
+  compareFirst:
+    'No call comes before this one. Pick a later one, or type the number of another, to see what changed between them.',
+  compareOnly: 'There is one call so far. Once there is a second one, this shows what changed between them.',
+  compareSame: 'This is the call itself. Type the number of another one.',
+  compareNothing:
+    'One of the two calls was refused, so there is nothing to compare. Pick two that were made.',
   firstByte: (byte) => `They part at byte ${byte}`,
   noByte: 'It repeats all of the other call and only goes on.',
   causes: {

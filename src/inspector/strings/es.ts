@@ -129,8 +129,14 @@ export const spanish: Strings = {
     tool: 'herramienta',
     web: 'web',
   },
-  nothingLeft: 'En esta llamada no se omitió nada.',
-  leftUnknown: 'Un archivo de peticiones no dice lo que falta en ellas.',
+  requestRefused:
+    'Esta llamada fue rechazada, así que no hay petición que mostrar. Elija otra llamada o suba la línea.',
+  requestUnsaid:
+    'Aún no se ha dicho nada. En cuanto escriba un mensaje, aquí verá, parte por parte, lo que recibe el modelo.',
+  nothingLeft:
+    'En esta llamada no se omitió nada. Cuando la conversación se acerque a la línea, aquí verá lo que se omite y por qué.',
+  leftUnknown:
+    'Un archivo de peticiones no dice lo que falta en ellas. Abra la conversación misma y aquí verá lo que se omitió.',
   reasons: {
     window: 'Más antiguo que la ventana',
     orphan: 'Un resultado que no responde a ninguna llamada en espera',
@@ -148,7 +154,12 @@ export const spanish: Strings = {
   range: (from, to) => `${from} a ${to}`,
   compareWith: 'Comparar con la llamada',
   compareHint: 'Dónde deja esta llamada de repetir la otra, y por qué.',
-  compareNothing: 'Una de las dos llamadas fue rechazada, así que no hay nada que comparar.',
+  compareFirst:
+    'Ninguna llamada precede a esta. Elija una posterior, o escriba el número de otra, para ver qué cambió entre ellas.',
+  compareOnly: 'De momento hay una sola llamada. Cuando haya otra, aquí verá qué cambió entre ellas.',
+  compareSame: 'Es la llamada misma. Escriba el número de otra.',
+  compareNothing:
+    'Una de las dos llamadas fue rechazada, así que no hay nada que comparar. Elija dos que se hicieran.',
   firstByte: (byte) => `Se separan en el byte ${byte}`,
   noByte: 'Repite toda la otra llamada y solo continúa.',
   causes: {

@@ -129,8 +129,14 @@ export const french: Strings = {
     tool: 'outil',
     web: 'web',
   },
-  nothingLeft: 'Rien n’a été omis dans cet appel.',
-  leftUnknown: 'Un fichier de requêtes ne dit pas ce qui n’y est pas.',
+  requestRefused:
+    'Cet appel a été refusé : il n’y a pas de requête à montrer. Choisissez un autre appel, ou relevez la ligne.',
+  requestUnsaid:
+    'Rien n’a encore été dit. Dès que vous écrivez un message, ceci montre, partie par partie, ce que le modèle reçoit.',
+  nothingLeft:
+    'Rien n’a été omis dans cet appel. Dès que la conversation approche de la ligne, ceci indique ce qui est omis, et pourquoi.',
+  leftUnknown:
+    'Un fichier de requêtes ne dit pas ce qui n’y est pas. Ouvrez la conversation elle-même, et ceci indique ce qui a été omis.',
   reasons: {
     window: 'Plus ancien que la fenêtre',
     orphan: 'Un résultat qu’aucun appel n’attend',
@@ -148,7 +154,12 @@ export const french: Strings = {
   range: (from, to) => `${from} à ${to}`,
   compareWith: 'Comparer avec l’appel',
   compareHint: 'Où cet appel cesse de répéter l’autre, et pourquoi.',
-  compareNothing: 'L’un des deux appels a été refusé : il n’y a rien à comparer.',
+  compareFirst:
+    'Aucun appel ne précède celui-ci. Choisissez-en un plus récent, ou saisissez le numéro d’un autre, pour voir ce qui a changé.',
+  compareOnly: 'Il n’y a qu’un appel pour l’instant. Dès le deuxième, ceci montre ce qui a changé entre eux.',
+  compareSame: 'C’est l’appel lui-même. Saisissez le numéro d’un autre.',
+  compareNothing:
+    'L’un des deux appels a été refusé : il n’y a rien à comparer. Choisissez-en deux qui ont eu lieu.',
   firstByte: (byte) => `Ils se séparent à l’octet ${byte}`,
   noByte: 'Il répète tout l’autre appel et ne fait que continuer.',
   causes: {

@@ -87,6 +87,9 @@ export interface Strings {
     readonly pick: string
   }
   readonly trust: Readonly<Record<Trust, string>>
+  /** What a tab without anything in it says: why, and what fills it. */
+  readonly requestRefused: string
+  readonly requestUnsaid: string
   readonly nothingLeft: string
   readonly leftUnknown: string
   readonly reasons: Readonly<Record<OmitReason | LeftOut['reason'], string>>
@@ -95,6 +98,9 @@ export interface Strings {
   readonly range: (from: string, to: string) => string
   readonly compareWith: string
   readonly compareHint: string
+  readonly compareFirst: string
+  readonly compareOnly: string
+  readonly compareSame: string
   readonly compareNothing: string
   readonly firstByte: (byte: string) => string
   readonly noByte: string

@@ -3,7 +3,7 @@ import { guard } from 'lit/directives/guard.js'
 import { defaultCounter } from '../../counters/default.ts'
 import type { Counter } from '../../ports/counter.ts'
 import { Desk, type DeskSettings } from '../model/desk.ts'
-import type { InspectedCall } from '../model/inspection.ts'
+import { type InspectedCall, NEXT } from '../model/inspection.ts'
 import type { LoggedConversation } from '../model/log.ts'
 import type { OpenedFile } from '../model/opened-file.ts'
 import { SAMPLE_BUDGET, sampleLog } from '../model/sample.ts'
@@ -15,7 +15,7 @@ import { callBar, facts, legend } from './call-view.ts'
 import { diffView } from './diff-view.ts'
 import { fills, mark } from './drawing.ts'
 import { raceView } from './race-view.ts'
-import { leftOutView, requestView } from './request-view.ts'
+import { emptyTab, leftOutView, requestView } from './request-view.ts'
 import { styles } from './styles.ts'
 import { isBuilt, timelineView } from './timeline-view.ts'
 import { type Words, wordsIn } from './words.ts'
@@ -445,14 +445,27 @@ export class PlimsollInspector extends LitElement {
           </label>
           <span class="small quiet">${strings.compareHint}</span>
         </div>
-        ${comparison ? diffView(comparison, words) : isBuilding || compared === undefined || compared === call ? nothing : html`<p>${strings.compareNothing}</p>`}
+        ${comparison ? diffView(comparison, words) : isBuilding ? nothing : emptyTab(this.#notCompared(compared))}
       `
-    if (!detail) return html`<p class="quiet">${isBuilding ? strings.waiting : nothing}</p>`
+    if (isBuilding) return html`<p class="quiet">${strings.waiting}</p>`
+    if (!detail) return this.#desk.failure === undefined ? emptyTab(strings.requestRefused) : nothing
     if (this.tab === 'left') return leftOutView(detail.shown, words)
     const pick = (stretch: number) => {
       this.stretch = stretch
     }
+    const isUnsaid =
+      inspection?.calls[call]?.answers === NEXT &&
+      !detail.shown.segments.some(({ section }) => section === 'window')
+    if (isUnsaid) return emptyTab(strings.requestUnsaid)
     return requestView({ shown: detail.shown, picked: this.stretch, pick }, words)
+  }
+
+  /** Why there is no comparison. */
+  #notCompared(compared: number | undefined): string {
+    const { strings } = this
+    if (compared === this.#desk.call) return strings.compareSame
+    if (compared !== undefined) return strings.compareNothing
+    return this.#desk.inspection?.calls.length === 1 ? strings.compareOnly : strings.compareFirst
   }
 
   #select(call: number): Promise<void> {

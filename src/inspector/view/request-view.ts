@@ -84,11 +84,16 @@ function originView(stretch: Stretch | undefined, words: Words): TemplateResult 
   `
 }
 
+/** A tab without anything in it: why that is, and what fills it. */
+export function emptyTab(text: string): TemplateResult {
+  return html`<p class="unfilled quiet">${text}</p>`
+}
+
 /** What is not in the request, or shorter than it is, and why. */
 export function leftOutView({ leftOut, receipt }: Shown, words: Words): TemplateResult {
   const { strings } = words
-  if (!receipt) return html`<p>${strings.leftUnknown}</p>`
-  if (leftOut.length === 0) return html`<p>${strings.nothingLeft}</p>`
+  if (!receipt) return emptyTab(strings.leftUnknown)
+  if (leftOut.length === 0) return emptyTab(strings.nothingLeft)
   return html`<ul class="left">${leftOut.map((part) => leftOutItem(part, words))}</ul>`
 }
 

@@ -255,6 +255,10 @@ export const styles = css`
   .empty .actions {
     justify-content: center;
   }
+  .unfilled {
+    max-inline-size: 42rem;
+    padding-block: 1.5rem;
+  }
   .drop {
     position: absolute;
     inset: 0;

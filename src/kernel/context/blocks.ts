@@ -69,11 +69,15 @@ export class BlockShelf {
    * unit may still come, so that block belongs to the tail and is no part of the prefix.
    */
   unit(unit: Unit, shown: Shown, newest: boolean): Blocks {
-    return this.#keep(unit, shown, newest, () => {
-      const missing = unit.calls.filter((call) => !call.answered)
+    const { calls, message } = unit
+    // What has no outputs shows in one way, but for reasoning.
+    const hasWays = calls.length > 0 || (shown === 'old' && typeof message.content !== 'string')
+    const way = hasWays ? shown : 'new'
+    return this.#keep(unit, way, newest, () => {
+      const missing = calls.filter((call) => !call.answered)
       return [
-        this.#head(unit, shown),
-        ...unit.results.map((result) => this.#results(unit, result, shown)),
+        this.#head(unit, way),
+        ...unit.results.map((result) => this.#results(unit, result, way)),
         ...(missing.length > 0 ? [this.#abandoned(unit, missing, newest)] : []),
       ]
     })
@@ -81,7 +85,7 @@ export class BlockShelf {
 
   /** The user message of a round whose first steps were cut: verbatim, or capped like an output. */
   opener(unit: Unit, capped: boolean): Blocks {
-    return capped
+    return capped && this.#stored(unit.row, unit.message) > this.#policy.old
       ? this.#keep(unit, 'opener', false, () => [this.#cappedUser(unit)])
       : this.unit(unit, 'new', false)
   }
@@ -97,10 +101,13 @@ export class BlockShelf {
     newest: boolean,
     make: () => readonly Block[],
   ): Blocks {
-    const missing = calls.filter(({ answered }) => !answered).length
     // The same parts of the same rows, in one order, answer the same calls.
-    const joined = results.flatMap((result) => [result.row, ...result.joined.map(({ index }) => index)])
-    const by = [missing, missing > 0 && newest, ...joined]
+    const by: unknown[] = []
+    for (const { answered } of calls) if (!answered) by.push(newest)
+    for (const result of results) {
+      by.push(result.row)
+      for (const { index } of result.joined) by.push(index)
+    }
     const kept = this.#kept.get(row)
     const ways: Kept['ways'] = kept && isSame(kept.by, by) ? kept.ways : new Map()
     if (ways !== kept?.ways) this.#kept.set(row, { by, ways })
@@ -212,7 +219,7 @@ export class BlockShelf {
     const { row, message } = unit
     const stored = this.#stored(row, message)
     const text = textOf(message)
-    const shown = stored <= old ? text : capOutput(text, old, counter.count, `#${row.ordinal}`)
+    const shown = capOutput(text, old, counter.count, `#${row.ordinal}`)
     if (shown === text) return this.#head(unit, 'new')
     const parts = said(shown)
     const tokens = this.#count(parts)

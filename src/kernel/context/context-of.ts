@@ -48,7 +48,7 @@ export async function contextOf({ policy, calls, prefix, cover }: Makers, made: 
   const { lane, cap, reserved, margin, isOpen } = policy
   const closing = calls.tail(call, window, place)
   const tail = closing ? [...window.waiting, closing] : window.waiting
-  const blocks = [...head.blocks, ...window.blocks, ...tail]
+  const blocks = head.blocks.concat(window.blocks, tail)
   const tokens = { ...measure.layout(slice.conversation).floor(), tail: closing?.tokens ?? 0 }
   const account = covering && cover?.account(covering, window, slice.rows)
   const before = await slice.before()

@@ -17,6 +17,7 @@ import { type Epoch, Judge } from './epoch.ts'
 import { type Failure, failure } from './failure.ts'
 import { type Head, type HeadParts, headKey, headValue, readHead, showsShared, sourcesOf } from './head.ts'
 import type { Call } from './measure.ts'
+import { owners } from './owner.ts'
 import { type Plan, planNext, WHOLE } from './plan.ts'
 import { Prefix } from './prefix.ts'
 import type { Secret } from './secret.ts'
@@ -78,6 +79,8 @@ export class Lane {
   #isListed = false
   /** What features show in the head that was read last. */
   #read: { readonly head: string; readonly parts: HeadParts | undefined } | undefined
+  /** Of what is made of the blocks since the log was read. */
+  #owner = {}
 
   constructor(parts: LaneParts) {
     this.#parts = parts
@@ -90,6 +93,7 @@ export class Lane {
       if (isReloaded) {
         this.#read = undefined
         this.#isListed = false
+        this.#owner = {}
       }
       await this.secret.refresh(reads, isReloaded)
       await this.cover?.refresh(reads, view, isReloaded)
@@ -314,6 +318,7 @@ export class Lane {
 
   async #finish(made: Omit<Made, 'slice'>): Promise<Built> {
     const context = await contextOf(this, { ...made, slice: this.view })
+    owners.set(context.blocks, this.#owner)
     const { seq, ordinal, rebased } = this.view.head
     this.#laws?.check(context, ordinal, rebased)
     const hash = made.call.tail.length > 0 ? hashOf(this, made) : context.hash

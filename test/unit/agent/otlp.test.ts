@@ -96,6 +96,23 @@ describe('records of calls, for OpenTelemetry', () => {
     expect(() => toOtlp([], options)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' }))
   })
 
+  it.each([
+    { start: Number.NaN },
+    { end: -1 },
+    { end: Infinity },
+    { step: Number.NaN },
+    { usage: { predicted: { input: Number.NaN, cached: 0 } } },
+    { usage: { reported: { cached: Number.NaN, uncached: 1, output: 1 } } },
+    { usage: { reported: { cached: 1, uncached: -1, output: 1 } } },
+    { usage: { reported: { cached: 1, uncached: 1, output: Infinity } } },
+  ])('are refused where a number is none: %j', (wrong) => {
+    expect(() => toOtlp([lookup, { ...model, ...wrong } as CallRecord])).toThrow(
+      expect.objectContaining({
+        ...{ code: 'ERR_INVALID_ARGUMENT', argument: expect.stringMatching(/^records\[1\]\./) },
+      }),
+    )
+  })
+
   it('of a run are one trace, each tool below the model call that asked for it, and hold nothing that was said', async () => {
     const records: CallRecord[] = []
     const session = fullMemory({ store: mapStore(), budget: 8_000 }).session({

@@ -3,6 +3,7 @@ import {
   mapStoredMessagesToChatMessages,
   type StoredMessage,
 } from '@langchain/core/messages'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { toUIMessages } from '../../../src/bridges/ai-sdk/index.ts'
 import { PlimsollChatHistory } from '../../../src/bridges/langchain/index.ts'
@@ -16,8 +17,60 @@ import { fullMemory } from '../../contract/full-memory.ts'
 import { chatGPT } from '../support/chatgpt.ts'
 import { claude } from '../support/claude.ts'
 import { jsonl, plimsoll } from '../support/command.ts'
+import { runs } from '../support/runs.ts'
 
 const ADA = { userId: 'ada' }
+
+const word = fc.constantFrom('', 'x', 'y', 'x-2', '__proto__', 'constructor', '\ud83d', 'T'.repeat(300), '\0')
+const role = fc.constantFrom('user', 'human', 'assistant', 'ai', 'tool', 'system', 'boss', 5, null)
+const id = fc.constantFrom<unknown>('a', 'b', 'c', 5, null, undefined, `import/${'0'.repeat(64)}`)
+const anything = fc.oneof(
+  { weight: 3, arbitrary: fc.constant('Hi.') },
+  fc.json({ maxDepth: 3 }).map((text): unknown => JSON.parse(text)),
+  fc.constantFrom<unknown>('\ud83d half', null, [{ type: 'text', text: 'Hi.' }], [null], { length: 3 }),
+)
+const time = fc.constantFrom<unknown>(1e300, -1e15, 0, '2026-10-01', 'never', null)
+const hostileMessages = fc.array(
+  fc.oneof(
+    fc.record({ role, content: anything, id, createdAt: time }, { requiredKeys: ['role', 'content'] }),
+    fc.record({ type: role, data: fc.record({ content: anything, id, tool_calls: anything }) }),
+    fc.record({ role, id, parts: fc.array(fc.record({ type: word, text: anything })) }),
+    anything,
+  ),
+  { maxLength: 5 },
+)
+const claudeMessages = fc.array(
+  fc.record({
+    ...{ uuid: id, sender: role, text: anything, content: anything, created_at: time },
+    parent_message_uuid: id,
+  }),
+  { maxLength: 5 },
+)
+const nodes = fc.dictionary(
+  fc.constantFrom('a', 'b', 'c', 'd'),
+  fc.record({
+    parent: id,
+    children: fc.array(id),
+    message: fc.record({
+      ...{ id, author: fc.record({ role }), recipient: word, create_time: time },
+      content: fc.record({ parts: fc.array(anything, { maxLength: 2 }) }),
+    }),
+  }),
+)
+const hostileConversation = fc.oneof(
+  fc.record({ id: word, title: word, messages: hostileMessages }, { requiredKeys: ['messages'] }),
+  fc.record({ uuid: word, name: word, chat_messages: claudeMessages, current_leaf_message_uuid: id }),
+  fc.record({ conversation_id: word, mapping: nodes, current_node: id }),
+  anything,
+)
+/** Files that nobody wrote with care. */
+const hostileFiles = fc.oneof(
+  hostileMessages,
+  hostileConversation,
+  fc.array(hostileConversation, { maxLength: 4 }),
+  fc.record({ conversations: fc.array(hostileConversation, { maxLength: 4 }) }),
+  fc.record({ conversations: fc.dictionary(word, hostileConversation) }),
+)
 
 /** What a memory holds after it imported what the command gave, twice. */
 async function imported(out: string): Promise<{ readonly [sessionId: string]: readonly Message[] }> {
@@ -376,6 +429,98 @@ describe('plimsoll import', () => {
     expect((await imported(out)).x?.length).toBe(1)
     for (const text of ['{"a":1}', 'oops', '"text"', '{"conversations":[{}]}'])
       expect(await plimsoll(['import', 'x.json'], { 'x.json': text })).toMatchObject({ status: 1, out: '' })
+  })
+
+  test('imports the conversations that have messages, and names those that have none', async () => {
+    const messages = [{ role: 'user', content: 'Hi.' }]
+    const conversations = [
+      { id: 'good', messages },
+      { id: 'none', messages: 5 },
+      null,
+      { id: 'empty', messages: [] },
+    ]
+    const files = { 'x.json': JSON.stringify({ conversations }) }
+    const { status, out, err } = await plimsoll(['import', 'x.json'], files)
+    expect(status).toBe(1)
+    expect(err).toBe(`plimsoll: x.json: conversation "none" has no "messages"
+plimsoll: x.json: conversation "x-3" has no "messages"
+plimsoll: 1 messages of 1 sessions, empty sessions 1, 2 left out
+`)
+    expect(Object.keys(await imported(out))).toEqual(['good'])
+    expect(await plimsoll(['import', 'x.json', '--dry-run'], files)).toMatchObject({
+      status: 1,
+      out: '"good" "": user 1\n"empty" "": empty\n',
+    })
+    const nothing = await plimsoll(['import', 'x.json'], { 'x.json': '{"conversations":[]}' })
+    expect(nothing).toMatchObject({ status: 0, err: 'plimsoll: 0 messages of 0 sessions, 0 left out\n' })
+    for (const value of [{ conversations: [null] }, { a: 1 }]) {
+      const none = await plimsoll(['import', 'x.json'], { 'x.json': JSON.stringify(value) })
+      expect(none).toMatchObject({
+        status: 1,
+        out: '',
+        err: expect.stringMatching(/^plimsoll: x\.json: import: /),
+      })
+    }
+  })
+
+  test('takes names and ids that it would give itself', async () => {
+    const hi = { role: 'user', content: 'Hi.' }
+    const first = await plimsoll(['import', 'x.json'], { 'x.json': JSON.stringify([hi, hi]) })
+    const [, made = ''] = [...first.out.matchAll(/"id":"([^"]+)"/g)].map(([, id]) => id)
+    const { out } = await plimsoll(['import', 'x.json'], {
+      'x.json': JSON.stringify([{ role: 'user', id: made, parts: [{ type: 'text', text: 'Hi.' }] }, hi]),
+    })
+    expect((await imported(out)).x?.length).toBe(2)
+    const conversations = [{ id: 'x-2', messages: [hi] }, { messages: [hi] }]
+    const named = await plimsoll(['import', 'x.json'], { 'x.json': JSON.stringify({ conversations }) })
+    expect(Object.keys(await imported(named.out))).toEqual(['x-2', 'x-2-2'])
+  })
+
+  test('loses no message of Claude’s that follows itself', async () => {
+    const said = (uuid: string, parent: string) => ({
+      ...{ uuid, sender: 'human', text: `Say ${uuid}.`, parent_message_uuid: parent },
+    })
+    const chat_messages = [said('a', 'b'), said('b', 'a'), said('x', 'x'), said('z', 'none')]
+    const files = { 'x.json': JSON.stringify({ chat_messages }) }
+    const { status, out, err } = await plimsoll(['import', 'x.json'], files)
+    expect([status, err]).toEqual([0, 'plimsoll: 4 messages of 1 sessions, older versions 2, 0 left out\n'])
+    const order = [...out.matchAll(/Say (.)\./g)].map(([, id]) => id)
+    expect(order).toEqual(['a', 'b', 'x', 'z'])
+    expect((await imported(out)).x?.map(textOf)).toEqual(['Say z.'])
+  })
+
+  test('writes what can be imported, whatever the file holds, and a dry run says the same', async () => {
+    await fc.assert(
+      fc.asyncProperty(hostileFiles, async (value) => {
+        const files = { 'x.json': JSON.stringify(value) }
+        const { status, out, err } = await plimsoll(['import', 'x.json', '--from', 'json'], files)
+        const dry = await plimsoll(['import', 'x.json', '--from', 'json', '--dry-run'], files)
+        expect(dry.status).toBe(status)
+        if (out === '') return
+        expect(dry.err).toBe(err.replace(/\n$/, '; a dry run: nothing was written\n'))
+        const memory = fullMemory({ store: mapStore(), budget: 4_000 })
+        const { skipped, conflicts, messages } = await importInto(memory, ADA, [out])
+        expect([skipped.count, conflicts.count]).toEqual([0, 0])
+        expect(err).toContain(`plimsoll: ${messages.written} messages of `)
+      }),
+      runs(200),
+    )
+  })
+
+  test('names of an export what is there already, and what it refuses', async () => {
+    const { out } = await plimsoll(['import', '-'], { '-': jsonl({ role: 'user', content: 'Hi.' }) })
+    const lines = out.trimEnd().split('\n')
+    const other = lines.slice(2, -1).map((line) => line.replace('Hi.', 'Ho.'))
+    const doubled = [
+      ...lines.slice(0, -1),
+      ...other,
+      JSON.stringify({ type: 'end', lines: lines.length + 1 }),
+    ]
+    const read = await plimsoll(['import', '-'], { '-': doubled.join('\n') })
+    expect(read).toMatchObject({
+      status: 1,
+      err: 'plimsoll: standard input: log of session "input": another one is there\n',
+    })
   })
 
   test('writes to a file, but never over its input', async () => {

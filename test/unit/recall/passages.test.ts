@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Finding, Found } from '../../../src/features/recall/find.ts'
 import { passagesOf } from '../../../src/features/recall/passages.ts'
+import type { Ranked } from '../../../src/features/recall/rank.ts'
 import { showPassages } from '../../../src/features/recall/show-passages.ts'
 import { createMemory, facts, mapStore, readSource, recall } from '../../../src/index.ts'
 import { runs } from '../support/runs.ts'
@@ -90,19 +91,52 @@ const foundOf = (text: string, ordinal: number, more: Partial<Found> = {}): Foun
   ordinal,
   score: 1,
   passages: passagesOf(text).map(() => 1),
+  isOther: false,
   ...more,
 })
 
-const findingOf = (all: readonly Found[]): Finding => ({
-  ranked: all.map(({ id, score, passages }) => ({ index: 0, id, score, passages })),
-  read: async (some) => some.map(({ id }) => all.find((one) => one.id === id)),
-})
+const findingOf = (all: readonly Found[]): Finding => {
+  const ranked = all.map(({ id, score, passages }): Ranked => ({ index: 0, id, score, passages }))
+  return {
+    ranked,
+    read: async (some) => some.map((one) => all[ranked.indexOf(one)]),
+    others: { searched: 0, missing: 0 },
+  }
+}
 
 const count = (text: string): number => text.length
 const shown = async (all: readonly Found[], size = 10_000): Promise<string> =>
   (await showPassages(findingOf(all), { size, count })).text
 
 describe('what shows of passages', () => {
+  it('of other sessions stand under their day, session by session, without numbers', async () => {
+    const day = Date.UTC(2026, 4, 1)
+    const other = (sessionId: string, ordinal: number, text: string, passages: readonly number[] = [1]) =>
+      foundOf(text, ordinal, { id: 'm', sessionId, isOther: true, createdAt: day, passages })
+    const long = ['One', 'Two', 'Three'].map((word) => `- ${`${word} is long. `.repeat(20)}`).join('\n')
+    const text = await shown([
+      other('two', 1, 'In the second.'),
+      other('one', 2, 'In the first.'),
+      other('one', 3, long, [0, 1, 0]),
+      foundOf(long.replaceAll('Two', 'Four'), 4, {
+        id: 'm',
+        sessionId: 'trip',
+        createdAt: day,
+        passages: [0, 1, 0],
+      }),
+    ])
+    expect(text.replaceAll(/(Two|Four)( is long\.)(?: \1\2)+/g, '$1.')).toBe(
+      [
+        '2026-05-01',
+        '- #4 user [user]: … - Four. …',
+        '2026-05-01, in another session',
+        '- user [user]: In the first.',
+        '- user [user]: … - Two. …',
+        '- user [user]: In the second.',
+      ].join('\n'),
+    )
+  })
+
   it('never takes more than its room, by any counter, and counts what it leaves out', async () => {
     const one = fc.record({
       text: texts,

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { fuse } from '../../../src/features/recall/fuse.ts'
 import type { Ranked } from '../../../src/features/recall/rank.ts'
 import { RecallIndex } from '../../../src/features/recall/recall-index.ts'
@@ -368,6 +368,200 @@ describe('an embedder that fails', () => {
     await filled(session)
     expect((await found(session, 'hound'))[0]).toBe('wanted')
     expect(told).toHaveLength(1)
+  })
+
+  it('since its vectors of one call have several lengths is told, and none of them is kept', async () => {
+    const store = mapStore()
+    const told: unknown[] = []
+    const mixed = openSession(
+      store,
+      {
+        id: 'm',
+        embed: async (texts) => texts.map((text, at) => (at % 2 ? [...vectorOf(text), 1] : vectorOf(text))),
+      },
+      { onFailure: (error) => told.push(error) },
+    )
+    await filled(mixed)
+    expect((await found(mixed, 'hound'))[0]).toBe('wanted')
+    expect(told).toHaveLength(1)
+    expect(await stored(store)).toEqual([])
+    // It gives what it should by now.
+    expect((await found(openSession(store, { ...notingEmbedder(), id: 'm' }), 'puppy'))[0]).toBe('wanted')
+  })
+
+  it('for one message with another length costs the vectors of that message alone', async () => {
+    const store = mapStore()
+    const odd = notingEmbedder()
+    const told: unknown[] = []
+    const open = (embed = odd.embed) =>
+      openSession(store, { id: 'm', embed }, { onFailure: (error) => told.push(error) })
+    await filled(open())
+    await found(open(), 'puppy')
+    const session = open(async (texts, use) =>
+      use === 'query' ? odd.embed(texts, use) : texts.map(() => [1]),
+    )
+    await session.append(user('odd', 'Take an umbrella.'))
+    expect((await found(session, 'puppy'))[0]).toBe('wanted')
+    expect((await found(open(), 'puppy'))[0]).toBe('wanted')
+    expect(await found(open(), 'umbrella')).toContain('odd')
+    expect(told.length).toBeGreaterThanOrEqual(3)
+    expect(String(told[0])).toContain('another model needs another id')
+  })
+
+  it('that takes texts off its list gives no message the vectors of another', async () => {
+    const store = mapStore()
+    const told: unknown[] = []
+    const session = openSession(
+      store,
+      {
+        id: 'm',
+        embed: async (texts) => {
+          const all = texts as string[]
+          if (all.length > 1) all.splice(0, all.length - 1)
+          return all.map(vectorOf)
+        },
+      },
+      { onFailure: (error) => told.push(error) },
+    )
+    await filled(session)
+    expect((await found(session, 'hound'))[0]).toBe('wanted')
+    expect(told).toHaveLength(1)
+    expect(await stored(store)).toEqual([])
+  })
+
+  it('that says it gives more numbers than memory holds is told before they are read', async () => {
+    const told: unknown[] = []
+    const endless = new Proxy({ length: 2 ** 31 } as ArrayLike<number>, {
+      get: (target, key) => {
+        if (key !== 'length') throw new Error('it is read')
+        return target.length
+      },
+    })
+    const session = openSession(
+      mapStore(),
+      { id: 'm', embed: async (texts) => texts.map(() => endless) },
+      { onFailure: (error) => told.push(error) },
+    )
+    await filled(session)
+    expect((await found(session, 'hound'))[0]).toBe('wanted')
+    expect(String(told[0])).toContain('4096')
+  })
+
+  it.each([
+    [
+      'throws at once',
+      () => {
+        throw new TypeError('it is no function')
+      },
+    ],
+    ['is aborted', async () => Promise.reject(new DOMException('aborted', 'AbortError'))],
+    ['rejects with nothing', async () => Promise.reject(undefined)],
+    ['gives nothing', () => undefined],
+    [
+      'gives infinite numbers',
+      async (texts: readonly string[]) => texts.map(() => [Number.POSITIVE_INFINITY]),
+    ],
+    ['gives one vector more', async (texts: readonly string[]) => [...texts, ''].map(vectorOf)],
+    ['gives holes', async (texts: readonly string[]) => new Array(texts.length)],
+    ['gives texts', async (texts: readonly string[]) => texts.map(() => ['1', '2'])],
+  ])('that %s is told, and keeps nothing', async (_, embed) => {
+    const store = mapStore()
+    let told = 0
+    const session = openSession(store, { id: 'm', embed: embed as never }, { onFailure: () => told++ })
+    await filled(session)
+    expect((await found(session, 'hound'))[0]).toBe('wanted')
+    expect(told).toBe(1)
+    expect((await session.context({ recall: 'hound', preview: true })).receipt.failures).toMatchObject([
+      { part: 'recall', code: 'ERR_HOOK' },
+    ])
+    expect(await stored(store)).toEqual([])
+  })
+
+  it('whose report fails as well loses nothing', async () => {
+    const session = openSession(
+      mapStore(),
+      { id: 'm', embed: async () => Promise.reject(new Error('no vectors today')) },
+      {
+        onFailure: () => {
+          throw new Error('nobody listens')
+        },
+      },
+    )
+    await filled(session)
+    expect((await found(session, 'hound'))[0]).toBe('wanted')
+  })
+
+  it('that knows nothing of a text gives zeros, and finds by words', async () => {
+    const store = mapStore()
+    const told: unknown[] = []
+    const session = openSession(
+      store,
+      { id: 'm', embed: async (texts) => texts.map(() => [0, 0, 0]) },
+      { onFailure: (error) => told.push(error) },
+    )
+    await filled(session)
+    expect((await found(session, 'hound'))[0]).toBe('wanted')
+    expect(await found(session, 'puppy')).toEqual([])
+    expect(told).toEqual([])
+    expect(
+      await found(
+        openSession(store, { id: 'm', embed: async (texts) => texts.map(() => [0, 0, 0]) }),
+        'puppy',
+      ),
+    ).toEqual([])
+  })
+
+  it('whose session is erased meanwhile keeps nothing of it', async () => {
+    const store = mapStore()
+    let erasing: Promise<unknown> | undefined
+    const session = openSession(
+      store,
+      notingEmbedder('meanings', async (texts) => {
+        if (!texts.some((text) => text.includes('hound'))) return
+        erasing ??= deleteSession(memoryOf(store, {}), { userId: 'ada' }, 'trip')
+        await erasing
+      }),
+    )
+    await filled(session)
+    await found(session, 'puppy').catch(() => {})
+    expect(erasing).toBeDefined()
+    expect(await stored(store)).toEqual([])
+  })
+
+  it('that answers after its time gives nothing that is kept', async () => {
+    const expiries: (() => void)[] = []
+    const host = {
+      timeout: () => {
+        const controller = new AbortController()
+        expiries.push(() => controller.abort(new Error('too late')))
+        return { signal: controller.signal, clear: () => {} }
+      },
+    }
+    const answers: (() => void)[] = []
+    const embed = vi.fn(
+      (texts: readonly string[]) =>
+        new Promise<readonly (readonly number[])[]>((resolve) =>
+          answers.push(() => resolve(texts.map(vectorOf))),
+        ),
+    )
+    const store = mapStore()
+    await openSession(store).append(user('one', 'A hound.'))
+    const search = vectorSearch({ id: 'm', embed })(host)
+    const index = new RecallIndex()
+    index.add('one', `[0,"user"]\f1\nhound`)
+    const read = { index, seq: 1, dropped: 0, hidden: new Set<string>(), rewoundAt: 0 }
+    const vectors = search.open(store.open(SCOPE))
+    const ranked = [{ index: 0, id: 'one', score: 1, passages: [1] }]
+    const near = search.near('puppy', [{ ...read, vectors }], [], ranked, 0)
+    await vi.waitFor(() => expect(embed).toHaveBeenCalledTimes(2))
+    for (const expire of expiries) expire()
+    const { ranked: all, failure } = await near
+    expect(all.map(({ id }) => id)).toEqual(['one'])
+    expect(String(failure?.error)).toContain('too late')
+    for (const answer of answers) answer()
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(vectors.of('one')).toEqual([])
+    expect(await stored(store)).toEqual([])
   })
 
   it('has ten seconds', async () => {

@@ -62,13 +62,59 @@ it('tells a conversation that grew at its end the same up to there', () => {
   )
 })
 
-it('ends where messages follow themselves', () => {
-  const tree = ['a', 'b', 'c'].map((id, place) => ({
+/** Any parents: messages may follow themselves, none that is there, or those that come later. */
+const tangles = fc.array(fc.nat({ max: 12 }), { minLength: 1, maxLength: 12 }).chain((parents) =>
+  fc.nat({ max: parents.length }).map((newest): readonly Branch[] =>
+    parents.map((parent, place) => ({
+      id: `m${place}`,
+      parent: `m${parent}`,
+      value: place,
+      isNewest: place === newest,
+    })),
+  ),
+)
+
+it('tells each message once where messages follow themselves, and last what shows', () => {
+  fc.assert(
+    fc.property(tangles, (tangle) => {
+      const order = told(tangle)
+      expect(order.map(({ value }) => Number(value)).sort((one, other) => one - other)).toEqual(
+        tangle.map((_, place) => place),
+      )
+      const newest = tangle.find(({ isNewest }) => isNewest)
+      if (newest) expect(standing(order)).toContain(newest.value)
+    }),
+    runs(300),
+  )
+})
+
+it('begins with the first of the messages that follow themselves', () => {
+  const ring = ['a', 'b', 'c'].map((id, place) => ({
     id,
     parent: ['c', 'a', 'b'][place],
     value: id,
     isNewest: id === 'c',
   }))
-  expect(told(tree).map(({ value }) => value)).toEqual(['a', 'b', 'c'])
-  expect(told(tree.map((branch) => ({ ...branch, isNewest: false })))).toEqual([])
+  expect(told(ring).map(({ value }) => value)).toEqual(['a', 'b', 'c'])
+  const other = { id: 'd', parent: undefined, value: 'd', isNewest: true }
+  const unshown = [...ring.map((branch) => ({ ...branch, isNewest: false })), other]
+  expect(told(unshown).map(({ value, depth }) => [value, depth])).toEqual([
+    ['a', 0],
+    ['b', 1],
+    ['c', 2],
+    ['d', 0],
+  ])
+})
+
+it('looks at each message a few times, however long the conversation is', () => {
+  let reads = 0
+  const long = Array.from({ length: 500 }, (_, place) => ({
+    ...{ id: `m${place}`, value: place, isNewest: place === 499 },
+    get parent() {
+      reads++
+      return `m${place - 1}`
+    },
+  }))
+  expect(told(long).length).toBe(500)
+  expect(reads).toBeLessThan(5 * 500)
 })

@@ -99,7 +99,7 @@ describe('a guest who only looks', () => {
     expect(
       await find(
         ada,
-        Array.from({ length: 33 }, (_, index) => `s-${index}`),
+        Array.from({ length: 257 }, (_, index) => `s-${index}`),
       ),
     ).toBe(400)
   })

@@ -27,6 +27,9 @@ async function found(world: World, query: string, sessions: 'all' | readonly str
   return (body as { items: readonly Item[] }).items
 }
 
+/** Rows that a user's object reads to look through three sessions beside the one that asks. */
+const ROWS_OF_FOUR = 23
+
 const idsOf = (items: readonly Item[]): readonly string[] => items.map(({ id }) => id)
 
 const DAY = 86_400_000
@@ -107,7 +110,7 @@ describe('words that a user’s object keeps', () => {
     expect(item?.as_of).toBeLessThan(before + 1.2 * DAY)
     expect(others).toEqual([])
     expect(scope.mock.calls.map(([{ sessionId }, { method }]) => [sessionId, method])).toEqual([
-      ['s3', 'entries'],
+      ['s3', 'messages'],
     ])
     expect(calls).not.toHaveBeenCalled()
     expect(idsOf(await found(world, 'zebra', ['s1', 's4'])).toSorted()).toEqual(['m-s1', 'm-s4'])
@@ -143,15 +146,20 @@ describe('words that a user’s object keeps', () => {
     expect(idsOf(await found(world, 'number149'))).toContain('n149')
   })
 
-  it('are of a message once they are gathered; a session without any is read itself', async () => {
+  it('are asked for of a session that never sent any, which else is read itself', async () => {
     const world = new World()
     await world.create('trip')
     await world.append('trip', said('m1', 'A zebra is here.'))
-    expect(await found(world, 'zebra')).toMatchObject([{ id: 'm1' }])
-    expect((await found(world, 'zebra'))[0]?.as_of).toBeUndefined()
+    const asked = vi.spyOn(SessionObject.prototype, 'words').mockRejectedValueOnce(new Error('out of order'))
+    const [itself] = await found(world, 'zebra')
+    expect([itself?.id, itself?.as_of]).toEqual(['m1', undefined])
+    expect((await found(world, 'zebra'))[0]?.as_of).toBeGreaterThan(0)
     await later(world, 'trip')
+    // It did not ask its user's object since, which so takes it for unused.
     await world.append('trip', said('m2', 'Another zebra came.'))
+    asked.mockClear()
     expect(idsOf(await found(world, 'zebra'))).toEqual(['m1'])
+    expect(asked).not.toHaveBeenCalled()
     await later(world, 'trip')
     expect(idsOf(await found(world, 'zebra')).toSorted()).toEqual(['m1', 'm2'])
   })
@@ -200,6 +208,11 @@ describe('words that a user’s object keeps', () => {
     expect(await found(world, 'pelican')).toEqual([])
     expect((await found(world, 'pelican'))[0]).toMatchObject({ id: 'n0' })
     expect(asked).toHaveBeenCalledTimes(2)
+    // Nor is one waited for that does not come to answer.
+    await world.context('trip', { messages: [said('n1', 'The heron knows.')] })
+    asked.mockImplementationOnce(() => new Promise(() => {}))
+    expect(idsOf(await found(world, 'heron'))).not.toContain('n1')
+    expect(idsOf(await found(world, 'heron'))).toContain('n1')
   })
 
   it('come sooner where nobody would ask for them', async () => {
@@ -264,9 +277,25 @@ describe('words that a user’s object keeps', () => {
     await world.call('DELETE', '/v1/sessions/s1')
     expect(await holds(world, 's1')).toBe(false)
     expect(await words(world)).not.toContain('s1')
+    // Of a session that is gone something may be forgotten late.
+    await runInDurableObject(userObject(world.user), (object) =>
+      (object as UserObject).dropWords(world.user, { sessionId: 'gone', seq: 7 }),
+    )
+    expect(await words(world)).toContain('gone')
     await world.call('DELETE', '/v1/me')
     expect(await holds(world, 'zebra')).toBe(false)
     expect(await words(world)).not.toContain('s0')
+    expect(await words(world)).not.toContain('gone')
+  })
+
+  it('are not taken of a session that is not the user’s', async () => {
+    const world = await told(1)
+    const block = { sessionId: 'gone', kind: '4/', rewoundAt: 0, from: 0, to: 1, seq: 1, at: 1 }
+    const taken = await runInDurableObject(userObject(world.user), (object) =>
+      (object as UserObject).keepWords(world.user, { ...block, bytes: Uint8Array.of(1) }),
+    )
+    expect(taken).toBe(false)
+    expect(await words(world)).not.toContain('gone')
   })
 
   it('go to whoever takes a session over', async () => {
@@ -297,6 +326,195 @@ describe('words that a user’s object keeps', () => {
       sql.exec(`SELECT kind FROM plimsoll_edge_work WHERE kind LIKE '%words'`).toArray(),
     )
     expect(owed).toEqual([])
+  })
+})
+
+/** What a context of a session recalls across sessions: its tail, and the account of it. */
+async function recalled(
+  world: World,
+  session: string,
+  query: string,
+  sessions: 'all' | readonly string[] = 'all',
+) {
+  const { blocks, receipt } = await world.context(session, { recall: { query, sessions } })
+  const tail = blocks.flatMap(({ section, parts }) => (section === 'tail' ? parts : []))
+  const text = tail.map((part) => ('text' in part ? part.text : '')).join('\n')
+  const use = receipt.remembered?.find(({ name }) => name === 'recall')
+  return { text, others: use?.others, failures: receipt.failures }
+}
+
+describe('a context that recalls across sessions at the edge', () => {
+  it('asks its user’s object once, and only the sessions of what was found', async () => {
+    const world = await told(6)
+    for (let at = 0; at < 6; at++) await evictDurableObject(world.stub(`s${at}`))
+    const scope = vi.spyOn(SessionObject.prototype, 'scope')
+    const calls = vi.spyOn(SessionObject.prototype, 'call')
+    const ranks = vi.spyOn(UserObject.prototype, 'rankWords')
+    const before = Date.now()
+    const { text, others, failures } = await recalled(world, 's0', 's3')
+    expect(text).toContain('1970-01-01, in another session\n- user [user]: A zebra is in s3 town.')
+    expect(scope.mock.calls.map(([{ sessionId }, { method }]) => [sessionId, method])).toEqual([
+      ['s3', 'messages'],
+    ])
+    expect(calls.mock.calls.map(([{ sessionId }]) => sessionId)).toEqual(['s0'])
+    expect(ranks).toHaveBeenCalledTimes(1)
+    expect(others).toMatchObject({ searched: 5, missing: 0 })
+    expect(others?.asOf).toBeGreaterThan(0)
+    expect(others?.asOf).toBeLessThan(before + 1.2 * DAY)
+    expect(failures).toEqual([])
+    const named = await recalled(world, 's0', 'zebra', ['s2', 's4'])
+    expect(named.text.match(/in (s\d) town/g)?.toSorted()).toEqual(['in s2 town', 'in s4 town'])
+    // Nobody is asked where the others are not.
+    ranks.mockClear()
+    await world.context('s0', { recall: 'zebra' })
+    expect(ranks).not.toHaveBeenCalled()
+  })
+
+  it('reads each session once for all that was found there', async () => {
+    const world = await told(2)
+    await world.append(
+      's1',
+      ...Array.from({ length: 12 }, (_, at) => said(`n${at}`, `Zebra number ${at} came.`)),
+    )
+    await later(world, 's1')
+    const scope = vi.spyOn(SessionObject.prototype, 'scope')
+    const { text } = await recalled(world, 's0', 'zebra')
+    expect(text.match(/Zebra number/g)).toHaveLength(12)
+    expect(scope).toHaveBeenCalledTimes(1)
+  })
+
+  it('shows nothing of what was forgotten, erased or rewound, and counts what it lacks', async () => {
+    const world = await told(4)
+    for (const session of ['s1', 's2', 's3'])
+      await world.append(session, said(`secret-${session}`, `The pelican of ${session} knows.`))
+    await later(world, 's1', 's2', 's3')
+    const before = await recalled(world, 's0', 'pelican')
+    expect(before.text.match(/pelican of s\d/g)).toHaveLength(3)
+    await world.call('DELETE', '/v1/sessions/s1/messages/secret-s1')
+    await world.call('DELETE', '/v1/sessions/s2')
+    // Its words are sent with the next batch.
+    await world.call('POST', '/v1/sessions/s3/rewind', { message: 'm-s3' })
+    const after = await recalled(world, 's0', 'pelican')
+    expect(after.text).not.toContain('pelican')
+    // Of that in which something was forgotten what is left is asked for.
+    expect(after.others).toMatchObject({ searched: 2, missing: 0 })
+    expect((await recalled(world, 's0', 'pelican', ['s2'])).others).toEqual({ searched: 0, missing: 1 })
+    expect(after.failures).toEqual([])
+    await world.call('POST', '/v1/sessions/s3/rewind', { undo: true })
+    expect((await recalled(world, 's0', 'pelican')).text).toContain('pelican of s3')
+  })
+
+  it('shows nothing that is forgotten, or erased, between its finding and its reading', async () => {
+    const world = await told(4)
+    const { rankWords } = UserObject.prototype
+    const between = (path: string) =>
+      vi.spyOn(UserObject.prototype, 'rankWords').mockImplementationOnce(async function (
+        this: UserObject,
+        ...ask
+      ) {
+        const found = await rankWords.apply(this, ask)
+        await world.call('DELETE', path)
+        return found
+      })
+    for (const path of ['/v1/sessions/s1/messages/m-s1', '/v1/sessions/s2']) {
+      between(path)
+      const { text, others, failures } = await recalled(world, 's0', 'zebra')
+      expect(others?.searched).toBeGreaterThan(0)
+      expect(text).not.toContain(`in ${path.split('/')[3]} town`)
+      expect(failures).toEqual([])
+    }
+  })
+
+  it('shows what is here where the user’s object fails, or one of the sessions, and says so', async () => {
+    const world = await told(3)
+    const rank = vi.spyOn(UserObject.prototype, 'rankWords').mockRejectedValue(new Error('out of order'))
+    const alone = await recalled(world, 's0', 'zebra')
+    expect(alone.failures).toMatchObject([{ part: 'recall' }])
+    expect(alone.others).toBeUndefined()
+    rank.mockRestore()
+    const { scope } = SessionObject.prototype
+    vi.spyOn(SessionObject.prototype, 'scope').mockImplementation(function (this: SessionObject, home, call) {
+      if (home.sessionId === 's1' && call.method === 'messages') throw new Error('out of order')
+      return scope.call(this, home, call)
+    })
+    const some = await recalled(world, 's0', 'zebra')
+    expect(some.text).toContain('in s2 town')
+    expect(some.text).not.toContain('in s1 town')
+    expect(some.failures).toMatchObject([{ part: 'recall' }])
+  })
+
+  it('finds nothing of another user’s sessions, whatever it names', async () => {
+    const world = await told(1)
+    const stranger = await told(2)
+    const { text, others } = await recalled(world, 's0', 'zebra', ['s1'])
+    expect(text).not.toContain('s1')
+    expect(others).toEqual({ searched: 0, missing: 1 })
+    expect((await recalled(stranger, 's0', 'zebra', ['s1'])).text).toContain('s1')
+  })
+
+  it('reads a row for each session, one for each block, and those of the list', async () => {
+    const world = await told(4)
+    const reads = async (): Promise<number> => {
+      let read = 0
+      await runInDurableObject(userObject(world.user), async (object, { storage }) => {
+        const prototype = Object.getPrototypeOf(storage.sql) as SqlStorage
+        const { exec } = prototype
+        const cursors: { readonly rowsRead: number }[] = []
+        prototype.exec = function (this: SqlStorage, query, ...bindings) {
+          const cursor = exec.call(this, query, ...bindings)
+          if (this === storage.sql) cursors.push(cursor)
+          return cursor as never
+        }
+        const corpus = { passages: 1, messages: 1, length: 3, holding: new Map(), speakers: [] }
+        const ask = { query: 'zebra', sessions: 'all' as const, by: 's0', corpus, most: 200 }
+        const { found } = await (object as UserObject).rankWords(world.user, ask)
+        prototype.exec = exec
+        expect(found).toHaveLength(3)
+        read = cursors.reduce((sum, { rowsRead }) => sum + rowsRead, 0)
+      })
+      return read
+    }
+    await reads()
+    expect(await reads()).toBeLessThanOrEqual(ROWS_OF_FOUR)
+  })
+
+  it('has no words of encrypted sessions, and says how many it lacks', async () => {
+    const secret = 'a secret that is long enough for tests'
+    await changeSessions((settings) => ({ ...settings, encryption: { secret } }))
+    await changeUsers((settings) => ({ ...settings, encryption: { secret } }))
+    const world = await told(2)
+    await evictDurableObject(userObject(world.user))
+    const { text, others, failures } = await recalled(world, 's0', 'zebra')
+    expect(text).not.toContain('s1')
+    expect(others).toEqual({ searched: 0, missing: 1 })
+    expect(failures).toEqual([])
+  })
+
+  it('keeps no words where the user’s object alone encrypts', async () => {
+    const secret = 'a secret that is long enough for tests'
+    await changeUsers((settings) => ({ ...settings, encryption: { secret } }))
+    expect(await words(await told(1))).toBe('undefinedundefined')
+  })
+
+  it('says that the user’s object has no recall in use', async () => {
+    await changeUsers(({ memory, ...settings }) => ({
+      ...settings,
+      memory: { ...memory, use: (memory.use ?? []).filter(({ name }) => name !== 'recall') },
+    }))
+    const { text, failures } = await recalled(await told(2), 's0', 'zebra')
+    expect(text).not.toContain('s1')
+    expect(failures).toMatchObject([{ part: 'recall', code: 'ERR_NOT_CONFIGURED' }])
+  })
+
+  it('costs a guest as many reads as sessions are looked through', async () => {
+    await changeUsers((settings) => ({ ...settings, guestBudgets: { guestReadsPerMinute: 40 } }))
+    const guest = await World.guest()
+    await guest.create('trip')
+    await guest.append('trip', said('m1', 'A zebra is here.'))
+    expect((await recalled(guest, 'trip', 'zebra')).failures).toEqual([])
+    expect((await recalled(guest, 'trip', 'zebra')).failures).toMatchObject([
+      { part: 'recall', code: 'ERR_RATE_LIMIT' },
+    ])
   })
 })
 
@@ -334,6 +552,19 @@ describe('the table of words', () => {
     expect(got.put).toEqual([true, true, true, true, true, false, false, false])
     expect(got.state).toEqual({ kind: '4/', size: 110, rewoundAt: 0, at: 3_000 })
     expect(got.of).toEqual({ kind: '4/', asOf: 3_000, blocks: [Uint8Array.of(1, 2, 3), long] })
+  })
+
+  it('drops blocks that were read before it, whatever came after, and remembers that', async () => {
+    const got = await inTable((table) => {
+      table.put(block({ seq: 10 }))
+      table.put(block({ from: 64, to: 70, seq: 14 }))
+      table.drop({ sessionId: 'trip', seq: 12 })
+      const dropped = table.of('trip') === undefined
+      const again = table.put(block({ seq: 13 }))
+      const late = table.put(block({ seq: 11 }))
+      return { dropped, again, late }
+    })
+    expect(got).toEqual({ dropped: true, again: true, late: false })
   })
 
   it('drops what was read before something was forgotten, and takes none of it later', async () => {

@@ -185,6 +185,8 @@ describe('what is refused', () => {
     ['a tail that is no text', { tail: '\ud800' }],
     ['a section without a name', { tail: [{ name: 'a b', text: 'x' }] }],
     ['a query that is no text', { recall: '\ud800' }],
+    ['recall across sessions that are none', { recall: { query: 'Turin', sessions: ['..'] } }],
+    ['recall across no sessions', { recall: { query: 'Turin' } }],
     ['tools of one name', { tools: ['a', 'a'].map((name) => ({ name, input_schema: {} })) }],
     ['a window of nothing', { limits: { window: { max: { rounds: 0 } } } }],
     [

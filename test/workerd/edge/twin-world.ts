@@ -282,6 +282,10 @@ export class HttpWorld {
           await this.#ask('POST', '/v1/me/recall', { query, sessions: 'all' }),
           await this.#ask('GET', `${at}/start?query=${query}`),
           await this.#ask('POST', `${at}/context`, { recall: query, on_pending: 'abandon' }),
+          await this.#ask('POST', `${at}/context`, {
+            recall: { query, sessions: 'all' },
+            on_pending: 'abandon',
+          }),
         ]
       }
       case 'title':
