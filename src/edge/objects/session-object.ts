@@ -197,8 +197,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     host: webHost,
     handlers: {
       [COMPACT]: compactionHandler(() => this.#life.living?.session()),
-      // It is done with each alarm.
       [CHATS]: async () => {
+        this.#turns.runDueWork()
         const due = this.#turns.isLive ? undefined : this.#turns.nextWorkAt()
         return due && together(due)
       },
@@ -294,13 +294,18 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   override alarm(): Promise<void> {
     return this.#failures.alarm(async () => {
       this.#beat()
-      this.#turns.runDueWork()
       await this.#work.run()
-      const due = this.#turns.nextWorkAt()
-      if (due === undefined) return
-      // A run that goes on needs no row for it; one that was lost is removed later.
-      await (this.#turns.isLive ? this.#work.wake(due) : this.#work.schedule(CHATS, together(due)))
+      await this.#lookAtRuns().catch((error) => this.#failures.failed('queue', error, { kind: CHATS }))
     })
+  }
+
+  /** Finds a run that was lost, and looks again while one goes on. */
+  async #lookAtRuns(): Promise<void> {
+    this.#turns.runDueWork()
+    const due = this.#turns.nextWorkAt()
+    if (due === undefined) return
+    // One that goes on needs no row for it; what is left of one that was lost is removed later.
+    await (this.#turns.isLive ? this.#work.wake(due) : this.#work.schedule(CHATS, together(due)))
   }
 
   /**

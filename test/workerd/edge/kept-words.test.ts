@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { SessionObject } from '../../../src/edge/objects/session-object.ts'
 import { UserObject } from '../../../src/edge/objects/user-object.ts'
 import { type WordsBlock, WordsTable } from '../../../src/edge/rows/words-table.ts'
+import { Turns } from '../../../src/edge/turn/turns.ts'
 import { webHost } from '../../../src/platform/web.ts'
 import { Caller, newUser, tokenOf } from './caller.ts'
 import { changeSessions, changeUsers } from './changed-settings.ts'
@@ -162,6 +163,19 @@ describe('words that a user’s object keeps', () => {
     expect(asked).not.toHaveBeenCalled()
     await later(world, 'trip')
     expect(idsOf(await found(world, 'zebra')).toSorted()).toEqual(['m1', 'm2'])
+  })
+
+  it('are sent though what is kept of runs cannot be read', async () => {
+    const world = await told(1)
+    await world.append('s0', said('late', 'The pelican knows.'))
+    const failing = vi.spyOn(Turns.prototype, 'nextWorkAt').mockImplementation(() => {
+      throw new Error('out of order')
+    })
+    const logged = vi.spyOn(console, 'error').mockReturnValue(undefined)
+    await later(world, 's0')
+    expect(failing).toHaveBeenCalled()
+    expect(await holds(world, 'pelican')).toBe(true)
+    expect(logged.mock.calls.join()).toContain('chats')
   })
 
   it('are sent once for what is said meanwhile, in two requests', async () => {
