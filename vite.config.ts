@@ -3,12 +3,14 @@ import { playwright } from '@vitest/browser-playwright'
 import { defineConfig } from 'vitest/config'
 import { findChromium, flags } from './test/chromium.ts'
 import { edgeVariables, encryptedEdgeVariables } from './test/edge-variables.ts'
+import { keepFilesInMemory } from './test/in-memory.ts'
 import { optimized, source } from './test/source.ts'
 
+keepFilesInMemory()
 const executablePath = findChromium()
 
-/** What a push runs of the random cases: the same quarter each time. */
-const PUSH = 0.25
+/** What a push runs of the random cases: the same tenth each time. */
+const PUSH = 0.1
 
 /**
  * `FAST_CHECK_RUNS=1` runs all random cases, with a new seed; `FAST_CHECK_SEED` says which.
@@ -33,10 +35,10 @@ function patient(testTimeout: number, histories = 0) {
   return {
     provide: { fastCheckRuns, fastCheckSeed, histories: Number(ORACLE ?? histories), worlds: Number(TWINS) },
     testTimeout: testTimeout * Math.max(1, fastCheckRuns),
-    hookTimeout: 60_000,
+    hookTimeout: 120_000,
     // By itself Vitest leaves a core idle, which is half of a machine of two.
     maxWorkers: '100%',
-    expect: { poll: { timeout: 10_000 } },
+    expect: { poll: { timeout: testTimeout / 2 } },
     setupFiles: ['test/everywhere/patience.ts'],
   }
 }
@@ -65,7 +67,7 @@ const browser = {
   test: {
     name: 'browser',
     include: ['test/browser/**/*.test.ts'],
-    ...patient(20_000, 1),
+    ...patient(60_000, 1),
     browser: {
       enabled: true,
       headless: true,
@@ -91,7 +93,7 @@ const workerd = {
   test: {
     name: 'workerd',
     include: ['test/workerd/**/*.test.ts'],
-    ...patient(20_000, 1),
+    ...patient(60_000, 1),
     ...together,
   },
 }
@@ -123,7 +125,7 @@ const encrypted = {
   test: {
     name: 'workerd-encrypted',
     include: ['test/workerd/health.test.ts', ...ENCRYPTED.map((name) => `test/workerd/edge/${name}.test.ts`)],
-    ...patient(20_000),
+    ...patient(60_000),
     ...together,
   },
 }
@@ -133,7 +135,8 @@ const e2e = {
   test: {
     name: 'e2e',
     include: ['test/e2e/**/*.test.ts'],
-    ...patient(30_000),
+    ...patient(90_000),
+    ...together,
   },
 }
 

@@ -6,13 +6,12 @@
 import { loadO200k } from '../src/counters/o200k.ts'
 import { type Measured, measure } from '../test/ai-sdk/measure.ts'
 import { plimsoll, pruning, type Request, replay } from '../test/ai-sdk/replay.ts'
-import { recordedIn } from './ai-sdk/recorded.ts'
+import { MOST_STEPS, recordedIn } from './ai-sdk/recorded.ts'
 import type { BenchOptions, BenchReport } from './bench.ts'
 import { machine, machineLine } from './machine.ts'
 import { type Goal, goalTable, table } from './table.ts'
 
 const BUDGET = 16_000
-const STEPS = 200
 const MOST_COST = 0.4
 
 interface Row extends Measured {
@@ -27,7 +26,7 @@ export async function bench({ quick, data, progress }: BenchOptions): Promise<Be
     return { json: { bench: 'ai-sdk', skipped: 'no --data' }, text }
   }
   const counter = await loadO200k()
-  const recordings = await recordedIn(data, quick ? 40 : STEPS)
+  const recordings = await recordedIn(data, quick)
   const policies = [plimsoll(counter, BUDGET), pruning]
   const rows: Row[] = []
   for (const policy of policies) {
@@ -42,10 +41,10 @@ export async function bench({ quick, data, progress }: BenchOptions): Promise<Be
   }
   const goals = goalsOf(rows)
   const about = machine(['ai'])
-  const report = { bench: 'ai-sdk', machine: about, budgetTokens: BUDGET, steps: STEPS, rows, goals }
+  const report = { bench: 'ai-sdk', machine: about, budgetTokens: BUDGET, steps: MOST_STEPS, rows, goals }
   const text = [
     machineLine(about),
-    `Requests of streamText behind DefaultChatTransport, at most ${STEPS} steps a conversation, ${BUDGET} tokens; cost = 0.1 x repeated + 1.25 x other tokens\n${rowTable(rows)}`,
+    `Requests of streamText behind DefaultChatTransport, at most ${MOST_STEPS} steps a conversation, ${BUDGET} tokens; cost = 0.1 x repeated + 1.25 x other tokens\n${rowTable(rows)}`,
     `Goals\n${goalTable(goals)}`,
   ].join('\n')
   return { json: report, text }

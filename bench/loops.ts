@@ -6,7 +6,7 @@
 import { loadO200k } from '../src/counters/o200k.ts'
 import { type Measured, measure } from '../test/ai-sdk/measure.ts'
 import type { Request } from '../test/ai-sdk/replay.ts'
-import { recordedIn } from './ai-sdk/recorded.ts'
+import { MOST_STEPS, recordedIn } from './ai-sdk/recorded.ts'
 import type { BenchOptions, BenchReport } from './bench.ts'
 import { loops as aiSdk } from './loops/ai-sdk.ts'
 import { loop as langChain } from './loops/langchain.ts'
@@ -15,7 +15,6 @@ import { machine, machineLine } from './machine.ts'
 import { type Goal, goalTable, table } from './table.ts'
 
 const BUDGET = 16_000
-const STEPS = 200
 const MOST_COST = 0.4
 const LOOPS = [openAIAgents, langChain, ...aiSdk]
 
@@ -31,7 +30,7 @@ export async function bench({ quick, data, progress }: BenchOptions): Promise<Be
     return { json: { bench: 'loops', skipped: 'no --data' }, text }
   }
   const counter = await loadO200k()
-  const recordings = await recordedIn(data, quick ? 40 : STEPS)
+  const recordings = await recordedIn(data, quick)
   const rows: Row[] = []
   const goals: Goal[] = []
   for (const loop of LOOPS) {
@@ -51,10 +50,13 @@ export async function bench({ quick, data, progress }: BenchOptions): Promise<Be
   const about = machine(LOOPS.flatMap(({ packages }) => packages))
   const text = [
     machineLine(about),
-    `${recordings.length} conversations, at most ${STEPS} steps each, ${BUDGET} tokens; cost = 0.1 x repeated + 1.25 x other tokens\n${rowTable(rows)}`,
+    `${recordings.length} conversations, at most ${MOST_STEPS} steps each, ${BUDGET} tokens; cost = 0.1 x repeated + 1.25 x other tokens\n${rowTable(rows)}`,
     `Goals\n${goalTable(goals)}`,
   ].join('\n')
-  return { json: { bench: 'loops', machine: about, budgetTokens: BUDGET, steps: STEPS, rows, goals }, text }
+  return {
+    json: { bench: 'loops', machine: about, budgetTokens: BUDGET, steps: MOST_STEPS, rows, goals },
+    text,
+  }
 }
 
 function rowTable(rows: readonly Row[]): string {

@@ -3,17 +3,17 @@
  * ours and others', at three floors, over the recordings in `<data>/transcripts`. The picture is
  * written to `--out`.
  */
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { loadO200k } from '../src/counters/o200k.ts'
 import type { Figures } from '../src/replay/figures.ts'
 import { Line } from '../src/replay/optimum.ts'
 import { newTallies, replay } from '../src/replay/replay.ts'
-import { readConversation } from '../src/replay/transcript.ts'
 import { grouped, percent } from '../src/replay/words.ts'
 import type { Bench } from './bench.ts'
 import { drawRatios } from './optimum/picture.ts'
 import { WINDOWS, type WindowName } from './optimum/windows.ts'
+import { InputError, recordingsIn } from './recordings.ts'
 import { table } from './table.ts'
 
 const BUDGET = 16_000
@@ -34,14 +34,13 @@ export interface Ratio {
 }
 
 export const bench: Bench = async ({ data, out, quick, progress }) => {
-  if (data === undefined) throw new Error('Say where the recordings are: --data DIR')
+  if (data === undefined) throw new InputError('say where the recordings are: --data DIR')
   const counter = await loadO200k()
   const names = Object.keys(WINDOWS) as WindowName[]
   const ratios: Ratio[] = []
   for (const file of FILES) {
-    const text = await readFile(join(data, 'transcripts', `${file}.jsonl`), 'utf8')
-    const lines = text.split('\n').filter((line) => line.trim() !== '')
-    const recorded = (quick ? lines.slice(0, 2) : lines).map((line, at) => readConversation(line, at + 1))
+    const all = await recordingsIn(join(data, 'transcripts'), `${file}.jsonl`)
+    const recorded = (quick ? all.slice(0, 2) : all).map(({ conversation }) => conversation)
     for (const floor of FLOORS) {
       progress(`${file}, floor ${floor}`)
       const settings = { budget: BUDGET, floor, counter, policy: 'plimsoll', tail: 0 } as const

@@ -3,28 +3,24 @@
  * `<data>/transcripts/coding-openai.jsonl`: a picture, written to `--out`, and its table, for
  * docs/benchmarks.md.
  */
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { loadO200k } from '../src/counters/o200k.ts'
 import { Race } from '../src/replay/race.ts'
-import { readConversation } from '../src/replay/transcript.ts'
 import { grouped, percent } from '../src/replay/words.ts'
 import type { Bench } from './bench.ts'
 import { drawPlot } from './picture/plot.ts'
+import { InputError, type Recording, recordingsIn } from './recordings.ts'
 import { table } from './table.ts'
 
 const BUDGET = 16_000
 
 export const bench: Bench = async ({ data, out, progress }) => {
-  if (data === undefined) throw new Error('Say where the recordings are: --data DIR')
-  const lines = (await readFile(join(data, 'transcripts', 'coding-openai.jsonl'), 'utf8')).split('\n')
-  const recorded = lines.flatMap((text, index) =>
-    text.trim() === '' ? [] : [{ conversation: readConversation(text, index + 1), line: index + 1 }],
-  )
-  const [longest] = recorded.sort(
+  if (data === undefined) throw new InputError('say where the recordings are: --data DIR')
+  const recorded = await recordingsIn(join(data, 'transcripts'), 'coding-openai.jsonl')
+  const [longest] = recorded.toSorted(
     (one, other) => other.conversation.messages.length - one.conversation.messages.length,
-  )
-  if (!longest) throw new Error(`No recording in ${data}`)
+  ) as [Recording, ...Recording[]]
   const { id } = longest.conversation
   progress(`${id}, ${longest.conversation.messages.length} messages`)
   const counter = await loadO200k()

@@ -39,12 +39,12 @@ export async function bench(options: BenchOptions): Promise<BenchReport> {
       'recall: skipped; it asks the questions of LoCoMo: pass --data DIR, with turns.jsonl, questions.jsonl and facts.jsonl in it\n'
     return { json: { bench: 'recall', skipped: 'no LoCoMo in --data' }, text }
   }
+  const recordings = transcripts === undefined ? [] : await readTranscripts(transcripts)
   const plan = quick ? QUICK : FULL
   const { messages } = plan.speed
   const { quality, rankings } = measureQuality(locomo, progress)
   const rankingsJson = rankingsText(rankings)
   if (out !== undefined) await writeFile(out, rankingsJson)
-  const recordings = transcripts === undefined ? [] : await readTranscripts(transcripts)
   const knownItems = measureKnownItems(recordings, plan.knownItems, progress)
   const speed = await measureSpeed(data, plan.speed, progress)
   const { stores, overMap } = await measureStores(locomo, rankings, plan.stores, progress)

@@ -2,9 +2,11 @@
  * `npm run bench -- <name> [--json] [--quick] [--data DIR] [--transcripts DIR] [--out FILE]
  * [--against DIR]`
  */
+import { statSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { runAll } from './all.ts'
 import { benches } from './benches.ts'
+import { InputError } from './recordings.ts'
 
 const usage = `Usage: npm run bench -- <name> [--json] [--quick] [--data DIR] [--transcripts DIR] [--out FILE] [--against DIR]
 
@@ -47,6 +49,11 @@ async function main(): Promise<number> {
     ...(values.against !== undefined && { against: values.against }),
     progress: (line: string) => void process.stderr.write(`${line}\n`),
   }
+  for (const option of ['data', 'transcripts', 'against'] as const) {
+    const folder = values[option]
+    if (folder === undefined || statSync(folder, { throwIfNoEntry: false })?.isDirectory()) continue
+    return say(`--${option} ${folder} is not a folder`)
+  }
   if (name === 'all') {
     if (values.json || values.out !== undefined || values.against !== undefined) {
       process.stderr.write('all takes --quick, --data and --transcripts\n')
@@ -55,9 +62,19 @@ async function main(): Promise<number> {
     return (await runAll(options)) ? 0 : 1
   }
   const { bench } = await (benches[name] as (typeof benches)[string]).load()
-  const report = await bench(options)
-  process.stdout.write(values.json ? `${JSON.stringify(report.json, null, 2)}\n` : report.text)
-  return 0
+  try {
+    const report = await bench(options)
+    process.stdout.write(values.json ? `${JSON.stringify(report.json, null, 2)}\n` : report.text)
+    return 0
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error
+    return say(`${name}: ${error.message}`)
+  }
+}
+
+function say(fault: string): number {
+  process.stderr.write(`bench: ${fault}\n`)
+  return 1
 }
 
 function parse() {

@@ -72,13 +72,13 @@ export {
   type InitialCheckpoint,
 } from './features/checkpoint/feature.ts'
 export type { Pin } from './features/compaction/carry.ts'
+export { compaction } from './features/compaction/compaction.ts'
 export type { CompactionOptions } from './features/compaction/compaction-options.ts'
-export {
-  type Compacted,
-  type CompactionShape,
-  type CompactOptions,
-  compaction,
-  type SessionCompaction,
+export type {
+  Compacted,
+  CompactionShape,
+  CompactOptions,
+  SessionCompaction,
 } from './features/compaction/feature.ts'
 export { extractFacts } from './features/extraction/extract-facts.ts'
 export type { Extract } from './features/extraction/extraction.ts'
@@ -97,14 +97,14 @@ export { Filling } from './features/filling.ts'
 export { PLACES } from './features/places.ts'
 export { type ProfileOptions, type ProfileShape, profile } from './features/profile/feature.ts'
 export type { Profile } from './features/profile/profile.ts'
-export {
-  type RecallFeatureOptions,
-  type RecallShape,
-  recall,
-  type SessionRecall,
-  type UserRecall,
+export type {
+  RecallFeatureOptions,
+  RecallShape,
+  SessionRecall,
+  UserRecall,
 } from './features/recall/feature.ts'
 export type { LexicalRecallOptions } from './features/recall/lexical-recall.ts'
+export { recall } from './features/recall/recall.ts'
 export type { RecallPage } from './features/recall/recall-page.ts'
 export { type VectorSearchOptions, type Vectors, vectorSearch } from './features/recall/vector-search.ts'
 export {

@@ -1,28 +1,26 @@
-import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { asText } from '../../src/kernel/count.ts'
 import { textOf } from '../../src/kernel/log/message.ts'
 import type { MessageInput } from '../../src/ports/message.ts'
-import { readConversation } from '../../src/replay/transcript.ts'
 import type { Recorded, Reply } from '../../test/ai-sdk/replay.ts'
+import { recordingsIn } from '../recordings.ts'
 
-/** The first `steps` replies of each conversation in `<data>/transcripts/coding-openai.jsonl`. */
+/** Of a conversation that many replies are played, and of a quick run every third conversation. */
+export const MOST_STEPS = 200
+const QUICK = 3
+
+/**
+ * Conversations in `<data>/transcripts/coding-openai.jsonl`. A quick run plays fewer of them, each
+ * as far as the others: what a request costs depends on how long a conversation is.
+ */
 export async function recordedIn(
   data: string,
-  steps: number,
+  quick: boolean,
 ): Promise<(Recorded & { readonly steps: number })[]> {
-  const folder = join(data, 'transcripts')
-  const files = (await readdir(folder)).filter((name) => name === 'coding-openai.jsonl')
-  const found: (Recorded & { readonly steps: number })[] = []
-  for (const file of files) {
-    const lines = (await readFile(join(folder, file), 'utf8')).split('\n')
-    for (const [index, line] of lines.entries()) {
-      if (line.trim() === '') continue
-      const { id, messages } = readConversation(line, index + 1)
-      found.push(recorded(id, messages, steps))
-    }
-  }
-  return found
+  const all = await recordingsIn(join(data, 'transcripts'), 'coding-openai.jsonl')
+  return all
+    .filter((_, place) => !quick || place % QUICK === 0)
+    .map(({ conversation: { id, messages } }) => recorded(id, messages, MOST_STEPS))
 }
 
 function recorded(

@@ -12,6 +12,8 @@ import { type BrowserContext, chromium } from 'playwright'
 import { findChromium, flags } from '../../test/chromium.ts'
 import { freePort, type Started, start } from '../../test/started.ts'
 import { temporaryFolder } from '../stores/temporary.ts'
+import { MESSAGES } from '../widgets/plan.ts'
+import { answerLong } from './answer.ts'
 import { audit } from './audit.ts'
 import { serveFolders } from './folders.ts'
 import { installErrors } from './install.ts'
@@ -25,7 +27,7 @@ const { values } = parseArgs({
     url: { type: 'string' },
     // In the conversation that is scrolled; 0: none is.
     messages: { type: 'string', default: '100000' },
-    // So long it is scrolled.
+    // So long it is scrolled, and one of 10 000 messages is used while a reply streams.
     seconds: { type: 'string', default: '20' },
   },
 })
@@ -33,6 +35,8 @@ const { values } = parseArgs({
 const executablePath = findChromium()
 if (!executablePath) throw new Error('no Chromium: run `node test/chromium.ts`')
 
+/** To the next paint, in milliseconds: what people take for at once. */
+const MOST_MS = 100
 const root = resolve(import.meta.dirname, '../..')
 const tag = resolve(root, 'dist/tag')
 if (!existsSync(tag)) throw new Error('the tag is not built: npm run build:tag')
@@ -77,6 +81,7 @@ try {
     say(`          by the clock: ${longest(tasks.map(({ ms }) => ms))}`)
     say(`          of the processor: ${longest(tasks.map(({ cpuMs }) => cpuMs))}`)
   }
+  if (Number(values.seconds) > 0) await checkResponse(context, Number(values.seconds))
 } finally {
   await context.close()
   examples.close()
@@ -98,6 +103,19 @@ async function reportOffline(context: BrowserContext): Promise<void> {
     typeof painted === 'string'
       ? `        without a network: ${painted}`
       : `        first paint without a network: ${painted.map((ms) => `${ms.toFixed(0)} ms`).join(', ')}`,
+  )
+}
+
+/** How soon somebody is answered who uses a long conversation while a reply grows in it. */
+async function checkResponse(context: BrowserContext, seconds: number): Promise<void> {
+  const times = await answerLong(context, MESSAGES, seconds)
+  const at = (share: number): number => times[Math.ceil(share * times.length) - 1] ?? Number.NaN
+  check(
+    `an interaction while a reply streams after ${MESSAGES} messages, to the next paint: at most ${MOST_MS} ms in 95 of 100`,
+    at(0.95) <= MOST_MS ? [] : [`${at(0.95)} ms`],
+  )
+  say(
+    `          of ${times.length}: median ${at(0.5)} ms, 95th percentile ${at(0.95)} ms, the longest ${at(1)} ms`,
   )
 }
 

@@ -1,10 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Browser, BrowserContext } from 'playwright'
 import { VIEWPORT } from '../widgets/plan.ts'
-import { Site } from '../widgets/site.ts'
-import { OURS, SUBJECTS } from '../widgets/subjects.ts'
-import { fillPage } from '../widgets/visit.ts'
-import { watched, watchScript } from '../widgets/watched.ts'
+import { watched } from '../widgets/watched.ts'
+import { withLong } from './long.ts'
 
 /** Between two turns of the wheel. */
 const TURN_MS = 30
@@ -35,18 +33,8 @@ export async function scrollLong(
   seconds: number,
 ): Promise<Scrolled> {
   const browser = context.browser()
-  const subject = SUBJECTS.find(({ name }) => name === OURS)
-  if (!browser || !subject) throw new Error('nothing to scroll')
-  const site = await Site.open(subject)
-  try {
-    await fillPage(context, site.fillUrl, messages)
-    const page = await context.newPage()
-    await page.setViewportSize(VIEWPORT)
-    await page.addInitScript({ content: await watchScript() })
-    await page.goto(site.url)
-    await watched(page).opened(messages)
-    // What is loaded when the page is idle is not part of scrolling.
-    await wait(2_000)
+  if (!browser) throw new Error('nothing to trace')
+  return withLong(context, messages, async (page) => {
     await page.mouse.move(VIEWPORT.width / 2, VIEWPORT.height / 2)
     await browser.startTracing(page, { categories: ['disabled-by-default-devtools.timeline'] })
     for (const until = performance.now() + seconds * 1_000; performance.now() < until; ) {
@@ -54,12 +42,8 @@ export async function scrollLong(
       await wait(TURN_MS)
     }
     const tasks = tasksIn(await browser.stopTracing())
-    const passed = messages - (await watched(page).settled())
-    await page.close()
-    return { passed, tasks }
-  } finally {
-    site.close()
-  }
+    return { passed: messages - (await watched(page).settled()), tasks }
+  })
 }
 
 interface TraceEvent {

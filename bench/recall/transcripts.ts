@@ -1,7 +1,5 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { RecallDocument } from '../../src/features/recall/terms.ts'
-import { readConversation } from '../../src/replay/transcript.ts'
+import { recordingsIn } from '../recordings.ts'
 import { textsOf } from '../tokens/transcripts.ts'
 
 /**
@@ -16,19 +14,12 @@ export interface Transcript {
 
 /** Every conversation of the folder's `.jsonl` files; ids are unique among all of them. */
 export async function readTranscripts(folder: string): Promise<Transcript[]> {
-  const files = (await readdir(folder)).filter((name) => name.endsWith('.jsonl')).sort()
-  const transcripts: Transcript[] = []
-  for (const file of files) {
-    const lines = (await readFile(join(folder, file), 'utf8')).split('\n')
-    for (const [number, line] of lines.entries()) {
-      if (line.trim() === '') continue
-      const { messages } = readConversation(line, number + 1)
-      const documents = messages.map((message, index): RecallDocument => {
-        const text = textsOf(message).join('\n')
-        return { id: `${file}:${number + 1}:${index}`, text, role: message.role, createdAt: 0 }
-      })
-      transcripts.push({ file, documents: documents.filter(({ text }) => text.trim() !== '') })
-    }
-  }
-  return transcripts
+  const recordings = await recordingsIn(folder)
+  return recordings.map(({ file, line, conversation }) => {
+    const documents = conversation.messages.map((message, index): RecallDocument => {
+      const text = textsOf(message).join('\n')
+      return { id: `${file}:${line}:${index}`, text, role: message.role, createdAt: 0 }
+    })
+    return { file, documents: documents.filter(({ text }) => text.trim() !== '') }
+  })
 }

@@ -1,8 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { textOf } from '../../src/kernel/log/message.ts'
-import { readConversation } from '../../src/replay/transcript.ts'
+import type { Conversation } from '../../src/replay/transcript.ts'
 import { randomFrom } from '../history.ts'
+import { InputError, recordingsIn } from '../recordings.ts'
 import { exchangeAt } from '../stores/messages.ts'
 import type { Exchange } from './orders.ts'
 
@@ -26,25 +26,19 @@ export function madeExchanges(count: number): Exchange[] {
  */
 export async function recordedExchanges(data: string, count: number): Promise<Exchange[]> {
   const folder = join(data, 'transcripts')
-  const files = (await readdir(folder)).filter((name) => name.endsWith('.jsonl')).sort()
   const found = new Map<string, Exchange>()
-  for (const file of files) {
-    const lines = (await readFile(join(folder, file), 'utf8')).split('\n')
-    for (const [index, line] of lines.entries()) {
-      if (line.trim() === '') continue
-      // A conversation may be there in the formats of several providers.
-      for (const exchange of exchangesIn(line, index + 1)) found.set(JSON.stringify(exchange), exchange)
-    }
-  }
+  // A conversation may be there in the formats of several providers.
+  for (const { conversation } of await recordingsIn(folder))
+    for (const exchange of exchangesIn(conversation)) found.set(JSON.stringify(exchange), exchange)
   const all = [...found.values()]
-  if (all.length === 0) throw new Error(`no exchanges in ${folder}`)
+  if (all.length === 0) throw new InputError(`no exchanges in ${folder}`)
   return Array.from({ length: count }, (_, number) => all[number % all.length] as Exchange)
 }
 
-function exchangesIn(line: string, number: number): Exchange[] {
+function exchangesIn({ messages }: Conversation): Exchange[] {
   const exchanges: Exchange[] = []
   let asked = ''
-  for (const message of readConversation(line, number).messages) {
+  for (const message of messages) {
     const text = textOf(message)
     if (message.role === 'user') asked = text
     if (message.role !== 'assistant' || asked === '' || text.trim() === '') continue

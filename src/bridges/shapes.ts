@@ -5,6 +5,7 @@
 import { EMPTY_MESSAGE, textOf as textOfMessage } from '../kernel/log/message.ts'
 import { fenced } from '../kernel/text/fence.ts'
 import type { Context } from '../ports/context.ts'
+import { isRecord } from '../ports/is-record.ts'
 import type { Json, JsonObject, OpaquePart, Part, Role } from '../ports/message.ts'
 
 /** What a picture, a sound or a file is counted as, in tokens. */
@@ -47,10 +48,6 @@ export function shownContext<Shown>(context: Context, { user, block }: Shower<Sh
     }
   }
   return { system: system.length > 0 ? system.join('\n\n') : undefined, messages }
-}
-
-export function isRecord(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The texts of a content: itself, or those of its parts. */

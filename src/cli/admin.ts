@@ -1,4 +1,4 @@
-import { isRecord } from '../replay/transcript.ts'
+import { isRecord } from '../ports/is-record.ts'
 import { type AdminOptions, UsageError } from './arguments.ts'
 import type { Io, LineWriter } from './io.ts'
 

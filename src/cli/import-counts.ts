@@ -31,8 +31,8 @@ export class ImportCounts {
   }
 
   take(line: TransferLine): void {
-    const current = this.#sessions.at(-1)
-    if (!current) return
+    // What comes before any session is none of these.
+    const current = this.#sessions.at(-1) as SessionCount
     if (line.type === 'session')
       Object.assign(current, { name: line.sessionId, title: line.title ?? '', isEmpty: false })
     if (line.type === 'message') current.roles[(line.message as { readonly role: Role }).role]++

@@ -1,5 +1,6 @@
+import { isRecord } from '../ports/is-record.ts'
 import { lint } from '../replay/request.ts'
-import { isRecord, PROVIDERS } from '../replay/transcript.ts'
+import { PROVIDERS } from '../replay/transcript.ts'
 import { type LintOptions, UsageError } from './arguments.ts'
 import { readable } from './files.ts'
 import type { Io } from './io.ts'

@@ -1,5 +1,5 @@
+import { isRecord } from '../ports/is-record.ts'
 import { type RequestLine, readRequest } from '../replay/request-line.ts'
-import { isRecord } from '../replay/transcript.ts'
 import { type DiffOptions, type Pair, UsageError } from './arguments.ts'
 import type { Io } from './io.ts'
 import { pick, reportLine } from './recordings.ts'

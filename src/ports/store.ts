@@ -408,8 +408,11 @@ export interface ReplicaChange {
    * is the newest seq after the commit.
    */
   readonly rebase?: Rebase
-  /** Attachments that the erase of this decision leaves as they are, where they are there. */
-  readonly kept?: readonly string[]
+  /**
+   * Attachments that the erase of this decision leaves as they are, where they are there. `all`:
+   * but for those that it names in `emptied`.
+   */
+  readonly kept?: readonly string[] | 'all'
 }
 
 export interface Rebase {

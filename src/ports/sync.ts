@@ -1,6 +1,6 @@
 import type { AbortSignalLike } from './host.ts'
 import type { OpResult, SealedOp } from './op.ts'
-import type { Attachment } from './store.ts'
+import type { Attachment, Head, MarkRow, RegisterRow } from './store.ts'
 
 /**
  * What a replica of a scope and its home say to each other. A home gives each op that it accepts
@@ -88,6 +88,26 @@ export interface PullRequest {
    * seq it holds nothing of what was deleted. Absent: nothing is noted.
    */
   readonly replica?: string
+  /**
+   * Ops from another place on are asked for, in place of those after `cursor`: after this seq, or,
+   * below zero, the last so many. A home may give those after `cursor` all the same.
+   */
+  readonly start?: number
+  /** With a `start` below zero: the ops that wait on the replica, which may have come before it. */
+  readonly waiting?: readonly string[]
+}
+
+/**
+ * What a log comes to at a seq: for a replica that is to have only what comes after it. Seqs are
+ * those of the answer.
+ */
+export interface LogStart extends Pick<Head, 'ordinal' | 'first'> {
+  /** Registers that have a value, written up to there, and not since. */
+  readonly registers: readonly RegisterRow[]
+  /** The marks that were current there. */
+  readonly marks: readonly MarkRow[]
+  /** Of the ops that wait on the replica, those that were accepted up to there. */
+  readonly arrived: readonly string[]
 }
 
 /** What a home knows of its replicas. */
@@ -108,8 +128,9 @@ export type PullAnswer =
   | (Confirmations & {
       /** Empty: nothing was ever written there. */
       readonly generation: string
-      /** The cursor that was asked about. */
+      /** The cursor that was asked about; with `start`, where that is. */
       readonly from: number
+      readonly start?: LogStart
       /** The ops after it, one for each seq. */
       readonly ops: readonly PulledOp[]
       /** Seq of the last of them, and what the home knows its place by. */

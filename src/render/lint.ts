@@ -1,8 +1,9 @@
-import type { Provider } from '../ports/explanation.ts'
 /**
  * Checks a finished request against what the providers are known to refuse. Shares no code with the
  * renderers.
  */
+import type { Provider } from '../ports/explanation.ts'
+import { isRecord } from '../ports/is-record.ts'
 
 /** Stable names of what is checked. */
 export type LintRule =
@@ -263,7 +264,7 @@ function lintAssistant(blocks: readonly Located[], index: number, calls: Calls, 
     if (type === 'tool_use') {
       lintId(id, `${path}.id`, 'anthropic', report)
       lintName(name, `${path}.name`, 'anthropic', report)
-      if (!isObject(input)) report('input-object', `${path}.input`, 'the input must be an object')
+      if (!isRecord(input)) report('input-object', `${path}.input`, 'the input must be an object')
       calls.add(id, `${path}.id`, index)
       // Refused with extended thinking, and before a block of the provider's own tools
       // (vercel/ai#13013).
@@ -411,12 +412,8 @@ function located(content: unknown, path: string): Located[] {
   return listOf(content).map((block, index) => [`${path}[${index}]`, block])
 }
 
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** Nothing of what is checked is taken for granted, as requests are also built elsewhere. */
-const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {})
+const fieldsOf = (value: unknown): Fields => (isRecord(value) ? value : {})
 const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.map(fieldsOf) : [])
 
 function isJson(text: unknown): boolean {

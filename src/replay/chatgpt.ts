@@ -1,5 +1,5 @@
+import { isRecord } from '../ports/is-record.ts'
 import { type Told, told } from './branches.ts'
-import { isRecord } from './transcript.ts'
 
 type Record = { readonly [key: string]: unknown }
 

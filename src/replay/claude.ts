@@ -1,7 +1,7 @@
+import { isRecord } from '../ports/is-record.ts'
 import type { Json, MessageInput, Part } from '../ports/message.ts'
 import { contentOf } from '../render/parts.ts'
 import { type Told, told } from './branches.ts'
-import { isRecord } from './transcript.ts'
 
 type Record = { readonly [key: string]: unknown }
 

@@ -1,4 +1,4 @@
-import { textIn } from '../features/compaction/carry.ts'
+import { textIn } from '../features/compaction/message-texts.ts'
 import { textOf } from '../kernel/log/message.ts'
 import type { Block } from '../ports/context.ts'
 import type { Model } from '../ports/model.ts'

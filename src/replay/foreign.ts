@@ -6,12 +6,12 @@ import { headOf } from '../kernel/text/text.ts'
 import { headerOf, sessionLine } from '../operations/transfer/export.ts'
 import type { TransferLine } from '../operations/transfer/format.ts'
 import { webHost } from '../platform/web.ts'
+import { isRecord } from '../ports/is-record.ts'
 import type { Json, Message, MessageInput } from '../ports/message.ts'
 import { TRANSFER_PARTS } from '../ports/transfer.ts'
 import { fromOpenAIMessages } from '../render/openai.ts'
 import { chatGPTMessages, isChatGPT } from './chatgpt.ts'
 import { claudeMessages, claudeOrder, isClaude, isClaudeMessage } from './claude.ts'
-import { isRecord } from './transcript.ts'
 
 /** A conversation of another program: its messages as they were found. */
 export interface ForeignSession {

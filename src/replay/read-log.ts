@@ -2,6 +2,7 @@ import { checkMessage } from '../kernel/log/check-message.ts'
 import { linesIn, readLines } from '../operations/transfer/read-lines.ts'
 import { webHost } from '../platform/web.ts'
 import { isPlimsollError } from '../ports/errors.ts'
+import { isRecord } from '../ports/is-record.ts'
 import type { MessageInput } from '../ports/message.ts'
 import { isChatGPT } from './chatgpt.ts'
 import { isClaude } from './claude.ts'
@@ -9,7 +10,7 @@ import { type ForeignMessage, readForeign, sessionsIn } from './foreign.ts'
 import { elementsOf } from './json-elements.ts'
 import { faultyLine } from './json-fault.ts'
 import { type RequestLine, readRequest } from './request-line.ts'
-import { type Conversation, conversationOf, isRecord, readConversation } from './transcript.ts'
+import { type Conversation, conversationOf, readConversation } from './transcript.ts'
 
 /** What a log holds. */
 export type LogItem =

@@ -1,9 +1,9 @@
+import { isRecord } from '../ports/is-record.ts'
 import { invalid } from '../ports/options.ts'
 import { utf8Length } from '../ports/utf8-length.ts'
 import { type DiffTokens, firstDifference } from '../render/diff.ts'
 import type { RequestCause } from './causes.ts'
 import { type Piece, piecesOf, type Request, sharedBytes, unmarked } from './request.ts'
-import { isRecord } from './transcript.ts'
 
 /** Where a stretch of a request stands in {@link LaidOut.text}, in UTF-16 units. */
 export interface RequestPiece {

@@ -1,7 +1,8 @@
+import { isRecord } from '../ports/is-record.ts'
 import { isEpochCause } from './causes.ts'
 import type { Epoch } from './policy.ts'
 import type { Request } from './request.ts'
-import { isRecord, PROVIDERS, type Provider } from './transcript.ts'
+import { PROVIDERS, type Provider } from './transcript.ts'
 
 /** A line of a file of requests: what `replay --requests` writes, or a bare request. */
 export interface RequestLine {

@@ -1,11 +1,11 @@
 import type { Context } from '../ports/context.ts'
+import { isRecord } from '../ports/is-record.ts'
 import { utf8Length } from '../ports/utf8-length.ts'
 import { toAnthropic } from '../render/anthropic.ts'
 import { commonLength } from '../render/common-length.ts'
 import { lintRequest } from '../render/lint.ts'
 import { toOpenAI } from '../render/openai.ts'
 import type { Provider } from './transcript.ts'
-import { isRecord } from './transcript.ts'
 
 export type Request = ReturnType<typeof toOpenAI> | ReturnType<typeof toAnthropic>
 

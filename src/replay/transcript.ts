@@ -1,3 +1,4 @@
+import { isRecord } from '../ports/is-record.ts'
 import type { Json, MessageInput, ToolSpec } from '../ports/message.ts'
 import { fromAnthropicMessages } from '../render/anthropic.ts'
 import { fromOpenAIMessages } from '../render/openai.ts'
@@ -103,7 +104,3 @@ export function textOf(content: MessageInput['content']): string {
 }
 
 type Record = { readonly [key: string]: unknown }
-
-export function isRecord(value: unknown): value is Record {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

@@ -567,7 +567,7 @@ export class DexieScope {
     const kept = erase ? undefined : before
     const gone = kept && replica?.rebase ? await takeBack(requests, kept, replica.rebase, registers) : []
     if (erase) await eraseScope(requests, scope, replica?.kept)
-    if (kept) await emptyEntries(requests, scope, emptied)
+    if (before) await emptyEntries(requests, scope, emptied)
     if (kept && unrecorded !== undefined) await unrecord(requests, kept, unrecorded)
     await addSums(requests, scope, sums)
     // All that follows is only asked for: the transaction completes when all of it is done.
@@ -625,12 +625,13 @@ function headAfter(
 ): HeadRow {
   const rebase = replica?.rebase
   const kept = erase ? undefined : before
-  const { seq: from = 0, ordinal = 0, first: oldest } = rebase?.to ?? before ?? {}
+  const { seq: from = 0, ordinal = 0, first: oldest } = rebase?.to ?? kept ?? {}
   const current = (kept?.marks ?? []).filter(({ slot }) => !rebase?.slots.includes(slot))
   const slots = new Map([...current, ...marks].map((mark) => [mark.slot, mark]))
   const last = log.at(-1)
   const seq = last?.seq ?? from
-  const first = (kept && oldest) ?? log.find(({ kind }) => kind === 'message')?.id
+  const message = log.find(({ kind }) => kind === 'message')
+  const first = (message?.ordinal === 1 ? undefined : oldest) ?? message?.id
   const rebased = (before?.rebased ?? 0) + (rebase ? 1 : 0)
   const state = replica?.state ?? before?.replica
   return {
@@ -902,8 +903,13 @@ export function removeAttachment(requests: Requests, key: readonly [scope: numbe
 const ATTACHED: readonly TableName[] = ['attachment', 'unused']
 
 /** @param kept attachments that are left */
-async function eraseScope(requests: Requests, scope: number, kept: readonly string[] = []): Promise<void> {
+async function eraseScope(
+  requests: Requests,
+  scope: number,
+  kept: ReplicaChange['kept'] = [],
+): Promise<void> {
   for (const table of SCOPED) requests.table(table).delete(requests.within([scope]))
+  if (kept === 'all') return
   const [keys] = await all([requests.table('attachment').getAllKeys(requests.within([scope]))])
   for (const key of keys as [number, string][]) if (!kept.includes(key[1])) removeAttachment(requests, key)
 }

@@ -109,7 +109,7 @@ export class MapScopeStore implements ScopeStore {
     if (replica?.rebase) takeBack(scope, replica.rebase)
     if (decision.erase) {
       scope.log = []
-      scope.first = undefined
+      scope.first = replica?.rebase?.to.first
       scope.indexed = false
       for (const map of [
         scope.entries,
@@ -123,7 +123,9 @@ export class MapScopeStore implements ScopeStore {
         scope.deleted,
       ])
         map.clear()
-      for (const id of scope.attachments.keys()) if (!replica?.kept?.includes(id)) removeAttachment(scope, id)
+      const { kept = [] } = replica ?? {}
+      if (kept !== 'all')
+        for (const id of scope.attachments.keys()) if (!kept.includes(id)) removeAttachment(scope, id)
     }
     for (const name of decision.emptied) {
       scope.deleted.add(name)
@@ -140,7 +142,7 @@ export class MapScopeStore implements ScopeStore {
     }
     for (const row of decision.log) {
       if (isEntry(row)) scope.entries.set(row.id, scope.log.length)
-      if (row.kind === 'message') scope.first ??= row.id
+      if (row.kind === 'message' && (row.ordinal === 1 || scope.first === undefined)) scope.first = row.id
       if (row.place === 0)
         scope.results.set(row.opId, { status: 'accepted', seq: row.seq, applied: row.applied ?? true })
       scope.log.push(row)

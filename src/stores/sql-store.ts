@@ -805,7 +805,7 @@ class SqlScope implements ScopeStore {
     const known = this.#known
     const rebase = replica?.rebase
     const last = rebase ? this.#takeBack(scope, rebase) : known?.newest?.n
-    if (erase && !isNew) this.#erase(scope, replica?.kept)
+    if (erase && !isNew) this.#erase(scope, replica)
     for (const name of emptied) this.#empty(scope, name)
     if (unrecorded !== undefined) this.#unrecord(scope, unrecorded)
     const n = (erase ? undefined : last) ?? firstOf(scope) - 1
@@ -1092,7 +1092,7 @@ class SqlScope implements ScopeStore {
     )
   }
 
-  #erase(scope: number, kept: readonly string[] = []): void {
+  #erase(scope: number, { rebase, kept = [] }: Partial<ReplicaChange> = {}): void {
     const database = this.#database
     removeRows(database, firstOf(scope), firstOf(scope + 1) - 1)
     for (const { sort } of database.all(
@@ -1104,10 +1104,11 @@ class SqlScope implements ScopeStore {
         registerOwner(scope, unsortable(sort as string)),
       )
     for (const { id } of database.all('SELECT id FROM plimsoll_attachment WHERE scope = ?', scope))
-      if (!kept.includes(id as string)) removeAttachment(database, scope, id as string)
+      if (kept !== 'all' && !kept.includes(id as string)) removeAttachment(database, scope, id as string)
     for (const table of ['register', 'index', 'sum', 'mark', 'deleted', 'refused', 'source'])
       database.run(`DELETE FROM plimsoll_${table} WHERE scope = ?`, scope)
-    database.run('UPDATE plimsoll_scope SET first = NULL, indexed = 0 WHERE scope = ?', scope)
+    const { first = null } = rebase?.to ?? {}
+    database.run('UPDATE plimsoll_scope SET first = ?, indexed = 0 WHERE scope = ?', first, scope)
   }
 }
 

@@ -6,6 +6,7 @@ import { utf8Length } from '../ports/utf8-length.ts'
 import { begin, type HomeParts, restless } from './home.ts'
 import { confirmedBy, type HomeState, isNews, readState, written } from './home-state.ts'
 import { opsIn, pulledOp } from './pulled.ts'
+import { readStart } from './read-start.ts'
 import { NO_GENERATION } from './state.ts'
 import { tokOf } from './tok.ts'
 
@@ -22,8 +23,38 @@ export interface PullOptions extends HomeParts {
 /** Looks, at most so often, while others erase the log. */
 const LOOKS = 4
 
-/** Gives a replica the next ops of the log. */
+/** Gives a replica the next ops of the log, or those from another place on. */
 export async function answerPull(
+  scope: ScopeStore,
+  request: PullRequest,
+  options: PullOptions,
+): Promise<PullAnswer> {
+  const { start, cursor, limit, waiting } = request
+  if (start === undefined) return answerNext(scope, request, options)
+  const { bytes = PULL_BYTES } = options
+  for (let look = 0; look < LOOKS; look++) {
+    const placed = await answerNext(scope, request, { ...options, bytes: 0 })
+    if ('reset' in placed || placed.head === 0) return placed
+    const { generation, head, replicas, emptiedAt } = placed
+    const from = Math.min(head, start < 0 ? Math.max(0, head + start) : start)
+    const state = await readState(scope)
+    // It was erased meanwhile.
+    if (state?.generation !== generation) continue
+    const found = await readStart(scope, state.since, from, waiting)
+    if (from === 0 && cursor === 0) return answerNext(scope, request, options)
+    const left = Math.max(1, bytes - utf8Length(JSON.stringify(found)))
+    const anchor = from === 0 ? '' : ((await tokAt(scope, state.since + from)) ?? '')
+    const next = { generation, cursor: from, anchor, ...(limit !== undefined && { limit }) }
+    const page = await answerNext(scope, next, { ...options, bytes: left })
+    // Registers and ops are to be of one moment.
+    if ('reset' in page || page.head !== head) continue
+    const known = { ...(replicas && { replicas }), ...(emptiedAt !== undefined && { emptiedAt }) }
+    return { ...page, ...known, start: found }
+  }
+  throw restless('pull')
+}
+
+async function answerNext(
   scope: ScopeStore,
   request: PullRequest,
   { newTok, bytes = PULL_BYTES }: PullOptions,

@@ -113,6 +113,14 @@ export class Engine {
     this.#due(sync, this.#options.delayMs)
   }
 
+  /** Puts a log that begins at a seq in place of what is here of it. @throws ERR_OFFLINE */
+  async older(sync: ScopeSync, start: number): Promise<void> {
+    if (!this.#mayWork) throw new PlimsollError('ERR_OFFLINE', 'sync: what is older is at home alone')
+    await this.#exchange.start(sync, start)
+    sync.isPullDue = true
+    this.#due(sync, 0)
+  }
+
   pause(): void {
     this.#isPaused = true
     this.#exchange.abort(new PlimsollError('ERR_OFFLINE', 'sync: paused'))

@@ -5,6 +5,8 @@ import {
   type Answers,
   PUSH_OPS,
   PUSH_UNITS,
+  type PullAnswer,
+  type PullRequest,
   type PushRejection,
   type PushRequest,
   SYNC_SCOPES,
@@ -12,6 +14,7 @@ import {
   type SyncScope,
   type Transport,
 } from '../ports/sync.ts'
+import type { KeepLocal } from './keep-local.ts'
 import type { Room, ScopeSync, Step } from './scope-sync.ts'
 import { errorOf, plimsollError, STATES } from './status.ts'
 
@@ -50,15 +53,15 @@ export class Exchange {
   readonly #parts: ExchangeParts
   /** Scopes of one request. */
   together = SYNC_SCOPES
-  /** Ends the request that is under way. */
-  #request: Controller | undefined
+  /** End the requests that are under way. */
+  readonly #requests = new Set<Controller>()
 
   constructor(parts: ExchangeParts) {
     this.#parts = parts
   }
 
   abort(reason: PlimsollError): void {
-    this.#request?.abort(reason)
+    for (const request of this.#requests) request.abort(reason)
   }
 
   /** Pushes and pulls once. @returns whether anything moved */
@@ -83,17 +86,40 @@ export class Exchange {
     const now = host.now()
     // What failed to take something is asked all the same, unless it said when to come again.
     const isHeld = ({ pace }: ScopeSync): boolean => pace.until > now && pace.cause?.retryAfter !== undefined
-    const asked = await requestsOf(due, (sync) =>
-      isHeld(sync) || sync.isSending ? undefined : sync.pullRequest(),
-    )
-    const answers = await this.#ask(transport.pull.bind(transport), asked)
     let hasMoved = false
+    const next: ScopeSync[] = []
+    for (const sync of due.filter((one) => !isHeld(one) && !one.isSending && one.isPullDue)) {
+      const start = await sync.keep?.startOf(sync)
+      if (start === undefined) {
+        next.push(sync)
+        continue
+      }
+      try {
+        if (await this.start(sync, start)) hasMoved = true
+      } catch (error) {
+        if (!isPlimsollError(error) || STATES[error.code]) throw error
+        onFailure(sync, error)
+      }
+    }
+    const asked = await requestsOf(next, (sync) => sync.pullRequest())
+    const answers = await this.#ask(transport.pull.bind(transport), asked)
     for (const [index, { sync, request }] of asked.entries()) {
       const answer = answers[index] ?? NO_ANSWER
       if ('error' in answer) onFailure(sync, errorOf(answer))
       else if (await this.#took(sync, sync.pulled(request, answer))) hasMoved = true
     }
     return hasMoved
+  }
+
+  /** Begins a log elsewhere. @returns whether anything moved. @throws what keeps it from that */
+  async start(sync: ScopeSync, start: number): Promise<boolean> {
+    const { transport } = this.#parts
+    const ask = async (request: PullRequest): Promise<PullAnswer> => {
+      const [answer = NO_ANSWER] = await this.#ask(transport.pull.bind(transport), [{ sync, request }])
+      if ('error' in answer) throw errorOf(answer)
+      return answer
+    }
+    return this.#took(sync, (sync.keep as KeepLocal).startOver(sync, start, ask))
   }
 
   /** Sends what homes asked for. @throws what says that no scope can be reached now */
@@ -210,7 +236,7 @@ export class Exchange {
   /** @throws ERR_OFFLINE in place of what is no error of ours */
   async #call<Answer>(call: (signal: AbortSignalLike) => Promise<Answer>): Promise<Answer> {
     const controller = this.#parts.host.controller()
-    this.#request = controller
+    this.#requests.add(controller)
     const { signal } = controller
     try {
       return await new Promise<Answer>((resolve, reject) => {
@@ -220,7 +246,7 @@ export class Exchange {
     } catch (cause) {
       throw plimsollError(cause, 'ERR_OFFLINE', 'sync: no answer')
     } finally {
-      this.#request = undefined
+      this.#requests.delete(controller)
     }
   }
 }

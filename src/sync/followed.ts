@@ -13,18 +13,20 @@ import type { SyncOptions } from './sync.ts'
 export class Followed {
   readonly #store: Store
   readonly #user: SyncOptions['user']
+  readonly #keep: SyncOptions['keep']
   readonly #scopes = new Map<string, ScopeSync>()
   /** Called where a scope is followed from now on, and where somebody lets go of one. */
   readonly #onUse: (sync: ScopeSync) => void
   readonly #onUnuse: () => void
 
   constructor(
-    { store, user }: Pick<SyncOptions, 'store' | 'user'>,
+    { store, user, keep }: Pick<SyncOptions, 'store' | 'user' | 'keep'>,
     onUse: (sync: ScopeSync) => void,
     onUnuse: () => void,
   ) {
     this.#store = store
     this.#user = user
+    this.#keep = keep
     this.#onUse = onUse
     this.#onUnuse = onUnuse
   }
@@ -48,7 +50,7 @@ export class Followed {
       known.uses++
       return known
     }
-    const sync = new ScopeSync(scope, new Replica(replicaStore(this.#store.open(scope))))
+    const sync = new ScopeSync(scope, new Replica(replicaStore(this.#store.open(scope))), this.#keep)
     this.#scopes.set(name, sync)
     this.#onUse(sync)
     return sync

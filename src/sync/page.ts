@@ -3,7 +3,16 @@ import { nothingWritten, slotOf } from '../kernel/log/decide.ts'
 import { SHARED } from '../kernel/log/message.ts'
 import type { Name } from '../ports/op.ts'
 import type { Decision, MarkRow, RegisterRow, Rows } from '../ports/store.ts'
-import { advanced, beforeAll, decideAgain, follow, joined, misfit, takenBack } from './rebase.ts'
+import {
+  type AllBefore,
+  advanced,
+  beforeAll,
+  decideAgain,
+  follow,
+  joined,
+  misfit,
+  takenBack,
+} from './rebase.ts'
 import {
   type Confirmed,
   type Held,
@@ -69,16 +78,51 @@ export function applyPage(
   const waited = [...moved, ...behind.slice(moved.length)]
   const before = beforeAll(waited)
   const base = takenBack(rows, at, before, waited)
-  const followed = follow(theirs, base)
-  const middle = advanced(base, followed)
-  const { seq, ordinal, first } = middle.head
-  if (seq !== cursor) throw misfit(`it ends with ${seq}, and not with ${cursor}`)
-  const next = { ...state, ...known, ordinal, ...(first !== undefined && { first }) }
   // A delete that the home refused is to be sent no more.
   const kept = waited.filter(({ order, envelope }) => !isRefused.has(order) || envelope.kind !== 'delete')
+  const next = { ...state, ...known, ...goneOf(state, own) }
+  const written = writtenOver({ rows, base, before, ops: theirs, left, kept, refused, state: next })
+  const { replica, gone } = written
+  return {
+    ...written.decision,
+    replica: {
+      ...replica,
+      sent: sentOf(held, replica.outbox),
+      outbox: replica.outbox.map(outboxRow),
+      ...(isInTheWay && { rebase: { to: at, ...gone } }),
+    },
+  }
+}
+
+interface Over {
+  readonly rows: Rows
+  /** As it is without what waits. */
+  readonly base: Rows
+  readonly before: AllBefore
+  /** They come next. */
+  readonly ops: readonly WholeOp[]
+  /** What waits behind them, and what has waited until now. */
+  readonly left: readonly Held[]
+  readonly kept: readonly Waiting[]
+  readonly refused?: readonly Waiting[]
+  /** As it is after them, but for what only they tell. */
+  readonly state: ReplicaState
+}
+
+/**
+ * Ops of the home, and behind them what waits, decided again.
+ *
+ * @throws ERR_STORAGE: they do not end where the state says
+ */
+export function writtenOver({ rows, base, before, ops, left, kept, refused = [], state }: Over) {
+  const followed = follow(ops, base)
+  const middle = advanced(base, followed)
+  const { seq, ordinal, first } = middle.head
+  if (seq !== state.seq) throw misfit(`it ends with ${seq}, and not with ${state.seq}`)
+  const next = { ...state, ordinal, ...(first !== undefined && { first }) }
   const again = decideAgain(left, middle, next, kept, rows.deleted)
   const { gone, ...decision } = joined(rows, before, followed, again.decision)
-  const goneNow = goneOf(state, [...own, ...decision.emptied, ...linkedBy(theirs, rows, decision)])
+  const goneNow = goneOf(state, [...decision.emptied, ...linkedBy(ops, rows, decision)])
   // What a delete of the page empties is not kept for the home either; a delete here has a secret
   // of its own.
   const isRotated = followed.registers.some(({ key }) => key === SECRET)
@@ -86,13 +130,9 @@ export function applyPage(
     scrub(one, followed.emptied, isRotated && one.envelope.kind !== 'delete'),
   )
   return {
-    ...decision,
-    replica: {
-      state: JSON.stringify({ ...again.state, ...goneNow } satisfies ReplicaState),
-      outbox: outbox.map(outboxRow),
-      sent: sentOf(held, outbox),
-      ...(isInTheWay && { rebase: { to: at, ...gone } }),
-    },
+    decision,
+    gone,
+    replica: { state: JSON.stringify({ ...again.state, ...goneNow } satisfies ReplicaState), outbox },
   }
 }
 

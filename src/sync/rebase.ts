@@ -80,7 +80,7 @@ export function advanced(rows: Rows, { log, registers, marks, emptied }: Decisio
 
 type Link = readonly [source: Name, name: Name]
 
-function sourcesOf(row: RegisterRow | null): readonly Link[] {
+export function sourcesOf(row: RegisterRow | null): readonly Link[] {
   return (row?.sources ?? []).map((source) => [source, `register:${row?.key}`])
 }
 
@@ -89,7 +89,7 @@ function linksOf({ id, sources = [] }: LogRow): readonly Link[] {
 }
 
 /** What names what as a source: without what some names had, and with what they have now. */
-function relations(
+export function relations(
   dependents: Rows['dependents'],
   changed: ReadonlySet<Name>,
   links: readonly Link[],

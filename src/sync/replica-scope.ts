@@ -1,5 +1,6 @@
 import { nothingWritten } from '../kernel/log/decide.ts'
 import type { HomeClock } from '../ports/lease.ts'
+import type { SealedOp } from '../ports/op.ts'
 import type { Decision, Head, Reads, ScopeStore } from '../ports/store.ts'
 import type { Replica, ReplicaStore } from './replica.ts'
 import { withoutWanted } from './view.ts'
@@ -10,16 +11,38 @@ export interface ReplicaScopeParts {
   readonly scope: ReplicaStore
   readonly replica: Replica
   readonly clock?: HomeClock
+  /** Of a scope of which older rows may be at home alone. */
+  readonly part?: Part
   /** Called once something is written that waits for the home. */
   readonly onWritten: () => void
   readonly onClosed: () => void
+}
+
+/** How a scope is read of which older rows may be at home alone. */
+export interface Part {
+  /**
+   * Runs something over reads that give no part for the whole: where they come to what is not here,
+   * that is fetched, and it runs again.
+   *
+   * @throws ERR_OFFLINE: it cannot be fetched now
+   */
+  reading<Result>(work: (whole: (reads: Reads) => Reads) => Promise<Result>): Promise<Result>
+  /** Fetches what ops name, without which a store would refuse them. @throws as {@link reading} */
+  fetched(ops: readonly SealedOp[], reads: Reads): Promise<void>
 }
 
 /**
  * A scope as an app has it: what is written waits for the scope's home, in the same transaction.
  * What is read is what is here.
  */
-export function replicaScope({ scope, replica, clock, onWritten, onClosed }: ReplicaScopeParts): ScopeStore {
+export function replicaScope({
+  scope,
+  replica,
+  clock,
+  part,
+  onWritten,
+  onClosed,
+}: ReplicaScopeParts): ScopeStore {
   let isClosed = false
   const confirmedIn = (head: Head): Head => ({
     ...head,
@@ -42,9 +65,11 @@ export function replicaScope({ scope, replica, clock, onWritten, onClosed }: Rep
       return { ...changes, head: confirmedIn(changes.head) }
     },
   })
+  const own = readsOf(scope, () => replica.refreshed())
   return {
     isReplica: true,
     commit: async (ops, decide) => {
+      await part?.fetched(ops, own)
       for (let known = replica.seen; ; known = await replica.view()) {
         let before: string | undefined
         let written: Decision | undefined
@@ -63,7 +88,11 @@ export function replicaScope({ scope, replica, clock, onWritten, onClosed }: Rep
         return results
       }
     },
-    ...readsOf(scope, () => replica.refreshed()),
+    ...own,
+    ...(part && {
+      entries: (query) => part.reading((whole) => whole(own).entries(query)),
+      changesSince: (seq) => part.reading((whole) => whole(own).changesSince(seq)),
+    }),
     attach: (attachment, at) => scope.attach(attachment, at),
     attachment: (id) => scope.attachment(id),
     attached: (ids) => scope.attached(ids),
@@ -78,7 +107,10 @@ export function replicaScope({ scope, replica, clock, onWritten, onClosed }: Rep
     ...(scope.snapshot && {
       snapshot: async (work) => {
         await replica.refreshed()
-        return (scope.snapshot as NonNullable<typeof scope.snapshot>)((reads) => work(readsOf(reads)))
+        const { snapshot } = scope as Required<Pick<typeof scope, 'snapshot'>>
+        const run = (whole: (reads: Reads) => Reads) =>
+          snapshot.call(scope, (reads) => work(whole(readsOf(reads)))) as ReturnType<typeof work>
+        return part ? part.reading(run) : run((reads) => reads)
       },
     }),
     ...(scope.watch && { watch: (listener) => scope.watch?.(listener) ?? (() => {}) }),

@@ -29,8 +29,11 @@ export type ReplicaStore = ScopeStore & Required<Pick<ScopeStore, 'outbox'>>
 
 /** What became of an answer of the home's. */
 export interface Applied {
-  /** `stale`: the replica has moved on. `unnamed`: the home named an op that is not here. */
-  readonly status: 'applied' | 'stale' | 'unnamed'
+  /**
+   * `stale`: the replica has moved on. `unnamed`: the home named an op that is not here. `partial`:
+   * a delete takes along what derives from rows that are not here, so the home is to tell of all.
+   */
+  readonly status: 'applied' | 'stale' | 'unnamed' | 'partial'
   /** Now refused, and kept for the app to see. */
   readonly refused: readonly Waiting[]
 }
@@ -157,6 +160,7 @@ export class Replica {
       if (!isNews && refusals.size === 0) return { status: 'applied', refused: [] }
       const ops = named(answer.ops, view)
       if (!ops) return { status: 'unnamed', refused: [] }
+      if (state.after !== undefined && ops.some(isDelete)) return { status: 'partial', refused: [] }
       const refused = view.waiting.filter(({ envelope: { opId } }) => refusals.has(opId))
       const written = await this.#page(view, { ...answer, ops }, refused, refusals)
       if (written) return { status: 'applied', refused: written }
@@ -269,8 +273,7 @@ export class Replica {
     refused: readonly Waiting[],
     refusals: ReadonlyMap<string, Refusal>,
   ): Promise<readonly Waiting[] | undefined> {
-    const { waiting, state, outbox } = view
-    const dead = outbox.filter(({ refusal }) => refusal)
+    const { waiting, state } = view
     const arrived = new Set(page.ops.map(({ envelope }) => envelope.opId))
     const isSame = refused.length === 0 && sameOps(page.ops, seen(waiting), state) === page.ops.length
     // Where nothing changes places, no row is read for it.
@@ -287,37 +290,9 @@ export class Replica {
     const isPlain = waiting.length === 0 && ops.every(isPlainAppend)
     const asked = isSame ? [] : isPlain ? names : [...names, ...[...keys, SECRET].map(asking)]
     const dropped = now.filter((one) => isBookkeeping(one, waiting)).map(({ order }) => order)
-    const wants = wantedBy(page.ops, view)
-    const isWritten = await this.write(view, asked, (rows) => {
-      const decision = applyPage({ ...page, ops }, held, rows, now)
-      const { replica } = decision
-      if (!replica) return decision
-      // An op that was taken for refused, and is in the log, is no dead letter.
-      const known = dead.flatMap(({ order, envelope }) => (arrived.has(envelope.opId) ? order : []))
-      const left = scrubbed(
-        dead.filter(({ order }) => !known.includes(order)),
-        decision.emptied,
-      )
-      const next = stateIn(replica.state)
-      const wanted = wants.map((id, index) => outboxRow({ order: next.last + 1 + index, wants: id }))
-      return {
-        ...decision,
-        replica: {
-          ...replica,
-          state: JSON.stringify({
-            replica: newTok(),
-            ...next,
-            last: next.last + wanted.length,
-          } satisfies ReplicaState),
-          outbox: [
-            ...(replica.outbox ?? []).filter(({ order }) => !dropped.includes(order)),
-            ...left.map(outboxRow),
-            ...wanted,
-          ],
-          sent: [...(replica.sent ?? []), ...known, ...dropped],
-        },
-      }
-    })
+    const isWritten = await this.write(view, asked, (rows) =>
+      completed(applyPage({ ...page, ops }, held, rows, now), page.ops, view, dropped),
+    )
     return isWritten ? now.filter(({ order }) => !dropped.includes(order)) : undefined
   }
 
@@ -342,6 +317,50 @@ export class Replica {
   }
 }
 
+/**
+ * What a page writes, with what becomes of refused ops and of attachments by it.
+ *
+ * @param dropped numbers of what waits that is not to be kept, now that it is refused
+ */
+export function completed(
+  decision: Decision,
+  ops: readonly (WholeOp | Waiting)[],
+  view: View,
+  dropped: readonly number[] = [],
+): Decision {
+  const { replica } = decision
+  if (!replica) return decision
+  const arrived = new Set(ops.map(({ envelope }) => envelope.opId))
+  const dead = view.outbox.filter(({ refusal }) => refusal)
+  // An op that was taken for refused, and is in the log, is no dead letter.
+  const known = dead.flatMap(({ order, envelope }) => (arrived.has(envelope.opId) ? order : []))
+  const left = scrubbed(
+    dead.filter(({ order }) => !known.includes(order)),
+    decision.emptied,
+  )
+  const next = stateIn(replica.state)
+  const wanted = wantedBy(ops, view).map((id, index) =>
+    outboxRow({ order: next.last + 1 + index, wants: id }),
+  )
+  return {
+    ...decision,
+    replica: {
+      ...replica,
+      state: JSON.stringify({
+        replica: newTok(),
+        ...next,
+        last: next.last + wanted.length,
+      } satisfies ReplicaState),
+      outbox: [
+        ...(replica.outbox ?? []).filter(({ order }) => !dropped.includes(order)),
+        ...left.map(outboxRow),
+        ...wanted,
+      ],
+      sent: [...(replica.sent ?? []), ...known, ...dropped],
+    },
+  }
+}
+
 /** Attachments of ops that others wrote. */
 function wantedBy(ops: readonly (WholeOp | Waiting)[], { outbox, wanted }: View): readonly string[] {
   const own = new Set(outbox.map(({ envelope }) => envelope.opId))
@@ -353,6 +372,10 @@ function wantedBy(ops: readonly (WholeOp | Waiting)[], { outbox, wanted }: View)
 
 function numbered(text: string, last: number): string {
   return JSON.stringify({ ...stateIn(text), last } satisfies ReplicaState)
+}
+
+export function isDelete({ envelope: { kind } }: Pick<SyncOp, 'envelope'>): boolean {
+  return kind === 'delete'
 }
 
 function isPlainAppend({ envelope: { kind }, beside }: WholeOp): boolean {

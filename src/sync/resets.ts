@@ -1,7 +1,7 @@
 import { SECRET } from '../kernel/context/secret.ts'
 import { EMPTY_HEAD, NO_ROWS, nothingWritten } from '../kernel/log/decide.ts'
 import type { SealedOp } from '../ports/op.ts'
-import type { Decision, Rows } from '../ports/store.ts'
+import type { Decision, ReplicaChange, Rows } from '../ports/store.ts'
 import { sentOf } from './page.ts'
 import { readRegisters, readRows } from './read.ts'
 import { decideAgain } from './rebase.ts'
@@ -34,11 +34,33 @@ export async function resetReplica(
   if (!held) return false
   if (reset === 'diverged') {
     const recovered = await recoveredOf(replica, view)
+    if (view.state.after !== undefined) return resetPartial(replica, view, generation, recovered)
     return replica.write(view, [], (rows) => resetDiverged(generation, recovered, held, rows))
   }
   const ops = [...held.map(({ op }) => op), asking(SECRET)] as readonly unknown[] as readonly SealedOp[]
   const decide = reset === 'erased' ? resetErased : resetAll
   return replica.write(view, ops, (rows) => decide(generation, held, rows))
+}
+
+/** As {@link resetDiverged}, where older rows are not here: nothing may stand in their place. */
+async function resetPartial(
+  replica: Replica,
+  view: View,
+  generation: string | undefined,
+  recovered: readonly Waiting[],
+): Promise<boolean> {
+  const held = await replica.held([...recovered, ...view.waiting])
+  if (!held) return false
+  const { last } = view.state
+  const left = held.map(({ waiting, op }, index) => ({
+    waiting: { ...waiting, order: last + 1 + index },
+    op,
+  }))
+  const ops = [...held.map(({ op }) => op), asking(SECRET)] as readonly unknown[] as readonly SealedOp[]
+  return replica.write(view, ops, (rows) => {
+    const { replica: change, ...decision } = emptied(generation, left, held.slice(recovered.length), rows)
+    return { ...decision, replica: { ...(change as ReplicaChange), kept: 'all' } }
+  })
 }
 
 /** What was written while the scope was no replica waits from now on. */
@@ -98,7 +120,7 @@ function emptied(
   held: readonly Held[],
   rows: Rows,
 ): Decision {
-  const { last } = stateIn(rows.replica)
+  const last = Math.max(stateIn(rows.replica).last, left.at(-1)?.waiting.order ?? 0)
   const state: ReplicaState = { ...named(generation, rows), last }
   const again = decideAgain(
     left,
@@ -161,7 +183,7 @@ function named(generation: string | undefined, rows: Rows): ReplicaState {
   }
 }
 
-function emptyRows({ replica, head: { rebased } }: Rows): Rows {
+export function emptyRows({ replica, head: { rebased } }: Rows): Rows {
   return {
     ...NO_ROWS,
     head: { ...EMPTY_HEAD, ...(rebased !== undefined && { rebased }) },

@@ -10,6 +10,7 @@ import {
   type PushRequest,
   type SyncOp,
 } from '../ports/sync.ts'
+import type { KeepLocal } from './keep-local.ts'
 import { newPace } from './pace.ts'
 import type { Replica } from './replica.ts'
 import {
@@ -92,10 +93,17 @@ export class ScopeSync {
   confirmations: Confirmations = {}
   /** Most ops of a push: one that cannot be sent is not to block others. */
   #most = PUSH_OPS
+  /** Of a session, which part of its log is to be here. Absent: all of it. */
+  readonly keep: KeepLocal | undefined
+  /** The home is to tell again of all that is here. */
+  isPartial = false
+  /** What is older was read: it stays for now. */
+  isWide = false
 
-  constructor(scope: Scope, replica: Replica) {
+  constructor(scope: Scope, replica: Replica, keep?: KeepLocal) {
     this.scope = scope
     this.replica = replica
+    if (scope.sessionId !== undefined) this.keep = keep
   }
 
   get isDue(): boolean {
@@ -247,14 +255,24 @@ export class ScopeSync {
     const { state, waiting } = await this.#look()
     // What was erased here is erased at home before anything of it comes back.
     if (state.erasing || !this.isPullDue) return undefined
+    // Nobody reads around what is not here any more.
+    if (state.after !== undefined && !this.keep) {
+      const { generation = NO_GENERATION, seq: cursor, anchor } = state
+      await this.replica.apply({ generation, cursor, anchor }, { reset: 'too-old', generation }, new Map())
+      return this.pullRequest()
+    }
+    const place = this.asking(state)
+    const known = this.#isWhole ? [] : rangesOf(this.#known(waiting, place.cursor)).slice(0, MOST_KNOWN)
+    return { ...place, ...(known.length > 0 && { known }) }
+  }
+
+  /** What every pull says. From now on another one is due where something new is told of. */
+  asking({ generation, seq: cursor, anchor, replica }: ReplicaState): PullRequest {
     this.#asked = this.#pulls
-    const { generation, seq: cursor, anchor, replica } = state
-    const known = this.#isWhole ? [] : rangesOf(this.#known(waiting, cursor)).slice(0, MOST_KNOWN)
     return {
       ...(generation !== undefined && { generation }),
       cursor,
       anchor,
-      ...(known.length > 0 && { known }),
       ...(replica !== undefined && { replica }),
     }
   }
@@ -262,9 +280,11 @@ export class ScopeSync {
   async pulled(request: PullRequest, answer: PullAnswer): Promise<Step> {
     const { status, refused } = await this.replica.apply(request, answer, this.#refusals)
     this.#isWhole = status === 'unnamed'
+    this.isPartial ||= status === 'partial'
     const { state, waiting } = await this.#look()
     for (const { envelope } of refused) this.#refusals.delete(envelope.opId)
     this.#isFirst = !('reset' in answer) && answer.generation === NO_GENERATION
+    if (status === 'partial') return { hasMoved: true, refused }
     if (status !== 'applied' || 'reset' in answer) {
       // Two homes behind one address would send it to and fro without an end.
       const hasMoved = status === 'applied' && !this.#wasReset

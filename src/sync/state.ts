@@ -24,6 +24,8 @@ export interface ReplicaState {
   readonly replica?: string
   /** An erase waits, before all else: what was written since is of the log that begins with it. */
   readonly erasing?: true
+  /** Of the log, only what comes after this seq is here. Absent: all is. */
+  readonly after?: number
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Scope } from '../ports/op.ts'
 import { checkOptions } from '../ports/options.ts'
 import type { Store } from '../ports/store.ts'
 import type { Transport } from '../ports/sync.ts'
+import type { KeepLocal } from './keep-local.ts'
 import type { Refused, Resolution } from './refused.ts'
 import type { SyncStatus } from './status.ts'
 import { syncedStore } from './synced-store.ts'
@@ -19,6 +20,10 @@ export interface SyncOptions {
    * the store. Default: all of them.
    */
   readonly user?: Pick<Scope, 'tenant' | 'userId'>
+  /**
+   * Has the newest part of each session here, as {@link keepLocal} says. Default: all of it.
+   */
+  readonly keep?: KeepLocal
   /**
    * So that of several tabs one works; it is right without, too. Default: Web Locks, where there
    * are any. `false`: each tab works.
@@ -124,6 +129,7 @@ const OPTIONS: readonly (keyof SyncOptions)[] = [
   'store',
   'transport',
   'user',
+  'keep',
   'lock',
   'channel',
   'name',

@@ -18,6 +18,7 @@ export function syncedStore(options: SyncOptions): SyncedStore {
       scope: replicaStore(base),
       replica: sync.replica,
       clock,
+      ...(sync.keep && { part: sync.keep.part(sync, (start) => engine.older(sync, start)) }),
       onWritten: () => engine.written(sync),
       onClosed: () => followed.unuse(sync),
     })

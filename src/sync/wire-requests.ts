@@ -29,7 +29,7 @@ const LEVELS_AROUND = 8
 const MOST_NAME_BYTES = 512
 /** Longest name of a replica. */
 const MOST_REPLICA_BYTES = 64
-/** Most stretches of {@link PullRequest.known}. */
+/** Most stretches of {@link PullRequest.known}, and most names of {@link PullRequest.waiting}. */
 const MOST_KNOWN = 512
 /** Kinds of log rows that no mark may take. */
 const TAKEN: ReadonlySet<string> = new Set([...KINDS, 'message'])
@@ -50,12 +50,18 @@ export function decodePush(text: string): Scoped<PushRequest> {
 
 /** @throws as {@link decodePush} */
 export function decodePull(text: string): Scoped<PullRequest> {
-  return decodeRequests('pull', text, (read, { generation, cursor, anchor = '', limit, known, replica }) => ({
+  return decodeRequests('pull', text, (read, { generation, cursor, anchor = '', known, ...fields }) => ({
     ...(generation !== undefined && { generation: read.generation('generation', generation) }),
     cursor: read.count('cursor', cursor),
     anchor: read.name('anchor', anchor, 0),
-    ...(replica !== undefined && { replica: read.name('replica', replica, 1, MOST_REPLICA_BYTES) }),
-    ...(limit !== undefined && { limit: read.count('limit', limit, 1) }),
+    ...(fields.replica !== undefined && {
+      replica: read.name('replica', fields.replica, 1, MOST_REPLICA_BYTES),
+    }),
+    ...(fields.limit !== undefined && { limit: read.count('limit', fields.limit, 1) }),
+    ...(fields.start !== undefined && { start: read.count('start', fields.start, Number.MIN_SAFE_INTEGER) }),
+    ...(fields.waiting !== undefined && {
+      waiting: read.each('waiting', fields.waiting, MOST_KNOWN, (one) => one.name('', one.value)),
+    }),
     ...(known !== undefined && {
       known: read.list('known', known, MOST_KNOWN).map((pair, place) => {
         const [from, to] = read.at(`known[${place}]`).list('', pair, 2)

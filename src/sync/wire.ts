@@ -3,6 +3,7 @@ import { invalid } from '../kernel/text/json.ts'
 import type { Envelope } from '../ports/op.ts'
 import {
   type Answers,
+  type LogStart,
   type PullAnswer,
   type PulledOp,
   type PullRequest,
@@ -36,13 +37,11 @@ export function encodePush(requests: Scoped<PushRequest>): string {
 }
 
 export function encodePull(requests: Scoped<PullRequest>): string {
-  return encodeRequests(requests, ({ generation, cursor, anchor, limit, known, replica }) => ({
-    generation,
-    cursor,
+  return encodeRequests(requests, ({ anchor, known, ...others }) => ({
+    ...others,
     anchor: anchor || undefined,
-    limit,
     known: known?.map(({ from, to }) => [from, to]),
-    replica,
+    sessionId: undefined,
   }))
 }
 
@@ -78,6 +77,7 @@ export function decodePullAnswers(text: string): Answers<PullAnswer> {
           cursor: number(cursor),
           anchor: string(anchor),
           head: number(head),
+          ...(told.start !== undefined && { start: told.start as LogStart }),
           ...(told.replicas !== undefined && {
             replicas: pairs(told.replicas).map(([name, seq]) => ({ name: string(name), seq: number(seq) })),
           }),

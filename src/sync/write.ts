@@ -21,7 +21,7 @@ export function writeLocally(
   const { erase, emptied, log } = decision
   if (log.length === 0) return decision
   if ((erase || emptied.length > 0) && !waiting) return undefined
-  const state = stateIn(rows.replica)
+  const { after, ...state } = stateIn(rows.replica)
   const written = waitingOf(ops, rows, decision, state)
   const isRotated = decision.registers.some(({ key }) => key === SECRET)
   const left = erase ? [] : scrubbed(waiting ?? [], emptied, isRotated)
@@ -33,6 +33,7 @@ export function writeLocally(
       state: JSON.stringify({
         ...state,
         last: state.last + written.length,
+        ...(after !== undefined && !erase && { after }),
         ...(erase && state.generation !== undefined && { erasing: true }),
       } satisfies ReplicaState),
       outbox: [...left, ...sent].map(outboxRow),

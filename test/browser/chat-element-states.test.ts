@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { page } from 'vitest/browser'
 import { size } from '../everywhere/runs.ts'
-import { clear, frame, type Shown, type ShowOptions, show, until } from './support/element.ts'
+import { clear, endMovements, frame, type Shown, type ShowOptions, show, until } from './support/element.ts'
 import { type FakeChat, fact, said, session } from './support/fake-chat.ts'
 import { violations } from './support/violations.ts'
 
@@ -242,9 +242,7 @@ describe.each(looks)('axe finds nothing in $lang, $scheme, $width px, as $placem
     })
     await reach?.(shown)
     await until(() => shown.element.shadowRoot?.querySelector(shows)?.checkVisibility() === true, shows)
-    // What moves in is in its place.
-    for (const animation of shown.element.shadowRoot?.getAnimations() ?? [])
-      if (animation.effect?.getTiming().iterations === 1) animation.finish()
+    endMovements(shown)
     expect(await violations(shown.element)).toEqual([])
     expect(small(shown.root)).toEqual([])
   })

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { page, userEvent } from 'vitest/browser'
-import { clear, frame, press, show, until } from './support/element.ts'
+import { clear, endMovements, frame, press, show, until } from './support/element.ts'
 import { type FakeChat, FakePlimsollChat, said, session } from './support/fake-chat.ts'
 
 afterEach(clear)
@@ -402,8 +402,26 @@ describe('streaming', () => {
 })
 
 describe('100 000 messages', () => {
+  it.each([
+    [800, 20],
+    [3_000, 50],
+  ])('draws at its end what fills a screen of %i pixels twice: %i messages', async (height, drawn) => {
+    await page.viewport(414, height)
+    const { root, find } = await show({
+      attributes: { placement: 'page' },
+      prepare: (fake) => {
+        fake.setSessions([session('Long')])
+        fake.log = Array.from({ length: 500 }, (_, place) => said('user', `Message number ${place}`))
+      },
+    })
+    await until(() => root.querySelectorAll('[data-message]').length === drawn)
+    const { scrollHeight, clientHeight } = find('.scroller')
+    expect(scrollHeight).toBeGreaterThan(clientHeight)
+    await page.viewport(414, 896)
+  })
+
   it('keeps the DOM bounded all the way up, and what one reads in its place', async () => {
-    const { fake, root, find } = await show({
+    const { element, fake, root, find } = await show({
       prepare: (fake) => {
         fake.setSessions([session('Long')])
         fake.log = Array.from({ length: 100_000 }, (_, place) => said('assistant', `Message number ${place}`))
@@ -416,7 +434,7 @@ describe('100 000 messages', () => {
       const row = root.querySelector(`[data-message="${id}"]`)
       return row ? row.getBoundingClientRect().top - scroller.getBoundingClientRect().top : undefined
     }
-    await new Promise((done) => setTimeout(done, 400)) // it opens with a movement
+    endMovements({ element })
     for (let step = 0; step < 60; step++) {
       scroller.scrollTop = 1
       // As the reader sees it before anything is redrawn.

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../src/kernel/log/decide.ts'
+import { decide, NO_ROWS } from '../../src/kernel/log/decide.ts'
 import type { Name, SealedOp } from '../../src/ports/op.ts'
 import { type OutboxRow, PAGE_ROWS, PAGE_UNITS, type ScopeStore, type Store } from '../../src/ports/store.ts'
 import { mapStore } from '../../src/stores/map.ts'
@@ -385,6 +385,35 @@ export function describeReplicas(open: Open, { reopen, kept }: DescribeStoreOpti
         expect(await handle.registers('')).toEqual([])
         expect(await handle.outbox?.(0)).toEqual([])
       }
+    })
+
+    test('may come with an erase, so that the log begins elsewhere', async (scope, store) => {
+      const other = store.open(SCOPE)
+      for (const id of ['a1', 'a2', 'a3'])
+        await scope.attach({ id, mediaType: 'image/png', bytes: Uint8Array.of(1) }, 1)
+      await scope.commit([append('op-1', ['m1']), append('op-2', ['m2']), put('op-3', 'key', null)], decide)
+      await readAll(other)
+      const to = { seq: 2, ordinal: 2, first: 'm1' }
+      const rows = { ...NO_ROWS, head: { ...to, marks: new Map() } }
+      const key = { key: 'key', version: 'op-1', seq: 1, body: 'body' }
+      await scope.commit([append('op-5', ['m5']), remove('op-6', 'attachment:a2')], (given) => ({
+        ...decide(given, rows),
+        erase: true,
+        registers: [key],
+        replica: { state: 'begun', rebase: { to, registers: [], slots: [] }, kept: 'all' },
+      }))
+      for (const handle of [other, scope]) {
+        expect(await handle.head()).toMatchObject({ seq: 4, ordinal: 3, first: 'm1', rebased: 1 })
+        expect((await readLog(handle)).map(({ seq, ordinal, id }) => [seq, ordinal, id])).toEqual([
+          [3, 3, 'm5'],
+          [4, 3, 'attachment:a2'],
+        ])
+        expect(await handle.entries({ from: 'm2' })).toEqual({ rows: [], more: false })
+        expect(await handle.registers('')).toEqual([key])
+        expect(await handle.attached(['a1', 'a2', 'a3'])).toEqual(['a1', 'a3'])
+      }
+      await scope.commit([append('op-7', ['m7'])], decide)
+      expect(await other.head()).toMatchObject({ seq: 5, ordinal: 4, first: 'm1' })
     })
 
     test('takes no delete back: what was deleted stays so, and empty', async (scope) => {

@@ -358,6 +358,60 @@ export function describeSync(name: string, openHome: () => SyncHome | Promise<Sy
         expect(namesOf(await home.all())).toEqual(all.map((id) => `entry:${id}`))
       })
 
+      it('begins where the replica asks, and tells what the log comes to there', async () => {
+        const home = await open()
+        const [early, late] = [put('o1', null, 'a'), put('o2', null, 'b', 'app/late')]
+        await home.write(
+          '',
+          early,
+          put('o0', null, 'c', 'app/both'),
+          ...ids('m', 6).map((id) => say(id)),
+          late,
+        )
+        await home.write('', put('o3', 'o0', 'd', 'app/both'))
+        const waiting = ['o1', 'entry:m5', 'entry:other']
+        const page = await home.pull({ ...START, start: -4, waiting })
+        expect(page).toMatchObject({ from: 6, cursor: 10, head: 10 })
+        expect(namesOf(page.ops)).toEqual(['entry:m4', 'entry:m5', 'o2', 'o3'])
+        expect(page.start).toEqual({
+          ordinal: 4,
+          first: 'm0',
+          registers: [{ key: 'app/note', version: 'o1', seq: 1, body: '{"text":"a"}' }],
+          marks: [],
+          arrived: ['o1'],
+        })
+        const other = await home.pull({ ...placeIn(page), start: 8 })
+        expect(namesOf(other.ops)).toEqual(['o2', 'o3'])
+        expect(other).toMatchObject({ from: 8, start: { ordinal: 6, arrived: [] } })
+        const none = await home.pull({ ...placeIn(page), start: 10 })
+        expect(none).toMatchObject({ from: 10, ops: [], start: { ordinal: 6 } })
+        const all = await home.pull({ ...placeIn(page), start: -100 })
+        expect(all).toMatchObject({ from: 0, start: { ordinal: 0, registers: [], marks: [] } })
+        expect(all.ops).toHaveLength(10)
+        const first = await home.pull({ ...START, start: -100 })
+        expect(first.start).toBe(undefined)
+        expect(namesOf(first.ops)).toEqual(namesOf(all.ops))
+      })
+
+      it('that begins elsewhere is a reset, too, where the replica is of another log', async () => {
+        const home = await open()
+        const { generation } = await home.write('', ...ids('m', 6).map((id) => say(id)))
+        const wrong = { generation, cursor: 4, anchor: 'another', start: -2 }
+        expect(await home.ask(wrong)).toEqual({ reset: 'diverged', generation })
+        await home.push(generation, erase('e1'))
+        expect(await home.ask({ ...wrong, cursor: 0, anchor: '' })).toMatchObject({ reset: 'erased' })
+      })
+
+      it('that begins elsewhere has nothing of what was forgotten', async () => {
+        const home = await open()
+        await home.write('', ...ids('m', 4).map((id) => say(id)), put('o1', null, 'a secret', 'app/gone'))
+        await home.write('', remove('d1', 'entry:m2'), remove('d2', 'register:app/gone'), say('m4'))
+        const page = await home.pull({ ...START, start: 2 })
+        expect(JSON.stringify(page)).not.toMatch(/Text of m2|a secret/)
+        expect(page.start?.registers).toEqual([])
+        expect((await home.pull({ ...START, start: -1 })).start?.registers).toEqual([])
+      })
+
       it('names only the ops that are known', async () => {
         const home = await open()
         await home.write('', ...ids('m', 5).map((id) => say(id)))

@@ -3,9 +3,6 @@ import { build, createServer, type ViteDevServer } from 'vite'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { findChromium, flags } from '../chromium.ts'
 
-/** A script says its words one by one, and who takes a lease over waits for its end. */
-const PATIENCE = { timeout: 15_000 }
-
 let server: ViteDevServer
 let browser: Browser
 
@@ -94,8 +91,8 @@ it('the windows of one memory show one hash when the plug is in, whoever was cut
     pane.locator('.messages li:not(.coming)').allTextContents()
   const hashes = (): Promise<string[]> => page.locator('.hash').allTextContents()
   const expectOne = async (count: number): Promise<void> => {
-    for (const pane of [laptop, phone]) await expect.poll(() => whole(pane), PATIENCE).toHaveLength(count)
-    await expect.poll(async () => new Set(await hashes()).size, PATIENCE).toBe(1)
+    for (const pane of [laptop, phone]) await expect.poll(() => whole(pane)).toHaveLength(count)
+    await expect.poll(async () => new Set(await hashes()).size).toBe(1)
     expect(await whole(phone)).toEqual(await whole(laptop))
     expect(await page.locator('.waiting').allTextContents()).toEqual(['0', '0'])
   }
@@ -104,10 +101,10 @@ it('the windows of one memory show one hash when the plug is in, whoever was cut
 
   // By the keyboard, in the middle of the phone's reply: the laptop gives it.
   await say(phone, 'And back?')
-  await expect.poll(() => phone.locator('.coming').count(), PATIENCE).toBe(1)
+  await expect.poll(() => phone.locator('.coming').count()).toBe(1)
   await plug.press('ArrowLeft')
   await expect.poll(() => page.getByRole('status').textContent()).toBe('The phone is unplugged.')
-  await expect.poll(() => whole(laptop), PATIENCE).toHaveLength(4)
+  await expect.poll(() => whole(laptop)).toHaveLength(4)
   await say(phone, 'By the window.')
   await expect.poll(async () => new Set(await hashes()).size).toBe(2)
   await expect.poll(() => phone.locator('.waiting').textContent()).not.toBe('0')

@@ -2,7 +2,8 @@
 import type { Route } from 'playwright'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Client, createClient, type SessionClient } from '../../src/client/index.ts'
-import { size } from '../everywhere/runs.ts'
+import { isWhole } from '../everywhere/runs.ts'
+import type { DeviceOrder } from './pages/device.ts'
 import type { Device } from './support/device.ts'
 import type { EdgeProcess } from './support/edge-process.ts'
 import { Lab } from './support/lab.ts'
@@ -10,16 +11,16 @@ import type { ModelServer } from './support/model-server.ts'
 import { TENANT, tokenOf } from './support/token.ts'
 
 // An edge that is started again, and browsers, share the machine.
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 120_000 })
 
 const SESSION = 'trip'
 const PUSH = '**/v1/sync/push'
 const CALLS = '**/v1/sync/*'
-/** What takes long is left to `npm run test:cases`. */
-const isWhole = size(2) === 2
 /** Messages of each of two devices, and kills of a tab. */
 const MANY = 500
 const KILLS = 20
+/** More messages than any of the shorter cases has. */
+const SHOWN = 200
 /** What many messages may take on a busy machine. */
 const SLOW = { timeout: 40_000 }
 
@@ -41,6 +42,7 @@ interface Everybody {
   readonly devices: readonly [Device, Device]
   readonly client: Client
   readonly home: SessionClient
+  readonly order: DeviceOrder
 }
 
 let people = 0
@@ -57,11 +59,11 @@ async function meet(): Promise<Everybody> {
     await expect.poll(() => one.call('isTold')).toBe(true)
     await one.call('settled')
   }
-  return { devices: pair, client, home: client.session(SESSION) }
+  return { devices: pair, client, home: client.session(SESSION), order }
 }
 
 const textsAt = async (home: SessionClient): Promise<readonly string[]> =>
-  (await home.messages()).map(({ content }) =>
+  (await home.messages({ messages: SHOWN })).map(({ content }) =>
     typeof content === 'string'
       ? content
       : content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
@@ -118,6 +120,31 @@ describe('two browsers and an edge', () => {
     expect((await all.home.context()).hash).toBe(first.hash)
     await expectEqual(all, 7)
     await expect.poll(() => other.call('rows')).toEqual(await one.call('rows'))
+  })
+
+  it.runIf(isWhole)('give the same bytes where a new device has the newest part alone', async () => {
+    const [messages, keep] = [150, 100]
+    const all = await meet()
+    for (let at = 0; at < messages; at++)
+      await all.home.append({ role: 'user', content: `${at} ${'the train to the coast '.repeat(80)}` })
+    await expectEqual(all, messages)
+    const [one] = all.devices
+    const part = await lab.open({ ...all.order, keep })
+    await part.call('settled')
+    expect(await part.call('held')).toBe(keep)
+    const first = await one.call('context')
+    await expectEqual(all, messages)
+    await part.call('resume')
+    await part.call('settled')
+    expect(await part.call('context')).toEqual(first)
+    expect(await part.call('held')).toBeLessThan(messages)
+    await part.context.setOffline(true)
+    expect(await part.call('reads')).toBe('ERR_OFFLINE')
+    await part.say('Written offline.')
+    await part.context.setOffline(false)
+    await expect.poll(() => part.call('reads')).toBe(messages + 1)
+    await expectEqual(all, messages + 1)
+    await expect.poll(() => part.call('rows')).toEqual(await one.call('rows'))
   })
 
   it('lose and double nothing when a tab is killed before it could send', async () => {

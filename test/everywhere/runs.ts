@@ -16,6 +16,9 @@ const factor = inject('fastCheckRuns') ?? 1
 /** The same for every push: what fails, fails for the change at hand. */
 export const SEED = inject('fastCheckSeed') ?? 20_261_122
 
+/** What a push does not wait for runs where all random cases do. */
+export const isWhole = factor >= 1
+
 /**
  * Milliseconds that a test of properties may take, where the time of its project does not do; that
  * one grows by itself.
@@ -25,14 +28,14 @@ export function limit(ms: number): number {
 }
 
 /**
- * @param count messages, facts, requests of `npm run test:cases`; `npm test` has a quarter of them
+ * @param count messages, facts, requests of `npm run test:cases`; `npm test` has a tenth of them
  */
 export function size(count: number): number {
   return Math.ceil(count * Math.min(1, factor))
 }
 
 /**
- * @param count cases of `npm run test:cases`; `npm test` runs a quarter of them, the same ones each
+ * @param count cases of `npm run test:cases`; `npm test` runs a tenth of them, the same ones each
  * time
  */
 export function runs(count: number): { readonly numRuns: number; readonly seed: number } {

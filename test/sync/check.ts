@@ -1,6 +1,6 @@
 /** What must hold when nothing is on its way any more. */
 import { fold } from '../../src/kernel/log/fold.ts'
-import type { LogRow, RegisterRow, ScopeStore } from '../../src/ports/store.ts'
+import type { LogRow, Reads, RegisterRow, ScopeStore } from '../../src/ports/store.ts'
 import { tokOf } from '../../src/sync/tok.ts'
 import { readLog } from '../contract/samples.ts'
 import type { Tab } from './client.ts'
@@ -46,7 +46,7 @@ function devicesOf({ tabs }: World): readonly Tab[] {
 }
 
 /** All that a scope shows, as of the first seq of its log. */
-export async function shownBy(scope: ScopeStore, since = 0): Promise<Record<string, unknown>> {
+export async function shownBy(scope: Reads, since = 0): Promise<Record<string, unknown>> {
   const head = await scope.head()
   const log = (await readLog(scope)).filter(({ seq, kind }) => seq > since && kind !== 'erase')
   const registers = await allRegisters(scope)
@@ -72,7 +72,7 @@ export async function shownBy(scope: ScopeStore, since = 0): Promise<Record<stri
   }
 }
 
-async function allRegisters(scope: ScopeStore) {
+async function allRegisters(scope: Reads) {
   const live = await scope.registers('')
   const keys = new Set(live.map(({ key }) => key))
   for (const { kind, id } of await readLog(scope)) if (kind === 'put') keys.add(id)
@@ -103,6 +103,9 @@ export async function check(world: World): Promise<void> {
   const { home } = world
   const { since } = await home.state()
   const wanted = await shownBy(home.scope, since)
+  for (const tab of devicesOf(world)) await checkPart(world, tab)
+  // What was not here is now, and what that names is fetched.
+  await settle(world)
   for (const tab of devicesOf(world)) {
     const shown = await shownBy(tab.scope)
     for (const [what, value] of Object.entries(wanted))
@@ -117,6 +120,23 @@ export async function check(world: World): Promise<void> {
   await checkAttachments(world, log)
   await checkKnown(world)
   await checkConfirmed(world)
+}
+
+/** A part of the log is that of the home, with all that stands beside it; then all of it comes. */
+async function checkPart({ home }: World, tab: Tab): Promise<void> {
+  const { after = 0 } = await tab.state()
+  const { since } = await home.state()
+  const ofHome = await shownBy(home.scope, since)
+  const ofPart = await shownBy(tab.here)
+  const log = (ofHome.log as readonly LogRow[]).filter(({ seq }) => seq > after)
+  const live = ({ registers }: Record<string, unknown>) =>
+    (registers as readonly RegisterRow[]).filter(({ body }) => body !== null)
+  const name = `of device ${tab.device}`
+  same(`I17: log ${name}`, ofPart.log, log)
+  same(`I17: registers ${name}`, live(ofPart), live(ofHome))
+  for (const what of ['head', 'indexed', 'sums']) same(`I17: ${what} ${name}`, ofPart[what], ofHome[what])
+  if (after > 0 && (await readLog(tab.scope)).length < (ofHome.log as []).length)
+    throw new Broken(`I18: a part is taken for all ${name}`)
 }
 
 /**
@@ -157,7 +177,7 @@ export async function checkConfirmed(world: World): Promise<void> {
         ? textOf(id.slice('entry:'.length))
         : [],
     )
-    const rows = [await readLog(tab.scope), await tab.scope.registers(''), await tab.outbox()]
+    const rows = [await readLog(tab.here), await tab.here.registers(''), await tab.outbox()]
     const text = JSON.stringify(rows)
     for (const one of gone)
       if (text.includes(one)) throw new Broken(`I16: device ${tab.device} confirmed, and holds ${one}`)
@@ -210,7 +230,7 @@ async function checkLost(world: World, log: readonly LogRow[]): Promise<void> {
     if (world.mayBeGone(one, generation)) continue
     if (refused.has(`${by}:${opId}`) || wiped) continue
     // Where a home goes back, what was only there is gone, once all who had it are wiped.
-    if (world.restores > 0 && by < 0) continue
+    if (world.restores > 0 && (by < 0 || world.letGo.has(opId))) continue
     throw new Broken(`I2: ${opId} (${op.envelope.kind} by ${by}) is gone`)
   }
   for (const opId of there) {

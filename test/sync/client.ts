@@ -1,15 +1,19 @@
 /** A tab of a device: what the engine does of it, one message at a time. */
 import { isPlimsollError } from '../../src/ports/errors.ts'
 import type { OpResult, SealedOp } from '../../src/ports/op.ts'
-import type { Decide, ScopeStore } from '../../src/ports/store.ts'
+import type { Decide, Reads, ScopeStore } from '../../src/ports/store.ts'
 import type { PushAnswer, PushRequest } from '../../src/ports/sync.ts'
 import { PUSH_UNITS, type PullAnswer, type PullRequest } from '../../src/ports/sync.ts'
 import { giveAttachment, takeAttachment } from '../../src/sync/home-attachments.ts'
+import { type Ask, type KeepLocal, keepLocal } from '../../src/sync/keep-local.ts'
 import { Replica, type ReplicaStore } from '../../src/sync/replica.ts'
 import { replicaScope } from '../../src/sync/replica-scope.ts'
 import { ScopeSync } from '../../src/sync/scope-sync.ts'
 import type { ReplicaState, Waiting } from '../../src/sync/state.ts'
 import type { Home } from './home.ts'
+
+/** Ops of a session that a device keeps which does not keep all. */
+const KEPT = 3
 
 export class Tab {
   readonly device: number
@@ -18,14 +22,20 @@ export class Tab {
   readonly replica: Replica
   readonly #sync: ScopeSync
 
-  /** @param store a handle of its own */
-  constructor(device: number, store: ScopeStore) {
+  /**
+   * @param store a handle of its own
+   * @param ask asks the home for what is not here; without it, all is here
+   */
+  constructor(device: number, store: ScopeStore, ask?: (tab: Tab) => Ask) {
     this.device = device
     this.replica = new Replica(store as ReplicaStore)
-    this.#sync = new ScopeSync({ userId: 'ada', sessionId: 'trip' }, this.replica)
+    const keep = ask && keepLocal({ ops: KEPT })
+    this.#sync = new ScopeSync({ userId: 'ada', sessionId: 'trip' }, this.replica, keep)
+    const older = (start: number) => this.#start(keep as KeepLocal, start, (ask as (tab: Tab) => Ask)(this))
     this.scope = replicaScope({
       scope: store as ReplicaStore,
       replica: this.replica,
+      ...(keep && { part: keep.part(this.#sync, older) }),
       onWritten: () => {},
       onClosed: () => {},
     })
@@ -73,6 +83,25 @@ export class Tab {
     } catch (error) {
       if (!isPlimsollError(error, 'ERR_CONFLICT')) throw error
     }
+  }
+
+  /** Begins the log elsewhere, where that is due. @returns whether it was */
+  async start(ask: Ask): Promise<boolean> {
+    const { keep } = this.#sync
+    const start = await keep?.startOf(this.#sync)
+    if (!keep || start === undefined) return false
+    await this.#start(keep, start, ask)
+    return true
+  }
+
+  async #start(keep: KeepLocal, start: number, ask: Ask): Promise<void> {
+    await keep.startOver(this.#sync, start, ask)
+    this.#sync.isPullDue = true
+  }
+
+  /** What is here, which may be a part. */
+  get here(): Reads {
+    return this.replica.store
   }
 
   async pull(limit: number): Promise<PullRequest | undefined> {

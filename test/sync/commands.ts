@@ -8,6 +8,8 @@ export type Command =
   | { readonly do: 'erase'; readonly tab: number }
   /** An op of a kind that only a later version knows. */
   | { readonly do: 'unknown' }
+  /** Reads the newest entries. */
+  | { readonly do: 'older'; readonly tab: number; readonly count: number }
   | { readonly do: 'push'; readonly tab: number; readonly limit: number }
   | { readonly do: 'pull'; readonly tab: number; readonly limit: number }
   | { readonly do: 'deliver' | 'drop' | 'double'; readonly message: number }
@@ -27,6 +29,11 @@ export function randomFrom(seed: number): Random {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
+}
+
+/** Whether in the run of a seed devices have a part of the log: in every second one. */
+export function isPartial(seed: number): boolean {
+  return seed % 2 === 0
 }
 
 /** How often each happens, of about 100. */
@@ -49,12 +56,13 @@ const SHARES: readonly (readonly [share: number, command: Command['do']])[] = [
   [0.8, 'restore'],
 ]
 
-const SUM = SHARES.reduce((sum, [share]) => sum + share, 0)
+/** Where devices have a part of the log: they look at more of it, too. */
+const PARTIAL: typeof SHARES = [...SHARES, [6, 'older'], [2, 'crash']]
 
 /** What happens next, of a number from 0 to below 1. */
-function chosen(number: number): Command['do'] {
-  let left = number * SUM
-  for (const [share, what] of SHARES) {
+function chosen(number: number, shares: typeof SHARES): Command['do'] {
+  let left = number * shares.reduce((sum, [share]) => sum + share, 0)
+  for (const [share, what] of shares) {
     left -= share
     if (left < 0) return what
   }
@@ -66,7 +74,7 @@ export function generate(seed: number, steps: number): readonly Command[] {
   const random = randomFrom(seed)
   const below = (count: number) => Math.floor(random() * count)
   return Array.from({ length: steps }, (): Command => {
-    const what = chosen(random())
+    const what = chosen(random(), isPartial(seed) ? PARTIAL : SHARES)
     const tab = below(100)
     switch (what) {
       case 'append':
@@ -79,6 +87,8 @@ export function generate(seed: number, steps: number): readonly Command[] {
         return { do: what, tab, target: below(100) }
       case 'repeat':
         return { do: what, op: below(100) }
+      case 'older':
+        return { do: what, tab, count: 1 + below(20) }
       case 'push':
       case 'pull':
         return { do: what, tab, limit: 1 + below(6) }

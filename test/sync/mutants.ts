@@ -2,9 +2,9 @@
 import { nothingWritten } from '../../src/kernel/log/decide.ts'
 import { idIn } from '../../src/ports/op.ts'
 import type { Decision, LogRow, OutboxRow, Rows, ScopeStore } from '../../src/ports/store.ts'
-import type { PullAnswer, PulledOp, SyncOp } from '../../src/ports/sync.ts'
+import type { LogStart, PullAnswer, PulledOp, SyncOp } from '../../src/ports/sync.ts'
 import { homeStateIn, written } from '../../src/sync/home-state.ts'
-import { type Waiting, waitingIn } from '../../src/sync/state.ts'
+import { stateIn, type Waiting, waitingIn } from '../../src/sync/state.ts'
 import { readLog } from '../contract/samples.ts'
 import type { Message, Sabotage, World } from './world.ts'
 
@@ -219,6 +219,55 @@ export const MUTANTS: Readonly<Record<string, Sabotage>> = {
       }
     },
   },
+}
+
+/** Wrong protocols for devices that have a part of the log. */
+export const PARTIAL_MUTANTS: Readonly<Record<string, Sabotage>> = {
+  'a start with a gap behind it': {
+    answered: (message) =>
+      withStart(message, (page) => ({ ...page, from: page.from + 1, ops: page.ops.slice(1) })),
+  },
+  'a start with a wrong count of messages': {
+    answered: starting(({ ordinal }) => ({ ordinal: ordinal + 1 })),
+  },
+  'a start without marks': { answered: starting(() => ({ marks: [] })) },
+  'a start without registers': { answered: starting(() => ({ registers: [] })) },
+  'a start that says nothing of what came before it': { answered: starting(() => ({ arrived: [] })) },
+  'a start that is followed past a delete': {
+    heard: (message) =>
+      withStart(message, (page) => (page.cursor < page.head ? { ...page, head: page.head + 1_000 } : page)),
+  },
+  'a start that takes what waits along': {
+    device: committing({
+      decision: (decision) => {
+        const { replica } = decision
+        if (replica?.kept !== 'all') return decision
+        const state = stateIn(replica.state)
+        // So that nobody takes it for what it was to be.
+        const other = JSON.stringify({ ...state, last: state.last + 1 })
+        return { ...decision, replica: { ...replica, state: other, outbox: [] } }
+      },
+    }),
+  },
+  'a device that takes a part for all': {
+    device: committing({
+      decision: (decision) => {
+        const { replica } = decision
+        if (!replica) return decision
+        const { after: _, ...state } = stateIn(replica.state)
+        return { ...decision, replica: { ...replica, state: JSON.stringify(state) } }
+      },
+    }),
+  },
+}
+
+function withStart(message: Message, change: (page: Page & { readonly start: LogStart }) => Page): Message {
+  return withPage(message, (page) => (page.start ? change({ ...page, start: page.start }) : page))
+}
+
+function starting(change: (start: LogStart) => Partial<LogStart>) {
+  return (message: Message): Message =>
+    withStart(message, (page) => ({ ...page, start: { ...page.start, ...change(page.start) } }))
 }
 
 interface Changes {

@@ -1,5 +1,5 @@
 import type { Store } from '../../src/ports/store.ts'
-import { generate } from './commands.ts'
+import { generate, isPartial } from './commands.ts'
 import { playOver } from './play.ts'
 import { storeDisk } from './store-disk.ts'
 
@@ -17,7 +17,7 @@ export async function checkOver(
   const disk = storeDisk(store)
   try {
     for (let at = seed; at < seed + numRuns; at++) {
-      const broken = await playOver(generate(at, STEPS), disk)
+      const broken = await playOver(generate(at, STEPS), disk, isPartial(at))
       if (broken !== undefined) throw new Error(`seed ${at}, ${STEPS} steps: ${broken}`)
     }
   } finally {

@@ -8,15 +8,20 @@ export async function play(
   commands: readonly Command[],
   disk: Disk = mapDisk(),
   sabotage: Sabotage = {},
+  isPartial = false,
 ): Promise<string | undefined> {
-  return broken(() => played(commands, disk, sabotage))
+  return broken(() => played(commands, disk, sabotage, isPartial))
 }
 
 /** What is broken by a run over other stores, or ends otherwise there than over maps. */
-export async function playOver(commands: readonly Command[], disk: Disk): Promise<string | undefined> {
+export async function playOver(
+  commands: readonly Command[],
+  disk: Disk,
+  isPartial = false,
+): Promise<string | undefined> {
   return broken(async () => {
-    const wanted = await played(commands, mapDisk())
-    same('I14: the home', await played(commands, disk), wanted)
+    const wanted = await played(commands, mapDisk(), {}, isPartial)
+    same('I14: the home', await played(commands, disk, {}, isPartial), wanted)
   })
 }
 
@@ -31,9 +36,16 @@ async function broken(run: () => Promise<unknown>): Promise<string | undefined> 
 }
 
 /** What the home shows after a run; all devices show the same. */
-async function played(commands: readonly Command[], disk: Disk, sabotage: Sabotage = {}): Promise<unknown> {
-  const world = await World.of(disk, sabotage)
-  for (const command of commands) await world.play(command)
+async function played(
+  commands: readonly Command[],
+  disk: Disk,
+  sabotage: Sabotage = {},
+  isPartial = false,
+): Promise<unknown> {
+  const world = await World.of(disk, sabotage, isPartial)
+  const left = [...commands]
+  world.next = () => left.shift()
+  for (let command = left.shift(); command; command = left.shift()) await world.play(command)
   await checkConfirmed(world)
   await settle(world)
   await check(world)

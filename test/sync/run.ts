@@ -5,8 +5,8 @@
  * restore, in place of them.
  */
 import { parseArgs } from 'node:util'
-import { generate } from './commands.ts'
-import { play, shrunk } from './play.ts'
+import { generate, isPartial } from './commands.ts'
+import { mapDisk, play, shrunk } from './play.ts'
 import { explore } from './states.ts'
 
 const { values } = parseArgs({
@@ -31,12 +31,13 @@ async function random(): Promise<void> {
   let failed = 0
   for (let at = seed; at < seed + seeds; at++) {
     const commands = generate(at, steps)
-    const broken = await play(commands)
+    const run = (some: typeof commands) => play(some, mapDisk(), {}, isPartial(at))
+    const broken = await run(commands)
     if (broken === undefined) continue
     if (++failed > 3) break
     const kind = broken.slice(0, 12)
-    const least = await shrunk(commands, async (fewer) => (await play(fewer))?.slice(0, 12) === kind)
-    console.log(`--seed ${at}: ${await play(least)}`)
+    const least = await shrunk(commands, async (fewer) => (await run(fewer))?.slice(0, 12) === kind)
+    console.log(`--seed ${at}: ${await run(least)}`)
     for (const command of least) console.log(`  ${JSON.stringify(command)}`)
   }
   console.log(`--seed ${seed} --seeds ${seeds} --steps ${steps}: ${failed} failed, ${took()}`)

@@ -3,10 +3,12 @@ import { commitDeletes, SECRET } from '../../src/kernel/context/secret.ts'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { sealMessage } from '../../src/kernel/log/message.ts'
 import { attachmentsIn } from '../../src/kernel/log/seal.ts'
+import { isPlimsollError, PlimsollError } from '../../src/ports/errors.ts'
 import type { Part } from '../../src/ports/message.ts'
 import type { Envelope, Name, OpResult, SealedOp } from '../../src/ports/op.ts'
-import type { Decide, LogRow, RegisterRow, ScopeStore } from '../../src/ports/store.ts'
+import type { Attachment, Decide, LogRow, RegisterRow, ScopeStore } from '../../src/ports/store.ts'
 import type { PullAnswer, PullRequest, PushAnswer, PushRequest } from '../../src/ports/sync.ts'
+import type { Ask } from '../../src/sync/keep-local.ts'
 import { erase, readLog } from '../contract/samples.ts'
 import { Tab } from './client.ts'
 import type { Command } from './commands.ts'
@@ -99,12 +101,19 @@ export class World {
   readonly erased = new Set<string>()
   /** Ops that are gone since a device erased what it knew. */
   readonly erasedHere = new Set<string>()
+  /** Ops that no device held when the home went back. */
+  readonly letGo = new Set<string>()
   restores = 0
   wipes = 0
+  /** What happens next: some of it does while a device waits for an answer. */
+  next: () => Command | undefined = () => undefined
+  readonly #isPartial: boolean
+  #asks = 0
   #count = 0
   #toks = 0
 
-  private constructor(sabotage: Sabotage, disk: Disk, home: Place, places: Place[]) {
+  private constructor(sabotage: Sabotage, disk: Disk, home: Place, places: Place[], isPartial: boolean) {
+    this.#isPartial = isPartial
     this.sabotage = sabotage
     this.disk = disk
     this.#homePlace = home
@@ -114,10 +123,21 @@ export class World {
     this.tabs = [...places.keys(), 0].map((device) => this.#openTab(device))
   }
 
-  static async of(disk: Disk, sabotage: Sabotage = {}, devices = 3): Promise<World> {
+  /** @param isPartial whether all devices but the first keep the newest ops alone */
+  static async of(disk: Disk, sabotage: Sabotage = {}, isPartial = false, devices = 3): Promise<World> {
     const places: Place[] = []
     for (let device = 0; device < devices; device++) places.push(await disk.place())
-    return new World(sabotage, disk, await disk.place(), places)
+    return new World(sabotage, disk, await disk.place(), places, isPartial)
+  }
+
+  /** What no device holds any more is lost where the home goes back to before it. */
+  async #noteHeld(): Promise<void> {
+    const held = new Set<string>()
+    for (const tab of this.tabs) {
+      for (const { opId } of await readLog(tab.here)) held.add(opId)
+      for (const { envelope } of await tab.outbox()) held.add(envelope.opId)
+    }
+    for (const opId of this.written.keys()) if (!held.has(opId)) this.letGo.add(opId)
   }
 
   #openHome(): Home {
@@ -127,7 +147,8 @@ export class World {
 
   #openTab(device: number): Tab {
     const scope = (this.#places[device] as Place).open()
-    return new Tab(device, this.sabotage.device?.(scope) ?? scope)
+    const ask = this.#isPartial && device > 0 ? this.#ask : undefined
+    return new Tab(device, this.sabotage.device?.(scope) ?? scope, ask)
   }
 
   newTok = (): string => `tok${++this.#toks}`
@@ -149,6 +170,11 @@ export class World {
         return this.write(command.tab, [erase(this.#newId())])
       case 'unknown':
         return this.#unknown()
+      case 'older': {
+        const { scope } = this.tabs[command.tab % this.tabs.length] as Tab
+        await unlessOffline(scope.entries({ last: command.count }))
+        return
+      }
       case 'push':
       case 'pull':
         return this.send(command.do, command.tab % this.tabs.length, command.limit)
@@ -175,6 +201,7 @@ export class World {
       case 'restore': {
         const found = this.bookmarks[command.bookmark % Math.max(1, this.bookmarks.length)]
         if (!found) return
+        if (this.#isPartial) await this.#noteHeld()
         this.#homePlace = await this.disk.copy(found)
         this.home = this.#openHome()
         this.restores++
@@ -192,6 +219,7 @@ export class World {
       if (request) message = { kind: 'push', tab: index, request }
     } else {
       await tab.fetch(this.home)
+      if (await unlessOffline(tab.start(this.#ask(tab, limit)))) return
       const request = await tab.pull(limit)
       if (request) message = { kind: 'pull', tab: index, request }
     }
@@ -214,6 +242,31 @@ export class World {
     await after?.(message, tab)
   }
 
+  /** Asks the home, while other things happen, or in vain. */
+  readonly #ask =
+    (tab: Tab, limit = 2): Ask =>
+    async (asked) => {
+      const request = { ...asked, limit }
+      const message = { kind: 'pull', tab: this.tabs.indexOf(tab), request } as const
+      await this.#meanwhile()
+      if (++this.#asks % 11 === 0 && this.next() !== undefined) throw new PlimsollError('ERR_OFFLINE', 'lost')
+      const { received, answered, heard } = this.sabotage
+      const given = (await received?.(message, this)) ?? message
+      const answer = (await this.#answer(given, message)) as Message
+      const sent = (await answered?.(answer, this)) ?? answer
+      await this.#meanwhile()
+      const last = (await heard?.(sent, tab)) ?? sent
+      if (last.kind !== 'pulled') throw new Error(`${last.kind} is no answer`)
+      return last.answer
+    }
+
+  async #meanwhile(): Promise<void> {
+    for (let left = 2 * (this.#asks % 5); left > 0; left--) {
+      const command = this.next()
+      if (command) await this.play(command)
+    }
+  }
+
   async #answer(given: Message, message: Message): Promise<Message> {
     if (given.kind === 'push' && message.kind === 'push')
       return { ...message, kind: 'pushed', answer: await this.#watched(() => this.home.push(given.request)) }
@@ -234,11 +287,12 @@ export class World {
     const writer = this.#writer(tab)
     const saws = await Promise.all(
       ops.map(async ({ envelope: { kind, key = '' } }) =>
-        kind === 'put' ? ((await writer.scope.register(key))?.version ?? null) : undefined,
+        kind === 'put' ? ((await writer.here.register(key))?.version ?? null) : undefined,
       ),
     )
-    const count = this.sabotage.counts && puts(await readLog(writer.scope), ops[0]?.envelope.key)
-    const results = await writer.write(ops, rule)
+    const count = this.sabotage.counts && puts(await readLog(writer.here), ops[0]?.envelope.key)
+    const results = await unlessOffline(writer.write(ops, rule))
+    if (!results) return
     const known = await writer.generation()
     const beside = ops.find(({ envelope: { key } }) => key === SECRET)
     for (const [index, op] of ops.entries()) {
@@ -266,14 +320,18 @@ export class World {
     if (tab >= 0 && index !== this.tabs.length)
       return {
         by: chosen.device,
-        scope: chosen.scope,
+        here: chosen.here,
+        rounds: this.#isPartial && chosen.device > 0 ? this.home.scope : chosen.here,
+        attach: (one: Attachment) => chosen.scope.attach(one, 1),
         write: (ops: readonly SealedOp[], rule: Decide) => chosen.write(ops, rule),
         generation: () => generationOf(chosen),
       }
     const { home } = this
     return {
       by: AGENT,
-      scope: home.scope,
+      here: home.scope,
+      rounds: home.scope,
+      attach: (one: Attachment) => home.scope.attach(one, 1),
       write: (ops: readonly SealedOp[], rule: Decide) => this.#watched(() => home.write(ops, rule)),
       generation: async () => ({ generation: (await home.state()).generation, after: undefined }),
     }
@@ -292,8 +350,8 @@ export class World {
   }
 
   async #append(tab: number, shape: number, at: number): Promise<void> {
-    const { scope } = this.#writer(tab)
-    const rounds = [...new Set((await readLog(scope)).flatMap(({ round }) => round ?? []))]
+    const { rounds: known } = this.#writer(tab)
+    const rounds = [...new Set((await readLog(known)).flatMap(({ round }) => round ?? []))]
     const opId = this.#newId()
     const opener = rounds[at % Math.max(1, rounds.length)]
     const id = (place: number) => `m${opId}.${place}`
@@ -324,7 +382,7 @@ export class World {
     )
     const isPicture = isNew && shape === 2
     const attachment = { id: `a${id(0)}`, mediaType: 'image/png', bytes: bytesOf(`a${id(0)}`) }
-    if (isPicture) await scope.attach(attachment, 1)
+    if (isPicture) await this.#writer(tab).attach(attachment)
     const envelope: Envelope = {
       opId: messages.length === 1 ? `entry:${id(0)}` : opId,
       kind: 'append',
@@ -336,14 +394,14 @@ export class World {
   }
 
   async #put(tab: number, choice: number, from: number): Promise<void> {
-    const { scope } = this.#writer(tab)
+    const { here: scope } = this.#writer(tab)
     const opId = this.#newId()
     const facts = await scope.registers('fact/')
     const fact = facts[from % Math.max(1, facts.length)]
     const isFact = choice >= 2
     const key = !isFact ? ['p', 'c'][choice] : choice < 4 || !fact ? `fact/${opId}` : fact.key
     const before = await scope.register(key as string)
-    const entries = (await readLog(scope)).filter(({ kind }) => kind === 'message')
+    const entries = (await readLog(scope)).filter(({ kind }) => kind === 'message' || kind === 'summary')
     const source = entries[from % Math.max(1, entries.length)]
     const sources: Name[] = isFact && from % 3 < 2 && source ? [`entry:${source.id}`] : []
     await this.write(tab, [
@@ -363,7 +421,7 @@ export class World {
   }
 
   async #mark(tab: number, shape: number, from: number): Promise<void> {
-    const { scope } = this.#writer(tab)
+    const { here: scope } = this.#writer(tab)
     const opId = this.#newId()
     const head = await scope.head()
     const lane = from % 2 === 0 ? 'chat' : 'side'
@@ -401,7 +459,7 @@ export class World {
   }
 
   async #delete(tab: number, target: number): Promise<void> {
-    const { scope } = this.#writer(tab)
+    const { here: scope } = this.#writer(tab)
     const entries = (await readLog(scope)).filter(({ body }) => body !== null)
     const names: Name[] = [
       ...entries.map(({ id }): Name => `entry:${id}`),
@@ -517,3 +575,13 @@ function secretOf(opId: string): SealedOp {
 }
 
 export type { LogRow, RegisterRow }
+
+/** What something comes to; nothing, where it needs what is at home alone. */
+async function unlessOffline<Result>(work: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (isPlimsollError(error, 'ERR_OFFLINE')) return undefined
+    throw error
+  }
+}

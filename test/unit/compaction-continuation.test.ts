@@ -263,17 +263,27 @@ describe('a summary that would not pay', () => {
     expect(model.requests).toEqual([])
   })
 
-  it('is written where calls are many and short', async () => {
-    const model = content()
-    const session = open({ model, ask }, { budget: { contextWindow: 8_000, maxOutputTokens: 0, margin: 0 } })
-    for (let index = 0; index < 400 && model.requests.length === 0; index++) {
-      await session.append({
-        role: index % 2 ? 'assistant' : 'user',
-        content: `Say ${index}. ${'go '.repeat(30)}`,
-      })
-      await session.context()
+  it('is written where calls are many and short, and promise twelve times its price', async () => {
+    /** Messages of that many words until one is written, of 500 at most. */
+    const messages = async (words: number): Promise<number> => {
+      const model = content()
+      const session = open(
+        { model, ask },
+        { budget: { contextWindow: 8_000, maxOutputTokens: 0, margin: 0 } },
+      )
+      for (let index = 0; index < 500; index++) {
+        await session.append({
+          role: index % 2 ? 'assistant' : 'user',
+          content: `Say ${index}. ${'go '.repeat(words)}`,
+        })
+        await session.context()
+        if (model.requests.length > 0) return index
+      }
+      return Number.POSITIVE_INFINITY
     }
-    expect(model.requests).toHaveLength(1)
+    expect(await messages(30)).toBeLessThan(500)
+    // The cut at message 148 promises eight times its price.
+    expect(await messages(60)).toBe(157)
   })
 })
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { namesIn, textIn } from '../../src/features/compaction/carry.ts'
+import { namesIn } from '../../src/features/compaction/carry.ts'
+import { textIn } from '../../src/features/compaction/message-texts.ts'
 import {
   type Context,
   charsPerToken,

@@ -522,8 +522,7 @@ describe('a model that fails', () => {
     const events = eventsOf(session)
     await untilSummary(session)
     expect(events[0]?.reasons).toEqual(Array(2).fill('the model failed: no answer within 5 ms'))
-    await new Promise((resolve) => setTimeout(resolve, 5))
-    expect(signals).toEqual([true, true])
+    await expect.poll(() => signals).toEqual([true, true])
   })
 
   it('by its stream going on is not read on', async () => {

@@ -8,5 +8,5 @@ it('devices and a home in a Durable Object hold the same, and what those over ma
   timeout: limit(60_000),
 }, async () => {
   const store = new ObjectStore(env.SESSIONS.get(env.SESSIONS.newUniqueId()))
-  await checkOver(store, runs(80))
+  await checkOver(store, runs(50))
 })

@@ -1,9 +1,10 @@
 import type { ModelMessage } from 'ai'
 import { invalid } from '../../kernel/text/json.ts'
 import { base64 } from '../../ports/base64.ts'
+import { isRecord } from '../../ports/is-record.ts'
 import type { Json, MessageInput, Part, ToolResultPart } from '../../ports/message.ts'
 import { contentOf } from '../../render/parts.ts'
-import { given, isRecord, jsonOf, keep, noted, shallow } from './opaque.ts'
+import { given, jsonOf, keep, noted, shallow } from './opaque.ts'
 import { fromOutput } from './outputs.ts'
 import type { AssistantPart, ProviderOptions, ToolPart, UserPart } from './types.ts'
 

@@ -1,6 +1,6 @@
 /** What AI SDK 5 and 6 say in another way than 7. */
 import type { LanguageModel, ModelMessage } from 'ai'
-import { isRecord } from './opaque.ts'
+import { isRecord } from '../../ports/is-record.ts'
 import type { AISDKRequest } from './to-ai-sdk.ts'
 import type { LanguageModelV4, Prompt, ReplyUsage, StreamPart, StreamResult } from './types.ts'
 

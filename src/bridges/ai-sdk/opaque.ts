@@ -1,4 +1,5 @@
 import { base64 } from '../../ports/base64.ts'
+import { isRecord } from '../../ports/is-record.ts'
 import type { Json, OpaquePart, Part } from '../../ports/message.ts'
 import type { ProviderOptions } from './types.ts'
 
@@ -89,10 +90,6 @@ function depthOf(value: Json, depth = 0): number {
     (most: number, child: Json) => Math.max(most, depthOf(child, depth + 1)),
     depth + 1,
   )
-}
-
-export function isRecord(value: unknown): value is { readonly [key: string]: Json } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 export function parsed(text: string): Json | undefined {

@@ -1,6 +1,7 @@
 /** Results of calls: the SDK's tagged outputs as one JSON value each, and back. */
+import { isRecord } from '../../ports/is-record.ts'
 import type { Json, ToolResultPart } from '../../ports/message.ts'
-import { isRecord, jsonOf, shallow } from './opaque.ts'
+import { jsonOf, shallow } from './opaque.ts'
 import type { ResultOutput } from './types.ts'
 
 /** What a model reads of a call that a person did not allow, as in the SDK's own conversion. */

@@ -4,9 +4,10 @@
  */
 
 import { MAX_METADATA_BYTES } from '../../kernel/log/message.ts'
+import { isRecord } from '../../ports/is-record.ts'
 import type { Json, Message, MessageInput, Part } from '../../ports/message.ts'
 import { utf8Length } from '../../ports/utf8-length.ts'
-import { AI_SDK, isRecord, keep, keptIn, parsed } from './opaque.ts'
+import { AI_SDK, keep, keptIn, parsed } from './opaque.ts'
 
 /** A part of a UI message. What a part of ours holds is not in here. */
 export type Entry =

@@ -2,8 +2,9 @@
  * Parts of UI messages that have no part of ours, as the parts of a model message that the SDK
  * makes of them.
  */
+import { isRecord } from '../../ports/is-record.ts'
 import type { Json } from '../../ports/message.ts'
-import { given, isRecord, jsonOf } from './opaque.ts'
+import { given, jsonOf } from './opaque.ts'
 import { addressOf } from './outputs.ts'
 import type { AssistantPart, ProviderOptions, ToolPart } from './types.ts'
 

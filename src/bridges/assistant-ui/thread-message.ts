@@ -2,8 +2,8 @@
  * Messages of assistant-ui's own runtime as UI messages, and back. What both have stands in the
  * parts alone; the rest of a message is its shape.
  */
+import { isRecord } from '../../ports/is-record.ts'
 import type { Json, JsonObject } from '../../ports/message.ts'
-import { isRecord } from '../ai-sdk/opaque.ts'
 
 /** A part of a UI message. */
 export type UIPart = JsonObject & { readonly type: string }
@@ -126,6 +126,8 @@ function urlOf(data: string, mimeType: string): string {
   return /^[a-z][a-z0-9+.-]*:/i.test(data) ? data : `data:${mimeType};base64,${data}`
 }
 
+/** A content may be a text alone, where a format of one's own says so. */
 function list(value: Json | undefined): readonly Json[] {
+  if (typeof value === 'string') return [{ type: 'text', text: value }]
   return Array.isArray(value) ? value : []
 }

@@ -8,9 +8,10 @@ import {
 import { asText } from '../../kernel/count.ts'
 import { partsOf } from '../../kernel/log/message.ts'
 import { invalid } from '../../kernel/text/json.ts'
+import { isRecord } from '../../ports/is-record.ts'
 import type { Json, JsonObject, Message, Part, Role } from '../../ports/message.ts'
 import { callName } from '../../render/parts.ts'
-import { isBlankContent, isRecord, refilled, shapeIn, shapeOf } from '../shapes.ts'
+import { isBlankContent, refilled, shapeIn, shapeOf } from '../shapes.ts'
 import { callsIn, OWN, ROLES, roleOf, type Stored, withCalls } from './stored.ts'
 
 /** @throws ERR_INVALID_ARGUMENT: they are no messages, or hold what is no JSON */

@@ -2,8 +2,9 @@
  * Messages as LangChain stores them, which need nothing of its packages to be read.
  */
 import { canonical } from '../../kernel/text/json.ts'
+import { isRecord } from '../../ports/is-record.ts'
 import type { Json, JsonObject, MessageInput, Part, Role } from '../../ports/message.ts'
-import { emptied, isRecord, keepShape, shallow, textsOf, tokensBeside, without } from '../shapes.ts'
+import { emptied, keepShape, shallow, textsOf, tokensBeside, without } from '../shapes.ts'
 
 /** The provider of opaque parts that the bridge makes, and its field of metadata. */
 export const OWN = 'langchain'

@@ -54,57 +54,57 @@ function emptyCopy(value: object): Fields | undefined {
 }
 
 /**
- * What a value holds, one after the other: how many fields an object has ({@link THERE}: it stands
- * before), and of each its name, what it is, and what it holds. Of values that {@link copyOf}
- * copies.
+ * What a value holds that {@link copyOf} copies, so that all copies of it have the same: of each
+ * object its kind, how many fields it has, and of each its name and what it holds.
  */
 export type Trace = readonly unknown[]
 
-const THERE = -1
-
-export function traceOf(value: object): Trace {
+export function traceOf(value: unknown): Trace {
   const trace: unknown[] = []
-  const seen = new Set<object>()
-  const add = (one: object): void => {
-    const place = trace.push(THERE) - 1
-    if (seen.has(one)) return
-    seen.add(one)
-    const keys = Array.isArray(one) ? one.keys() : Object.keys(one)
-    let fields = 0
-    for (const key of keys) {
-      const field = (one as Fields)[key]
-      trace.push(key, field)
-      if (isObject(field)) add(field)
-      fields++
+  const add = (one: unknown): void => {
+    if (!isObject(one)) return void trace.push(one)
+    if (Array.isArray(one)) {
+      trace.push(Array.prototype, one.length)
+      for (const item of one) add(item)
+      return
     }
-    trace[place] = fields
+    const names = Object.keys(one)
+    trace.push(Object.getPrototypeOf(one), names.length)
+    for (const name of names) {
+      trace.push(name)
+      add((one as Fields)[name])
+    }
   }
   add(value)
   return trace
 }
 
-/** Whether a value holds what it held when it was traced. */
-export function isAsTraced(value: object, trace: Trace): boolean {
+/** Whether a value holds what was traced, in the same order. */
+export function isAsTraced(value: unknown, trace: Trace): boolean {
   return endOf(value, trace, 0) > 0
 }
 
 /** Where the trace of a value ends that begins at a place; 0: it holds something else. */
-function endOf(value: object, trace: Trace, from: number): number {
-  const fields = trace[from] as number
-  let at = from + 1
-  if (fields === THERE) return at
-  const keys = Array.isArray(value) ? undefined : Object.keys(value)
-  if ((keys ?? (value as readonly unknown[])).length !== fields) return 0
-  for (let index = 0; index < fields; index++) {
-    const key = trace[at] as string | number
-    const field = (value as Fields)[key]
-    if ((keys && keys[index] !== key) || !Object.is(trace[at + 1], field)) return 0
-    at += 2
-    if (!isObject(field)) continue
-    at = endOf(field, trace, at)
+function endOf(value: unknown, trace: Trace, from: number): number {
+  if (!isObject(value)) return Object.is(value, trace[from]) ? from + 1 : 0
+  if (Object.getPrototypeOf(value) !== trace[from]) return 0
+  let fields = trace[from + 1] as number
+  let at = from + 2
+  if (Array.isArray(value)) {
+    if (value.length !== fields) return 0
+    for (let index = 0; index < fields; index++) {
+      at = endOf(value[index], trace, at)
+      if (at === 0) return 0
+    }
+    return at
+  }
+  // Lists no names: this is done for each field of a thread at each checkpoint.
+  for (const key in value) {
+    if (fields-- === 0 || key !== trace[at]) return 0
+    at = endOf((value as Fields)[key], trace, at + 1)
     if (at === 0) return 0
   }
-  return at
+  return fields === 0 ? at : 0
 }
 
 function isObject(value: unknown): value is object {

@@ -10,6 +10,7 @@ import {
   type SearchOperation,
 } from '@langchain/langgraph-checkpoint'
 import { lexicalRecall } from '../../features/recall/lexical-recall.ts'
+import { searchWords } from '../../features/recall/search-words.ts'
 import { readRegister } from '../../features/register.ts'
 import { valueIn } from '../../kernel/log/bodies.ts'
 import { allOrNone, changedByOthers, TRIES } from '../../kernel/log/once.ts'
@@ -169,8 +170,7 @@ export class PlimsollStore extends BaseStore {
       return { id: String(at), text, createdAt, sources: [] }
     })
     const recall = lexicalRecall(this.#stemmer && { stemmer: this.#stemmer })
-    return recall
-      .search([], texts, query, offset + limit)
+    return searchWords(recall, [], texts, query, offset + limit)
       .slice(offset)
       .flatMap(({ id, score }) => {
         const one = found[Number(id)]

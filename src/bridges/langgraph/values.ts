@@ -46,7 +46,7 @@ const MOST_WEIGHT = 8192
 /** Texts whose values are kept have so many characters together. */
 const KEPT_CHARACTERS = 8 * 2 ** 20
 
-/** What a value was written as, or read from. */
+/** What a value was written as, or read from. All values that were read from a text share it. */
 interface Known {
   readonly text: Text
   readonly trace: Trace
@@ -62,8 +62,8 @@ export class Values {
   readonly #encoder = new TextEncoder()
   readonly #decoder = new TextDecoder()
   readonly #known = new WeakMap<object, Known>()
-  /** The oldest first. */
-  readonly #copies = new Map<Text, object>()
+  /** What was read of each text; the oldest first. */
+  readonly #copies = new Map<Text, Known & { readonly copy: object }>()
   #characters = 0
 
   constructor(serializer: Serializer) {
@@ -111,12 +111,13 @@ export class Values {
   /** What a value was written as, if it is as it was. */
   #textOf(value: unknown): Text | undefined {
     const known = typeof value === 'object' && value !== null ? this.#known.get(value) : undefined
-    return known && isAsTraced(value as object, known.trace) ? known.text : undefined
+    return known && isAsTraced(value, known.trace) ? known.text : undefined
   }
 
   async #write(value: unknown): Promise<Text> {
     const text = await this.#dump(value)
-    if (typeof value === 'object' && value !== null && copyOf(value)) this.#know(value, text)
+    if (typeof value === 'object' && value !== null && copyOf(value))
+      this.#known.set(value, { text, trace: traceOf(value) })
     return text
   }
 
@@ -127,23 +128,20 @@ export class Values {
   }
 
   #copied(text: Text): object | undefined {
-    const kept = this.#copies.get(text)
-    const given = kept && copyOf(kept)
-    if (given) this.#know(given, text)
+    const known = this.#copies.get(text)
+    const given = known && copyOf(known.copy)
+    if (given) this.#known.set(given, known)
     return given
-  }
-
-  #know(value: object, text: Text): void {
-    this.#known.set(value, { text, trace: traceOf(value) })
   }
 
   async #read(text: Text): Promise<unknown> {
     const value = await this.#load(text)
     const copy = typeof value === 'object' && value !== null ? copyOf(value) : undefined
     if (!copy) return value
-    this.#know(value as object, text)
+    const known = { text, copy, trace: traceOf(copy) }
+    this.#known.set(value as object, known)
     if (!this.#copies.has(text)) this.#characters += text.length
-    this.#copies.set(text, copy)
+    this.#copies.set(text, known)
     for (const [oldest] of this.#copies) {
       if (this.#characters <= KEPT_CHARACTERS) break
       this.#copies.delete(oldest)
@@ -217,7 +215,8 @@ function stretches(base: readonly Text[], { shape, items }: Content): { parts: P
   let added = 0
   let next = 0
   for (const item of items) {
-    const at = base[next] === item ? next : placeOf(item)
+    const isGrowing = places === undefined && next === base.length
+    const at = base[next] === item ? next : isGrowing ? undefined : placeOf(item)
     const isInStretch = parts.length % 2 === 0
     if (at === undefined) {
       if (isInStretch) parts.push([])

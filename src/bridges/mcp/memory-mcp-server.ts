@@ -2,11 +2,11 @@ import { type MemoryToolName, memoryToolSpecs, runMemoryTool } from '../../agent
 import { asText } from '../../kernel/count.ts'
 import { checkOptions } from '../../kernel/text/json.ts'
 import { isPlimsollError } from '../../ports/errors.ts'
+import { isRecord } from '../../ports/is-record.ts'
 import type { Json } from '../../ports/message.ts'
 import { guide, guidePrompt, instructions } from './guide-prompt.ts'
 import {
   ERRORS,
-  isObject,
   isRequest,
   McpError,
   type McpInfo,
@@ -135,7 +135,7 @@ export class MemoryMcpServer {
   /** Whatever goes wrong in a tool is for the model to read. */
   async #call(given: { readonly name?: unknown; readonly arguments?: unknown }): Promise<object> {
     const { name, arguments: input = {} } = given
-    if (!isObject(input)) throw new McpError(ERRORS.params, 'Invalid params')
+    if (!isRecord(input)) throw new McpError(ERRORS.params, 'Invalid params')
     // Not the request's id: clients count from 1 whenever they connect, and what was forgotten
     // would be taken for remembered.
     const call = { id: this.#newId(), name: textOf(name).slice(0, LONGEST_NAME), input: input as Json }

@@ -2,6 +2,7 @@
  * As much of JSON-RPC and of the Model Context Protocol as a server of tools, resources and prompts
  * needs. Of its own, so that it serves whatever SDK there is, and none.
  */
+import { isRecord } from '../../ports/is-record.ts'
 import type { Json } from '../../ports/message.ts'
 
 /** Versions that are spoken, the newest first. */
@@ -64,24 +65,20 @@ export interface McpInfo {
 
 /** Whether it is a request, a notification or a response. */
 export function isMessage(value: unknown): value is Fields {
-  if (!isObject(value) || value.jsonrpc !== '2.0') return false
+  if (!isRecord(value) || value.jsonrpc !== '2.0') return false
   const { id, method, params, result, error } = value
   if (method !== undefined)
     return (
       typeof method === 'string' &&
       (id === undefined || isRequestId(id)) &&
-      (params === undefined || isObject(params))
+      (params === undefined || isRecord(params))
     )
-  const isFailure = isObject(error) && Number.isSafeInteger(error.code) && typeof error.message === 'string'
-  return isFailure ? id === undefined || isRequestId(id) : isRequestId(id) && isObject(result)
+  const isFailure = isRecord(error) && Number.isSafeInteger(error.code) && typeof error.message === 'string'
+  return isFailure ? id === undefined || isRequestId(id) : isRequestId(id) && isRecord(result)
 }
 
 export function isRequest(message: unknown): message is McpRequest {
   return isMessage(message) && message.method !== undefined && message.id !== undefined
-}
-
-export function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isRequestId(id: unknown): id is string | number {

@@ -1,6 +1,6 @@
 import { base64, fromBase64 } from '../../ports/base64.ts'
+import { isRecord } from '../../ports/is-record.ts'
 import type { Json } from '../../ports/message.ts'
-import { isRecord } from '../shapes.ts'
 
 /** What bytes are called as JSON, and what wraps an object that has a field of such a name. */
 const BYTES = '$bytes'

@@ -7,8 +7,11 @@ const WINDOW = 120
  * them take more than 50 ms.
  */
 const STEP = 10
-/** At the end of a conversation, how many of its messages are drawn. */
-const AT_END = 60
+/**
+ * At the end of a conversation, how many of its messages are drawn; so many more at a time where
+ * they do not fill what is seen twice.
+ */
+const AT_END = 20
 /** Pixels from the end within which a reader counts as being there. */
 const NEAR_END = 48
 /** At the end, older messages are let go of beyond the first number, down to the second. */
@@ -48,6 +51,8 @@ export class Reader {
    */
   #goesToEnd = false
   #isReadingOlder = false
+  /** Messages that are drawn at the end. */
+  #atEnd = AT_END
   readonly #resizes = new ResizeObserver(() => this.settle())
 
   constructor(host: ReaderHost) {
@@ -79,7 +84,7 @@ export class Reader {
   /** The part of the messages that is to be drawn. */
   range(): { readonly from: number; readonly to: number } {
     const { length } = this.#host.messages()
-    const from = this.#isAtEnd ? Math.max(0, length - AT_END) : this.#firstPlace()
+    const from = this.#isAtEnd ? Math.max(0, length - this.#atEnd) : this.#firstPlace()
     return { from, to: Math.min(length, this.#isAtEnd ? length : from + WINDOW) }
   }
 
@@ -99,6 +104,10 @@ export class Reader {
     if (!scroller || this.#host.messages().length === 0) return
     if (this.#isAtEnd) {
       this.#goesToEnd = false
+      if (this.range().from > 0 && scroller.scrollHeight < 2 * scroller.clientHeight) {
+        this.#atEnd += AT_END
+        this.#host.draw()
+      }
       scroller.scrollTop = scroller.scrollHeight
       return
     }
@@ -168,7 +177,7 @@ export class Reader {
   #firstPlace(): number {
     const messages = this.#host.messages()
     const place = messages.findIndex(({ message }) => message.id === this.#first)
-    return place >= 0 ? place : Math.max(0, messages.length - AT_END)
+    return place >= 0 ? place : Math.max(0, messages.length - this.#atEnd)
   }
 }
 

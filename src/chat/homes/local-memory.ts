@@ -3,13 +3,15 @@
  * looked for or asked of it.
  */
 import { createMemory } from '../../create-memory.ts'
-import type { CompactionShape } from '../../features/compaction/feature.ts'
-import type { FactsShape } from '../../features/facts/feature.ts'
-import type { ProfileShape } from '../../features/profile/feature.ts'
-import { type RecallShape, recall } from '../../features/recall/feature.ts'
-import type { SkillsShape } from '../../features/skills/feature.ts'
-import { standard } from '../../features/standard.ts'
+import { checkpoint } from '../../features/checkpoint/feature.ts'
+import { refused, type SummaryWriter } from '../../features/compaction/compactor.ts'
+import { type CompactionShape, compactionWith } from '../../features/compaction/feature.ts'
+import { type FactsShape, facts } from '../../features/facts/feature.ts'
+import { type ProfileShape, profile } from '../../features/profile/feature.ts'
+import { type RecallShape, recallWith } from '../../features/recall/feature.ts'
+import { type SkillsShape, skills } from '../../features/skills/feature.ts'
 import type { Budget } from '../../ports/context.ts'
+import { PlimsollError } from '../../ports/errors.ts'
 import type { Memory, SessionOf } from '../../ports/memory.ts'
 import type { Store } from '../../ports/store.ts'
 import type { ChatPlatform } from '../settings.ts'
@@ -26,6 +28,17 @@ export const deleteSession: typeof removal.deleteSession = async (...given) =>
   (await import('./local-removal.ts')).deleteSession(...given)
 export const forget: typeof removal.forget = async (...given) =>
   (await import('./local-removal.ts')).forget(...given)
+
+/** Short conversations need no summary. Where it cannot be loaded, the next epoch asks again. */
+const writeLater: SummaryWriter = async (...given) => {
+  const loaded = await import('../../features/compaction/author.ts').catch(() => undefined)
+  return loaded?.writeSummary(...given) ?? refused(['what writes it could not be loaded'])
+}
+
+const loadFinding = () =>
+  import('../../features/recall/finding.ts').catch((cause: unknown) => {
+    throw new PlimsollError('ERR_INTERNAL', 'recall: what finds could not be loaded', { cause })
+  })
 
 const BUDGET: Budget = { contextWindow: 16_000, maxOutputTokens: 2_000 }
 
@@ -53,9 +66,16 @@ export function localMemory({ store, system, budget = BUDGET, platform }: LocalM
   return createMemory({
     store,
     budget,
-    // What leaves the window is summarised by the extract: whether a model may be called for it,
-    // the page did not say.
-    use: [...standard(), recall()],
+    // What `standard()` has. What leaves the window is summarised by the extract: whether a model
+    // may be called for it, the page did not say.
+    use: [
+      profile(),
+      skills(),
+      facts(),
+      checkpoint(),
+      compactionWith({}, writeLater),
+      recallWith({}, loadFinding),
+    ],
     clock: now,
     newId,
     ...(system !== undefined && { system }),

@@ -1,5 +1,6 @@
 import { type KeptRead, keptIn, othersOf } from '../../features/recall/across-sessions.ts'
 import type { OthersAsk, OthersFound, ReadsWords } from '../../features/recall/others.ts'
+import { countWords, searchWords } from '../../features/recall/search-words.ts'
 import { KeptWords } from '../../features/slots.ts'
 import type { KernelUser } from '../../kernel/feature.ts'
 
@@ -28,7 +29,7 @@ export async function rankWords(
       size += kept.index.size
     }
   }
-  const found = recall.search(searched, [], query, most, corpus).flatMap(({ index, ...one }) => {
+  const found = searchWords(recall, searched, [], query, most, corpus).flatMap(({ index, ...one }) => {
     const { sessionId, asOf } = searched[index] ?? {}
     return sessionId !== undefined && asOf !== undefined ? [{ ...one, sessionId, asOf }] : []
   })
@@ -36,7 +37,7 @@ export async function rankWords(
   const asOf = searched.reduce((least, one) => Math.min(least, one.asOf), Number.POSITIVE_INFINITY)
   return {
     found,
-    corpus: recall.corpusOf(searched, [], query),
+    corpus: countWords(recall, searched, [], query),
     others: { ...counted, ...(searched.length > 0 && { asOf }) },
   }
 }

@@ -655,7 +655,6 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   async rankWords(scope: Scope, ask: OthersAsk): Promise<OthersFound> {
     this.#check(scope)
     await this.#checkGuest(scope, { writes: false, reads: readsOf('recall', ask) })
-    await this.#unlock(scope)
     const memory = memoryOf('recall', this.#memoryOf(scope))
     const [reader] = memory.all(WordsReader)
     if (!reader) throw new PlimsollError('ERR_NOT_CONFIGURED', 'recall: the user’s object has it not in use')

@@ -18,8 +18,7 @@ import { isPlimsollError } from '../../ports/errors.ts'
 import type { Json } from '../../ports/message.ts'
 import type { EpochCause, SummaryMark } from '../../ports/op.ts'
 import type { LogRow, Reads } from '../../ports/store.ts'
-import { textIn } from './carry.ts'
-import { type CompactionOptions, MOST_SHARE, type SummarySizes } from './compaction-options.ts'
+import { MOST_SHARE } from './compaction-options.ts'
 import {
   AHEAD,
   type Compaction,
@@ -30,6 +29,7 @@ import {
 } from './compactor.ts'
 import { type CutFrom, type Uncovered, uncoveredBefore } from './coverage.ts'
 import { accountOf, endOf, withinOf } from './covered.ts'
+import { textIn } from './message-texts.ts'
 import { type Past, pastRequests } from './past.ts'
 import { OUTPUT, READ, WRITE } from './price.ts'
 import { holds, memoryText } from './summary.ts'
@@ -40,7 +40,7 @@ const UNITS = [...EXTENTS, 'tokens'] as const
 /** What a question for a summary takes, in tokens, pins aside. */
 const QUESTION = 200
 /** How many times what it costs a summary has to promise: sessions seldom go on as they went. */
-const SURE = 8
+const SURE = 12
 /** Tokens of a summary of two to three sentences. */
 const ANSWER = 100
 /** The share of all room that is left where a summary stands for the rest. */
@@ -55,8 +55,6 @@ const LONGEST_GAP = 2_048
 
 export interface CompactionCoverParts extends CompactorParts {
   readonly lane: Lane
-  readonly options: CompactionOptions
-  readonly sizes: SummarySizes
   readonly onCompact: (event: CompactEvent) => void
 }
 
@@ -79,7 +77,7 @@ export class CompactionCover implements Cover {
     this.#parts = parts
     const { policy } = parts.lane
     this.#slot = `summary/${policy.lane}`
-    this.#compactor = new Compactor(parts, policy.lane, parts.options, parts.sizes)
+    this.#compactor = new Compactor(parts, policy.lane)
   }
 
   /**

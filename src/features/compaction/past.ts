@@ -6,7 +6,7 @@ import type { Block, Context } from '../../ports/context.ts'
 import type { Trust } from '../../ports/message.ts'
 import type { LogRow } from '../../ports/store.ts'
 import { lowestTrust } from '../trust.ts'
-import { textIn } from './carry.ts'
+import { textIn } from './message-texts.ts'
 
 /** Requests of one epoch that a provider may have kept. */
 export interface Past extends Pick<Context, 'tools' | 'fence' | 'head'> {

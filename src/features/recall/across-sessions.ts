@@ -1,9 +1,10 @@
 import type { KernelUser } from '../../kernel/feature.ts'
-import { checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
+import { checkOptions } from '../../kernel/text/json.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { Recalled, UserRecallOptions } from '../../ports/recall.ts'
 import { readSessions } from '../read-sessions.ts'
 import { KeptWords, UserFactLists, type UserWords } from '../slots.ts'
+import { checkSessions } from './check-sessions.ts'
 import { find, type RecallSession, type RecallSources } from './find.ts'
 import type { Recall } from './lexical-recall.ts'
 import type { SessionRead } from './session-index.ts'
@@ -58,14 +59,6 @@ export async function keptIn(
   const index = kept?.kind === recall.id ? recall.decode(kept.blocks) : undefined
   if (!kept || !index) return undefined
   return { index, seq: 0, dropped: 0, hidden: new Set(), rewoundAt: 0, asOf: kept.asOf }
-}
-
-/** @throws ERR_INVALID_ARGUMENT */
-export function checkSessions(operation: string, argument: string, sessions: unknown, most: number): void {
-  if (sessions === 'all') return
-  if (!Array.isArray(sessions) || sessions.length > most)
-    throw invalid(operation, argument, `must be all or a list of at most ${most} ids`)
-  for (const sessionId of sessions) checkId(operation, argument, sessionId)
 }
 
 /** Other sessions of a user than one, as many as are looked through, and how many are left. */

@@ -9,12 +9,12 @@ import type { RecallAcross, Recalled, RecallOptions, UserRecallOptions } from '.
 import type { ScopeStore } from '../../ports/store.ts'
 import { PLACES } from '../places.ts'
 import { Findable, type Finder, Searchable, Words } from '../slots.ts'
-import { checkSessions, findAcross, othersOf } from './across-sessions.ts'
-import { type Finding, find, firstOf, type RecallSession, type RecallSources, search } from './find.ts'
+import { checkSessions } from './check-sessions.ts'
+import type { Finding, RecallSession, RecallSources } from './find.ts'
+import type * as finding from './finding.ts'
 import { type LexicalRecallOptions, lexicalRecall } from './lexical-recall.ts'
 import { type OtherSessions, Others, WordsReader } from './others.ts'
-import { type RecallPage, recallPage } from './recall-page.ts'
-import { recallSection } from './recall-section.ts'
+import type { RecallPage } from './recall-page.ts'
 import { BLOCK, type SessionIndex, termsField } from './session-index.ts'
 import type { VectorSearch, Vectors } from './vector-search.ts'
 
@@ -86,14 +86,13 @@ const MOST_MESSAGES = 100_000
 const SHARE = 1 / 16
 
 /**
- * Finds what was said long ago, by its words: BM25 over each message alone and within its
- * neighbours, the same on every store; with `vectors` by its meaning as well. Adds
- * `session.recall`, `memory.user(…).recall` and `context({ recall })`, which shows what it finds in
- * the tail. Needs `facts()` in use.
- *
- * @throws ERR_INVALID_ARGUMENT, an unknown option included
+ * `recall()`, with what looks for a query loaded when the first one comes: by who has to show
+ * something before that.
  */
-export function recall(options: RecallFeatureOptions = {}): Feature<'recall', RecallShape> {
+export function recallWith(
+  options: RecallFeatureOptions,
+  load: () => Promise<typeof finding>,
+): Feature<'recall', RecallShape> {
   checkOptions('recall', 'options', options, ['stemmer', 'vectors', 'tokens', 'sessions', 'messages'])
   const { tokens: most, sessions = MOST_SESSIONS, messages = MOST_MESSAGES, stemmer, vectors } = options
   if (checkCount('recall', 'sessions', sessions, 1) > MOST_SESSIONS)
@@ -125,7 +124,12 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
       const vectorSearch = vectors?.(user.memory.host)
       const parts = { recall: lexical, ...(vectorSearch && { vectorSearch }), messages }
       const open = (sessionId: string) => openWith(sessionId, user.session(sessionId), vectorSearch)
-      return { find: (query, asked) => findAcross({ ...parts, open, most: sessions }, user, query, asked) }
+      return {
+        find: async (query, asked) => {
+          const { findAcross } = await load()
+          return findAcross({ ...parts, open, most: sessions }, user, query, asked)
+        },
+      }
     },
     open: (session) => {
       const { store, sessionId, policy } = session
@@ -164,20 +168,20 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
       }
       const own = async (): Promise<readonly Fact[]> =>
         (await Promise.all(session.all(Searchable).map((one) => one.read()))).flat()
-      const findHere: Finder['find'] = (query, asked, facts) => kept(find(sources(facts), query, asked))
-      const beside = (
+      const findHere: Finder['find'] = async (query, asked, facts) => {
+        const { find } = await load()
+        return kept(find(sources(facts), query, asked))
+      }
+      const beside = async (
         query: string | true,
         first: number,
         { asked, ids }: Showing,
         more: Partial<RecallSources>,
-      ): Promise<Finding> =>
-        kept(
-          search(
-            { ...sources(own), skip: ids, ...more },
-            query === true ? (asked ? textOf(asked) : '') : query,
-            first,
-          ),
-        )
+      ): Promise<Finding> => {
+        const { search } = await load()
+        const text = query === true ? (asked ? textOf(asked) : '') : query
+        return kept(search({ ...sources(own), skip: ids, ...more }, text, first))
+      }
       /** Where to look beside this session. */
       const across = (
         given: object,
@@ -192,6 +196,7 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
         return {
           messages,
           sessions: async () => {
+            const { othersOf } = await load()
             const { ids, left } = await othersOf(session.user, asked, sessionId, sessions)
             const others = ids.map((id) => openWith(id, session.user.session(id), vectorSearch))
             return { opened: [open(), ...others], left }
@@ -203,6 +208,7 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
           find: (query, asked = {}) => session.run(() => findHere(query, asked, own)),
           page: (query, asked = {}) =>
             session.run(async () => {
+              const { firstOf, recallPage } = await load()
               const first = firstOf(asked, MOST_SHOWN)
               const showing = await session.lane.showing()
               const skipped: Fact[] = []
@@ -246,6 +252,7 @@ export function recall(options: RecallFeatureOptions = {}): Feature<'recall', Re
             const found = await beside(query, MOST_SHOWN, showing(), more ?? {})
             if (found.failure) failures.push(failure('recall', found.failure.error, 'ERR_HOOK'))
             if (found.ranked.length === 0 && !asked) return { sections: [], failures }
+            const { recallSection } = await load()
             const { text, trust, use } = await recallSection(found, size, count, asked !== undefined)
             return {
               sections: [{ in: 'tail', at: PLACES.recall, name: 'recall', text, trust, use }],

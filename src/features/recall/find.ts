@@ -9,6 +9,7 @@ import type { Recall } from './lexical-recall.ts'
 import type { Corpus, OtherSessions } from './others.ts'
 import type { Ranked } from './rank.ts'
 import { recallText } from './recall-text.ts'
+import { countWords, searchWords } from './search-words.ts'
 import type { SessionIndex, SessionRead } from './session-index.ts'
 import type { SessionVectors } from './session-vectors.ts'
 import type { Near, NearSession, VectorSearch } from './vector-search.ts'
@@ -149,8 +150,9 @@ export async function search(
   }
   const byId = new Map(known.map((fact) => [fact.id, fact]))
   const limit = (vectorSearch ? MOST : most) + skip.size
-  const far = elsewhere && (await askOthers(elsewhere, query, recall.corpusOf(searched, known, query), limit))
-  const here = recall.search(searched, known, query, limit, far?.corpus)
+  const far =
+    elsewhere && (await askOthers(elsewhere, query, countWords(recall, searched, known, query), limit))
+  const here = searchWords(recall, searched, known, query, limit, far?.corpus)
   const read = searched.map(({ asOf }, index): Home => ({ ...(opened[index] as RecallSession), asOf }))
   const homes = [...read, ...(far?.homes ?? [])]
   // Of two with the same score the one here comes first.

@@ -2,8 +2,6 @@ import type { Message } from '../../ports/message.ts'
 import type { Stemmer } from '../../ports/stemmer.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { termsOf } from './message-terms.ts'
-import type { Corpus } from './others.ts'
-import { corpusOf, FARTHEST, type Ranked, type RecallFact, rank } from './rank.ts'
 import { RecallIndex } from './recall-index.ts'
 import { recallText } from './recall-text.ts'
 import { SessionIndex } from './session-index.ts'
@@ -24,16 +22,11 @@ export interface Searched {
   readonly hidden: ReadonlySet<string>
 }
 
-/** A fact that is searched. */
-export interface SearchedFact extends RecallFact {
-  /** Unix milliseconds (UTC). Only its day counts. */
-  readonly createdAt: number
-}
-
 /** Finds what was said, and what is remembered, by its words. */
 export interface Recall {
   /** Names how terms are made. */
   readonly id: string
+  readonly stemmer: Stemmer | undefined
   /** What a message is found by, kept beside its entry. */
   termsOf(message: Message): string
   /**
@@ -45,20 +38,6 @@ export interface Recall {
   decode(blocks: readonly Uint8Array[]): RecallIndex | undefined
   /** The words of one session's log. Reads nothing yet. */
   open(store: ScopeStore): SessionIndex
-  /**
-   * The best messages and facts with their passages, best first. Facts are those of index -1.
-   *
-   * @param beside of messages elsewhere, with which these are ranked
-   */
-  search(
-    sessions: readonly Searched[],
-    facts: readonly SearchedFact[],
-    query: string,
-    first: number,
-    beside?: Corpus,
-  ): readonly Ranked[]
-  /** What a query counts in these, for a search elsewhere. */
-  corpusOf(sessions: readonly Searched[], facts: readonly SearchedFact[], query: string): Corpus
 }
 
 /**
@@ -72,17 +51,9 @@ export function lexicalRecall({ stemmer }: LexicalRecallOptions = {}): Recall {
     const text = recallText(message)
     return termsOf({ id, text, role, createdAt, ...(name !== undefined && { name }) }, stemmer)
   }
-  /** Those of sessions, and behind them one of facts. */
-  const indexesOf = (sessions: readonly Searched[], facts: readonly SearchedFact[]) => {
-    const own = new RecallIndex(stemmer)
-    for (const { id, text, createdAt } of facts) {
-      own.add(id, termsOf({ id, text, role: '', createdAt }, stemmer))
-      own.leave(FARTHEST)
-    }
-    return [...sessions.map(({ index }) => index), own]
-  }
   return {
     id,
+    stemmer,
     termsOf: terms,
     encode: ({ index, hidden }, from, to) => {
       const block = index.encode(from, to)
@@ -96,20 +67,5 @@ export function lexicalRecall({ stemmer }: LexicalRecallOptions = {}): Recall {
       return blocks.every((block) => index.load(block)) ? index : undefined
     },
     open: (store) => new SessionIndex({ store, stemmer, id, termsOf: terms }),
-    corpusOf: (sessions, facts, query) =>
-      corpusOf(indexesOf(sessions, facts), query, { ...(stemmer && { stemmer }) }),
-    search: (sessions, facts, query, first, beside) => {
-      const hidden = sessions.reduce((sum, { hidden }) => sum + hidden.size, 0)
-      const options = {
-        limit: first + hidden,
-        facts,
-        ...(stemmer && { stemmer }),
-        ...(beside && { beside }),
-      }
-      return rank(indexesOf(sessions, facts), query, options)
-        .filter(({ index, id }) => !sessions[index]?.hidden.has(id))
-        .map((found) => (found.index === sessions.length ? { ...found, index: -1 } : found))
-        .slice(0, first)
-    },
   }
 }

@@ -51,7 +51,8 @@ export const decide: Decide = (ops, given) => replay(ops, given, false)
 
 /**
  * As {@link decide}; with `isFollowing` of ops that another home has accepted already: what a put
- * named as its base, and whether its key is deleted here, decides nothing.
+ * named as its base, whether its key is deleted here, and whether its round is here, decides
+ * nothing.
  */
 export function replay(ops: readonly SealedOp[], given: Rows, isFollowing: boolean): Decision {
   let rows = given
@@ -109,8 +110,8 @@ export function replay(ops: readonly SealedOp[], given: Rows, isFollowing: boole
     append: ({ envelope, bodies, derived }) => {
       const { opId, ids, round, attachments = [] } = envelope
       if (new Set(ids).size < ids.length || ids.some(entryOf)) return rejected('duplicate-id')
-      if (round === undefined || (round !== ids[0] && entryOf(round)?.round !== round))
-        return rejected('unknown-round')
+      const isKnown = isFollowing || round === ids[0] || entryOf(round ?? '')?.round === round
+      if (round === undefined || !isKnown) return rejected('unknown-round')
       seq++
       ids.forEach((id, place) => {
         ordinal++

@@ -38,7 +38,7 @@ export async function readHistory(
     characters = Infinity,
   } = checkShape<HistoryOptions>('history', 'options', options, OPTIONS)
   // Before the rows: what is confirmed then stays so.
-  const [{ confirmed }, rewinds] = await Promise.all([store.head(), readRewinds(store)])
+  const { confirmed } = await store.head()
   let rows: readonly LogRow[] =
     before === undefined ? [] : (await store.entries({ from: before, first: PAGE_ROWS })).rows
   if (before !== undefined && rows.length === 0) throw notFound('history', before)
@@ -49,6 +49,7 @@ export async function readHistory(
     const older = await store.entries({ last, ...(first && { to: first.id }) })
     rows = [...older.rows, ...rows]
     const opener = await findOpener(store, rows)
+    const rewinds = await rewindsBeside(store, rows, opener, before !== undefined)
     const { units } = fold([...rows, ...rewinds], undefined, opener)
     const end = before === undefined ? units.length : placeOf(units, before)
     const shown = units.slice(0, Math.max(0, end))
@@ -69,6 +70,19 @@ export async function readHistory(
 /** All rewinds of a session. */
 export function readRewinds(store: ScopeStore): Promise<LogRow[]> {
   return readAll(store, { kinds: ['rewind'] })
+}
+
+/** Rewinds that may hide what is read, and are not in it: each stands after what it hides. */
+async function rewindsBeside(
+  store: ScopeStore,
+  [first]: readonly LogRow[],
+  opener: LogRow | undefined,
+  endsBefore: boolean,
+): Promise<readonly LogRow[]> {
+  const from = (opener ?? first)?.id
+  if (from === undefined || !(opener || endsBefore)) return []
+  const to = endsBefore ? undefined : first?.id
+  return readAll(store, { from, ...(to !== undefined && { to }), kinds: ['rewind'] })
 }
 
 function placeOf(units: readonly Unit[], id: string): number {

@@ -58,8 +58,14 @@ export async function frame(): Promise<void> {
   await new Promise((done) => setTimeout(done))
 }
 
+/** Places and colours are judged where nothing moves any more. */
+export function endMovements({ element }: Pick<Shown, 'element'>): void {
+  for (const animation of element.shadowRoot?.getAnimations() ?? [])
+    if (animation.effect?.getTiming().iterations === 1) animation.finish()
+}
+
 export async function until(holds: () => boolean, what = String(holds)): Promise<void> {
-  const end = Date.now() + 10_000
+  const end = Date.now() + 30_000
   while (!holds()) {
     if (Date.now() > end) throw new Error(`It never came to: ${what}`)
     await new Promise((done) => setTimeout(done, 10))

@@ -12,7 +12,7 @@ import {
 import type { Scope } from '../../../src/ports/op.ts'
 import type { LogRow } from '../../../src/ports/store.ts'
 import { dexieStore } from '../../../src/stores/dexie.ts'
-import { edgeSocket, httpTransport, type SyncedStore, sync } from '../../../src/sync/index.ts'
+import { edgeSocket, httpTransport, keepLocal, type SyncedStore, sync } from '../../../src/sync/index.ts'
 import { readRows } from '../../../src/sync/read.ts'
 import { REPLY_MS, stepAfter } from '../support/steps.ts'
 
@@ -21,6 +21,8 @@ export interface DeviceOrder {
   readonly url: string
   readonly token: string
   readonly scope: Scope
+  /** Ops that it keeps of the session. Default: all. */
+  readonly keep?: number
 }
 
 /** What the edge has as well: see `worker/objects.ts`. */
@@ -45,14 +47,15 @@ class NotedSocket extends WebSocket {
   }
 }
 
-function openAll({ url, token, scope }: DeviceOrder) {
+function openAll({ url, token, scope, keep: ops }: DeviceOrder) {
   const local = dexieStore({ name: 'device' })
   const transport = httpTransport({ url, token, socket: edgeSocket, WebSocket: NotedSocket })
   const user = { userId: scope.userId, ...(scope.tenant !== undefined && { tenant: scope.tenant }) }
-  const store = sync({ store: local, transport, user, baseMs: 50, capMs: 500 })
+  const keep = ops === undefined ? undefined : keepLocal({ ops })
+  const store = sync({ store: local, transport, user, baseMs: 50, capMs: 500, ...(keep && { keep }) })
   const use = standard({ facts: { caps: { facts: MOST_FACTS } } })
   const session = createMemory({ store, budget: BUDGET, use }).session(scope)
-  return { store, session, scope }
+  return { local, store, session, scope }
 }
 
 /** Says what the one at the edge says. */
@@ -131,6 +134,18 @@ const device = {
     return { request: JSON.stringify(toAnthropic(context)), hash: context.hash }
   },
 
+  /** How many rows of its session are here. */
+  held: async (): Promise<number> => (await rowsOf(opened.local, opened.scope)).length,
+
+  /** What reading all comes to: how many messages, or the code of an error. */
+  reads: async (): Promise<number | string> => {
+    try {
+      return (await opened.session.history({ messages: ALL })).length
+    } catch (error) {
+      return (error as { readonly code: string }).code
+    }
+  },
+
   waiting: (): number => opened.store.status.waiting,
 
   settled: async (): Promise<string> => (await opened.store.settled()).state,
@@ -140,7 +155,7 @@ export type Device = typeof device
 
 Object.assign(globalThis, { device })
 
-async function rowsOf(store: SyncedStore, scope: Scope): Promise<readonly LogRow[]> {
+async function rowsOf(store: Pick<SyncedStore, 'open'>, scope: Scope): Promise<readonly LogRow[]> {
   const log = store.open(scope)
   const rows = await readRows(log, 0)
   await log.close()

@@ -1,10 +1,40 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { edgeVariables } from '../../edge-variables.ts'
 import { type Started, start } from '../../started.ts'
 
-/** A real `wrangler dev`, with a database of its own on disk. */
+const WRANGLER = 'node_modules/wrangler/bin/wrangler.js'
+
+let bundle: Promise<string> | undefined
+
+/** The script of the Worker as it is uploaded, for all files of tests in this process. */
+function bundled(): Promise<string> {
+  bundle ??= makeBundle()
+  return bundle
+}
+
+async function makeBundle(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'plimsoll-bundle-'))
+  const assets = join(folder, 'assets')
+  mkdirSync(assets)
+  try {
+    const options = ['--dry-run', '--env', '', '--assets', assets, '--outdir', folder]
+    await promisify(execFile)(globalThis.process.execPath, [WRANGLER, 'deploy', ...options], {
+      env: { ...globalThis.process.env, WRANGLER_SEND_METRICS: 'false' },
+    })
+    return readFileSync(join(folder, 'index.js'), 'utf8')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/**
+ * A real `wrangler dev` of the script that `wrangler deploy` would upload, with a database of its
+ * own on disk. That wrangler makes the script itself is what tests of `npm start` show.
+ */
 export class EdgeProcess {
   readonly #start: (port: string) => Promise<Started>
   readonly #folder: string
@@ -24,14 +54,22 @@ export class EdgeProcess {
     const folder = mkdtempSync(join(tmpdir(), 'plimsoll-edge-'))
     const assets = page ?? join(folder, 'assets')
     mkdirSync(assets, { recursive: true })
+    const script = join(folder, 'worker', 'index.js')
+    mkdirSync(join(folder, 'worker'))
+    writeFileSync(script, await bundled())
     const vars = Object.entries({ ...edgeVariables, ...variables })
     const startAt = (port: string): Promise<Started> =>
       start(
         globalThis.process.execPath,
         [
-          'node_modules/wrangler/bin/wrangler.js',
+          WRANGLER,
           ...[
             'dev',
+            script,
+            '--no-bundle',
+            // By itself it looks for one beside the script.
+            '--config',
+            'wrangler.toml',
             '--env',
             '',
             '--assets',

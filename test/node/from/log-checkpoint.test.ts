@@ -48,7 +48,7 @@ test('2. optional encryption', async () => {
   const inner = mapStore()
   const { session } = open(encryptedStore(inner, secretKeys('a'.repeat(32))))
   await session.append({ role: 'user', content: SECRET })
-  expect(await storedText(inner)).not.toContain('Ilse')
+  expect(await storedText(inner)).not.toContain('conductor')
   const other = open(encryptedStore(inner, secretKeys('b'.repeat(32))))
   await expect(other.session.history()).rejects.toMatchObject({ code: 'ERR_DECRYPT' })
 })

@@ -223,9 +223,9 @@ describe('a run under a lease', () => {
 
   test('keeps the others away while a step takes long, with few marks', async () => {
     const store = mapStore()
-    const holding = lease({ holder: 'a', ms: 40 })
+    const holding = lease({ holder: 'a', ms: 300 })
     const session = open(store)
-    const slow = tool('look', () => new Promise((resolve) => setTimeout(resolve, 400)))
+    const slow = tool('look', () => new Promise((resolve) => setTimeout(resolve, 1_000)))
     const run = runAgent({
       input: QUESTION,
       model: scriptedModel([{ calls: [call('look')] }, 'At 9:40.']),
@@ -235,7 +235,7 @@ describe('a run under a lease', () => {
     })
     const other = scriptedModel([])
     await expect.poll(() => leaseOf(session, 'm1')).toBeDefined()
-    await runAgent({ model: other, session: open(store), lease: lease({ holder: 'b', ms: 40 }) })
+    await runAgent({ model: other, session: open(store), lease: lease({ holder: 'b', ms: 300 }) })
     expect((await run).answer).toBe('At 9:40.')
     expect((await leaseOf(session, 'm1'))?.holder).toBe('a')
     const { rows } = await store.open(TRIP).changesSince(0)

@@ -214,10 +214,12 @@ describe('middleware', () => {
 
   it('that hangs does not speak into a request that it was too late for', async () => {
     const model = scriptedModel(calling(1))
+    const answers: (() => void)[] = []
     const late = middleware('late', 1, {
-      beforeModelCall: () => new Promise((resolve) => setTimeout(() => resolve({ nudge: 'late' }), 8)),
+      beforeModelCall: () => new Promise((resolve) => answers.push(() => resolve({ nudge: 'late' }))),
     })
-    const tools = [tool('echo', () => new Promise((resolve) => setTimeout(resolve, 15)))]
+    // Between the first request and the second.
+    const tools = [tool('echo', () => answers.shift()?.())]
     await run({ model, tools, middleware: [late], timeouts: { hook: 2 } })
     expect(tails(model)).toEqual(['', ''])
   })

@@ -205,3 +205,13 @@ it('changes no file for a command that lacks a field, or has one of another kind
   for (const ask of asked) await expect(ask()).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
   expect(await handlers.view({ path })).toContain('one undefined')
 })
+
+it('refuses a text that is not there, and one that grew too large, once', async () => {
+  const tool = handlersOver()
+  await tool.create({ path: '/memories/a', file_text: 'one' })
+  const old = { path: '/memories/a', old_str: 'two', new_str: 'three' }
+  await expect(tool.str_replace(old)).rejects.toThrow(/old_str `two` did not appear verbatim/)
+  const large = { path: '/memories/a', old_str: 'one', new_str: 'x'.repeat(40_000) }
+  await expect(tool.str_replace(large)).rejects.toMatchObject({ code: 'ERR_ENTRY_TOO_LARGE' })
+  expect(await tool.view({ path: '/memories/a' })).toContain('one')
+})

@@ -2,10 +2,11 @@ import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { toUIMessages } from '../../../src/bridges/ai-sdk/index.ts'
 import { type MessageFormat, plimsollHistory } from '../../../src/bridges/assistant-ui/index.ts'
-import { mapStore, type Session } from '../../../src/index.ts'
-import { textOf } from '../../../src/kernel/log/message.ts'
+import { mapStore, PlimsollError, type Session, type Store } from '../../../src/index.ts'
+import { partsOf, textOf } from '../../../src/kernel/log/message.ts'
 import { forget } from '../../../src/operations/forget/forget.ts'
 import { rewind } from '../../../src/operations/rewind.ts'
+import type { ScopeStore } from '../../../src/ports/store.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
 import { runs } from '../support/runs.ts'
 
@@ -233,6 +234,69 @@ describe('a thread of assistant-ui', () => {
     expect(await shown()).toEqual(['u1', '', '', 'Here.', 'u2'])
   })
 
+  it('shows each role of what others write in the shape that its runtime has', async () => {
+    await session.append([
+      { id: 's', role: 'system', content: 'Be brief.' },
+      { id: 'u', role: 'user', content: 'Hi.' },
+    ])
+    const messages = (await opened().load()).messages.map(({ message }) => message)
+    const [createdAt, id] = [expect.any(Date), expect.any(String)]
+    const [custom, content] = [{ custom: {} }, [text('Be brief.')]]
+    expect(messages).toEqual([
+      { id, createdAt, role: 'system', content, metadata: custom },
+      { id, createdAt, role: 'user', content: [text('Hi.')], attachments: [], metadata: custom },
+    ])
+  })
+
+  it('keeps parts that are none, and shows a model pictures and files', async () => {
+    const parts = [
+      { type: 'image', image: 'data:image/png;base64,AAAA' },
+      { type: 'file', data: 'AAAA', mimeType: 'text/plain' },
+    ]
+    const odd = [text('x'), null] as unknown as Message['content']
+    await put([{ ...user('u1'), content: parts }, null], [assistant('a1', odd), 'u1'])
+    expect((await opened().load()).messages.map(({ message }) => message.content)).toEqual([parts, odd])
+    const [said] = await session.history()
+    expect(partsOf(said as never).flatMap((part) => (part.type === 'media' ? part.mediaType : []))).toEqual([
+      'image/*',
+      'text/plain',
+    ])
+  })
+
+  it('writes nothing again where a version shows again, and says so where the store fails', async () => {
+    const store = mapStore()
+    let fails = false
+    const failing: Store = {
+      ...store,
+      open: (scope) => {
+        const inner = store.open(scope)
+        const commit: ScopeStore['commit'] = async (...given) => {
+          const isNow = fails
+          fails = false
+          if (isNow) throw new PlimsollError('ERR_STORAGE', 'torn')
+          return inner.commit(...given)
+        }
+        return new Proxy(inner, {
+          get: (target, key) => {
+            const value: unknown = key === 'commit' ? commit : Reflect.get(target, key)
+            return typeof value === 'function' ? value.bind(target) : value
+          },
+        })
+      },
+    }
+    const scope = { userId: 'ada', sessionId: 'trip' }
+    session = fullMemory({ store: failing, budget: 8_000 }).session(scope)
+    const said = async () =>
+      (await store.open(scope).changesSince(0)).rows.filter(({ kind }) => kind === 'message').length
+    await put([user('u1'), null], [assistant('a1'), 'u1'], [assistant('a2'), 'u1'], [user('u2'), 'a1'])
+    expect(await said()).toBe(4)
+    for (const parentId of ['a2', 'u1']) {
+      fails = true
+      await expect(opened().append({ message: user(`x-${parentId}`), parentId })).rejects.toThrow('torn')
+      expect(await said()).toBe(4)
+    }
+  })
+
   it('goes on where a message was forgotten', async () => {
     await put([user('u1'), null], [assistant('a1'), 'u1'], [user('u2'), 'a1'])
     await forget(session, 'a1')
@@ -305,6 +369,7 @@ describe('a thread with a format of its own', () => {
     await put([user('u1'), null])
     const message = { id: 'l1', type: 'ai', content: 'Hello.' }
     await opened().withFormat(other).append({ message, parentId: 'u1' })
+    expect((await session.history()).map(({ role }) => role)).toEqual(['user', 'assistant'])
     await put([user('u2'), 'l1'])
     expect(await opened().withFormat(other).load()).toEqual({
       headId: 'l1',

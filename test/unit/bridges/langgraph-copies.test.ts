@@ -44,6 +44,7 @@ it('copies what it knows, and notices any change of it', () => {
         expect(placesIn(copy).some((place) => places.includes(place))).toBe(false)
         const trace = traceOf(one)
         expect(isAsTraced(one, trace)).toBe(true)
+        expect(isAsTraced(copy, trace)).toBe(true)
         const place = places[a % places.length] as Place
         const keys = Object.keys(place)
         const key = keys[b % Math.max(1, keys.length)]
@@ -63,6 +64,16 @@ it('copies what it knows, and notices any change of it', () => {
     ),
     runs(1_000),
   )
+})
+
+it('notices other fields, a longer list, and that what has a message’s fields is none', () => {
+  const value: Place = { said: new HumanMessage('One.'), list: [1] }
+  const trace = traceOf(value)
+  value.said = { ...(value.said as object) }
+  expect(isAsTraced(value, trace)).toBe(false)
+  expect(isAsTraced([1, 2], traceOf([1]))).toBe(false)
+  for (const other of [{ a: 1 }, { a: 1, b: 2, c: 3 }, { b: 1, a: 2 }, { a: 1, c: 2 }])
+    expect(isAsTraced(other, traceOf({ a: 1, b: 2 }))).toBe(false)
 })
 
 it('copies nothing of which more is to know than its fields', () => {

@@ -119,6 +119,14 @@ describe('what a channel holds', () => {
     expect(whole).toBeLessThan(120)
   })
 
+  it('names what it has from its base, in whatever order it stands now', () => {
+    const items = Array.from({ length: 20 }, (_, at) => `"${String(at).repeat(100)}"`)
+    const base = difference({ shape: 'list', items })
+    const from = { ref: [0, ''] as const, stored: base, content: { shape: 'list' as const, items } }
+    const turned = difference({ shape: 'list', items: items.toReversed() }, from)
+    expect(JSON.stringify(turned.parts).length).toBeLessThan(300)
+  })
+
   it('is stored whole once there are too many steps to it, however small', () => {
     const stored: StoredValue[] = []
     for (let number = 0; number < 200; number++) {

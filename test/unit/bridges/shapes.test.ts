@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
 import {
-  isRecord,
   refilled,
   shallow,
   shapeIn,
@@ -10,6 +9,7 @@ import {
   tokensBeside,
 } from '../../../src/bridges/shapes.ts'
 import { createMemory } from '../../../src/create-memory.ts'
+import { isRecord } from '../../../src/ports/is-record.ts'
 import { mapStore } from '../../../src/stores/map.ts'
 
 it('shows system text as instructions, that of the log as fenced text, and every turn of the user', async () => {
@@ -60,6 +60,7 @@ it('reads a shape of its own provider, and none from anything else', () => {
   expect(shapeIn('own', { ...part, type: 'text', text: '' } as never)).toBeUndefined()
   for (const value of [undefined, null, 5, { a: 1 }, '', '{', 'null', '[1]', '"a"'])
     expect(shapeOf(value)).toBeUndefined()
+  expect(shapeOf(['{"a":1}'])).toBeUndefined()
   expect([null, [], 5, {}].map(isRecord)).toEqual([false, false, false, true])
 })
 

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { toUIMessages } from '../../../src/bridges/ai-sdk/index.ts'
 import { PlimsollChatHistory } from '../../../src/bridges/langchain/index.ts'
-import { type Message, mapStore } from '../../../src/index.ts'
+import { type Message, mapStore, PlimsollError } from '../../../src/index.ts'
 import { partsOf, textOf } from '../../../src/kernel/log/message.ts'
 import { readBranches, switchTo } from '../../../src/operations/branches.ts'
 import { listSessions } from '../../../src/operations/sessions.ts'
@@ -348,6 +348,23 @@ describe('plimsoll import', () => {
     ])
   })
 
+  test('of Claude leaves out blocks that say nothing or are none, and keeps results that are no list', async () => {
+    const content = [
+      ...[null, { type: 'text', text: '' }, { type: 'text', text: 'Look.' }],
+      { type: 'tool_use', id: 't', name: 'look', input: {} },
+      { type: 'tool_result', tool_use_id: 't', content: 'Rain.' },
+    ]
+    const chat_messages = [{ uuid: 'm', sender: 'assistant', text: '', content }]
+    const { out, err } = await plimsoll(['import', 'x.json'], { 'x.json': JSON.stringify({ chat_messages }) })
+    expect(err).toBe('plimsoll: 2 messages of 1 sessions, 0 left out\n')
+    const { x: history = [] } = await imported(out)
+    expect(history.flatMap((message) => partsOf(message))).toEqual([
+      { type: 'text', text: 'Look.' },
+      { type: 'tool-call', id: 't', name: 'look', input: {} },
+      { type: 'tool-result', callId: 't', output: 'Rain.' },
+    ])
+  })
+
   test('only says what a file has, in a dry run', async () => {
     const files = { 'conversations.json': JSON.stringify([chatGPT, { ...chatGPT, conversation_id: 'c-2' }]) }
     const argv = ['import', 'conversations.json', '--dry-run']
@@ -405,6 +422,33 @@ describe('plimsoll import', () => {
     }
   })
 
+  test('of ChatGPT pairs results with calls, version by version, and counts what is hidden or empty', async () => {
+    const node = (id: string, parent: string | null, role: string, parts: unknown, more: object = {}) => ({
+      [id]: { parent, message: { id, author: { role, name: 'browser' }, content: { parts }, ...more } },
+    })
+    const mapping = {
+      ...node('a', null, 'user', ['Tea?', { text: 'Green.' }, { content_type: 'image' }, null]),
+      ...node('b', 'a', 'assistant', ['look()'], { recipient: 'browser' }),
+      ...node('c1', 'b', 'tool', ['Old.']),
+      ...node('c2', 'b', 'tool', ['New.']),
+      ...node('d', 'c2', 'tool', ['More.']),
+      ...node('e', 'd', 'user', ['Secret.'], { metadata: { is_visually_hidden_from_conversation: true } }),
+      ...node('f', 'e', 'user', [], { content: null }),
+    }
+    const files = { 'x.json': JSON.stringify({ mapping, current_node: 'f' }) }
+    const { out, err } = await plimsoll(['import', 'x.json'], files)
+    expect(err).toBe(
+      'plimsoll: 5 messages of 1 sessions, older versions 1, hidden or empty there 2, 0 left out\n',
+    )
+    const { x: history = [] } = await imported(out)
+    expect(history.flatMap((message) => partsOf(message))).toEqual([
+      { type: 'text', text: 'Tea?\nGreen.\n[image]' },
+      { type: 'tool-call', id: 'b', name: 'browser', input: 'look()' },
+      { type: 'tool-result', callId: 'b', output: 'New.' },
+      { type: 'text', text: '[browser] More.' },
+    ])
+  })
+
   test('gives the same bytes again, and goes on with a log that grew', async () => {
     const lines = Array.from({ length: 5 }, (_, at) => ({
       role: at % 2 ? 'assistant' : 'user',
@@ -427,7 +471,11 @@ describe('plimsoll import', () => {
     expect(status).toBe(1)
     expect(err.match(/x\.jsonl line \d+/g)).toEqual([2, 3, 4, 5].map((line) => `x.jsonl line ${line}`))
     expect((await imported(out)).x?.length).toBe(1)
-    for (const text of ['{"a":1}', 'oops', '"text"', '{"conversations":[{}]}'])
+    const odd = await plimsoll(['import', 'x.json'], {
+      'x.json': '[{"role":"user","content":"Hi."}, null, 5]',
+    })
+    expect(odd.err.match(/message \d: not a JSON object/g)).toHaveLength(2)
+    for (const text of ['null', '', '{"a":1}', 'oops', '"text"', '{"conversations":[{}]}'])
       expect(await plimsoll(['import', 'x.json'], { 'x.json': text })).toMatchObject({ status: 1, out: '' })
   })
 
@@ -461,6 +509,32 @@ plimsoll: 1 messages of 1 sessions, empty sessions 1, 2 left out
         err: expect.stringMatching(/^plimsoll: x\.json: import: /),
       })
     }
+  })
+
+  test('takes the messages of a file that has conversations too, and of roles that stand inside', async () => {
+    const messages = [{ data: { role: 'user', content: 'Hi.' } }, { kwargs: { role: 'ai', content: 'Ho.' } }]
+    const files = { 'x.json': JSON.stringify({ messages, sessions: [{ messages }] }) }
+    const { out } = await plimsoll(['import', 'x.json'], files)
+    expect((await imported(out)).x?.map(textOf)).toEqual(['Hi.', 'Ho.'])
+  })
+
+  test('says so, and gives nothing, where a file cannot be read to its end', async () => {
+    const reading = (fault: Error) => ({
+      lines: async function* () {
+        yield '{"role":"user","content":"Hi."}'
+        throw fault
+      },
+    })
+    const files = { 'x.jsonl': ' ' }
+    const argv = ['import', 'x.jsonl', '--dry-run']
+    const refused = await plimsoll(
+      argv,
+      files,
+      undefined,
+      reading(new PlimsollError('ERR_DECRYPT', 'no key')),
+    )
+    expect(refused).toMatchObject({ status: 1, out: '', err: 'plimsoll: x.jsonl: no key\n' })
+    await expect(plimsoll(argv, files, undefined, reading(new Error('torn')))).rejects.toThrow('torn')
   })
 
   test('takes names and ids that it would give itself', async () => {

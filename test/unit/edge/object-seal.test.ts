@@ -13,7 +13,7 @@ describe('what an object seals', () => {
   it('opens in its place, after the object woke too, and has nothing of the text', () => {
     for (const text of ['', 'CANARY', '\u0001', '\ufeffa', 'é👍'.repeat(50_000)]) {
       const kept = sealText(seal, text, 'part 0')
-      expect(kept).not.toContain('CANARY')
+      if (text.length > 2) expect(kept).not.toContain(text)
       expect(openText(openSeal([SECRET], TRIP, key), kept, 'part 0')).toBe(text)
       expect(() => openText(seal, kept, 'part 1')).toThrow(decrypt)
     }

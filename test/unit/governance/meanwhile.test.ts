@@ -3,7 +3,7 @@ import { isPlimsollError, mapStore, type Store } from '../../../src/index.ts'
 import { forget, forgetFact } from '../../../src/operations/forget/forget.ts'
 import type { FullSession } from '../../contract/full-memory.ts'
 import { ADA, CANARY, memoryOver, readEverything } from '../../everywhere/governance.ts'
-import { limit, size } from '../../everywhere/runs.ts'
+import { isWhole, limit } from '../../everywhere/runs.ts'
 import { PausedStore } from '../support/paused-store.ts'
 
 const TRIP = { ...ADA, sessionId: 'trip' }
@@ -146,7 +146,6 @@ describe.each(FORGETS)('while another tab forgets %s', (name, forgets) => {
   it.each(works)('%s writes nothing of it, wherever they overtake each other', async (_, work) => {
     const overtaking = new Overtaking(isMessage, work, forgets)
     const calls = await overtaking.calls()
-    const isWhole = size(2) > 1
     for (const isForgetFirst of [true, false]) {
       const [first, second] = isForgetFirst ? [calls.forgets, calls.work] : [calls.work, calls.forgets]
       for (let at = 0; at <= first; at++)
@@ -163,7 +162,6 @@ describe.each(FORGETS)('while another tab forgets %s', (name, forgets) => {
       const work = WORKS.find(([name]) => name === 'remembering a preference') as (typeof WORKS)[0]
       const overtaking = new Overtaking(isMessage, work[1], forgets)
       const calls = await overtaking.calls()
-      const isWhole = size(2) > 1
       for (let at = 1; at <= calls.forgets; at++)
         for (let to = 2; to <= calls.work; to++)
           for (let again = at + 1; again <= calls.forgets; again++)

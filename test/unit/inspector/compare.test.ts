@@ -44,7 +44,7 @@ describe('the difference of two calls', () => {
           )
           if (tokens && tokens.rebilled > 0) expect(lines.some(({ change }) => change === 'again')).toBe(true)
         }),
-        runs(60),
+        runs(150),
       )
       expect(parted).toBeGreaterThan(5)
     },

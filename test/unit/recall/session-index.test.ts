@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { lexicalRecall } from '../../../src/features/recall/lexical-recall.ts'
+import { searchWords } from '../../../src/features/recall/search-words.ts'
 import type { SessionIndex } from '../../../src/features/recall/session-index.ts'
 import { type MessageInput, mapStore } from '../../../src/index.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
@@ -58,9 +59,9 @@ const indexOf = (scope: ScopeStore, stemmer: Stemmer = noting()): SessionIndex =
 async function wordsFound(index: SessionIndex, numbers: readonly number[]): Promise<number[]> {
   const read = await index.read()
   return numbers.filter((number) =>
-    lexicalRecall({ stemmer: noting() })
-      .search([read], [], `word${number}`, 1)
-      .some(({ id }) => id === `m${number}`),
+    searchWords(lexicalRecall({ stemmer: noting() }), [read], [], `word${number}`, 1).some(
+      ({ id }) => id === `m${number}`,
+    ),
   )
 }
 

@@ -627,3 +627,54 @@ describe('attachments', () => {
     expect((await pull(scope, START)).ops).toEqual(opsOf({ ...op, envelope }))
   })
 })
+
+describe('a start', () => {
+  const fill = async (scope: ScopeStore): Promise<ScopeStore> => {
+    const home = homeScope(scope, { newTok })
+    await home.commit([append('o1', ['m1']), mark('o2', 'summary', 's1', { sources: ['entry:m1'] })], decide)
+    await home.commit([put('o3', 'fact/1', null, { sources: ['entry:s1'] })], decide)
+    await home.commit(
+      names('m', 4).map((id) => append(`after-${id}`, [`after-${id}`])),
+      decide,
+    )
+    return home
+  }
+
+  it('has registers and ops of one moment', async () => {
+    const scope = openScope()
+    const home = await fill(scope)
+    let isDeleted = false
+    const registers: ScopeStore['registers'] = async (...all) => {
+      const found = await scope.registers(...all)
+      if (!isDeleted) await home.commit([remove('o9', 'entry:m1')], decide)
+      isDeleted = true
+      return found
+    }
+    const answer = await pull(
+      new Proxy(scope, {
+        get: (target, name) => {
+          const value: unknown = name === 'registers' ? registers : Reflect.get(target, name)
+          return typeof value === 'function' ? value.bind(target) : value
+        },
+      }),
+      { ...START, start: -3 },
+    )
+    expect(answer.start?.registers).toEqual([])
+    expect(answer).toMatchObject({ from: 5, head: 8 })
+  })
+
+  it('has the marks that were current there, whichever came since', async () => {
+    const scope = openScope()
+    const home = await fill(scope)
+    await home.commit(
+      [mark('o10', 'summary', 's2', { base: 's1' }), mark('o11', 'summary', 's3', { base: 's2' })],
+      decide,
+    )
+    const { start } = await pull(scope, { ...START, start: 4 })
+    expect(start?.marks).toEqual([{ slot: 'summary/lane', id: 's1', seq: 2, chain: 1 }])
+    expect((await pull(scope, { ...START, start: 1 })).start?.marks).toEqual([])
+    expect((await pull(scope, { ...START, start: 8 })).start?.marks).toEqual([
+      { slot: 'summary/lane', id: 's2', seq: 8, chain: 2 },
+    ])
+  })
+})

@@ -54,6 +54,28 @@ test.each<[string, () => Store]>([
   )
 })
 
+test('after any history a device that keeps the newest part shows the same', async () => {
+  let parts = 0
+  await fc.assert(
+    fc.asyncProperty(
+      histories,
+      fc.integer({ min: 400, max: 900 }),
+      fc.integer({ min: 1, max: 12 }),
+      async (history, budget, keep) => {
+        const places = new Places({ budget, keep })
+        try {
+          await places.play(history)
+        } finally {
+          await places.close()
+        }
+        parts += places.parts
+      },
+    ),
+    runs(24),
+  )
+  expect(parts).toBeGreaterThan(0)
+})
+
 test('of two marks of one name the first holds, here and at home', async () => {
   const places = new Places({ budget: 1_000 })
   await places.play([

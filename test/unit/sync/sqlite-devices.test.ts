@@ -8,5 +8,5 @@ const files = new SqliteFiles()
 afterAll(() => files.remove())
 
 it('devices and a home over SQLite hold the same, and what those over maps hold', async () => {
-  await checkOver(files.open(), runs(160))
+  await checkOver(files.open(), runs(120))
 })

@@ -142,6 +142,8 @@ const pulls = fc.array(
       optional(fc.integer({ min: 1 }), 'limit'),
       optional(ranges, 'known'),
       optional(replica, 'replica'),
+      optional(fc.maxSafeInteger(), 'start'),
+      optional(fc.array(name, { maxLength: 3 }), 'waiting'),
       fc.record({ cursor: seq, anchor }),
     )
     .map((parts): PullRequest => Object.assign({}, ...parts)),
@@ -177,6 +179,12 @@ const pullAnswers = fc.array(
         head: seq,
         replicas: fc.array(fc.record({ name: replica, seq: fc.integer({ min: -1 }) }), { maxLength: 3 }),
         emptiedAt: seq,
+        start: fc.record({
+          ordinal: seq,
+          registers: fc.array(fc.record({ key: id, version: id, seq, body: fc.string({ unit: 'binary' }) })),
+          marks: fc.array(fc.record({ slot: id, id, seq, chain: seq })),
+          arrived: fc.array(name),
+        }),
       },
       { requiredKeys: ['generation', 'from', 'ops', 'cursor', 'anchor', 'head'] },
     ),
@@ -363,6 +371,15 @@ describe('what is malformed', () => {
     it(`is refused: ${what}`, () => {
       expect(codeOf(() => decodePush(text))).toBe('ERR_INVALID_ARGUMENT')
     })
+
+  it.each([
+    { cursor: 0, start: 0.5 },
+    { cursor: 0, start: -1, waiting: Array(513).fill('o') },
+    { cursor: 0, start: -1, waiting: [1] },
+  ])('is refused: a pull with %j', (scope) => {
+    const text = JSON.stringify({ proto: 1, scopes: [scope] })
+    expect(codeOf(() => decodePull(text))).toBe('ERR_INVALID_ARGUMENT')
+  })
 
   it('has no way to a prototype', () => {
     const [request] = decodePush(

@@ -156,7 +156,7 @@ describe('what a guest leaves', () => {
     await ada.append('trip', said('m1', 'Two seats to Turin.'))
     later(2 * GUEST_LIFETIME_MS)
     await ring(ada)
-    expect(await allOf(ada)).toContain('m1')
+    expect(await allOf(ada)).toContain('Two seats to Turin.')
     expect(await new World(new Caller(ada.user)).messages()).toHaveLength(1)
   })
 

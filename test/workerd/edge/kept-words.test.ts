@@ -502,6 +502,10 @@ describe('a context that recalls across sessions at the edge', () => {
     expect(text).not.toContain('s1')
     expect(others).toEqual({ searched: 0, missing: 1 })
     expect(failures).toEqual([])
+    await changeUsers((settings) => ({ ...settings, encryption: { secret: `another, ${secret}` } }))
+    await evictDurableObject(userObject(world.user))
+    const { failures: locked } = await recalled(world, 's0', 'zebra')
+    expect(locked).toMatchObject([{ part: 'recall', code: 'ERR_DECRYPT' }])
   })
 
   it('keeps no words where the user’s object alone encrypts', async () => {

@@ -9,7 +9,7 @@ import { useDemoModel } from './changed-settings.ts'
 import { document } from './routes.ts'
 import { sessionObject } from './rows.ts'
 
-const REQUESTS = size(1_600)
+const REQUESTS = size(4_000)
 /** Requests to one session of one user. */
 const A_SESSION = 120
 

@@ -39,6 +39,9 @@ const cursor = z.int().min(0).describe('Place of an op in the log: 1, 2, 3 …')
 const time = z.int().min(0).describe('When the home answered, by its clock: Unix milliseconds.')
 const anchor = z.string().optional().describe('Random, of the op at the cursor: none at 0.')
 const body = shapes.json.nullable()
+const index = z
+  .array(z.object({ group: name, order: z.string().optional(), weight: z.int().optional() }))
+  .optional()
 const op = z
   .object({
     op: name.optional().describe('None: `entry:` and its id.'),
@@ -56,9 +59,7 @@ const op = z
     base: name.optional(),
     lane: name.optional(),
     sources: z.array(name).optional(),
-    index: z
-      .array(z.object({ group: name, order: z.string().optional(), weight: z.int().optional() }))
-      .optional(),
+    index,
     attachments: z.array(name).optional(),
     contexts: z.array(z.array(z.union([name, shapes.count]))).optional(),
     body: body.optional(),
@@ -114,11 +115,36 @@ const pull = z
           limit: z.int().min(1).max(PULL_OPS).optional(),
           known: z.array(z.array(z.int().min(1)).min(2).max(2)).optional(),
           replica: z.string().min(1).max(64).optional().describe('A random name of the replica.'),
+          start: z
+            .int()
+            .optional()
+            .describe('Ops after this seq in place of those after the cursor; below 0: the last so many.'),
+          waiting: z.array(name).max(512).optional().describe('Ops that wait there; with `start` below 0.'),
         }),
       )
       .max(SYNC_SCOPES),
   })
   .openapi('Pull', { example: { proto: SYNC_PROTOCOL, scopes: [{ session: 'trip', cursor: 0 }] } })
+const start = z
+  .object({
+    ordinal: shapes.count.describe('Messages up to there.'),
+    first: schemas.id.optional(),
+    registers: z
+      .array(
+        z.object({
+          key: name,
+          version: name,
+          seq: cursor,
+          sources: z.array(name).optional(),
+          index,
+          body: z.string().describe('As it is stored.'),
+        }),
+      )
+      .describe('With a value, and not written since.'),
+    marks: z.array(z.object({ slot: name, id: schemas.id, seq: cursor, chain: shapes.count })),
+    arrived: z.array(name).describe('Of the ops that wait, those that were written up to there.'),
+  })
+  .openapi('SyncStart')
 const pulled = z
   .object({
     time,
@@ -136,6 +162,7 @@ const pulled = z
             .optional()
             .describe('Up to which seq each replica holds nothing of what was deleted.'),
           emptiedAt: shapes.count.optional().describe('The newest seq that deleted something.'),
+          start: start.optional().describe('What the log comes to at `from`, where that was asked for.'),
         }),
         z.object({ reset: z.enum(['erased', 'diverged', 'too-old']), generation }),
         failure,

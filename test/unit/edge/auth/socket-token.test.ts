@@ -69,16 +69,12 @@ describe("the token of a WebSocket's upgrade", () => {
       }),
       runs(200),
     )
-    for (const header of [
-      `Bearer ${' '.repeat(65_536)}!`,
-      `Bearer ${'='.repeat(65_536)}!`,
-      `Bearer ${'a'.repeat(65_536)}=!`,
-    ]) {
-      const began = performance.now()
+    // In time that grows with the square, each of these would take longer than a test may.
+    for (const sign of [' ', '=', 'a=']) {
+      const header = `Bearer ${sign[0]?.repeat(1_000_000)}${sign.slice(1)}!`
       expect(() =>
         bearerToken(new Request('https://memory.example', { headers: { Authorization: header } })),
       ).toThrow()
-      expect(performance.now() - began).toBeLessThan(50)
     }
   })
 

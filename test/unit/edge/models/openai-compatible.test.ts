@@ -6,6 +6,7 @@ import {
 } from '../../../../src/edge/models/openai-compatible.ts'
 import { type Model, type ModelEvent, type ModelRequest, mapStore } from '../../../../src/index.ts'
 import { webHost } from '../../../../src/platform/web.ts'
+import type { Host } from '../../../../src/ports/host.ts'
 import { fullMemory } from '../../../contract/full-memory.ts'
 import { FAKE_USAGE, type FakeOpenAI, type FakeOpenAIOptions, fakeOpenAI } from '../../support/fake-openai.ts'
 
@@ -168,11 +169,11 @@ describe('a model behind a server that speaks Chat Completions', () => {
     const server = await fake()
     server.modes.push({ status: 429, headers: { 'retry-after': '61' } })
     expect(await failing(modelOf(server))).toMatchObject({ code: 'ERR_RATE_LIMIT', retryAfter: 61 })
-    const date = new Date(Date.now() + 90_000).toUTCString()
+    const date = new Date(Date.now() + 900_000).toUTCString()
     server.modes.push({ status: 429, headers: { 'retry-after': date } })
     const { retryAfter } = await failing(modelOf(server))
-    expect(Number(retryAfter)).toBeGreaterThan(80)
-    expect(Number(retryAfter)).toBeLessThanOrEqual(90)
+    expect(Number(retryAfter)).toBeGreaterThan(800)
+    expect(Number(retryAfter)).toBeLessThanOrEqual(900)
     expect(server.requests).toHaveLength(2)
   })
 
@@ -236,7 +237,14 @@ describe('a model behind a server that speaks Chat Completions', () => {
     const server = await fake({ reply: () => ({ text: 'One two three four.' }) })
     const timeouts = { first: 60, idle: 60 }
     server.modes.push('hangs')
-    const first = modelOf(server, { host: webHost, timeouts })
+    // Its limit passes once the server was asked, however long that takes here.
+    const timeout: Host['timeout'] = (ms) => {
+      const controller = webHost.controller()
+      const asked = expect.poll(() => server.requests.length).toBe(1)
+      void asked.then(() => controller.abort(`after ${ms} ms`))
+      return { signal: controller.signal, clear: () => {} }
+    }
+    const first = modelOf(server, { host: { ...webHost, timeout }, timeouts })
     expect(await failing(first)).toMatchObject({ code: 'ERR_TIMEOUT', limit: 60 })
     server.modes.push('stalls')
     const idle = modelOf(server, { host: webHost, timeouts: { first: 5_000, idle: 60 } })
@@ -248,13 +256,31 @@ describe('a model behind a server that speaks Chat Completions', () => {
   it('lets a slow server finish, and a slow reader too', async () => {
     const server = await fake({ pauseMs: 30, reply: () => ({ text: 'One two three four five six.' }) })
     server.modes.push('slow')
-    const model = modelOf(server, { host: webHost, timeouts: { first: 5_000, idle: 150 } })
+    const limits: number[] = []
+    let waiting = 0
+    const timeout: Host['timeout'] = (ms) => {
+      const { signal, clear } = webHost.timeout(60_000)
+      limits.push(ms)
+      waiting++
+      return {
+        signal,
+        clear: () => {
+          waiting--
+          clear()
+        },
+      }
+    }
+    const host = { ...webHost, timeout }
+    const model = modelOf(server, { host, timeouts: { first: 5_000, idle: 150 } })
     const events: ModelEvent[] = []
     for await (const event of model.complete(await requestOf())) {
-      if (events.length === 0) await new Promise((resolve) => setTimeout(resolve, 200))
+      // Nothing is timed while the reader has a piece in hand.
+      expect(waiting).toBe(0)
       events.push(event)
     }
     expect(events.at(-1)).toMatchObject({ message: { content: 'One two three four five six.' } })
+    // Each piece has a limit of its own.
+    expect(limits).toEqual([5_000, ...events.map(() => 150)])
   })
 
   it('stops with the reason of its signal: before, while it waits to try again, and in the middle', async () => {
@@ -272,8 +298,10 @@ describe('a model behind a server that speaks Chat Completions', () => {
     expect(server.requests).toHaveLength(1)
     server.modes.push('stalls')
     const middle = new AbortController()
-    setTimeout(() => middle.abort(reason), 100)
-    expect(await failing(modelOf(server, { host: webHost }), { signal: middle.signal })).toBe(reason)
+    const stopped = failing(modelOf(server, { host: webHost }), { signal: middle.signal })
+    await expect.poll(() => server.requests.length).toBe(2)
+    middle.abort(reason)
+    expect(await stopped).toBe(reason)
     await expect.poll(() => server.left()).toBe(1)
   })
 })

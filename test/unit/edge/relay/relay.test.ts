@@ -152,8 +152,7 @@ describe('a request that the Worker makes', () => {
     await left.body?.cancel()
     await expect(asked).rejects.toThrow('one')
     await expect(answer.text()).rejects.toThrow('two')
-    await tick()
-    expect(signals.map((signal) => signal?.aborted)).toEqual([true, true, true])
+    await expect.poll(() => signals.map((signal) => signal?.aborted)).toEqual([true, true, true])
     await expect(fetch('https://a.example/4', { signal: first.signal })).rejects.toThrow('one')
     expect(signals).toHaveLength(3)
     never.open()
@@ -234,8 +233,11 @@ const lines = (fetch: typeof globalThis.fetch): Model => ({
   },
 })
 
-async function eventsOf(model: Model, request: Partial<ModelRequest> = {}): Promise<ModelEvent[]> {
-  const events: ModelEvent[] = []
+async function eventsOf(
+  model: Model,
+  request: Partial<ModelRequest> = {},
+  events: ModelEvent[] = [],
+): Promise<ModelEvent[]> {
   for await (const event of model.complete(request as ModelRequest)) events.push(event)
   return events
 }
@@ -248,8 +250,9 @@ describe('a reply whose Worker goes in the middle of it', () => {
       fetchHere: async () => inPieces(['Another', ' one']),
     })
     const relay = await relays.of(ID)
-    const events = eventsOf(relay.outlived(lines(relay.fetch)))
-    await tick(20)
+    const heard: ModelEvent[] = []
+    const events = eventsOf(relay.outlived(lines(relay.fetch)), {}, heard)
+    await expect.poll(() => heard).toHaveLength(1)
     worker.close()
     expect(await events).toEqual([
       { type: 'text', text: 'One' },

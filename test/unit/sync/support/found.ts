@@ -363,3 +363,56 @@ export const FOUND: Readonly<Record<string, readonly Command[]>> = {
     { do: 'append', tab: 94, shape: 0, at: 33 },
   ],
 }
+
+/** By the home's own agent. */
+const SAID: Command = { do: 'append', tab: 4, shape: 1, at: 0 }
+/** What happens while an answer is under way. */
+const NOTHING: readonly Command[] = Array<Command>(10).fill({ do: 'drop', message: 0 })
+
+const DERIVED: readonly Command[] = [
+  SAID,
+  { do: 'mark', tab: 4, shape: 1, from: 0 },
+  { do: 'put', tab: 4, key: 2, from: 1 },
+  SAID,
+  SAID,
+  SAID,
+]
+
+/** Runs of devices that have a part of the log, each of one rule. */
+export const FOUND_PARTIAL: Readonly<Record<string, readonly Command[]>> = {
+  'a delete takes a fact along by a summary that is not here': [
+    ...DERIVED,
+    { do: 'pull', tab: 1, limit: 6 },
+    { do: 'delete', tab: 4, target: 0 },
+  ],
+  'it does so while the log is fetched': [
+    ...DERIVED,
+    { do: 'pull', tab: 1, limit: 1 },
+    { do: 'delete', tab: 4, target: 0 },
+  ],
+  'what was written while a start was asked for came before it': [
+    SAID,
+    { do: 'pull', tab: 1, limit: 6 },
+    ...NOTHING.slice(0, 2),
+    ...Array<Command>(6).fill(SAID),
+    { do: 'pull', tab: 1, limit: 6 },
+    { do: 'deliver', message: 0 },
+    { do: 'deliver', message: 0 },
+    { do: 'pull', tab: 2, limit: 6 },
+    ...NOTHING.slice(0, 6),
+    { do: 'older', tab: 2, count: 20 },
+    ...NOTHING,
+    { do: 'pull', tab: 1, limit: 6 },
+    { do: 'append', tab: 1, shape: 1, at: 0 },
+    { do: 'push', tab: 1, limit: 6 },
+    { do: 'deliver', message: 0 },
+    ...Array<Command>(3).fill(SAID),
+  ],
+  'a home goes back to before what is not here, and lost a register of it': [
+    { do: 'bookmark' },
+    { do: 'put', tab: 4, key: 1, from: 0 },
+    ...DERIVED.slice(-3),
+    { do: 'pull', tab: 1, limit: 6 },
+    { do: 'restore', bookmark: 0 },
+  ],
+}

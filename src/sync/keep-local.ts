@@ -1,0 +1,312 @@
+import { SECRET } from '../kernel/context/secret.ts'
+import { PlimsollError } from '../ports/errors.ts'
+import type { SealedOp } from '../ports/op.ts'
+import { checkOptions, invalid } from '../ports/options.ts'
+import type { Decision, Page as Entries, EntriesQuery, Reads, Rows } from '../ports/store.ts'
+import type { LogStart, PullAnswer, PullRequest, SyncOp } from '../ports/sync.ts'
+import { type Page, sentOf, writtenOver } from './page.ts'
+import { relations, sourcesOf } from './rebase.ts'
+import { asking, completed, isDelete, type Replica } from './replica.ts'
+import type { Part } from './replica-scope.ts'
+import { emptyRows } from './resets.ts'
+import type { ScopeSync, Step } from './scope-sync.ts'
+import { type Held, outboxRow, type ReplicaState, stateIn, type Waiting } from './state.ts'
+import { writtenBy } from './write.ts'
+
+export interface KeepLocalOptions {
+  /**
+   * A new device fetches so many of the newest ops of a session, of which each message, mark and
+   * put is one; where twice as many are here, the older ones leave the device.
+   */
+  readonly ops: number
+}
+
+/** Asks a home once. @throws what keeps it from answering */
+export type Ask = (request: PullRequest) => Promise<PullAnswer>
+
+/** Which part of a session's log a device has. What waits for the home never leaves it. */
+export interface KeepLocal {
+  /** Where the log is to begin from now on, as in `PullRequest.start`; nothing: where it does. */
+  startOf(sync: ScopeSync): Promise<number | undefined>
+  /** Puts the log from there on in place of what is here. */
+  startOver(sync: ScopeSync, start: number, ask: Ask): Promise<Step>
+  /** @param older puts a log that begins there in place of what is here */
+  part(sync: ScopeSync, older: (start: number) => Promise<unknown>): Part
+}
+
+/*
+ * The rules, which `test/sync` checks:
+ *
+ * - A log begins here after a seq, with what the home says that it came to there; all that is here
+ *   is replaced by it in one transaction, and what waits is decided again behind it.
+ * - Its ops and that are of one moment of the home's. A delete, which may take along what derives
+ *   from it by rows that are not here, is never followed: the home is asked for all of it again.
+ * - What waits and is in the log before that seq has arrived. Only the home knows that.
+ * - A place that the home's log does not have any more, or that was left while it was asked, is
+ *   dropped; what is here then waits, if the home lost it.
+ * - A read that comes to what is not here gives nothing: it is fetched, and all is read again.
+ */
+
+/** How often something is begun again, since the log or the device moved on meanwhile. */
+const TRIES = 4
+/** Most ops that may wait where what is older leaves the device: the home is told their names. */
+const MOST_NAMED = 512
+/** Fewest ops that are fetched where older ones are asked for. */
+const LEAST_OLDER = 64
+
+const NOTHING: Step = { hasMoved: false, refused: [] }
+
+/**
+ * Lets a device have the newest part of each session alone: older ops are fetched when something
+ * reads them. What the user's sessions share is here as a whole.
+ *
+ * @throws ERR_INVALID_ARGUMENT: `ops` is no whole number above 0
+ * @example
+ * ```ts
+ * import { dexieStore } from 'plimsoll/dexie'
+ * import { httpTransport, keepLocal, sync } from 'plimsoll/sync'
+ *
+ * const transport = httpTransport({ url: 'https://memory.example.com', token: () => sessionToken() })
+ * const keep = keepLocal({ ops: 500 })
+ * const store = sync({ store: dexieStore({ name: 'assistant' }), transport, keep })
+ * ```
+ */
+export function keepLocal(options: KeepLocalOptions): KeepLocal {
+  checkOptions('keepLocal', 'options', options, ['ops'])
+  const { ops } = options
+  if (!Number.isSafeInteger(ops) || ops < 1)
+    throw invalid('keepLocal', 'ops', 'must be a whole number above 0')
+  return {
+    startOf: async (sync) => {
+      const { state, waiting } = await sync.replica.refreshed()
+      const { after = 0, seq, erasing } = state
+      if (erasing) return undefined
+      if (sync.isPartial) return after
+      const isLong = seq - after >= 2 * ops && !sync.isWide
+      return (seq === 0 || isLong) && waiting.length <= MOST_NAMED ? -ops : undefined
+    },
+    startOver,
+    part: (sync, older) => {
+      const reading: Part['reading'] = (work) => readingWhole(sync, older, work)
+      return {
+        reading,
+        fetched: async (ops, reads) => {
+          if ((await sync.replica.refreshed()).state.after === undefined) return
+          for (const id of roundsOf(ops))
+            await reading((whole) => whole(reads).entries({ from: id, first: 1 }))
+        },
+      }
+    },
+  }
+}
+
+async function startOver(sync: ScopeSync, start: number, ask: Ask): Promise<Step> {
+  const { state, waiting } = await sync.replica.refreshed()
+  const request: PullRequest = {
+    ...sync.asking(state),
+    start,
+    ...(start < 0 && waiting.length > 0 && { waiting: waiting.map(({ envelope }) => envelope.opId) }),
+  }
+  const first = await ask(request)
+  if ('reset' in first) return sync.pulled(request, first)
+  if (!first.start) {
+    // A home that does not know of this any more gives all again.
+    const all = { reset: 'too-old', generation: first.generation } as const
+    return sync.pulled(request, state.after === undefined ? first : all)
+  }
+  const ops = [...first.ops]
+  let last = first
+  while (last.cursor < last.head) {
+    const place = { generation: first.generation, cursor: last.cursor, anchor: last.anchor }
+    const next = await ask(place)
+    if ('reset' in next || next.generation !== place.generation || next.from !== place.cursor) return NOTHING
+    // What it takes along of what was told before, only the home knows.
+    const isLate = next.ops.some((op, index) => isDeleteOp(op) && next.from + 1 + index > first.head)
+    if (isLate) return NOTHING
+    ops.push(...next.ops)
+    last = next
+  }
+  const { cursor: seq, anchor: tok } = last
+  const page: Page = { generation: first.generation, ops: ops as SyncOp[], cursor: seq, anchor: tok }
+  const isWritten = await written(sync.replica, request, first.from, first.start, page)
+  if (isWritten) sync.isPartial = false
+  return { hasMoved: isWritten, refused: [] }
+}
+
+function isDeleteOp(op: SyncOp | { readonly opId: string }): boolean {
+  return 'envelope' in op && isDelete(op)
+}
+
+/** @returns whether the replica is where it was when it asked */
+async function written(
+  replica: Replica,
+  asked: PullRequest,
+  from: number,
+  start: LogStart,
+  page: Page,
+): Promise<boolean> {
+  for (let left = TRIES; left > 0; left--) {
+    const view = await replica.view()
+    const { generation, seq, anchor, erasing } = view.state
+    if (generation !== asked.generation || seq !== asked.cursor || anchor !== asked.anchor || erasing)
+      return false
+    // What was written since may have come before the place, too.
+    const isNamed = ({ envelope }: Waiting) => asked.waiting?.includes(envelope.opId)
+    if ((asked.start ?? 0) < 0 && !view.waiting.every(isNamed)) return false
+    const held = await replica.held(view.waiting)
+    if (!held) continue
+    const keys = new Set([...view.waiting.flatMap(writtenBy), SECRET])
+    const ops = [...held.map(({ op }) => op), ...[...keys].map(asking)]
+    const isWritten = await replica.write(view, ops as readonly unknown[] as readonly SealedOp[], (rows) =>
+      // What was to be fetched of the log is listed again.
+      completed(startPage(from, start, page, held, rows), page.ops, { ...view, wanted: [] }),
+    )
+    if (isWritten) return true
+  }
+  return false
+}
+
+/**
+ * A log that begins at a place, in place of all that was here, and behind it what waits.
+ *
+ * @param from the seq of that place
+ * @param held as `applyPage` takes it
+ * @throws ERR_STORAGE: the page does not follow that place
+ */
+export function startPage(
+  from: number,
+  { ordinal, first, registers, marks, arrived: known }: LogStart,
+  { generation, ops, cursor, anchor }: Page,
+  held: readonly Held[],
+  rows: Rows,
+): Decision {
+  const { after: _, ...before } = stateIn(rows.replica)
+  const to = { seq: from, ordinal, ...(first !== undefined && { first }) }
+  const empty = emptyRows(rows)
+  const stood = {
+    registers: new Map(registers.map((row) => [row.key, row] as const)),
+    marks: new Map(marks.map((mark) => [mark.slot, mark] as const)),
+  }
+  const arrived = new Set([...known, ...ops.map(({ envelope }) => envelope.opId)])
+  const state: ReplicaState = {
+    ...before,
+    generation,
+    seq: cursor,
+    anchor,
+    ...(from > 0 && { after: from }),
+  }
+  const { decision, replica } = writtenOver({
+    rows: { ...empty, deleted: rows.deleted },
+    base: {
+      ...empty,
+      head: { ...empty.head, ...to, marks: stood.marks },
+      registers: stood.registers,
+      dependents: relations(new Map(), new Set(), registers.flatMap(sourcesOf)),
+    },
+    before: stood,
+    ops,
+    left: held.filter(({ waiting }) => !arrived.has(waiting.envelope.opId)),
+    kept: held.map(({ waiting }) => waiting),
+    state,
+  })
+  return {
+    ...decision,
+    erase: true,
+    replica: {
+      ...replica,
+      sent: sentOf(held, replica.outbox),
+      outbox: replica.outbox.map(outboxRow),
+      rebase: { to, registers: [], slots: [] },
+      kept: 'all',
+    },
+  }
+}
+
+async function readingWhole<Result>(
+  sync: ScopeSync,
+  older: (start: number) => Promise<unknown>,
+  work: (whole: (reads: Reads) => Reads) => Promise<Result>,
+): Promise<Result> {
+  const { replica } = sync
+  for (let tries = TRIES; ; ) {
+    const { after = 0, seq } = (await replica.refreshed()).state
+    const found = new Found(after, seq)
+    const outcome = await work((reads) => found.whole(reads)).then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error }),
+    )
+    // Another tab may have let go of what was read to its end.
+    const { after: now = 0 } = found.isAtEnd ? (await replica.view()).state : { after }
+    if (found.start === undefined && now === after) {
+      if ('error' in outcome) throw outcome.error
+      return outcome.value
+    }
+    if (found.start === undefined) continue
+    if (tries-- === 0) throw new PlimsollError('ERR_OFFLINE', 'sync: what is older could not be fetched')
+    sync.isWide = true
+    await older(found.start)
+    const { after: left = 0 } = (await replica.view()).state
+    if (left < after) tries = TRIES
+  }
+}
+
+/** What reads of a part of a log came to. */
+class Found {
+  readonly #from: number
+  readonly #seq: number
+  /** Where the log would have to begin; nothing: it does. */
+  start: number | undefined
+  /** Whether anything was read up to where the log begins here. */
+  isAtEnd = false
+
+  constructor(after: number, seq: number) {
+    this.#from = after
+    this.#seq = seq
+  }
+
+  whole(reads: Reads): Reads {
+    const has = async (id: string) => (await reads.entries({ from: id, first: 1 })).rows.length > 0
+    return {
+      ...reads,
+      entries: async (query = {}) => {
+        const page = await reads.entries(query)
+        return (await this.#isHere(query, page, has)) ? page : this.#missing(this.#olderFor(query))
+      },
+      changesSince: async (seq) => {
+        const changes = await reads.changesSince(seq)
+        this.isAtEnd ||= seq < this.#from || this.#from === 0
+        return seq < this.#from ? this.#missing(seq) : changes
+      },
+    }
+  }
+
+  /** Whether all that matches stands where the log is here. */
+  async #isHere(
+    { from, after = from, first }: EntriesQuery,
+    { rows, more }: Entries,
+    has: (id: string) => Promise<boolean>,
+  ): Promise<boolean> {
+    const isHere = after === undefined ? first === undefined && more : rows.length > 0 || (await has(after))
+    this.isAtEnd ||= !isHere
+    return isHere || this.#from === 0
+  }
+
+  /** From the newest back, what is here doubles with each page. */
+  #olderFor({ from, after = from, first }: EntriesQuery): number {
+    const isFromFirst = after === undefined && first !== undefined
+    const older = Math.max(LEAST_OLDER, this.#seq - this.#from)
+    return isFromFirst ? 0 : Math.max(0, this.#from - older)
+  }
+
+  #missing(start: number): never {
+    this.start = start
+    throw new Error('it is not here')
+  }
+}
+
+/** The rounds that ops join, but for those that they open. */
+function roundsOf(ops: readonly SealedOp[]): ReadonlySet<string> {
+  const opened = new Set(ops.flatMap(({ envelope: { ids } }) => ids))
+  const rounds = ops.flatMap(({ envelope: { round } }) => round ?? [])
+  return new Set(rounds.filter((id) => !opened.has(id)))
+}

@@ -1,0 +1,338 @@
+/** Devices that have the newest part of a session, over real stores and the real client. */
+import { afterAll, expect, it, onTestFinished } from 'vitest'
+import {
+  charsPerToken,
+  createMemory,
+  facts,
+  forget,
+  mapStore,
+  recall,
+  standard,
+  toOpenAI,
+} from '../../../src/index.ts'
+import type { Store } from '../../../src/ports/store.ts'
+import { encryptedStore, secretKeys } from '../../../src/stores/encrypted/index.ts'
+import { keepLocal } from '../../../src/sync/index.ts'
+import { erase } from '../../contract/samples.ts'
+import { SqliteFiles } from '../support/sqlite-files.ts'
+import {
+  device,
+  idsOf,
+  logOf,
+  offline,
+  outboxOf,
+  refusing,
+  TestHome,
+  TRIP,
+  write,
+} from '../support/synced.ts'
+
+const files = new SqliteFiles()
+afterAll(() => files.remove())
+
+/** More than a session reads at once. */
+const OPS = 100
+
+/** A home whose log has that many messages, each a round of its own. */
+async function homeWith(messages: number, home = new TestHome(), from = 0): Promise<TestHome> {
+  const session = createMemory({ store: storeOf(home), budget: 4_000 }).session(TRIP)
+  for (let at = from; at < messages; at++)
+    await session.append({ id: `m${at}`, role: 'user', content: `Text ${at}` })
+  await session.close()
+  return home
+}
+
+function storeOf(home: TestHome): Store {
+  const { store } = home
+  return {
+    open: (scope) => home.open(scope),
+    oldestUnused: () => store.oldestUnused(),
+    removeUnused: (until) => store.removeUnused(until),
+    scopes: (after) => store.scopes(after),
+  }
+}
+
+function partial(home: TestHome, store: Store = mapStore()) {
+  const made = device(home, { store, keep: keepLocal({ ops: OPS }) })
+  const session = memoryOf(made.store).session(TRIP)
+  onTestFinished(() => session.close())
+  return { ...made, session }
+}
+
+function memoryOf(store: Store) {
+  return createMemory({ store, budget: 400, counter: charsPerToken(4) })
+}
+
+it.each<[string, () => Store]>([
+  ['maps', mapStore],
+  ['SQLite', () => files.open()],
+])(
+  'a new device fetches the newest ops alone, and older ones when they are read, over %s',
+  async (_, open) => {
+    const home = await homeWith(500)
+    const { store, base, session } = partial(home, open())
+    await store.settled()
+    const part = await idsOf(base)
+    expect(part).toHaveLength(OPS)
+    expect(part.at(-1)).toBe('m499')
+    const newest = await session.history({ messages: 20 })
+    expect(newest.map(({ id }) => id)).toEqual(part.slice(-20))
+    expect(await idsOf(base)).toEqual(part)
+
+    const older = await session.history({ messages: 150 })
+    expect(older.map(({ id }) => id)).toEqual(Array.from({ length: 150 }, (_, at) => `m${350 + at}`))
+    expect((await idsOf(base)).length).toBeLessThan(500)
+
+    const all = await session.history({ messages: 1_000 })
+    expect(all).toHaveLength(500)
+    expect(await logOf(base)).toEqual(await logOf(home.store))
+  },
+)
+
+it('contexts are those of the home, to the byte', async () => {
+  const home = await homeWith(300)
+  const { store, base, session } = partial(home)
+  await store.settled()
+  const here = await session.context()
+  expect((await idsOf(base)).length).toBeLessThan(OPS + 5)
+  await store.settled()
+  const there = await memoryOf(storeOf(home)).session(TRIP).context()
+  expect(there.epoch).toBe(here.epoch)
+  expect(toOpenAI(there)).toEqual(toOpenAI(here))
+})
+
+it('what needs older rows says so where they cannot be fetched, and nothing is written', async () => {
+  const home = await homeWith(300)
+  const { store, link, base, session } = partial(home)
+  await store.settled()
+  link.pull = offline
+  link.push = offline
+  const before = await logOf(base)
+  await expect(session.history({ messages: 150 })).rejects.toMatchObject({ code: 'ERR_OFFLINE' })
+  await expect(
+    session.append({ role: 'assistant', content: 'Late.' }, { round: 'm3' }),
+  ).rejects.toMatchObject({
+    code: 'ERR_OFFLINE',
+  })
+  expect(await logOf(base)).toEqual(before)
+  await session.append({ id: 'here', role: 'user', content: 'Written offline.' })
+  expect((await session.history({ messages: 5 })).at(-1)?.id).toBe('here')
+  store.pause()
+  await expect(session.history({ messages: 150 })).rejects.toMatchObject({ code: 'ERR_OFFLINE' })
+})
+
+it('over a home that holds ciphertext alone it is the same', async () => {
+  const home = new TestHome()
+  const keys = secretKeys('a secret of this test, of 32 bytes or more')
+  const whole = device(home)
+  const writer = memoryOf(encryptedStore(whole.store, keys)).session(TRIP)
+  for (let at = 0; at < 300; at++) await writer.append({ id: `m${at}`, role: 'user', content: `Text ${at}` })
+  await whole.store.settled()
+  const { store, base } = partial(home)
+  const session = memoryOf(encryptedStore(store, keys)).session(TRIP)
+  await store.settled()
+  expect((await session.history({ messages: 20 })).at(-1)).toMatchObject({ id: 'm299', content: 'Text 299' })
+  expect((await idsOf(base)).length).toBeLessThan(OPS + 5)
+  const here = await session.context()
+  await store.settled()
+  home.poke()
+  await whole.store.settled()
+  expect(toOpenAI(await writer.context())).toEqual(toOpenAI(here))
+  expect(await session.history({ messages: 1_000 })).toHaveLength(300)
+  await session.close()
+  await writer.close()
+})
+
+it('a message joins a round that is at home alone', async () => {
+  const home = await homeWith(300)
+  const { store, session } = partial(home)
+  await store.settled()
+  await session.append({ id: 'late', role: 'assistant', content: 'Late.' }, { round: 'm3' })
+  await store.settled()
+  expect((await idsOf(home.store)).at(-1)).toBe('late')
+  expect((await store.refused(TRIP)).length).toBe(0)
+})
+
+it('older rows leave the device once twice as many are here, and what waits stays', async () => {
+  const home = await homeWith(OPS)
+  const { store, link, base, session } = partial(home)
+  await store.settled()
+  await homeWith(2 * OPS - 1, home, OPS)
+  home.poke()
+  await store.settled()
+  expect(await idsOf(base)).toHaveLength(2 * OPS - 1)
+  const { push } = link
+  link.push = refusing('ERR_STORAGE')
+  await session.append({ id: 'waits', role: 'user', content: 'Not sent yet.' })
+  await homeWith(2 * OPS, home, 2 * OPS - 1)
+  home.poke()
+  await expect.poll(async () => (await idsOf(base)).length).toBe(2 * OPS + 1)
+  await homeWith(2 * OPS + 1, home, 2 * OPS)
+  home.poke()
+  await expect.poll(async () => (await idsOf(base)).length).toBe(OPS + 1)
+  expect((await idsOf(base)).at(-1)).toBe('waits')
+  expect(await outboxOf(base)).toBe(1)
+  link.push = push
+  store.resume()
+  await store.settled()
+  expect((await idsOf(home.store)).at(-1)).toBe('waits')
+  expect(await outboxOf(base)).toBe(0)
+})
+
+it('a window of the standard features needs no older rows; recall needs all, and fetches it', async () => {
+  const home = await homeWith(300)
+  const { store, base } = partial(home)
+  await store.settled()
+  const options = { store, budget: 400, counter: charsPerToken(4) }
+  const session = createMemory({ ...options, use: standard() }).session(TRIP)
+  await session.append({ role: 'user', content: 'What was text 7?' })
+  await session.context()
+  expect((await idsOf(base)).length).toBeLessThan(OPS + 10)
+  await session.close()
+  const recalling = createMemory({ ...options, use: [facts(), recall()] }).session(TRIP)
+  const [found] = await recalling.recall.find('text 7')
+  expect(found).toMatchObject({ text: 'Text 7' })
+  expect((await idsOf(base)).length).toBeGreaterThan(300)
+  await recalling.close()
+})
+
+it('what is forgotten is gone here too, whether or not it was here', async () => {
+  const home = await homeWith(300)
+  const { store, base } = partial(home)
+  await store.settled()
+  const there = memoryOf(storeOf(home)).session(TRIP)
+  await forget(there, 'm299')
+  await forget(there, 'm2')
+  home.poke()
+  await store.settled()
+  const rows = await logOf(base)
+  expect(rows[0]?.seq).toBeGreaterThan(1)
+  expect(rows.find(({ id }) => id === 'm299')?.body).toBe(null)
+  const mine = memoryOf(store).session(TRIP)
+  expect((await mine.history({ messages: 1_000 })).map(({ id }) => id)).not.toContain('m2')
+  expect(await logOf(base)).toEqual(await logOf(home.store))
+  await mine.close()
+  await there.close()
+})
+
+it('an erase leaves nothing to be fetched, before the home knows of it and after', async () => {
+  const home = await homeWith(300)
+  const { store, base, session } = partial(home)
+  await store.settled()
+  store.pause()
+  await write(store, [erase('e1')])
+  expect(await session.history({ messages: 500 })).toEqual([])
+  await session.append({ id: 'new', role: 'user', content: 'After it.' })
+  expect((await session.history({ messages: 500 })).map(({ id }) => id)).toEqual(['new'])
+  store.resume()
+  await store.settled()
+  expect((await session.history({ messages: 500 })).map(({ id }) => id)).toEqual(['new'])
+  expect((await idsOf(home.store)).at(-1)).toBe('new')
+  expect(await idsOf(base)).not.toContain('m299')
+})
+
+it('a tab fetches what another one lets go of while it reads', async () => {
+  const home = await homeWith(300)
+  const base = mapStore()
+  let meanwhile: (() => Promise<unknown>) | undefined
+  const { session, store } = partial(home, {
+    ...base,
+    open: (scope) => {
+      const opened = base.open(scope)
+      const entries: typeof opened.entries = async (query) => {
+        const work = meanwhile
+        meanwhile = undefined
+        await work?.()
+        return opened.entries(query)
+      }
+      return new Proxy(opened, {
+        get: (target, name) => {
+          // It is told of nothing.
+          if (name === 'watch') return () => () => {}
+          const value: unknown = name === 'entries' ? entries : Reflect.get(target, name)
+          return typeof value === 'function' ? value.bind(target) : value
+        },
+      })
+    },
+  })
+  await store.settled()
+  expect(await session.history({ messages: 1_000 })).toHaveLength(300)
+  meanwhile = async () => {
+    const other = partial(home, base)
+    await other.session.history({ messages: 1 })
+    await other.store.settled()
+    expect(await idsOf(base)).toHaveLength(OPS)
+    await other.session.close()
+    await other.store.close()
+  }
+  expect(await session.history({ messages: 1_000 })).toHaveLength(300)
+})
+
+it('what is fetched of a log that another tab has seen erased meanwhile is dropped', async () => {
+  const home = await homeWith(300)
+  const base = mapStore()
+  const first = partial(home, base)
+  await first.store.settled()
+  const { pull } = first.link
+  first.link.pull = async (requests, signal) => {
+    const answers = await pull(requests, signal)
+    first.link.pull = offline
+    const other = partial(home, base)
+    await write({ ...home.store, open: (scope) => home.open(scope) }, [erase('e1')])
+    await other.session.history({ messages: 1 })
+    await other.store.settled()
+    await other.session.close()
+    await other.store.close()
+    return answers
+  }
+  expect(await first.session.history({ messages: 1_000 })).toEqual([])
+  expect(await idsOf(base)).not.toContain('m299')
+})
+
+it('all of a log is fetched again where the app keeps all from now on', async () => {
+  const home = await homeWith(300)
+  const base = mapStore()
+  const { store, session } = partial(home, base)
+  await store.settled()
+  await session.close()
+  await store.close()
+  const whole = device(home, { store: base })
+  const opened = whole.store.open(TRIP)
+  await whole.store.settled()
+  expect(await logOf(base)).toEqual(await logOf(home.store))
+  await opened.close()
+})
+
+it('what the sessions of a user share is here as a whole', async () => {
+  const home = new TestHome()
+  const there = createMemory({ store: storeOf(home), budget: 4_000, use: standard() }).session(TRIP)
+  for (let at = 0; at < 20; at++) await there.facts.remember({ kind: 'preference', text: `Likes ${at}.` })
+  const { store } = partial(home)
+  const mine = createMemory({ store, budget: 4_000, use: standard() }).session(TRIP)
+  store.follow({ userId: 'ada' })
+  await store.settled()
+  expect(await mine.facts.list()).toHaveLength(20)
+  await mine.close()
+  await there.close()
+})
+
+it('a home that does not know of parts gives all', async () => {
+  const home = await homeWith(300)
+  const made = device(home, { keep: keepLocal({ ops: OPS }) })
+  const { pull } = made.link
+  made.link.pull = (requests, signal) =>
+    pull(
+      requests.map(({ start: _, waiting: __, ...request }) => request),
+      signal,
+    )
+  const opened = made.store.open(TRIP)
+  await made.store.settled()
+  expect(await idsOf(made.base)).toHaveLength(300)
+  await opened.close()
+})
+
+it.each([{}, { ops: 0 }, { ops: 1.5 }, { ops: 8, days: 3 }])('keepLocal refuses %j', (options) => {
+  expect(() => keepLocal(options as { ops: number })).toThrow(
+    expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' }),
+  )
+})
