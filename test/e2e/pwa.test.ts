@@ -226,11 +226,13 @@ describe.concurrent('with an edge behind it', () => {
     await expect
       .poll(async () => (await chat.texts()).at(-1))
       .toContain('Gemerkt ist: “Sie sitzen gern am Fenster.”')
-    expect(await page.locator('.chip').allInnerTexts()).toEqual([
-      expect.stringContaining('am Fenster'),
-      expect.stringContaining('Züge nach Turin'),
-      expect.stringContaining('Hotel in Turin'),
-    ])
+    await expect
+      .poll(() => page.locator('.chip').allInnerTexts())
+      .toEqual([
+        expect.stringContaining('am Fenster'),
+        expect.stringContaining('Züge nach Turin'),
+        expect.stringContaining('Hotel in Turin'),
+      ])
   })
 
   it('inspects a sample before anything was said, then the conversation by its title', async ({
