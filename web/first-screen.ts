@@ -9,7 +9,7 @@ export interface FirstScreenActions {
 }
 
 /** What an empty conversation shows on this page: what this is, and what to try. */
-export function firstScreen(words: Words, { say, inspect }: FirstScreenActions): HTMLElement {
+export function firstScreen(words: Words, locale: string, { say, inspect }: FirstScreenActions): HTMLElement {
   const screen = document.createElement('div')
   screen.slot = 'empty'
   screen.className = 'first'
@@ -19,6 +19,7 @@ export function firstScreen(words: Words, { say, inspect }: FirstScreenActions):
   text.textContent = words.firstText
   const starters = document.createElement('ul')
   starters.append(
+    starter(words.starterPlan, () => say(words.starterPlan)),
     starter(words.starterRemember, () => say(words.starterRemember)),
     starter(words.starterFind, () => say(words.starterFind)),
     starter(words.starterLine, inspect),
@@ -28,18 +29,22 @@ export function firstScreen(words: Words, { say, inspect }: FirstScreenActions):
   const seen = new IntersectionObserver(([entry]) => {
     if (!entry?.isIntersecting) return
     seen.disconnect()
-    void showExhibits(screen)
+    void showExhibits(screen, locale)
   })
   seen.observe(screen)
   return screen
 }
 
-async function showExhibits(screen: HTMLElement): Promise<void> {
+async function showExhibits(screen: HTMLElement, locale: string): Promise<void> {
   const { lang } = document.documentElement
   const { raceView } = await import('./race/race.ts')
-  screen.append(raceView(lang))
+  screen.append(raceView(lang, locale))
   const { worldsView } = await import('./worlds/view.ts')
-  screen.append(await worldsView(lang))
+  screen.append(await worldsView(lang, locale))
+  // It needs a service to follow.
+  if (import.meta.env.MODE === 'static') return
+  const { unplugView } = await import('./unplug/view.ts')
+  screen.append(unplugView(lang, locale))
 }
 
 function starter(label: string, click: () => void): HTMLElement {

@@ -12,6 +12,7 @@ export class InspectorPanel {
   readonly #root: HTMLElement
   readonly #chat: PlimsollChat
   readonly #leave: HTMLElement
+  readonly #locale: string
   readonly #onClose: () => void
   #inspector: PlimsollInspector | undefined
   /** Id of the session that is inspected. */
@@ -19,12 +20,19 @@ export class InspectorPanel {
 
   /**
    * @param leave the button that closes it, for the inspector's header
+   * @param locale how its numbers are written
    * @param onClose contract: called when it was closed from within
    */
-  constructor(root: HTMLElement, chat: PlimsollChat, leave: HTMLElement, onClose: () => void) {
+  constructor(
+    root: HTMLElement,
+    chat: PlimsollChat,
+    { leave, locale }: { readonly leave: HTMLElement; readonly locale: string },
+    onClose: () => void,
+  ) {
     this.#root = root
     this.#chat = chat
     this.#leave = leave
+    this.#locale = locale
     this.#onClose = onClose
     const follow = (): void => void this.#follow()
     new MutationObserver(follow).observe(chat, { attributeFilter: ['session'] })
@@ -52,7 +60,10 @@ export class InspectorPanel {
         import('../src/inspector/define.ts'),
       ])
       this.#inspector = document.createElement('plimsoll-inspector')
-      this.#inspector.strings = await loadStrings(document.documentElement.lang)
+      this.#inspector.strings = {
+        ...(await loadStrings(document.documentElement.lang)),
+        locale: this.#locale,
+      }
       this.#inspector.append(this.#leave)
       this.#root.append(this.#inspector)
     }

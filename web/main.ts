@@ -12,7 +12,7 @@ import { offerPersistence } from './persistence.ts'
 import { watchUpdates } from './updates.ts'
 import { wordsFor } from './words.ts'
 
-const { language, direction, words } = wordsFor(navigator.languages)
+const { language, locale, direction, words } = wordsFor(navigator.languages)
 document.documentElement.lang = language
 document.documentElement.dir = direction
 
@@ -42,7 +42,7 @@ onLink((sessionId) => {
 const inspect = button('inspect', words.inspector)
 const leave = button('leave', words.closeInspector)
 leave.title = words.closeInspector
-const panel = new InspectorPanel(find('#inspector'), chat, leave, () => {
+const panel = new InspectorPanel(find('#inspector'), chat, { leave, locale }, () => {
   inspect.ariaExpanded = 'false'
   // In a closed menu nothing takes the focus.
   if (inspect.checkVisibility()) inspect.focus()
@@ -52,7 +52,7 @@ const toggle = async (): Promise<void> => {
   inspect.ariaExpanded = String(await panel.toggle())
 }
 inspect.addEventListener('click', toggle)
-chat.append(firstScreen(words, { say: (text) => void chat.send(text), inspect: () => void toggle() }))
+chat.append(firstScreen(words, locale, { say: (text) => void chat.send(text), inspect: () => void toggle() }))
 
 const box = find<HTMLElement>('#notice')
 let goes: ReturnType<typeof setTimeout> | undefined

@@ -2,6 +2,8 @@
 export interface Words {
   /** What this is, in one sentence. */
   readonly firstText: string
+  /** Understood by the demo model, as the next two are. */
+  readonly starterPlan: string
   readonly starterRemember: string
   readonly starterFind: string
   readonly starterLine: string
@@ -20,6 +22,7 @@ export interface Words {
 const english: Words = {
   firstText:
     'An assistant whose memory never loads past the line: what its model reads stays small however long you talk, and you can see where each part comes from.',
+  starterPlan: 'Plan a weekend in Turin.',
   starterRemember: 'Remember that I prefer window seats.',
   starterFind: 'What do you remember about my seat?',
   starterLine: 'Show me the line at work',
@@ -27,8 +30,8 @@ const english: Words = {
   closeInspector: 'Close the inspector',
   install: 'Install',
   keep: 'Keep on this device',
-  kept: 'The browser keeps this conversation until you remove it.',
-  notKept: 'The browser does not promise to keep it: it may remove it when the disk is full.',
+  kept: 'The browser keeps this conversation until you delete it.',
+  notKept: 'The browser does not promise to keep it: it may delete it when the disk is full.',
   update: 'A new version is ready.',
   reload: 'Reload',
   offlineReady: 'Ready to work offline.',
@@ -39,7 +42,8 @@ const catalogue: Readonly<Record<string, Words>> = {
   en: english,
   de: {
     firstText:
-      'Ein Assistent, dessen Gedächtnis nie über die Linie lädt: Was sein Modell liest, bleibt klein, so lange ihr auch sprecht, und du siehst, woher jeder Teil kommt.',
+      'Ein Assistent, dessen Gedächtnis nie über die Linie lädt: Was sein Modell liest, bleibt klein, so lange Sie auch sprechen, und Sie sehen, woher jeder Teil kommt.',
+    starterPlan: 'Plane ein Wochenende in Turin.',
     starterRemember: 'Merk dir, dass ich gern am Fenster sitze.',
     starterFind: 'Was weißt du über meinen Sitzplatz am Fenster?',
     starterLine: 'Zeig mir die Linie bei der Arbeit',
@@ -47,8 +51,8 @@ const catalogue: Readonly<Record<string, Words>> = {
     closeInspector: 'Inspektor schließen',
     install: 'Installieren',
     keep: 'Auf diesem Gerät behalten',
-    kept: 'Der Browser behält dieses Gespräch, bis du es entfernst.',
-    notKept: 'Der Browser sagt nicht zu, es zu behalten: Bei voller Festplatte kann er es entfernen.',
+    kept: 'Der Browser behält diese Unterhaltung, bis Sie sie löschen.',
+    notKept: 'Der Browser sagt nicht zu, sie zu behalten: Bei voller Festplatte kann er sie löschen.',
     update: 'Eine neue Version ist bereit.',
     reload: 'Neu laden',
     offlineReady: 'Bereit für die Arbeit ohne Netz.',
@@ -57,6 +61,7 @@ const catalogue: Readonly<Record<string, Words>> = {
   fr: {
     firstText:
       'Un assistant dont la mémoire ne charge jamais au-delà de la ligne : ce que lit son modèle reste petit, aussi longue que soit la conversation, et vous voyez d’où vient chaque partie.',
+    starterPlan: 'Planifie un week-end à Turin.',
     starterRemember: 'Retiens que je préfère une place côté fenêtre.',
     starterFind: 'Que sais-tu de ma place côté fenêtre ?',
     starterLine: 'Montrez-moi la ligne au travail',
@@ -73,16 +78,17 @@ const catalogue: Readonly<Record<string, Words>> = {
   },
   es: {
     firstText:
-      'Un asistente cuya memoria nunca carga más allá de la línea: lo que lee su modelo sigue siendo pequeño por mucho que hables, y puedes ver de dónde viene cada parte.',
+      'Un asistente cuya memoria nunca carga más allá de la línea: lo que lee su modelo sigue siendo pequeño por mucho que hable, y puede ver de dónde viene cada parte.',
+    starterPlan: 'Planifica un fin de semana en Turín.',
     starterRemember: 'Recuerda que prefiero el asiento de ventanilla.',
     starterFind: '¿Qué sabes de mi asiento de ventanilla?',
-    starterLine: 'Muéstrame la línea en acción',
+    starterLine: 'Mostrar la línea en acción',
     inspector: 'Inspector',
     closeInspector: 'Cerrar el inspector',
     install: 'Instalar',
-    keep: 'Conservar en este dispositivo',
-    kept: 'El navegador conserva esta conversación hasta que la elimines.',
-    notKept: 'El navegador no garantiza conservarla: puede eliminarla si el disco se llena.',
+    keep: 'Guardar en este dispositivo',
+    kept: 'El navegador guarda esta conversación hasta que la elimine.',
+    notKept: 'El navegador no garantiza guardarla: puede eliminarla si el disco se llena.',
     update: 'Hay una versión nueva.',
     reload: 'Recargar',
     offlineReady: 'Listo para funcionar sin conexión.',
@@ -91,6 +97,7 @@ const catalogue: Readonly<Record<string, Words>> = {
   ar: {
     firstText:
       'مساعد لا تتجاوز ذاكرته الخط أبدًا: ما يقرؤه نموذجه يبقى صغيرًا مهما طال الحديث، ويمكنك أن ترى من أين يأتي كل جزء.',
+    starterPlan: 'خطّط لعطلة نهاية أسبوع في تورينو.',
     starterRemember: 'تذكّر أن مقعدي المفضل بجانب النافذة.',
     starterFind: 'ماذا تعرف عن مقعدي بجانب النافذة؟',
     starterLine: 'أرني الخط أثناء العمل',
@@ -108,6 +115,7 @@ const catalogue: Readonly<Record<string, Words>> = {
   ja: {
     firstText:
       '記憶がラインを超えて積まれることのないアシスタントです。どれだけ長く話しても、モデルが読む量は小さいままで、各部分がどこから来たかを見られます。',
+    starterPlan: 'トリノで過ごす週末を計画して。',
     starterRemember: '覚えて：窓側の席が好きです。',
     starterFind: '窓側の席について何を覚えていますか？',
     starterLine: 'ラインの働きを見る',
@@ -129,13 +137,15 @@ const RIGHT_TO_LEFT = new Set(['ar'])
 /** The first language of these that there are words in, else English. */
 export function wordsFor(languages: readonly string[]): {
   readonly language: string
+  /** How its reader writes numbers: `de-CH` of `de`. */
+  readonly locale: string
   readonly direction: 'ltr' | 'rtl'
   readonly words: Words
 } {
   for (const tag of languages) {
     const [language = ''] = tag.toLowerCase().split('-')
     const words = catalogue[language]
-    if (words) return { language, direction: RIGHT_TO_LEFT.has(language) ? 'rtl' : 'ltr', words }
+    if (words) return { language, locale: tag, direction: RIGHT_TO_LEFT.has(language) ? 'rtl' : 'ltr', words }
   }
-  return { language: 'en', direction: 'ltr', words: english }
+  return { language: 'en', locale: 'en', direction: 'ltr', words: english }
 }

@@ -1,26 +1,29 @@
+import { NOTHING_FOUND, RECALL_TOOL } from '../features/recall/recall-text.ts'
 import { textOf } from '../kernel/log/message.ts'
 import { headOf } from '../kernel/text/text.ts'
 import type { Block, Context } from '../ports/context.ts'
 import type { Host } from '../ports/host.ts'
-import type { Json, ToolCallPart, ToolSpec } from '../ports/message.ts'
+import type { Json, Part, ToolCallPart, ToolSpec } from '../ports/message.ts'
 import type { FinishReason, Model, ModelEvent, ModelRequest } from '../ports/model.ts'
+import { type DemoWords, demoLanguageOf, demoWords } from './demo-words.ts'
 
 /** Id of the {@link demoModel}. */
 export const DEMO_MODEL_ID = 'demo'
-
-/** Said in every reply that ends a round, so that nobody takes it for a language model's. */
-export const DEMO_NOTICE = 'This is a scripted demo: no language model was called.'
 
 /** Most UTF-16 units of what somebody said that are looked through for what is asked. */
 const LONGEST_READ = 4_000
 /** Most characters of what somebody said that are repeated. */
 const LONGEST_QUOTE = 300
+/** The tool that notes each step of a trip. */
+const NOTE_TOOL = 'memory_finding'
 
 /**
  * A model that is none, for development without a key. Each reply says so in words, repeats what
  * was said, and tells how full the context is. Asked to remember something, it calls the memory
- * tool for that where it was given one. Asked what it remembers, it repeats what the context has of
- * that, or else calls the tool that looks it up.
+ * tool for that where it was given one, in words that are said to the user. Asked what it
+ * remembers, it repeats what the context has of that, or else calls the tool that looks it up.
+ * Asked to plan a trip, it goes through canned steps and notes each of them. It answers in the
+ * language of the widget that the request is in.
  */
 export function demoModel({ newId }: Pick<Host, 'newId'>): Model {
   return { id: DEMO_MODEL_ID, complete: (request) => complete(request, newId) }
@@ -31,88 +34,112 @@ async function* complete(
   newId: () => string,
 ): AsyncGenerator<ModelEvent> {
   if (signal?.aborted) throw signal.reason
-  const wanted = settings.toolChoice === 'none' ? undefined : callFor(context, tools)
+  const round = roundOf(context)
+  const wanted = settings.toolChoice === 'none' ? undefined : callFor(round, tools)
   const call: ToolCallPart | undefined = wanted && {
     type: 'tool-call',
     id: `call_${newId().replaceAll('-', '')}`,
-    ...wanted,
+    name: wanted.name,
+    input: wanted.input,
   }
-  const text = call ? '' : replyTo(context)
+  const text = wanted ? (wanted.says ?? '') : replyTo(round)
   for (const word of text.match(/\s*\S+/g) ?? []) {
     if (signal?.aborted) throw signal.reason
     yield { type: 'text', text: word }
   }
   if (call) yield { type: 'tool-call', call }
   const reason: FinishReason = call ? 'tool-calls' : 'stop'
-  const content = call ? [call] : text
+  const said: readonly Part[] = text === '' ? [] : [{ type: 'text', text }]
+  const content = call ? [...said, call] : text
   yield { type: 'finish', message: { role: 'assistant', content }, reason }
 }
 
-interface Rule {
-  readonly tool: string
-  /** Its first group is what the tool is given. */
-  readonly asks: RegExp
-  readonly inputOf: (said: string) => Json
+/** What is to be answered. */
+interface Round {
+  readonly context: Context
+  /** The newest that the user said, as far as it is read. */
+  readonly said: string
+  /** What came after that, the oldest first. */
+  readonly since: readonly Block[]
+  readonly language: string | undefined
+  readonly words: DemoWords
 }
 
-/** What somebody wants to know of. */
-const ASKS = [
-  /\b(?:what do you (?:remember|know) about|do you remember|recall)\s+(.{2,400}?)[?.!]*$/i,
-  // In the other languages of the widget: German, French, Spanish, Arabic, Japanese.
-  /^(?:was weißt du über|que sais-tu de|¿?qué sabes de|ماذا تعرف عن)\s+(.{2,400}?)[?؟.!]*$/i,
-  /^(.{2,400}?)について何を覚えて/,
-]
+function roundOf(context: Context): Round {
+  const blocks = conversation(context)
+  const place = blocks.findLastIndex(({ role }) => role === 'user')
+  const users = blocks.filter(({ role }) => role === 'user').map(saidIn)
+  const language = users.reverse().flatMap((text) => demoLanguageOf(text) ?? [])[0]
+  return {
+    context,
+    said: users[0] ?? '',
+    since: blocks.slice(place + 1),
+    language,
+    words: demoWords(language),
+  }
+}
 
-const text = (said: string): Json => ({ text: said })
+function saidIn({ parts }: Block): string {
+  return headOf(textOf({ content: parts }), LONGEST_READ)
+}
 
-/** The first that fits is taken. */
-const RULES: readonly Rule[] = [
-  ...ASKS.map((asks) => ({ tool: 'memory_recall', asks, inputOf: (query: string) => ({ query }) })),
-  {
-    tool: 'memory_preference',
-    asks: /\b(?:remember|note|keep in mind)(?: that)?:?\s+(I (?:prefer|like|love|want|hate)\b.{1,580})/i,
-    inputOf: text,
-  },
-  {
-    tool: 'memory_constraint',
-    asks: /\b(?:remember|note|keep in mind)(?: that)?:?\s+((?:never|always|do not|don't)\b.{1,580})/i,
-    inputOf: text,
-  },
-  {
-    tool: 'memory_finding',
-    asks: /\b(?:remember|note|keep in mind|don't forget)(?: that)?:?\s+(.{2,600})/i,
-    inputOf: text,
-  },
-  // In the other languages of the widget: Arabic, French, German, Japanese, Spanish.
-  {
-    tool: 'memory_preference',
-    asks: /^(?:merke? dir|retiens|recuerda|تذكّر|覚えて)(?:,? (?:dass|que|أن))?\s*[:：]?\s*(.{2,580})/i,
-    inputOf: text,
-  },
-]
+interface Wanted {
+  readonly says?: string
+  readonly name: string
+  readonly input: Json
+}
 
-const WRITES = /^memory_(?!recall)/
-
-/** What is to be called, where the newest message is the user's and asks for it. */
-function callFor(
-  context: Context,
-  tools: readonly ToolSpec[],
-): { readonly name: string; readonly input: Json } | undefined {
-  const newest = conversation(context).at(-1)
-  if (newest?.role !== 'user') return undefined
-  const said = headOf(textOf({ content: newest.parts }), LONGEST_READ)
-  if (rememberedIn(context, said).length > 0) return undefined
-  for (const { tool, asks, inputOf } of RULES) {
-    const what = tools.some(({ name }) => name === tool) && asks.exec(said)?.[1]
-    if (what) return { name: tool, input: inputOf(what.trim()) }
+/** What is to be called, where what the user said asks for it. */
+function callFor(round: Round, tools: readonly ToolSpec[]): Wanted | undefined {
+  const { context, said, since, words } = round
+  const has = (tool: string): boolean => tools.some(({ name }) => name === tool)
+  const calls = since.flatMap(callsIn)
+  const place = placeOf(round)
+  if (place !== undefined) {
+    const step = words.trip.steps[calls.length]
+    return step && has(NOTE_TOOL)
+      ? { says: step.says, name: NOTE_TOOL, input: { text: step.notes(place) } }
+      : undefined
+  }
+  if (calls.length > 0) return undefined
+  const query = words.asks.exec(said)?.[1]?.trim()
+  if (query !== undefined)
+    return has(RECALL_TOOL) && rememberedIn(context, query).length === 0
+      ? { name: RECALL_TOOL, input: { query } }
+      : undefined
+  for (const { kind, asks } of words.wishes) {
+    const text = has(`memory_${kind}`) && asks.exec(said)?.[1]?.trim()
+    if (text) return { name: `memory_${kind}`, input: { text: words.ofYou(text) } }
   }
   return undefined
 }
 
-function replyTo(context: Context): string {
-  const blocks = conversation(context)
-  const results = blocks.slice(blocks.findLastIndex(({ role }) => role !== 'tool') + 1)
-  const outputs = results.flatMap(({ parts }) =>
+/** Where a trip goes that is to be planned. */
+function placeOf({ said, words: { plans, trip } }: Round): string | undefined {
+  const asked = plans.exec(said.trim())
+  return asked ? (asked[1]?.trim() ?? trip.place) : undefined
+}
+
+function replyTo(round: Round): string {
+  const { context, language, words } = round
+  const { used, cap } = context.receipt
+  const number = new Intl.NumberFormat(language ?? 'en')
+  const count = conversation(context).length
+  const given = words.given(
+    count,
+    number.format(count),
+    number.format(used),
+    cap === null ? '∞' : number.format(cap),
+  )
+  const place = placeOf(round)
+  if (place === undefined) return `${words.notice} ${answerTo(round)} ${given}`
+  const { plan, seat, noSeat } = words.trip
+  const told = factsIn(context).filter((fact) => seat.test(fact))
+  return `${words.notice} ${plan(place, told.length > 0 ? words.told(quoted(told.join(' '))) : noSeat)}\n\n${given}`
+}
+
+function answerTo({ context, said, since, words }: Round): string {
+  const outputs = since.flatMap(({ parts }) =>
     parts.flatMap((part) =>
       part.type === 'tool-result'
         ? typeof part.output === 'string'
@@ -121,47 +148,42 @@ function replyTo(context: Context): string {
         : [],
     ),
   )
-  const newest = blocks.findLast(({ role }) => role === 'user')
-  const called = blocks
-    .at(-1 - results.length)
-    ?.parts.flatMap((part) => (part.type === 'tool-call' ? part.name : []))
-  const said =
-    outputs.length > 0
-      ? called?.every((name) => WRITES.test(name))
-        ? 'It is remembered, until you undo or forget it.'
-        : `It was looked up: ${quoted(outputs.join(' | '))}`
-      : newest
-        ? answerTo(context, textOf({ content: newest.parts }))
-        : 'You have said nothing yet.'
-  const { used, cap } = context.receipt
-  const messages = blocks.length === 1 ? '1 message' : `${blocks.length} messages`
-  return `${DEMO_NOTICE} ${said} It was given ${messages}: ${used} of ${cap} tokens.`
-}
-
-function answerTo(context: Context, said: string): string {
-  const remembered = rememberedIn(context, headOf(said, LONGEST_READ))
-  return remembered.length > 0 ? `You told me: ${quoted(remembered.join(' '))}` : `You said: ${quoted(said)}`
+  const calls = since.flatMap(callsIn)
+  if (outputs.length > 0 && calls.every(({ name }) => WRITES.test(name))) return words.remembered
+  const found = outputs.filter((output) => !output.startsWith(NOTHING_FOUND))
+  if (found.length > 0) return words.found(quoted(found.join(' | ')))
+  const query = words.asks.exec(said)?.[1]
+  if (query === undefined) return said === '' ? words.silence : words.said(quoted(said))
+  const remembered = rememberedIn(context, query)
+  return remembered.length > 0 ? words.told(quoted(remembered.join(' '))) : words.nothing
 }
 
 /** A line of the memory section: its reference, kind and trust, then what is remembered. */
 const FACT = /^- \[[^\]]*\] \S+ \[[^\]]*\] (.+)$/gm
+const WRITES = /^memory_(?!recall)/
 /** Shorter words are in every sentence. */
 const SHORTEST_WORD = 4
 
-/** What the context holds of what is remembered and asked for. */
-function rememberedIn({ blocks }: Context, said: string): readonly string[] {
-  const asked = ASKS.flatMap((asks) => asks.exec(said)?.[1] ?? [])[0]
-  if (asked === undefined) return []
-  const words = [...new Intl.Segmenter(undefined, { granularity: 'word' }).segment(asked.toLowerCase())]
+/** What is remembered of what is asked for, as far as the context holds it. */
+function rememberedIn(context: Context, query: string): readonly string[] {
+  const words = [...new Intl.Segmenter(undefined, { granularity: 'word' }).segment(query.toLowerCase())]
     .filter(({ segment, isWordLike }) => isWordLike && isTelling(segment))
     .map(({ segment }) => segment)
-  // What is remembered shows in the memory from the next epoch on, and before that as a call.
-  const facts = blocks.flatMap(({ section, parts }) =>
-    section === 'memory'
-      ? [...textOf({ content: parts }).matchAll(FACT)].map(([, fact = '']) => fact)
-      : parts.flatMap((part) => (part.type === 'tool-call' ? noted(part) : [])),
+  return factsIn(context).filter((fact) => words.some((word) => fact.toLowerCase().includes(word)))
+}
+
+/** What is remembered shows in the memory from the next epoch on, and before that as a call. */
+function factsIn({ blocks }: Context): readonly string[] {
+  const facts = blocks.flatMap((block) =>
+    block.section === 'memory'
+      ? [...textOf({ content: block.parts }).matchAll(FACT)].map(([, fact = '']) => fact)
+      : callsIn(block).flatMap(noted),
   )
-  return [...new Set(facts)].filter((fact) => words.some((word) => fact.toLowerCase().includes(word)))
+  return [...new Set(facts)]
+}
+
+function callsIn({ parts }: Block): readonly ToolCallPart[] {
+  return parts.flatMap((part) => (part.type === 'tool-call' ? part : []))
 }
 
 function noted({ name, input }: ToolCallPart): readonly string[] {

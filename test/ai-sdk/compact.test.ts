@@ -91,6 +91,13 @@ it('does not compact again and again where that does not help', async () => {
   expect((await run(sessionOf(), 8, () => true)).compactions).toBe(1)
 })
 
+it('takes no promise for an answer, which would compact at each step', async () => {
+  await expect(run(sessionOf(), 2, (async () => false) as never)).rejects.toMatchObject({
+    code: 'ERR_INVALID_ARGUMENT',
+    message: expect.stringContaining('compactWhen'),
+  })
+})
+
 it('refuses options that there are none of', async () => {
   const refused = { code: 'ERR_INVALID_ARGUMENT' }
   await expect(compact(sessionOf(), { newEpoch: true } as never)).rejects.toMatchObject(refused)

@@ -25,7 +25,7 @@ describe('the memory panel', () => {
     const { text } = await openPanel()
     expect(text()).toContain('2 facts')
     expect(text()).toContain('Preference')
-    expect(text()).toContain('by you')
+    expect(text()).toContain('from you')
     expect(text()).toContain('from the web')
     expect(text()).toMatch(/from the web, \w+/)
     expect(text()).not.toContain('sure')
@@ -56,15 +56,21 @@ describe('the memory panel', () => {
     expect(fake.calls.at(-1)?.[0]).toBe('editFact')
   })
 
-  it('forgets after a question, and shows the certificate', async () => {
+  it('says a fact as a person would: what, from whom, when, and how to undo it', async () => {
+    const { find } = await openPanel()
+    const said = find('.fact').textContent.trim().replaceAll(/\s+/g, ' ')
+    expect(said).toMatch(/^Likes window seats ?from you, [\w ,]+UndoPreference/)
+  })
+
+  it('undoes a fact after a question, and shows the certificate', async () => {
     const { root, button, text } = await openPanel()
-    button('Forget').click()
+    button('Undo: Likes window seats').click()
     await frame()
     expect(text()).toContain('Forget this, and all that derives from it?')
     root.querySelector<HTMLElement>('.confirm .danger')?.click()
     await until(() => root.querySelectorAll('.fact').length === 1)
     expect(text()).toContain('2 summaries and 1 fact')
-    expect(text()).toContain('No longer held by: the store')
+    expect(text()).toContain('No longer held by: where it was kept')
     expect(text()).toContain('Perhaps still held for a while by: other devices and exports and the recovery')
   })
 

@@ -186,7 +186,7 @@ const STATES: Readonly<Record<string, State>> = {
     prepare: told,
     reach: async (shown) => {
       await tab('facts')(shown)
-      await pressed(shown, '.fact .acts button:last-child')
+      await pressed(shown, '.fact .labels button')
     },
     shows: '.fact .danger',
   },
@@ -194,7 +194,7 @@ const STATES: Readonly<Record<string, State>> = {
     prepare: told,
     reach: async (shown) => {
       await tab('facts')(shown)
-      await pressed(shown, '.fact .acts button:last-child')
+      await pressed(shown, '.fact .labels button')
       await pressed(shown, '.fact .danger')
     },
     shows: '.certificate',

@@ -68,6 +68,21 @@ describe('opening', () => {
     expect(empty.text()).toContain('What can I do for you?')
   })
 
+  it('has the choice of where a conversation is kept beside what a page shows first, not over it', async () => {
+    const { element, find } = await show({ attributes: { placement: 'page', src: '' } })
+    const first = document.createElement('div')
+    first.slot = 'empty'
+    first.style.blockSize = '3000px'
+    element.append(first)
+    await frame()
+    const read = find('.scroller').getBoundingClientRect()
+    expect(find('.scroller').scrollHeight).toBeGreaterThan(read.height)
+    const choice = find('.homes').getBoundingClientRect()
+    expect(choice.top).toBeGreaterThanOrEqual(read.bottom)
+    expect(choice.bottom).toBeLessThanOrEqual(find('.composer').getBoundingClientRect().top)
+    expect(find('.choice').textContent).toContain('Kept')
+  })
+
   it('says of a link that no conversation has its id, and offers the list', async () => {
     const prepare = (fake: FakeChat): void => {
       fake.setSessions([session('Turin')])

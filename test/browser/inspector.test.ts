@@ -104,6 +104,11 @@ describe('the empty inspector', () => {
       '{"role":"user","content":"Hi"}\n{"role":"assistant","content":"Hello"}'
     button('Read this text').click()
     await vi.waitFor(() => expect(text()).toContain('Call 1 of 1'))
+    await settled()
+    // Of so small a call a column to scale could not be seen.
+    expect(text()).toContain('One call: its column stands at 0% of the line.')
+    const parts = all('.timeline rect[fill]').map((part) => Number(part.getAttribute('height')))
+    expect(parts.reduce((sum, height) => sum + height, 0)).toBeCloseTo(3)
   })
 })
 
@@ -283,6 +288,32 @@ describe('a session', () => {
     await vi.waitFor(() => expect(text()).toContain('Drop a conversation log here'))
   })
 
+  test('is there again when a log over it is closed, and has nothing to close itself', async () => {
+    const session = fullMemory({ store: mapStore(), budget: 600 }).session({ userId: 'ada' })
+    await session.append({ role: 'user', content: 'Two seats to Turin.' })
+    inspector.source = sessionSource(session)
+    await vi.waitFor(() => expect(text()).toContain('Call 1 of 1'))
+    await settled()
+    expect(() => button('Close the log')).toThrow('no button')
+    await drop(file(trip))
+    expect(text()).toContain('Call 1 of 35')
+    button('Close the log').click()
+    await vi.waitFor(() => expect(text()).toContain('Call 1 of 1'))
+  })
+
+  test('of a small call says that all of it is the floor, and what is kept free beside it', async () => {
+    const session = fullMemory({ store: mapStore(), budget: 16_000 }).session({ userId: 'ada' })
+    await session.append({ role: 'user', content: 'Hi.' })
+    inspector.source = sessionSource(session)
+    await vi.waitFor(() => expect(root().querySelector('.legend')).not.toBe(null))
+    await settled()
+    const { used, margin } = (await session.context({ preview: true })).receipt
+    const items = all('.legend li').map(said)
+    expect(items).toContain(`Floor ${used} all of this call`)
+    expect(items).toContain(`Margin ${new Intl.NumberFormat('en').format(margin)}`)
+    expect(said(find('.explained'))).toContain('Kept free')
+  })
+
   test('at an edge shows past calls, and the next one with the tools of the newest', async () => {
     const memory = fullMemory({ store: mapStore(), budget: 600 })
     const session = memory.session({ userId: 'ada', sessionId: 'edge' })
@@ -392,9 +423,9 @@ describe('for everybody', () => {
   test('keeps the focus where what had it goes away', async () => {
     button('Load the sample').focus()
     button('Load the sample').click()
-    await vi.waitFor(() => expect(root().activeElement).toBe(root().querySelector('input[type=range]')))
-    button('Close').focus()
-    button('Close').click()
+    await vi.waitFor(() => expect(root().activeElement).toBe(find('input[type=range]')))
+    button('Close the log').focus()
+    button('Close the log').click()
     await vi.waitFor(() => expect(root().activeElement).toBe(button('Load the sample')))
   })
 

@@ -10,6 +10,7 @@ import {
   type BrowserContext,
   type BrowserContextOptions,
   chromium,
+  type Locator,
   type Page,
 } from 'playwright'
 import type { PreviewServer } from 'vite'
@@ -164,6 +165,10 @@ async function axeIn(page: Page): Promise<(rules?: readonly string[]) => Promise
   }
 }
 
+/** A script says its words one by one, and who takes a lease over waits for its end. */
+const PATIENCE = { timeout: 20_000 }
+const HOME = ['Messages not yet at the service: 0', 'Messages not yet at the service: 0']
+
 describe.concurrent('with an edge behind it', () => {
   it('shows a first visitor an empty conversation, and a reply as it comes', async ({ visits, expect }) => {
     const chat = await visits.tab(visits.profile(), edge.url)
@@ -179,7 +184,9 @@ describe.concurrent('with an edge behind it', () => {
     await expect.poll(() => chat.page.locator('[aria-busy=true] .prose').textContent()).toMatch(/It leaves/)
     finish()
     await expect.poll(() => chat.texts()).toEqual(['When does it leave?', 'It leaves at 9:40'])
-    await expect.poll(() => chat.page.getByText('At the service').first().isVisible()).toBe(true)
+    await expect
+      .poll(() => chat.page.getByText('At the service', { exact: true }).first().isVisible())
+      .toBe(true)
     expect(new URL(chat.page.url()).hash).toMatch(/^#session=/)
   })
 
@@ -208,11 +215,24 @@ describe.concurrent('with an edge behind it', () => {
     await page.getByRole('button', { name: 'Zeig mir die Linie bei der Arbeit' }).click()
     await expect.poll(() => page.locator('plimsoll-inspector').getByText('Aufruf 1 von 42').count()).toBe(1)
     await page.keyboard.press('Escape')
+    expect(await page.locator('.first li').allInnerTexts()).toContain('Plane ein Wochenende in Turin.')
     await page.getByRole('button', { name: 'Merk dir, dass ich gern am Fenster sitze.' }).click()
     await expect
       .poll(() => page.locator('.chip').allInnerTexts())
       .toEqual([expect.stringContaining('am Fenster')])
-    await expect.poll(async () => (await chat.texts()).at(-1)).toContain('It is remembered')
+    await expect.poll(async () => (await chat.texts()).at(-1)).toContain('Das ist eine Demo nach Skript')
+    await page.getByRole('textbox', { name: 'Nachricht schreiben' }).fill('Plane ein Wochenende in Turin.')
+    await page.keyboard.press('Enter')
+    await expect
+      .poll(async () => (await chat.texts()).at(-1))
+      .toContain('Gemerkt ist: “Sie sitzen gern am Fenster.”')
+    await expect
+      .poll(() => page.locator('.chip').allInnerTexts())
+      .toEqual([
+        expect.stringContaining('am Fenster'),
+        expect.stringContaining('Züge nach Turin'),
+        expect.stringContaining('Hotel in Turin'),
+      ])
   })
 
   it('inspects a sample before anything was said, then the conversation by its title', async ({
@@ -354,6 +374,83 @@ describe.concurrent('with an edge behind it', () => {
     await expect.poll(async () => (await chat.texts()).at(-1)).toBe('Both are here.')
     await chat.page.reload()
     await expect.poll(own).toEqual(['Written offline, one.', 'Written offline, two.'])
+  })
+
+  it('has two windows with one hash when the plug is in, whichever was cut off, and erases both', async ({
+    visits,
+    expect,
+  }) => {
+    const { page } = await visits.tab(visits.briefly({ viewport: { width: 360, height: 800 } }), edge.url)
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`))
+    const unplug = page.locator('.unplug')
+    await unplug.getByRole('button', { name: 'Begin with a new guest' }).waitFor()
+    // No guest but that of the chat is made, and nothing synced, before somebody asks for it.
+    const guests = (): number => asked.filter((line) => line === 'POST /v1/guests').length
+    await expect.poll(guests).toBe(1)
+    expect(asked.filter((line) => line.includes('/v1/sync'))).toEqual([])
+    await unplug.getByRole('button', { name: 'Begin with a new guest' }).click()
+    const [laptop, phone] = ['Laptop', 'Phone'].map((name) => page.getByRole('region', { name })) as [
+      Locator,
+      Locator,
+    ]
+    const plug = page.getByRole('slider', { name: 'Plug' })
+    const say = async (pane: Locator, text: string): Promise<void> => {
+      await pane.getByLabel('Message').fill(text)
+      await pane.getByLabel('Message').press('Enter')
+    }
+    const whole = (pane: Locator): Promise<string[]> => pane.locator('li:not(.coming)').allTextContents()
+    const hashes = (): Promise<string[]> => unplug.locator('.hash').allTextContents()
+    const expectOne = async (count: number): Promise<void> => {
+      for (const pane of [laptop, phone]) await expect.poll(() => whole(pane), PATIENCE).toHaveLength(count)
+      await expect.poll(() => unplug.locator('.waiting').allTextContents(), PATIENCE).toEqual(HOME)
+      await expect.poll(async () => new Set(await hashes()).size, PATIENCE).toBe(1)
+      expect((await hashes())[0]).toMatch(/^[0-9a-f]{16}$/)
+      expect(await whole(phone)).toEqual(await whole(laptop))
+      expect(await unplug.getByText('Both hold the same.').isVisible()).toBe(true)
+    }
+    await say(laptop, 'Two seats to Turin.')
+    await expectOne(2)
+    expect(guests()).toBe(2)
+
+    // By the keyboard, in the middle of a reply: the other window gives it.
+    await say(phone, 'And back?')
+    await unplug.locator('.coming').waitFor()
+    const isPhone = (await phone.locator('.coming').count()) > 0
+    const [cut, other] = isPhone ? [phone, laptop] : [laptop, phone]
+    await plug.press(isPhone ? 'ArrowLeft' : 'ArrowRight')
+    expect(await plug.getAttribute('aria-valuetext')).toBe(
+      isPhone ? 'The Phone is unplugged.' : 'The Laptop is unplugged.',
+    )
+    await expect.poll(() => whole(other), PATIENCE).toHaveLength(4)
+    await say(cut, 'By the window.')
+    await say(other, 'In the morning.')
+    await expect.poll(() => whole(other), PATIENCE).toHaveLength(6)
+    await expect.poll(async () => new Set(await hashes()).size, PATIENCE).toBe(2)
+    await expect.poll(() => unplug.getByText('They hold different things.').isVisible()).toBe(true)
+    await expect.poll(() => cut.locator('.waiting').textContent()).toMatch(/: [12]$/)
+
+    // By dragging it back to the middle.
+    await plug.scrollIntoViewIfNeeded()
+    const { x, y, width, height } = (await plug.boundingBox()) as NonNullable<
+      Awaited<ReturnType<Locator['boundingBox']>>
+    >
+    await page.mouse.move(isPhone ? x + 20 : x + width - 20, y + height / 2)
+    await page.mouse.down()
+    await page.mouse.move(x + width / 2, y + height / 2, { steps: 4 })
+    await page.mouse.up()
+    expect(await plug.getAttribute('aria-valuetext')).toBe('Both are plugged in.')
+    await expectOne(8)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
+    const violations = await axeIn(page)
+    expect(await violations()).toEqual([])
+    mkdirSync('dist/screenshots', { recursive: true })
+    await unplug.screenshot({ path: 'dist/screenshots/unplug-phone.png' })
+
+    await unplug.getByRole('button', { name: 'End, and erase it at the service' }).click()
+    await expect.poll(() => unplug.getByText('Erased: in both windows').isVisible(), PATIENCE).toBe(true)
+    expect(await unplug.getByRole('alert').count()).toBe(0)
+    expect(asked.filter((line) => line === 'DELETE /v1/me')).toHaveLength(1)
   })
 
   it('can be installed', async ({ visits, expect }) => {
@@ -531,6 +628,8 @@ describe.concurrent('from any host, with the memory of the browser alone', () =>
     await worlds.getByRole('button', { name: 'Forget it' }).click()
     await expect.poll(() => worlds.locator('.differing').textContent()).toBe('0 bytes differ')
     await expect.poll(() => worlds.getByText('the code is nowhere').count()).toBe(2)
+    // Without an edge there is nothing that two windows could follow.
+    expect(await page.locator('.unplug').count()).toBe(0)
     const violations = await axeIn(page)
     expect(await violations()).toEqual([])
 
@@ -558,6 +657,12 @@ describe.concurrent('from any host, with the memory of the browser alone', () =>
       'canary-7d2e',
     )
 
+    const pair = ['user', 'assistant'].map((role) => JSON.stringify({ role, content: 'Hello.' }))
+    await give('short.jsonl', `${pair.join('\n')}\n`)
+    await expect.poll(() => race.getByText('One call has no course').isVisible()).toBe(true)
+    expect(await race.locator('path.plimsoll').last().getAttribute('d')).toMatch(/^M0 \d+H600$/)
+    expect(await race.getByRole('slider').count()).toBe(0)
+
     const saving = page.waitForEvent('download')
     await race.getByRole('button', { name: 'Save as a picture' }).click()
     const saved = await saving
@@ -568,6 +673,11 @@ describe.concurrent('from any host, with the memory of the browser alone', () =>
     await expect.poll(() => race.getByText('Call 217 of 217').isVisible()).toBe(true)
     await page.emulateMedia({ colorScheme: 'dark' })
     expect(await violations(['color-contrast'])).toEqual([])
+    // On a phone the slider has the width of the chart.
+    await page.setViewportSize({ width: 360, height: 740 })
+    const widthOf = async (selector: string): Promise<number> =>
+      (await race.locator(selector).first().boundingBox())?.width ?? 0
+    expect(await widthOf('input[type=range]')).toBeGreaterThan(0.9 * (await widthOf('svg')))
   })
 
   for (const [locale, field, isRun] of [

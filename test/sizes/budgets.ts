@@ -91,9 +91,9 @@ export const BUDGETS: readonly Budget[] = [
 /** The widget by one tag, in bytes, gzip -9. */
 export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. */
-  firstLook: 50_900,
+  firstLook: 51_000,
   /** With the memory, and what answers in the browser. */
-  answering: 131_000,
+  answering: 131_200,
   /** Until a conversation of an edge shows. */
   edge: 45_800,
 }

@@ -13,18 +13,22 @@ export function highest({ budget, calls }: Bills): number {
 const WIDTH = 600
 const HEIGHT = 200
 
-/** Tokens of each call up to the one that shows; the rest of each line is faint. */
+/**
+ * Tokens of each call up to the one that shows; the rest of each line is faint. A single call has
+ * level lines.
+ */
 export function chart(bills: Bills, shown: number, lineLabel: string): TemplateResult {
   const { budget, calls } = bills
   const count = calls.full.length
   const most = highest(bills)
   const x = (call: number): number => Math.round((call / Math.max(1, count - 1)) * WIDTH)
   const y = (tokens: number): number => Math.round((1 - tokens / most) * HEIGHT)
+  const level = count === 1 ? `H${WIDTH}` : ''
   const path = (name: Billed, to: number): string =>
     calls[name]
       .slice(0, to)
       .map(({ tokens }, call) => `${call === 0 ? 'M' : 'L'}${x(call)} ${y(tokens)}`)
-      .join('')
+      .join('') + level
   const line = y(budget)
   const isOver = (calls.full[shown]?.tokens ?? 0) > budget
   return html`<div class="race-chart">

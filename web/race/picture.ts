@@ -7,6 +7,8 @@ export interface Card {
   readonly title: string
   readonly line: string
   readonly rows: readonly { readonly name: Billed; readonly label: string; readonly bill: string }[]
+  /** That its figures are estimates, and what they assume. */
+  readonly assumed: string
   readonly source: string
   readonly direction: 'ltr' | 'rtl'
 }
@@ -28,7 +30,7 @@ export function savePicture(card: Card): void {
   canvas.height = HEIGHT
   const context = canvas.getContext('2d')
   if (!context) return
-  draw(context, card)
+  drawCard(context, card)
   canvas.toBlob((blob) => {
     if (!blob) return
     const link = document.createElement('a')
@@ -40,9 +42,9 @@ export function savePicture(card: Card): void {
   }, 'image/png')
 }
 
-function draw(
+export function drawCard(
   context: CanvasRenderingContext2D,
-  { bills, title, line, rows, source, direction }: Card,
+  { bills, title, line, rows, assumed, source, direction }: Card,
 ): void {
   const { budget, calls } = bills
   const start = direction === 'rtl' ? WIDTH - EDGE : EDGE
@@ -74,6 +76,8 @@ function draw(
   for (const name of BILLED) {
     context.beginPath()
     for (const [call, { tokens }] of calls[name].entries()) context.lineTo(x(call), y(tokens))
+    // A single call has a level line.
+    if (calls[name].length === 1) context.lineTo(WIDTH - EDGE, y(calls[name][0]?.tokens ?? 0))
     context.strokeStyle = COLOURS[name]
     context.setLineDash(name === 'optimum' ? [6, 6] : [])
     context.lineWidth = 3
@@ -84,9 +88,10 @@ function draw(
   context.fillRect(EDGE, y(budget) - 1.5, WIDTH - 2 * EDGE, 3)
   say(line, start, y(budget) - 10, '22px', LIMIT, 'start')
   for (const [place, { name, label, bill }] of rows.entries()) {
-    const at = 440 + place * 46
+    const at = 434 + place * 44
     say(label, start, at, '28px', COLOURS[name], 'start')
     say(bill, end, at, '600 30px', TEXT, 'end')
   }
+  say(assumed, start, HEIGHT - 62, '20px', QUIET, 'start')
   say(source, start, HEIGHT - 32, '20px', QUIET, 'start')
 }

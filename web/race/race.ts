@@ -24,10 +24,11 @@ interface Run {
   readonly own?: OwnRace & { readonly name: string }
 }
 
-export function raceView(language: string): HTMLElement {
+/** @param locale how its numbers are written */
+export function raceView(language: string, locale: string): HTMLElement {
   const section = document.createElement('section')
   section.className = 'exhibit race'
-  new RaceView(section, language)
+  new RaceView(section, language, locale)
   return section
 }
 
@@ -35,7 +36,7 @@ class RaceView {
   readonly #root: HTMLElement
   readonly #words: RaceWords
   readonly #number: Intl.NumberFormat
-  readonly #dollars: Intl.NumberFormat
+  readonly #locale: string
   #run = RECORDING
   /** The call that shows. */
   #call: number
@@ -44,11 +45,11 @@ class RaceView {
   #failure = ''
   #isOver = false
 
-  constructor(root: HTMLElement, language: string) {
+  constructor(root: HTMLElement, language: string, locale: string) {
     this.#root = root
     this.#words = raceWords(language)
-    this.#number = new Intl.NumberFormat(language)
-    this.#dollars = new Intl.NumberFormat(language, { style: 'currency', currency: 'USD' })
+    this.#number = new Intl.NumberFormat(locale)
+    this.#locale = locale
     this.#call = this.#last
     root.addEventListener('dragover', (event) => this.#drag(event, true))
     root.addEventListener('dragleave', (event) => this.#drag(event, false))
@@ -65,6 +66,22 @@ class RaceView {
     return this.#run.bills.calls.full.length - 1
   }
 
+  #dollars(amount: number): string {
+    return new Intl.NumberFormat(this.#locale, {
+      style: 'currency',
+      currency: 'USD',
+      currencyDisplay: 'narrowSymbol',
+      // A short conversation costs less than a cent.
+      ...(amount < 0.01 && { maximumSignificantDigits: 2 }),
+    }).format(amount)
+  }
+
+  /** That its figures are estimates, and what they assume. */
+  get #assumed(): string {
+    const { budget } = this.#run.bills
+    return this.#words.assumed(this.#dollars(DOLLARS), this.#number.format(budget))
+  }
+
   #draw(): void {
     render(this.#view(), this.#root)
   }
@@ -75,7 +92,7 @@ class RaceView {
     const { budget, calls } = bills
     const tokens = (count: number): string => this.#number.format(count)
     const place = words.call(tokens(this.#call + 1), tokens(this.#last + 1))
-    const bill = (cost: number): string => this.#dollars.format((cost / 1e6) * DOLLARS)
+    const bill = (cost: number): string => this.#dollars((cost / 1e6) * DOLLARS)
     const rows = BILLED.map((name) => {
       const { tokens: sent = 0, cost = 0 } = calls[name][this.#call] ?? {}
       const over = calls[name].slice(0, this.#call + 1).filter(({ tokens }) => tokens > budget).length
@@ -88,7 +105,10 @@ class RaceView {
     return html`
       <h3>${words.title}</h3>
       ${chart(bills, this.#call, words.line(tokens(budget)))}
-      <div class="race-scrub">
+      ${
+        this.#last === 0
+          ? html`<p>${words.single}</p>`
+          : html`<div class="race-scrub">
         <button type="button" @click=${() => this.#toggle()}>
           ${this.#frame === undefined ? words.play : words.pause}
         </button>
@@ -96,7 +116,8 @@ class RaceView {
           aria-label=${words.title} aria-valuetext=${value.join('; ')}
           @input=${({ target }: Event) => this.#show(Number((target as HTMLInputElement).value))} />
         <span class="race-place">${place}</span>
-      </div>
+      </div>`
+      }
       <table>
         <thead><tr><th scope="col">${words.policy}</th><th scope="col">${words.now}</th><th scope="col">${words.bill}</th></tr></thead>
         <tbody>${rows.map(
@@ -110,7 +131,7 @@ class RaceView {
       <p class="race-note">
         ${own ? words.own(own.name, tokens(own.messages)) : words.source}
         ${own && own.played < own.messages ? words.first(tokens(own.played)) : nothing}
-        ${words.assumed(this.#dollars.format(DOLLARS), tokens(budget))} ${words.optimumMeans}
+        ${this.#assumed} ${words.optimumMeans}
       </p>
       <div class="race-drop ${this.#isOver ? 'taking' : ''}">
         <p><strong>${words.drop}</strong> ${words.stays}</p>
@@ -221,8 +242,9 @@ class RaceView {
       rows: BILLED.map((name) => ({
         name,
         label: words[name],
-        bill: this.#dollars.format(((calls[name].at(-1)?.cost ?? 0) / 1e6) * DOLLARS),
+        bill: this.#dollars(((calls[name].at(-1)?.cost ?? 0) / 1e6) * DOLLARS),
       })),
+      assumed: this.#assumed,
       // What a person's file is called is nobody else's business.
       source: own ? words.own('JSON', this.#number.format(own.messages)) : words.source,
       direction: document.documentElement.dir === 'rtl' ? 'rtl' : 'ltr',

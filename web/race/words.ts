@@ -9,6 +9,8 @@ export interface RaceWords {
   readonly bill: string
   readonly line: (tokens: string) => string
   readonly call: (call: string, of: string) => string
+  /** What the chart shows of a single call. */
+  readonly single: string
   /** Calls that were longer than the line. */
   readonly over: (calls: string) => string
   readonly play: string
@@ -39,11 +41,13 @@ const en: RaceWords = {
   bill: 'Bill so far',
   line: (tokens) => `the line: ${tokens} tokens`,
   call: (call, of) => `Call ${call} of ${of}`,
+  single: 'One call has no course: each line shows what that call sends.',
   over: (calls) => `${calls} calls over the line`,
   play: 'Play',
   pause: 'Pause',
   picture: 'Save as a picture',
-  source: 'A coding session of 466 messages, recorded by others (github.com/marot/spotter, MIT).',
+  source:
+    'A conversation of a coding agent, 466 messages, recorded by others (github.com/marot/spotter, MIT).',
   own: (name, messages) => `${name}, ${messages} messages.`,
   first: (messages) => `Only its first ${messages} messages are played.`,
   assumed: (dollars, line) =>
@@ -60,7 +64,7 @@ const en: RaceWords = {
 }
 
 const de: RaceWords = {
-  title: 'Ein aufgezeichnetes Gespräch, auf drei Arten gesendet',
+  title: 'Eine aufgezeichnete Unterhaltung, auf drei Arten gesendet',
   plimsoll: 'Plimsoll',
   full: 'Alles senden',
   optimum: 'Das Optimum',
@@ -69,25 +73,26 @@ const de: RaceWords = {
   bill: 'Kosten bisher',
   line: (tokens) => `die Linie: ${tokens} Token`,
   call: (call, of) => `Aufruf ${call} von ${of}`,
+  single: 'Ein Aufruf hat keinen Verlauf: Jede Linie zeigt, was dieser Aufruf sendet.',
   over: (calls) => `${calls} Aufrufe über der Linie`,
   play: 'Abspielen',
   pause: 'Anhalten',
   picture: 'Als Bild speichern',
   source:
-    'Eine Programmiersitzung mit 466 Nachrichten, von anderen aufgezeichnet (github.com/marot/spotter, MIT).',
+    'Eine Unterhaltung eines Programmieragenten, 466 Nachrichten, von anderen aufgezeichnet (github.com/marot/spotter, MIT).',
   own: (name, messages) => `${name}, ${messages} Nachrichten.`,
   first: (messages) => `Nur die ersten ${messages} Nachrichten werden gespielt.`,
   assumed: (dollars, line) =>
     `Token sind geschätzt. Eine Million Token Eingabe zu ${dollars}, aus dem Cache zu einem Zehntel, in ihn zum 1,25-Fachen. Die Linie bei ${line}.`,
   optimumMeans:
-    'Das Optimum kennt das ganze Gespräch im Voraus und zeigt bei jedem Aufruf mindestens, was Plimsoll zeigt, bis zu einem Viertel der Linie.',
-  drop: 'Leg deinen eigenen Export hier ab: ChatGPT, Claude, OpenAI oder Anthropic als JSONL.',
+    'Das Optimum kennt die ganze Unterhaltung im Voraus und zeigt bei jedem Aufruf mindestens, was Plimsoll zeigt, bis zu einem Viertel der Linie.',
+  drop: 'Legen Sie Ihren eigenen Export hier ab: ChatGPT, Claude, OpenAI oder Anthropic als JSONL.',
   choose: 'Export wählen',
   stays: 'Er bleibt in dieser Seite: Nichts wird gesendet, nichts behalten.',
   working: 'Wird gespielt …',
   back: 'Zurück zur Aufzeichnung',
   nothing: (name) =>
-    `In ${name} wurde kein Gespräch gefunden. Nichts wurde gesendet oder behalten; das vorige ist noch zu sehen.`,
+    `In ${name} wurde keine Unterhaltung gefunden. Nichts wurde gesendet oder behalten; das vorige ist noch zu sehen.`,
 }
 
 const fr: RaceWords = {
@@ -100,12 +105,13 @@ const fr: RaceWords = {
   bill: 'Facture jusqu’ici',
   line: (tokens) => `la ligne : ${tokens} jetons`,
   call: (call, of) => `Appel ${call} sur ${of}`,
+  single: 'Un seul appel n’a pas de cours : chaque trait montre ce que cet appel envoie.',
   over: (calls) => `${calls} appels au-delà de la ligne`,
   play: 'Lire',
   pause: 'Suspendre',
   picture: 'Enregistrer l’image',
   source:
-    'Une session de programmation de 466 messages, enregistrée par d’autres (github.com/marot/spotter, MIT).',
+    'Une conversation d’un agent de programmation, 466 messages, enregistrée par d’autres (github.com/marot/spotter, MIT).',
   own: (name, messages) => `${name}, ${messages} messages.`,
   first: (messages) => `Seuls ses ${messages} premiers messages sont joués.`,
   assumed: (dollars, line) =>
@@ -131,18 +137,20 @@ const es: RaceWords = {
   bill: 'Factura hasta ahora',
   line: (tokens) => `la línea: ${tokens} tokens`,
   call: (call, of) => `Llamada ${call} de ${of}`,
+  single: 'Una sola llamada no tiene curso: cada línea muestra lo que envía esa llamada.',
   over: (calls) => `${calls} llamadas por encima de la línea`,
   play: 'Reproducir',
   pause: 'Pausar',
   picture: 'Guardar como imagen',
-  source: 'Una sesión de programación de 466 mensajes, grabada por otros (github.com/marot/spotter, MIT).',
+  source:
+    'Una conversación de un agente de programación, 466 mensajes, grabada por otros (github.com/marot/spotter, MIT).',
   own: (name, messages) => `${name}, ${messages} mensajes.`,
   first: (messages) => `Solo se reproducen sus primeros ${messages} mensajes.`,
   assumed: (dollars, line) =>
     `Los tokens son estimados. Un millón de tokens de entrada a ${dollars}, desde la caché a una décima parte, hacia ella a 1,25 veces. La línea en ${line}.`,
   optimumMeans:
     'El óptimo conoce de antemano toda la conversación y muestra en cada llamada al menos lo que muestra Plimsoll, hasta un cuarto de la línea.',
-  drop: 'Suelta aquí tu propia exportación: ChatGPT, Claude, OpenAI o Anthropic en JSONL.',
+  drop: 'Suelte aquí su propia exportación: ChatGPT, Claude, OpenAI o Anthropic en JSONL.',
   choose: 'Elegir una exportación',
   stays: 'Se queda en esta página: no se envía ni se guarda nada.',
   working: 'Reproduciendo …',
@@ -161,11 +169,12 @@ const ar: RaceWords = {
   bill: 'الكلفة حتى الآن',
   line: (tokens) => `الخط: ${tokens} رمز`,
   call: (call, of) => `الاستدعاء ${call} من ${of}`,
+  single: 'استدعاء واحد لا مسار له: كل خط يبيّن ما يرسله هذا الاستدعاء.',
   over: (calls) => `استدعاءات فوق الخط: ${calls}`,
   play: 'تشغيل',
   pause: 'إيقاف مؤقت',
   picture: 'حفظ كصورة',
-  source: 'جلسة برمجة من 466 رسالة سجّلها آخرون (github.com/marot/spotter، رخصة MIT).',
+  source: 'محادثة وكيل برمجة من 466 رسالة سجّلها آخرون (github.com/marot/spotter، رخصة MIT).',
   own: (name, messages) => `${name}، عدد الرسائل: ${messages}.`,
   first: (messages) => `تُشغَّل أول ${messages} رسالة منها فقط.`,
   assumed: (dollars, line) =>
@@ -190,11 +199,12 @@ const ja: RaceWords = {
   bill: 'ここまでの料金',
   line: (tokens) => `ライン：${tokens} トークン`,
   call: (call, of) => `呼び出し ${call} / ${of}`,
+  single: '呼び出しは一回だけなので推移はありません。各線はその呼び出しが送る量です。',
   over: (calls) => `${calls} 回ラインを超過`,
   play: '再生',
   pause: '一時停止',
   picture: '画像として保存',
-  source: '466 件のメッセージからなる開発の記録（github.com/marot/spotter、MIT）。',
+  source: 'プログラミングエージェントの会話、メッセージ 466 件（github.com/marot/spotter、MIT）。',
   own: (name, messages) => `${name}、メッセージ ${messages} 件。`,
   first: (messages) => `最初の ${messages} 件だけを再生します。`,
   assumed: (dollars, line) =>

@@ -9,11 +9,12 @@ const STEPS = ['said', 'known', 'forgotten'] as const
 /** What leads on from each step. */
 const NEXT = { said: 'remember', known: 'forget', forgotten: 'again' } as const
 
-export async function worldsView(language: string): Promise<HTMLElement> {
+/** @param locale how its numbers are written */
+export async function worldsView(language: string, locale: string): Promise<HTMLElement> {
   const section = document.createElement('section')
   section.className = 'exhibit worlds'
   const words = worldWords(language)
-  const number = new Intl.NumberFormat(language)
+  const number = new Intl.NumberFormat(locale)
   const played = await playWorlds()
   const show = (step: number): void => {
     render(view(step), section)

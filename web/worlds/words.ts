@@ -18,7 +18,7 @@ export interface WorldWords {
 const en: WorldWords = {
   title: 'Forgotten means: nothing can tell the two apart',
   says: (code) => `“My code is ${code}.”`,
-  bytes: (count) => `${count} bytes stored`,
+  bytes: (count) => `${count} bytes kept`,
   differ: (count) => `${count} bytes differ`,
   said: 'It was said.',
   known: 'It was said, and is remembered as a fact.',
@@ -28,7 +28,7 @@ const en: WorldWords = {
   remember: 'Remember it',
   forget: 'Forget it',
   again: 'Begin again',
-  note: 'Two memories are kept in this page, with the same clock, ids and key, and all bytes that they store are compared. Once a model was called, names remain that a secret key makes of what was sent.',
+  note: 'Two memories are kept in this page, with the same clock, ids and key, and all of their bytes are compared. Once a model was called, names remain that a secret key makes of what was sent.',
 }
 
 const de: WorldWords = {
@@ -85,7 +85,7 @@ const ar: WorldWords = {
   bytes: (count) => `بايتات مخزّنة: ${count}`,
   differ: (count) => `بايتات مختلفة: ${count}`,
   said: 'قيل ذلك.',
-  known: 'قيل ذلك، وحُفظ كمعلومة.',
+  known: 'قيل ذلك، وحُفظ كحقيقة.',
   forgotten: 'نُسي في الاثنتين.',
   readable: 'يمكن قراءة الرمز',
   gone: 'الرمز غير موجود في أي مكان',

@@ -24,7 +24,8 @@ export interface LoopOptions extends AskedOptions {
   /**
    * Contract: called before each step with what it would be sent; true: compact first, see
    * {@link compact}. Where a compaction leaves it true, it is not compacted again before it was
-   * false once. Default: never; the budget holds all the same.
+   * false once. Default: never; the budget holds all the same. Anything but a boolean is
+   * ERR_INVALID_ARGUMENT at the step, so it cannot be an async function.
    */
   readonly compactWhen?: (step: StepToCompact) => boolean
 }
@@ -160,7 +161,11 @@ function prepareWith(
     const isDue = (): boolean => {
       const { receipt } = context
       const { used: tokens, cap } = receipt
-      return compactWhen?.({ stepNumber: steps.length, tokens, cap, receipt }) ?? false
+      const due: unknown = compactWhen?.({ stepNumber: steps.length, tokens, cap, receipt }) ?? false
+      // A promise would be true at each step.
+      if (typeof due !== 'boolean')
+        throw invalid('prepareStep', 'compactWhen', 'must give true or false, and at once')
+      return due
     }
     if (!isDue()) isArmed = true
     else if (isArmed) {

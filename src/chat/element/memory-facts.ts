@@ -49,9 +49,6 @@ function factView(
 ): TemplateResult {
   const { id, kind, title, text, pinned, confidence, trust, createdAt, reviewAt, shared } = fact
   return html`<article class="card fact ${pinned ? 'pinned' : ''}">
-    <p class="labels"><span class="kind">${words.text(KINDS[kind])}</span><span>${words.text(TRUST[trust])}, ${words.day(createdAt, now)}</span>${
-      pinned ? html`<span>${words.text('pinned')}</span>` : nothing
-    }</p>
     ${title && title !== text ? html`<h3 dir="auto">${title}</h3>` : nothing}
     ${
       editing === id
@@ -65,12 +62,20 @@ function factView(
           )
         : html`<p dir="auto">${text}</p>`
     }
+    <p class="labels"><span>${words.text(TRUST[trust])}, ${words.day(createdAt, now)}</span>${
+      forgetting === id
+        ? nothing
+        : html`<button type="button" aria-label=${words.text('undoOf', { text: title || text })}
+            @click=${() => actions.update({ forgetting: id, certificate: undefined })}>${words.text('undo')}</button>`
+    }<span>${words.text(KINDS[kind])}</span>${
+      pinned ? html`<span>${words.text('pinned')}</span>` : nothing
+    }${shared ? html`<span>${words.text('shared')}</span>` : nothing}</p>
     ${
       settings.isDeveloper
         ? html`<p class="labels"><span>${words.text('confidence', { percent: words.percent(confidence) })}</span>
             <span>${words.text('review', { date: words.date(reviewAt) })}</span></p>`
         : nothing
-    }${shared ? html`<p class="labels">${words.text('shared')}</p>` : nothing}
+    }
     ${
       forgetting === id
         ? html`<div class="confirm" role="group" aria-label=${words.text('forgetAsk')}>
@@ -92,7 +97,6 @@ function factView(
                     @click=${() => actions.change((memory) => memory.pin(id, !pinned))}>${icon('pin')}${words.text(pinned ? 'unpin' : 'pin')}</button>`
                 : html`<button type="button" @click=${() => actions.change((memory) => memory.promote(id))}>${icon('check')}${words.text('promote')}</button>`
             }
-            <button type="button" @click=${() => actions.update({ forgetting: id, certificate: undefined })}>${icon('remove')}${words.text('forget')}</button>
           </div>`
     }
   </article>`

@@ -9,7 +9,7 @@ import type { Scene } from './scene.ts'
 
 /** The messages around where the reader is. */
 export function messageList(scene: Scene, reader: Reader): TemplateResult {
-  const { words, state } = scene
+  const { words, settings, state } = scene
   const { from, to } = reader.range()
   const rows = rowsOf(state.messages, from, to, state.reply?.calls)
   const isToEnd = to === state.messages.length
@@ -29,6 +29,7 @@ export function messageList(scene: Scene, reader: Reader): TemplateResult {
       </div>
     </div>
     ${reader.isAtEnd ? nothing : toEnd(scene)}
+    ${isEmpty && settings.hasEdge && !isMissing(scene) ? homeChoice(scene) : nothing}
   </div>`
 }
 
@@ -70,14 +71,18 @@ function toEnd({ words, ui, act }: Scene): TemplateResult {
 }
 
 function emptyView(scene: Scene): TemplateResult {
-  const { words, settings, state } = scene
-  if (settings.isLinked && state.isMissing) return missingView(scene)
+  const { words } = scene
+  if (isMissing(scene)) return missingView(scene)
   return html`<slot name="empty"><div class="empty">
     ${mark()}
     <h3>${words.text('emptyTitle')}</h3>
     <p>${words.text('emptyText')}</p>
-  </div></slot>
-  ${settings.hasEdge ? homeChoice(scene) : nothing}`
+  </div></slot>`
+}
+
+/** Whether the page's address names a conversation that is not there. */
+function isMissing({ settings, state }: Scene): boolean {
+  return settings.isLinked && state.isMissing
 }
 
 /** What a link to nothing shows: why, and where the other conversations are. */
@@ -93,14 +98,18 @@ function missingView({ words, act }: Scene): TemplateResult {
   </div>`
 }
 
-/** The home of a conversation, which is fixed with its first message. */
+/** The home of a conversation, which is fixed with its first message, and who can read it there. */
 function homeChoice({ words, state, act }: Scene): TemplateResult {
   const option = (home: HomeKind): TemplateResult => html`<label>
     <input type="radio" name="home" .checked=${state.session?.home === home} @change=${() => act.newSession(home)} />
     ${icon(home === 'edge' ? 'service' : 'device')}<span>${words.text(home === 'edge' ? 'homeEdge' : 'homeLocal')}</span>
   </label>`
-  return html`<fieldset class="homes">
-    <legend class="unseen">${words.text('homeChoice')}</legend>
-    ${option('edge')}${option('local')}
-  </fieldset>`
+  const isEdge = state.session?.home === 'edge'
+  return html`<div class="choice">
+    <fieldset class="homes">
+      <legend class="unseen">${words.text('homeChoice')}</legend>
+      ${option('edge')}${option('local')}
+    </fieldset>
+    <p class="muted" role="status">${words.text(isEdge ? 'homeEdgeText' : 'homeLocalText')}</p>
+  </div>`
 }

@@ -113,7 +113,7 @@ function seenView({ strings, shown, checked }: Seen, { words }: Scene): Template
     ${
       receipt
         ? html`<dl class="card small terms">
-            <dt>${strings.floor} <b>${words.number(receipt.floor)}</b></dt>
+            <dt>${strings.floor} <b>${words.number(receipt.floor - receipt.margin)}</b></dt>
             <dd class="muted">${strings.explained.floor}</dd>
             <dt>${strings.epoch}</dt>
             <dd class="muted">${strings.explained.epoch}</dd>

@@ -83,7 +83,7 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .notice.bad .icon { color: var(--danger) }
 .notice button { font-weight: 600 }
 
-.reading { position: relative; display: grid; min-block-size: 0 }
+.reading { position: relative; display: grid; grid-template-rows: minmax(0, 1fr) auto; min-block-size: 0 }
 .scroller { overflow: hidden auto; overflow-anchor: none; overscroll-behavior: contain; scrollbar-width: thin; scrollbar-color: var(--line) transparent; scrollbar-gutter: stable both-edges }
 .list { display: flex; flex-direction: column; gap: 0.75rem; max-inline-size: 46rem; min-block-size: 100%; margin-inline: auto; padding: 1.25rem 0.75rem 1rem }
 .list .edge { color: var(--muted); font-size: 0.75rem; text-align: center }
@@ -140,7 +140,8 @@ details.failed > summary { color: var(--danger) }
 .empty h3 { font-size: 1.25rem; font-weight: 620; letter-spacing: -0.01em; line-height: 1.3; text-wrap: balance }
 .empty .row { justify-content: center }
 .empty p { max-inline-size: 26rem; color: var(--muted); text-wrap: pretty }
-.homes { position: sticky; inset-block-end: 0.5rem; display: flex; gap: 0.25rem; inline-size: fit-content; margin: 0 auto; padding: 0.25rem; border: 1px solid var(--line); border-radius: 1rem; background: var(--surface) }
+.homes { display: flex; gap: 0.25rem; inline-size: fit-content; margin: 0.25rem auto 0; padding: 0.25rem; border: 1px solid var(--line); border-radius: 1rem; background: var(--surface) }
+.choice p { padding: 0.25rem 0.75rem; font-size: 0.6875rem; text-align: center }
 .homes label { display: flex; align-items: center; gap: 0.375rem; min-block-size: 2rem; padding-inline: 0.75rem; border-radius: 0.75rem; color: var(--muted); font-size: 0.8125rem; cursor: pointer }
 .homes label:has(:checked) { background: var(--raised); color: var(--text) }
 .homes label:has(:focus-visible) { outline: 2px solid var(--accent); outline-offset: 1px }

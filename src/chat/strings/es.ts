@@ -26,6 +26,8 @@ export const es: Strings = {
   homeChoice: 'Dónde se guarda esta conversación',
   homeLocal: 'En este dispositivo',
   homeEdge: 'En el servicio',
+  homeLocalText: 'Guardada en este navegador; la lee el modelo que responde.',
+  homeEdgeText: 'Guardada en el servicio, que puede leerla.',
   demo: 'Demo',
   demoHint: 'Estas respuestas están escritas de antemano: no se llama a ningún modelo.',
 
@@ -162,7 +164,8 @@ export const es: Strings = {
   importedMessages: { one: 'Se añadió {count} mensaje.', other: 'Se añadieron {count} mensajes.' },
   importedFacts: { one: 'Se añadió {count} hecho.', other: 'Se añadieron {count} hechos.' },
   eraseTitle: 'Borrar todo',
-  eraseText: 'Elimina todas las conversaciones y todo lo recordado, en todas partes. No se puede deshacer.',
+  eraseText:
+    'Borra todas las conversaciones y todo lo recordado, en este dispositivo y en el servicio. No se puede deshacer.',
   eraseType: 'Escriba «{word}» para confirmar',
   eraseWord: 'borrar',
   eraseButton: 'Borrar todo',

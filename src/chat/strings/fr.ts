@@ -26,6 +26,8 @@ export const fr: Strings = {
   homeChoice: 'Où cette conversation est conservée',
   homeLocal: 'Sur cet appareil',
   homeEdge: 'Chez le service',
+  homeLocalText: 'Conservée dans ce navigateur, lue par le modèle qui répond.',
+  homeEdgeText: 'Conservée chez le service, qui peut la lire.',
   demo: 'Démo',
   demoHint: 'Ces réponses sont écrites d’avance : aucun modèle n’est appelé.',
 
@@ -165,7 +167,8 @@ export const fr: Strings = {
   importedMessages: { one: '{count} message ajouté.', other: '{count} messages ajoutés.' },
   importedFacts: { one: '{count} fait ajouté.', other: '{count} faits ajoutés.' },
   eraseTitle: 'Tout effacer',
-  eraseText: 'Supprime toutes les conversations et tout ce qui est retenu, partout. C’est irréversible.',
+  eraseText:
+    'Efface toutes les conversations et tout ce qui est retenu, sur cet appareil et chez le service. C’est irréversible.',
   eraseType: 'Saisissez « {word} » pour confirmer',
   eraseWord: 'effacer',
   eraseButton: 'Tout effacer',

@@ -26,6 +26,8 @@ export const ja: Strings = {
   homeChoice: 'この会話の保存先',
   homeLocal: 'この端末',
   homeEdge: 'サービス',
+  homeLocalText: 'このブラウザーに保存され、返答するモデルが読みます。',
+  homeEdgeText: 'サービスに保存され、サービスも読めます。',
   demo: 'デモ',
   demoHint: 'この返信はあらかじめ用意されたもので、モデルは呼び出されません。',
 
@@ -161,7 +163,7 @@ export const ja: Strings = {
   importedMessages: { other: '{count}件のメッセージを追加しました。' },
   importedFacts: { other: '{count}件の事実を追加しました。' },
   eraseTitle: 'すべて消去',
-  eraseText: 'すべての会話と記憶を、あらゆる保存先から削除します。元に戻せません。',
+  eraseText: 'すべての会話と記憶を、この端末とサービスから消去します。元に戻せません。',
   eraseType: '確認のため「{word}」と入力',
   eraseWord: '消去',
   eraseButton: 'すべて消去',

@@ -1,5 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
+import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import { crossOrigin } from '../auth/cors.ts'
 import { securityHeaders } from '../auth/security-headers.ts'
@@ -69,9 +70,9 @@ export function createApp<Env extends object>(configure: (env: Env) => AppSettin
     context.set('principal', principal)
     await next()
   }
-  app.onError((error, context) => problemResponse(error, context.var.requestId))
+  app.onError((error, context) => problemResponse(error, context.get('requestId')))
   app.notFound((context) =>
-    problemResponse(new PlimsollError('ERR_NOT_FOUND', 'no such route'), context.var.requestId),
+    problemResponse(new PlimsollError('ERR_NOT_FOUND', 'no such route'), context.get('requestId')),
   )
   publicRoutes(app)
   app.use('/health/ready', shielded)
@@ -114,7 +115,7 @@ function refuseMethods(app: OpenAPIHono<AppEnv>): void {
   for (const [path, taken] of methods)
     app.all(path, (context) => {
       context.error = new PlimsollError('ERR_METHOD_NOT_ALLOWED', 'the request: not by this method')
-      const refusal = problemResponse(context.error, context.var.requestId)
+      const refusal = problemResponse(context.error, context.get('requestId'))
       refusal.headers.set('Allow', [...taken].join(', '))
       return refusal
     })
@@ -123,15 +124,15 @@ function refuseMethods(app: OpenAPIHono<AppEnv>): void {
 /** Names each request, and tells the log of it. */
 const logged: MiddlewareHandler<AppEnv> = async (context, next) => {
   const begun = Date.now()
-  const requestId = crypto.randomUUID()
+  const requestId = webHost.newId()
   context.set('requestId', requestId)
   await next()
   const { error, res, req } = context
-  const { account, operator } = context.var
+  const [account, operator] = [context.get('account'), context.get('operator')]
   const run = res.headers.get('Plimsoll-Run')
   // The answer to an upgrade cannot be changed.
   if (res.status !== 101) res.headers.set('X-Request-Id', requestId)
-  const settings: AppSettings | undefined = context.var.settings
+  const settings: AppSettings | undefined = context.get('settings')
   const { log = logMost } = settings ?? {}
   log({
     requestId,

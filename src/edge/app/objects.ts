@@ -69,7 +69,7 @@ export function onSessionRelayed<Result>(
   options: Pick<ServedRelayOptions, 'keepAlive'>,
   run: (object: DurableObjectStub<SessionObject>, relay: string) => Promise<Result>,
 ): Promise<Relayed<Result>> {
-  return onSession(context.var.settings, scope, async (object) => {
+  return onSession(context.get('settings'), scope, async (object) => {
     const id = webHost.newId()
     const headers = { Upgrade: 'websocket', [RELAY_HEADER]: id }
     // Both at once, in this order.

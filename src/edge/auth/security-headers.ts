@@ -1,4 +1,4 @@
-import type { MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
 import { ownHeaders } from './own-headers.ts'
 
@@ -24,7 +24,6 @@ export function securityHeaders({
     xFrameOptions: 'DENY',
     // Not for subdomains: they are somebody else's to decide.
     strictTransportSecurity: 'max-age=15552000',
-    overwrite: false,
     // For browsers that are no more, or for what a document is and data is not.
     xDnsPrefetchControl: false,
     xDownloadOptions: false,
@@ -32,6 +31,8 @@ export function securityHeaders({
     xXssProtection: false,
     originAgentCluster: false,
   })
+  // The middleware sets the same each time, and costs more than that.
+  let all: readonly (readonly [string, string])[] | undefined
 
   return async function securityHeaders(c, next) {
     await next()
@@ -39,6 +40,14 @@ export function securityHeaders({
     if (c.res.status === 101) return
     const headers = ownHeaders(c)
     if (!headers.get('Cache-Control')?.includes('no-store')) headers.set('Cache-Control', 'no-store')
-    await apply(c, async () => undefined)
+    all ??= await headersOf(apply)
+    for (const [name, value] of all) if (!headers.has(name)) headers.set(name, value)
   }
+}
+
+/** What a middleware sets that looks at no request. */
+async function headersOf(apply: MiddlewareHandler): Promise<readonly (readonly [string, string])[]> {
+  const res = new Response()
+  await apply({ res } as Context, async () => undefined)
+  return [...res.headers]
 }

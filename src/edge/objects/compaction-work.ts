@@ -1,4 +1,5 @@
 import type { CompactOptions } from '../../features/compaction/feature.ts'
+import type { Host } from '../../ports/host.ts'
 import type { Json } from '../../ports/message.ts'
 import type { EdgeSession } from '../features.ts'
 import type { WorkHandler } from '../work/work.ts'
@@ -6,6 +7,24 @@ import type { WorkQueue } from '../work/work-queue.ts'
 
 /** The kind of work that writes a summary ahead of need. */
 export const COMPACT = 'compact'
+
+/** In which a summary is written that asks no model. */
+const SOON_MS = 10
+
+/**
+ * Gives a summary that is being written the time that one takes which asks no model: the alarm for
+ * it would cost more than the summary. Where none is being written it costs nothing.
+ */
+export async function writtenSoon(
+  { compaction }: Pick<EdgeSession, 'compaction'>,
+  host: Pick<Host, 'timeout'>,
+): Promise<void> {
+  if (!compaction?.isRunning) return
+  const { signal, clear } = host.timeout(SOON_MS)
+  const late = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+  await Promise.race([compaction.settled(), late])
+  clear()
+}
 
 /**
  * Sees to it that the summary which a session writes ahead of need is written though its object may

@@ -4,9 +4,12 @@ import { countWords, searchWords } from '../../features/recall/search-words.ts'
 import { KeptWords } from '../../features/slots.ts'
 import type { KernelUser } from '../../kernel/feature.ts'
 
+/** They may have to be asked for what they said lately. */
+const SESSIONS_AT_ONCE = 8
+
 /**
- * What words that are kept with a user find, for one of the user's sessions. No other session is
- * called: those of which nothing is kept are counted.
+ * What words that are kept with a user find, for one of the user's sessions. Others of which
+ * nothing is kept are not read, but counted.
  */
 export async function rankWords(
   user: KernelUser,
@@ -17,12 +20,14 @@ export async function rankWords(
   const { ids, left } = await othersOf(user, sessions, by, mostSessions)
   const searched: (KeptRead & { readonly sessionId: string })[] = []
   let size = 0
-  for (const sessionId of ids) {
-    if (!words || size >= messages) break
-    const kept = await keptIn(words, recall, sessionId)
-    if (!kept) continue
-    searched.push({ ...kept, sessionId })
-    size += kept.index.size
+  for (let at = 0; words && at < ids.length && size < messages; at += SESSIONS_AT_ONCE) {
+    const some = ids.slice(at, at + SESSIONS_AT_ONCE)
+    const read = await Promise.all(some.map((sessionId) => keptIn(words, recall, sessionId)))
+    for (const [place, kept] of read.entries()) {
+      if (!kept) continue
+      searched.push({ ...kept, sessionId: some[place] as string })
+      size += kept.index.size
+    }
   }
   const found = searchWords(recall, searched, [], query, most, corpus).flatMap(({ index, ...one }) => {
     const { sessionId, asOf } = searched[index] ?? {}

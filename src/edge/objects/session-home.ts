@@ -143,6 +143,11 @@ export class SessionHome {
     return { seq: (await replica.head()).seq, heads: takeHeads() }
   }
 
+  /** When the session last asked its user's object, Unix milliseconds. */
+  get pulledAt(): number | undefined {
+    return this.#parts.replica.pulledAt
+  }
+
   poke(): void {
     this.#parts.replica.poke()
   }

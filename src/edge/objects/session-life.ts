@@ -1,5 +1,5 @@
 import type { OthersAsk, OthersFound } from '../../features/recall/others.ts'
-import { type NotesFacts, Words } from '../../features/slots.ts'
+import { type NotesFacts, type SessionWords, Words } from '../../features/slots.ts'
 import { checkId } from '../../kernel/text/json.ts'
 import { deleteSession } from '../../operations/delete-session.ts'
 import { kernelOf } from '../../operations/kernel-of.ts'
@@ -33,10 +33,11 @@ import {
   sealText,
 } from '../rows/object-seal.ts'
 import { type SessionRecord, SessionRecords, type SessionScope } from '../rows/session-record.ts'
+import type { WordsBlock, WordsState } from '../rows/words-table.ts'
 import { checkPinned, type ObjectStore, objectStore, secretsOf } from './encryption.ts'
 import { heldScope, type Told, tellingScope, type WrittenFact } from './held-scope.ts'
 import { objectName } from './object-name.ts'
-import { type SendWordsParts, sendWords, type WordsHome } from './send-words.ts'
+import { lackingWords, type SendWordsParts, sendWords, type WordsHome } from './send-words.ts'
 import { SessionHome, type Synced, userOf } from './session-home.ts'
 import type { ReleasedSession } from './session-rpc.ts'
 import type { SessionSettings } from './settings.ts'
@@ -280,9 +281,24 @@ export class SessionLife {
 
   /** As {@link sendWords}, as far as there is a session, and its words may be kept. */
   async sendWords(): Promise<boolean> {
+    const own = this.#ownWords()
+    return own !== undefined && sendWords(own.words, own.parts)
+  }
+
+  /**
+   * As {@link lackingWords}, as far as its words may be kept. @throws ERR_NOT_FOUND, ERR_CONFLICT,
+   * ERR_DECRYPT: as {@link open}
+   */
+  async lackingWords(scope: SessionScope, state: WordsState | undefined): Promise<readonly WordsBlock[]> {
+    this.open(scope)
+    const own = this.#ownWords()
+    return own ? lackingWords(own.words, own.parts, state) : []
+  }
+
+  #ownWords(): { readonly words: SessionWords; readonly parts: SendWordsParts } | undefined {
     const home = this.keepsWords ? this.living : undefined
     const words = home && kernelOf('recall', home.session()).one(Words)
-    return words !== undefined && sendWords(words, this.#words(home as SessionHome))
+    return home && words && { words, parts: this.#words(home) }
   }
 
   /** Has the user's object drop words up to there. */

@@ -36,6 +36,7 @@ import type { Relay } from '../relay/relay.ts'
 import { Relays } from '../relay/relays.ts'
 import { restingHost } from '../relay/resting-host.ts'
 import { callObject } from '../replica/call-object.ts'
+import { LATELY_MS } from '../replica/recent-pulls.ts'
 import { answerRefusals, refusalOf } from '../replica/refusal.ts'
 import type { ScopeCall, ScopeHost } from '../replica/remote-scope.ts'
 import { withoutCopies } from '../replica/without-copies.ts'
@@ -45,6 +46,7 @@ import type { SessionScope } from '../rows/session-record.ts'
 import { TextParts } from '../rows/text-parts.ts'
 import { TokenBuckets } from '../rows/token-buckets.ts'
 import { TokenLease } from '../rows/token-lease.ts'
+import type { WordsBlock, WordsState } from '../rows/words-table.ts'
 import { parseChatRequest } from '../turn/chat-request.ts'
 import type { ChatRequest } from '../turn/protocol.ts'
 import { Turns } from '../turn/turns.ts'
@@ -53,7 +55,7 @@ import { WorkQueue } from '../work/work-queue.ts'
 import { type Answer, answer, NOTHING } from './answer.ts'
 import type { EdgeBindings } from './bindings.ts'
 import type { BriefBudget } from './brief-budget.ts'
-import { COMPACT, compactionHandler, scheduleCompaction } from './compaction-work.ts'
+import { COMPACT, compactionHandler, scheduleCompaction, writtenSoon } from './compaction-work.ts'
 import { FactNotes } from './fact-notes.ts'
 import { Failures, reportTo } from './failures.ts'
 import { LiveSockets, scopeIn } from './live-sockets.ts'
@@ -110,10 +112,14 @@ const FORGOTTEN_WORDS = 'forgotten-words'
 
 /** In which most replicas have told what they pushed themselves. */
 const NOTES_MS = 5_000
-/** For how long what is said is gathered before the user's object gets its words. */
-const WORDS_MS = 120_000
+/** For how long what is said is gathered before the user's object gets its words unasked. */
+const WORDS_MS = 86_400_000
+/** The same where that one does not know that the session is in use, and so does not ask. */
+const UNASKED_WORDS_MS = 600_000
 /** When words are dropped that the call did not see to which forgot them. */
 const FORGOTTEN_MS = 1_000
+/** Streams of chats whose time ends within so long are removed together. */
+const TOGETHER_MS = 1_800_000
 const DAY_MS = 86_400_000
 /**
  * When an erase is tried again that could not be finished, for example since the user's object was
@@ -192,9 +198,9 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     handlers: {
       [COMPACT]: compactionHandler(() => this.#life.living?.session()),
       [CHATS]: async () => {
-        this.#beat()
         this.#turns.runDueWork()
-        return this.#turns.nextWorkAt()
+        const due = this.#turns.isLive ? undefined : this.#turns.nextWorkAt()
+        return due && together(due)
       },
       [ERASE]: () => this.#untilDone(ERASE, () => this.#life.finishErase()),
       [PARTS]: async () => this.#parts.purge(),
@@ -248,6 +254,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     beforeModel: (tokens) => this.#spend(tokens),
     afterModel: (usage, { receipt }) => this.#settle(usage, receipt.used),
     onWork: (due) => void this.#work.schedule(CHATS, due),
+    onRun: (due) => void this.#work.wake(due),
     onTurn: (due) => this.#work.schedule(COMPLETIONS, due),
     onEnd: (end) => {
       this.#tell()
@@ -285,7 +292,20 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   protected abstract settings(): SessionSettings
 
   override alarm(): Promise<void> {
-    return this.#failures.alarm(() => this.#work.run())
+    return this.#failures.alarm(async () => {
+      this.#beat()
+      await this.#work.run()
+      await this.#lookAtRuns().catch((error) => this.#failures.failed('queue', error, { kind: CHATS }))
+    })
+  }
+
+  /** Finds a run that was lost, and looks again while one goes on. */
+  async #lookAtRuns(): Promise<void> {
+    this.#turns.runDueWork()
+    const due = this.#turns.nextWorkAt()
+    if (due === undefined) return
+    // One that goes on needs no row for it; what is left of one that was lost is removed later.
+    await (this.#turns.isLive ? this.#work.wake(due) : this.#work.schedule(CHATS, together(due)))
   }
 
   /**
@@ -401,6 +421,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     )
     if (name === 'context') {
       const { limits } = input as ContextOptions
+      await writtenSoon(session, webHost)
       await scheduleCompaction(this.#work, session, webHost.now(), limits ? { limits } : {})
     }
     // Streams of runs hold what was said.
@@ -779,6 +800,14 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     return this.#life.sync(scope)
   }
 
+  /**
+   * As {@link SessionLife.lackingWords}: what was said since. It writes nothing; what is owed stays
+   * owed.
+   */
+  words(scope: SessionScope, state?: WordsState): Promise<readonly WordsBlock[]> {
+    return this.#life.lackingWords(scope, state)
+  }
+
   /** As {@link SessionLife.rewrap}. */
   rewrap(scope: SessionScope): Promise<void> {
     return this.#life.rewrap(scope)
@@ -839,13 +868,15 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
    */
   #said(change: 'changed' | 'forgotten', seq = 0): void {
     const now = webHost.now()
-    const isGathering = now < this.#wordsDue
+    const { pulledAt = Number.NEGATIVE_INFINITY } = this.#life.awake ?? {}
+    const due = now + (pulledAt > now - LATELY_MS ? WORDS_MS : UNASKED_WORDS_MS)
+    const isGathering = now < this.#wordsDue && this.#wordsDue <= due
     if ((isGathering && change === 'changed') || !this.#life.keepsWords) return
     const owe = (kind: string, due: number, payload: number): void =>
       void this.#work.schedule(kind, due, { payload }).catch(() => {})
     if (change === 'forgotten') owe(FORGOTTEN_WORDS, now + FORGOTTEN_MS, seq)
     if (isGathering) return
-    this.#wordsDue = now + WORDS_MS
+    this.#wordsDue = due
     owe(WORDS, this.#wordsDue, 0)
   }
 
@@ -947,6 +978,11 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     this.#relays.beat()
     this.#host.beat()
   }
+}
+
+/** When streams are removed whose time ends then. */
+function together(due: number): number {
+  return Math.max(due, webHost.now() + TOGETHER_MS)
 }
 
 function edgeLease({ ms }: LeaseSettings): Lease {

@@ -121,6 +121,8 @@ const FORGET_AGAIN_MS = 60_000
 const ASKED_AT_ONCE = 32
 /** How long a call that forgets something waits for the other sessions to confirm it. */
 const SETTLE_MS = 5_000
+/** How long a recall waits for what a session said lately. */
+const ASK_MS = 300
 /** Sessions that one call erases or asks: a call of an object may make so many calls of others. */
 const MOST_SESSIONS = 256
 const DAY_MS = 86_400_000
@@ -606,6 +608,10 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
    */
   async keepWords(scope: Scope, block: WordsBlock): Promise<boolean> {
     this.#check(scope)
+    return this.#keepWords(scope, block)
+  }
+
+  async #keepWords(scope: Scope, block: WordsBlock): Promise<boolean> {
     if (this.#settings.encryption) return false
     const listed = await this.#homeOf(scope).register(SESSIONS + block.sessionId)
     return listed !== undefined && isListed(listed) && this.#words.put(block)
@@ -620,7 +626,28 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   }
 
   /**
-   * What the words that are kept here find for one of the user's sessions. It calls none of them.
+   * Asks a session for what is lacking of its words, if it may have said something since.
+   * Where it does not answer soon, what is kept stays as old as it is: a session in whose context
+   * somebody recalls may wait for one that waits for it.
+   */
+  async #askWords(scope: SessionScope): Promise<void> {
+    const state = this.#words.state(scope.sessionId)
+    const { encryption } = this.#settings
+    if (encryption || !this.#replicas.mayHaveChanged(scope.sessionId, state?.at ?? 0)) return
+    const session = (): DurableObjectStub<SessionObject> => this.env.SESSIONS.getByName(objectName(scope))
+    const ask = async (): Promise<void> => {
+      const blocks = await callObject(session, webHost, 'recall', (object) => object.words(scope, state))
+      for (const block of blocks) if (!(await this.#keepWords(userOf(scope), block))) break
+    }
+    const { signal, clear } = webHost.timeout(ASK_MS)
+    const late = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+    await Promise.race([ask().catch(() => {}), late])
+    clear()
+  }
+
+  /**
+   * What the words that are kept here find for one of the user's sessions. It asks those that may
+   * have said something since.
    *
    * @throws ERR_NOT_FOUND, ERR_UNAUTHENTICATED, ERR_RATE_LIMIT, ERR_DECRYPT; ERR_NOT_CONFIGURED:
    * recall is not in use
@@ -983,7 +1010,10 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     const local = this.#local
     const { use = [], ...options } = this.#settings.memory
     const words: UserWords = {
-      of: async (sessionId) => this.#words.of(sessionId),
+      of: async (sessionId) => {
+        await this.#askWords({ ...scope, sessionId })
+        return this.#words.of(sessionId)
+      },
       messages: (sessionId, ids) => shownMessages(this.#remote({ ...scope, sessionId }), ids),
     }
     const memory: EdgeMemory = createMemory({

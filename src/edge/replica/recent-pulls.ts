@@ -8,7 +8,7 @@ const MOST_POKED = 32
  * A replica that pulled longer ago gets no hint: that would only wake it, and it pulls by itself
  * when it is used again.
  */
-const LATELY_MS = 600_000
+export const LATELY_MS = 600_000
 /** How exact the times are: a replica that pulls often is not written down each time. */
 const EXACT_MS = 10_000
 
@@ -44,6 +44,15 @@ export class RecentPulls {
         MOST_KEPT,
       )
     })
+  }
+
+  /**
+   * Whether a session pulled so lately that it may have been in use since a time. Who is in use and
+   * did not pull for ten minutes sees to it itself that others learn of it.
+   */
+  mayHaveChanged(sessionId: string, since: number): boolean {
+    const [row] = this.#rows('SELECT at FROM plimsoll_edge_replica WHERE session = ?', sessionId)
+    return row !== undefined && (row.at as number) + EXACT_MS + LATELY_MS >= since
   }
 
   /**

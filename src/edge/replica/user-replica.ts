@@ -135,6 +135,11 @@ export class UserReplica implements ScopeStore {
     }
   }
 
+  /** When it was pulled last, Unix milliseconds; undefined: not since the object woke. */
+  get pulledAt(): number | undefined {
+    return this.#fresh?.at
+  }
+
   /**
    * Says that something changed at home: the next `refresh` pulls. A hint, which may be lost, late
    * or repeated.

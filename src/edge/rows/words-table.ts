@@ -11,18 +11,21 @@ export interface WordsState {
   readonly size: number
   /** Seq of the newest rewind of the session's log that is known here. */
   readonly rewoundAt: number
+  /** When they were read last, Unix milliseconds; 0: further blocks follow. */
+  readonly at: number
 }
 
 /** Words of some messages of a session, as a block of its index. */
 export interface WordsBlock extends Omit<WordsState, 'size'> {
   readonly sessionId: string
-  /** Numbers of the messages: from the first up to and without the second. */
+  /**
+   * Numbers of the messages: from the first up to and without the second. The same: there are no
+   * further ones.
+   */
   readonly from: number
   readonly to: number
   /** Up to which seq its log was read. */
   readonly seq: number
-  /** When, Unix milliseconds; 0: further blocks follow. */
-  readonly at: number
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
@@ -64,7 +67,7 @@ export class WordsTable {
   /** Undefined: nothing is kept of that session. */
   state(session: string): WordsState | undefined {
     const row = this.#row(session)
-    return row && { kind: row.kind, size: row.size, rewoundAt: row.rewound }
+    return row && { kind: row.kind, size: row.size, rewoundAt: row.rewound, at: row.at }
   }
 
   /**
@@ -76,6 +79,10 @@ export class WordsTable {
     if (row && seq < row.forgot) return false
     const goesOn = row && row.kind === kind && row.rewound === rewoundAt && row.size >= from
     if (from > 0 && !goesOn) return false
+    if (from === to) {
+      this.#tables.run('UPDATE plimsoll_edge_words SET at = ? WHERE session = ?', at, sessionId)
+      return true
+    }
     // The first insert makes the tables, which what follows needs.
     this.#tables.insert(
       'INSERT OR REPLACE INTO plimsoll_edge_words VALUES (?, ?, ?, ?, ?, ?, ?)',

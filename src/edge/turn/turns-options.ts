@@ -37,6 +37,11 @@ export interface TurnsOptions extends ModelHooks {
   /** Contract: told when `nextWorkAt()` has changed, so that an alarm is set for it. */
   readonly onWork?: (due: number) => void
   /**
+   * Contract: told when a run begins that is kept, so that an alarm is set for `runDueWork()`. One
+   * that is lost with its object is found by the next call all the same.
+   */
+  readonly onRun?: (due: number) => void
+  /**
    * Contract: told before a turn that is not kept begins, so that an alarm is set for `beat()`.
    * What it throws refuses the turn.
    */

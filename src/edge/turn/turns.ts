@@ -163,6 +163,11 @@ export class Turns {
     return this.#live?.id
   }
 
+  /** Whether a run goes on that is kept. */
+  get isLive(): boolean {
+    return this.#live !== undefined
+  }
+
   /** When {@link runDueWork} wants to be called next, Unix milliseconds; undefined: never. */
   nextWorkAt(): number | undefined {
     this.#findLost()
@@ -241,7 +246,7 @@ export class Turns {
     const turn = this.#begin(request, by, key, hidden)
     this.#live = turn
     this.#beatAt = this.#host.now() + BEAT_MS
-    this.#options.onWork?.(this.#beatAt)
+    this.#options.onRun?.(this.#beatAt)
     return turn
   }
 

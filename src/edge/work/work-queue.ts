@@ -50,6 +50,8 @@ export class WorkQueue {
   readonly #maxRunMs: number
   readonly #onFailure: ((failure: WorkFailure) => void) | undefined
   #running: Promise<void> | undefined
+  /** When {@link run} is to be called though no work is due. */
+  #wakeAt = Number.POSITIVE_INFINITY
 
   constructor(options: WorkQueueOptions) {
     const { maxAttempts = 5, timeoutMs = 240_000, maxItems = 16, maxRunMs = 60_000 } = options
@@ -78,7 +80,25 @@ export class WorkQueue {
     { key = '', payload }: { readonly key?: string; readonly payload?: Json } = {},
   ): Promise<void> {
     const noted = this.#table.put(kind, key, due, payload)
-    if (noted !== undefined && noted === this.#table.earliest()) await this.#alarms.set(noted)
+    if (noted !== undefined && noted === this.#table.earliest()) await this.#arm(noted)
+  }
+
+  /**
+   * Sets the alarm for that time, unless it comes sooner: for what needs no row of its own, since
+   * an object that died has other signs of it. The promise is that of the alarm.
+   */
+  async wake(at: number): Promise<void> {
+    const now = this.#host.now()
+    if (this.#wakeAt > now && this.#wakeAt <= at) return
+    this.#wakeAt = at
+    if ((this.#table.earliest() ?? Number.POSITIVE_INFINITY) > at) await this.#alarms.set(at)
+  }
+
+  /** Sets the alarm for work that is due then, or sooner. */
+  #arm(due: number): Promise<void> {
+    const wakeAt = this.#wakeAt > this.#host.now() ? this.#wakeAt : Number.POSITIVE_INFINITY
+    const at = Math.min(due, wakeAt)
+    return at === Number.POSITIVE_INFINITY ? this.#alarms.delete() : this.#alarms.set(at)
   }
 
   /** What was noted with work that is owed, in quarantine too; undefined: there is none. */
@@ -126,7 +146,7 @@ export class WorkQueue {
   async retry(kind: string, key = ''): Promise<boolean> {
     const now = this.#host.now()
     if (!this.#table.release(kind, key, now)) return false
-    await this.#alarms.set(this.#table.earliest() ?? now)
+    await this.#arm(this.#table.earliest() ?? now)
     return true
   }
 
@@ -136,9 +156,8 @@ export class WorkQueue {
       await this.#attempt(item)
       if (this.#host.now() - begun >= this.#maxRunMs) break
     }
-    const next = this.#table.earliest()
     // Nothing may come between: the alarm of work that is noted later must not be deleted.
-    await (next === undefined ? this.#alarms.delete() : this.#alarms.set(next))
+    await this.#arm(this.#table.earliest() ?? Number.POSITIVE_INFINITY)
   }
 
   async #attempt(item: WorkItem): Promise<void> {
@@ -150,7 +169,7 @@ export class WorkQueue {
     const begun = this.#table.begin(item, now + backoff(item.attempts + 1))
     // It was cancelled by what was done before it in this run.
     if (!begun) return
-    await this.#alarms.set(this.#table.earliest() ?? now)
+    await this.#arm(this.#table.earliest() ?? now)
     await this.#alarms.flush?.()
     const { signal, clear } = this.#host.timeout(this.#timeoutMs)
     try {

@@ -3,7 +3,7 @@ import type { Fact } from '../../ports/fact.ts'
 import type { Trust } from '../../ports/message.ts'
 import { referenceOf } from '../reference.ts'
 import type { Finding } from './find.ts'
-import { RECALLED } from './recall-text.ts'
+import { NOTHING_FOUND, RECALLED } from './recall-text.ts'
 import { showPassages } from './show-passages.ts'
 
 /** Facts that are named. */
@@ -46,7 +46,7 @@ function headLine(shown: number, left: number, showing: string, isShort: boolean
   const by = isShort ? ', by words alone' : ''
   if (shown + left === 0)
     return showing === ''
-      ? `${RECALLED}: nothing was found${by} that does not show already]`
+      ? `${NOTHING_FOUND}${by} that does not show already]`
       : `${RECALLED}: nothing but what shows already: ${showing}]`
   const already = showing === '' ? '' : `; what shows already: ${showing}`
   const rest = left > 0 ? `; ${left} more did not fit` : ''

@@ -7,6 +7,8 @@ import { leaves } from '../text/leaves.ts'
  * extracted again.
  */
 export const RECALLED = '[from memory'
+/** What it begins with where nothing was. */
+export const NOTHING_FOUND = `${RECALLED}: nothing was found`
 /**
  * The tool by which a model recalls. What it looked for says nothing, so its calls are not indexed.
  */

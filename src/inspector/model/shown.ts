@@ -63,6 +63,8 @@ export interface Shown {
   /** The line; absent where it is not known. */
   readonly cap?: number
   readonly receipt?: Receipt
+  /** The least that it could have been cut to; like `used`, without the margin. */
+  readonly floor?: number
   readonly leftOut: readonly LeftOut[]
   /** Whether the tokens of the parts are only shares of a sum, by their bytes. */
   readonly shared: boolean
@@ -80,6 +82,7 @@ export function showContext(context: Context, provider: Provider): Shown {
     used: receipt.used,
     ...(receipt.cap !== null && { cap: receipt.cap }),
     receipt,
+    floor: receipt.floor - receipt.margin,
     leftOut: [
       ...leftOutOf(receipt),
       ...unrendered.map(

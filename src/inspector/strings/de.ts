@@ -6,12 +6,12 @@ export const german: Strings = {
   open: 'Datei öffnen',
   paste: 'Einfügen',
   sample: 'Beispiel laden',
-  close: 'Schließen',
+  close: 'Protokoll schließen',
   cancel: 'Anhalten',
-  invitation: 'Lege hier das Protokoll eines Gesprächs ab',
+  invitation: 'Legen Sie hier das Protokoll einer Unterhaltung ab',
   shapes:
-    'Ein Export, conversations.json von ChatGPT, JSON-Zeilen mit { role, content } oder mit ganzen Gesprächen, oder eine requests.jsonl.',
-  stays: 'Es wird in dieser Seite gelesen. Nichts verlässt deinen Browser.',
+    'Ein Export, conversations.json von ChatGPT, JSON-Zeilen mit { role, content } oder mit ganzen Unterhaltungen, oder eine requests.jsonl.',
+  stays: 'Es wird in dieser Seite gelesen. Nichts verlässt Ihren Browser.',
   dropHere: 'Loslassen, um es hier zu lesen',
   pasteLabel: 'Ein Protokoll als Text',
   pasteDone: 'Diesen Text lesen',
@@ -20,19 +20,21 @@ export const german: Strings = {
   line: 'Die Linie',
   lineUnit: 'Token',
   reading: (name, percent) => `${name} wird gelesen, ${percent}`,
-  racing: (done, of) => `Vergleich: ${done} von ${of} Gesprächen`,
+  racing: (done, of) => `Vergleich: ${done} von ${of} Unterhaltungen`,
   shown: (calls) => `${calls} Aufrufe werden gezeigt.`,
   cancelled: 'Angehalten. Die Zahlen gelten bis hierher.',
   failed: (reason) => `Das konnte nicht gezeigt werden: ${reason}`,
   unreadable: (count) => `${count} nicht lesbar`,
   unreadableLine: (line, reason) => `Zeile ${line}: ${reason}`,
   more: (count) => `und ${count} weitere`,
-  conversation: 'Gespräch',
+  conversation: 'Unterhaltung',
   conversationOption: (name, messages) =>
     `${name} (${messages} ${messages === '1' ? 'Nachricht' : 'Nachrichten'})`,
   ofAll: (count) => `von ${count}:`,
   empty: 'Es enthält keinen Aufruf eines Modells: Niemand antwortet einem Nutzer.',
   timeline: 'Jeder Aufruf, gemessen an der Linie',
+  single: (share) =>
+    `Ein Aufruf: Seine Säule steht bei ${share} der Linie. Jeder weitere Aufruf fügt eine Säule hinzu.`,
   call: 'Aufruf',
   callOf: (number, of) => `Aufruf ${number} von ${of}`,
   callValue: (number, of, used, cap, cause) =>
@@ -71,14 +73,16 @@ export const german: Strings = {
   explained: {
     tools: 'Was der Assistent außer Reden tun kann, und wie er darum bittet.',
     system: 'Was die App dem Assistenten vor allem anderen sagt, bei jedem Aufruf.',
-    memory: 'Was von Ihnen und aus früheren Gesprächen gemerkt ist.',
+    memory: 'Was von Ihnen und aus früheren Unterhaltungen gemerkt ist.',
     window:
-      'Die neuesten Nachrichten, Wort für Wort. Die ältesten davon gehen, wenn die Linie nahe ist; in Ihrem Gespräch bleiben sie.',
+      'Die neuesten Nachrichten, Wort für Wort. Die ältesten davon gehen, wenn die Linie nahe ist; in Ihrer Unterhaltung bleiben sie.',
     tail: 'Die letzten Zeilen der Anfrage, nur für diesen Aufruf, zum Beispiel was die Seite jetzt hinzufügt.',
     request: 'Klammern und Namen, die jede Anfrage hat.',
     line: 'Die Linie ist das Meiste, was eine Anfrage fassen darf: So lange Sie auch reden, länger wird keine.',
     floor:
       'Das Wenigste, was gesendet werden muss: Anweisungen, Werkzeuge, Gemerktes und Ihre neueste Nachricht mit dem laufenden Schritt. Alles andere kann weichen.',
+    margin:
+      'Bleibt neben dem Gezählten frei, denn gezählt wird geschätzt. Ein Aufruf mit seiner Reserve bleibt unter der Linie.',
     epoch:
       'Eine Reihe von Aufrufen, deren Anfragen nur am Ende wachsen, sodass ein Anbieter ihren Anfang nicht neu lesen muss. Nahe der Linie beginnt eine neue: Die ältesten Nachrichten gehen, und die Anzeige sinkt.',
   },
@@ -107,6 +111,8 @@ export const german: Strings = {
   },
   ofCost: (cost) => `von dessen ${cost}`,
   floor: 'Minimum',
+  floorAll: 'dieser ganze Aufruf',
+  margin: 'Reserve',
   tabs: { request: 'Anfrage', left: 'Weggelassen', diff: 'Unterschied' },
   requestHint:
     'Zeige auf einen Abschnitt oder gehe mit den Pfeiltasten hindurch, um zu sehen, woher er kommt.',
@@ -134,9 +140,9 @@ export const german: Strings = {
   requestUnsaid:
     'Noch wurde nichts gesagt. Sobald Sie eine Nachricht schreiben, steht hier Teil für Teil, was das Modell dafür bekommt.',
   nothingLeft:
-    'In diesem Aufruf wurde nichts weggelassen. Sobald das Gespräch der Linie nahe kommt, steht hier, was weggelassen wird und warum.',
+    'In diesem Aufruf wurde nichts weggelassen. Sobald die Unterhaltung der Linie nahe kommt, steht hier, was weggelassen wird und warum.',
   leftUnknown:
-    'Eine Datei mit Anfragen sagt nicht, was darin fehlt. Öffnen Sie das Gespräch selbst, dann steht hier, was weggelassen wurde.',
+    'Eine Datei mit Anfragen sagt nicht, was darin fehlt. Öffnen Sie die Unterhaltung selbst, dann steht hier, was weggelassen wurde.',
   reasons: {
     window: 'Älter als das Fenster',
     orphan: 'Ein Ergebnis, auf das kein Aufruf wartet',

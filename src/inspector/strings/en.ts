@@ -6,7 +6,7 @@ export const english: Strings = {
   open: 'Open a file',
   paste: 'Paste',
   sample: 'Load the sample',
-  close: 'Close',
+  close: 'Close the log',
   cancel: 'Stop',
   invitation: 'Drop a conversation log here',
   shapes:
@@ -33,6 +33,7 @@ export const english: Strings = {
   ofAll: (count) => `of ${count}:`,
   empty: 'No call of a model is in it: nobody answers a user.',
   timeline: 'Every call against the line',
+  single: (share) => `One call: its column stands at ${share} of the line. Each further call adds a column.`,
   call: 'Call',
   callOf: (number, of) => `Call ${number} of ${of}`,
   callValue: (number, of, used, cap, cause) =>
@@ -78,6 +79,8 @@ export const english: Strings = {
     line: 'The line is the most that a request may take: however long you talk, no request is longer.',
     floor:
       'The least that must be sent: instructions, tools, what is remembered, and your newest message with the step under way. Everything else can give way.',
+    margin:
+      'Kept free beside what is counted, since counts are estimates. A call and its margin stay below the line.',
     epoch:
       'A stretch of calls whose requests only grow at their end, so that a provider need not read their beginning again. Near the line a new one begins: the oldest messages leave, and the gauge drops.',
   },
@@ -106,6 +109,8 @@ export const english: Strings = {
   },
   ofCost: (cost) => `of its ${cost}`,
   floor: 'Floor',
+  floorAll: 'all of this call',
+  margin: 'Margin',
   tabs: { request: 'Request', left: 'Left out', diff: 'Difference' },
   requestHint: 'Point at a stretch, or go through them with the arrow keys, to see where it comes from.',
   requestLabel: 'Stretches of the request, in order',

@@ -6,13 +6,13 @@ export const spanish: Strings = {
   open: 'Abrir un archivo',
   paste: 'Pegar',
   sample: 'Cargar el ejemplo',
-  close: 'Cerrar',
+  close: 'Cerrar el registro',
   cancel: 'Detener',
-  invitation: 'Suelta aquí el registro de una conversación',
+  invitation: 'Suelte aquí el registro de una conversación',
   shapes:
     'Una exportación, conversations.json de ChatGPT, líneas JSON de { role, content } o de conversaciones enteras, o un requests.jsonl.',
-  stays: 'Se lee en esta página. Nada sale de tu navegador.',
-  dropHere: 'Suelta para leerlo aquí',
+  stays: 'Se lee en esta página. Nada sale de su navegador.',
+  dropHere: 'Suelte para leerlo aquí',
   pasteLabel: 'Un registro, como texto',
   pasteDone: 'Leer este texto',
   pastedName: 'texto pegado',
@@ -33,6 +33,8 @@ export const spanish: Strings = {
   ofAll: (count) => `de ${count}:`,
   empty: 'No contiene ninguna llamada a un modelo: nadie responde a un usuario.',
   timeline: 'Cada llamada frente a la línea',
+  single: (share) =>
+    `Una sola llamada: su columna está al ${share} de la línea. Cada llamada más añade una columna.`,
   call: 'Llamada',
   callOf: (number, of) => `Llamada ${number} de ${of}`,
   callValue: (number, of, used, cap, cause) =>
@@ -80,6 +82,8 @@ export const spanish: Strings = {
     line: 'La línea es lo máximo que puede ocupar una petición: por mucho que hable, ninguna es más larga.',
     floor:
       'Lo mínimo que debe enviarse: instrucciones, herramientas, lo recordado y su mensaje más reciente con el paso en curso. Todo lo demás puede ceder.',
+    margin:
+      'Queda libre junto a lo contado, porque lo contado es una estimación. Una llamada y su margen quedan bajo la línea.',
     epoch:
       'Una serie de llamadas cuyas peticiones solo crecen por el final, de modo que un proveedor no tiene que leer de nuevo su comienzo. Cerca de la línea empieza otra: los mensajes más antiguos salen y el indicador baja.',
   },
@@ -108,6 +112,8 @@ export const spanish: Strings = {
   },
   ofCost: (cost) => `de sus ${cost}`,
   floor: 'Mínimo',
+  floorAll: 'toda esta llamada',
+  margin: 'Margen',
   tabs: { request: 'Petición', left: 'Omitido', diff: 'Diferencia' },
   requestHint: 'Señala un tramo, o recórrelos con las flechas, para ver de dónde viene.',
   requestLabel: 'Tramos de la petición, en orden',

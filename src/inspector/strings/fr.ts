@@ -6,7 +6,7 @@ export const french: Strings = {
   open: 'Ouvrir un fichier',
   paste: 'Coller',
   sample: 'Charger l’exemple',
-  close: 'Fermer',
+  close: 'Fermer le journal',
   cancel: 'Arrêter',
   invitation: 'Déposez ici le journal d’une conversation',
   shapes:
@@ -33,6 +33,8 @@ export const french: Strings = {
   ofAll: (count) => `sur ${count} :`,
   empty: 'Il ne contient aucun appel à un modèle : personne ne répond à un utilisateur.',
   timeline: 'Chaque appel face à la ligne',
+  single: (share) =>
+    `Un seul appel : sa colonne est à ${share} de la ligne. Chaque autre appel ajoute une colonne.`,
   call: 'Appel',
   callOf: (number, of) => `Appel ${number} sur ${of}`,
   callValue: (number, of, used, cap, cause) =>
@@ -80,6 +82,8 @@ export const french: Strings = {
     line: 'La ligne est le plus qu’une requête puisse contenir : aussi longtemps que vous parliez, aucune n’est plus longue.',
     floor:
       'Le moins qui doive être envoyé : instructions, outils, ce qui est retenu, et votre dernier message avec l’étape en cours. Tout le reste peut céder la place.',
+    margin:
+      'Laissée libre à côté de ce qui est compté, car les comptes sont des estimations. Un appel et sa marge restent sous la ligne.',
     epoch:
       'Une suite d’appels dont les requêtes ne grandissent qu’à la fin, si bien qu’un fournisseur n’a pas à en relire le début. Près de la ligne, une nouvelle commence : les messages les plus anciens s’en vont et la jauge baisse.',
   },
@@ -108,6 +112,8 @@ export const french: Strings = {
   },
   ofCost: (cost) => `de ses ${cost}`,
   floor: 'Minimum',
+  floorAll: 'tout cet appel',
+  margin: 'Marge',
   tabs: { request: 'Requête', left: 'Omis', diff: 'Différence' },
   requestHint: 'Pointez un passage, ou parcourez-les avec les flèches, pour voir d’où il vient.',
   requestLabel: 'Passages de la requête, dans l’ordre',

@@ -6,7 +6,7 @@ export const japanese: Strings = {
   open: 'ファイルを開く',
   paste: '貼り付け',
   sample: '見本を読み込む',
-  close: '閉じる',
+  close: 'ログを閉じる',
   cancel: '停止',
   invitation: '会話の記録をここにドロップ',
   shapes:
@@ -32,6 +32,7 @@ export const japanese: Strings = {
   ofAll: (count) => `全${count}件：`,
   empty: 'モデルの呼び出しがありません。ユーザーへの返答が含まれていません。',
   timeline: 'すべての呼び出しとライン',
+  single: (share) => `呼び出しは一回です。その柱はラインの ${share} の高さです。呼び出しごとに柱が増えます。`,
   call: '呼び出し',
   callOf: (number, of) => `呼び出し ${number} / ${of}`,
   callValue: (number, of, used, cap, cause) =>
@@ -76,6 +77,8 @@ export const japanese: Strings = {
     line: 'ラインはリクエストに入る上限です。どれだけ長く話しても、これより長くなりません。',
     floor:
       '必ず送る最小限です。指示、ツール、記憶、最新のメッセージと進行中の手順が入ります。それ以外は外せます。',
+    margin:
+      '数は推定なので、数えた分のほかに空けておく分です。呼び出しと余裕を合わせてもラインを超えません。',
     epoch:
       'リクエストが末尾だけで伸びる一続きの呼び出しです。提供者は先頭を読み直さずに済みます。ラインに近づくと次が始まり、古いメッセージが外れて表示が下がります。',
   },
@@ -104,6 +107,8 @@ export const japanese: Strings = {
   },
   ofCost: (cost) => `（${cost}に対して）`,
   floor: '下限',
+  floorAll: 'この呼び出しの全部',
+  margin: '余裕',
   tabs: { request: 'リクエスト', left: '省いたもの', diff: '違い' },
   requestHint: '部分を指すか、矢印キーで移動すると、どこから来たかがわかります。',
   requestLabel: 'リクエストの各部分（順番どおり）',

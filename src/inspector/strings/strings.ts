@@ -40,6 +40,8 @@ export interface Strings {
   readonly ofAll: (count: string) => string
   readonly empty: string
   readonly timeline: string
+  /** What a timeline of one call shows. */
+  readonly single: (share: string) => string
   readonly call: string
   readonly callOf: (number: string, of: string) => string
   readonly callValue: (number: string, of: string, used: string, cap: string, cause: string) => string
@@ -62,7 +64,7 @@ export interface Strings {
   readonly sections: Readonly<Record<Section, string>>
   /** Heads the meanings of words, which follow. */
   readonly explain: string
-  readonly explained: Readonly<Record<Section | 'line' | 'floor' | 'epoch', string>>
+  readonly explained: Readonly<Record<Section | 'line' | 'floor' | 'margin' | 'epoch', string>>
   readonly epoch: string
   readonly epochValue: (place: string, cause: string) => string
   readonly epochCauses: Readonly<Record<string, string>>
@@ -73,6 +75,9 @@ export interface Strings {
   /** After a share: of what another policy costs. */
   readonly ofCost: (cost: string) => string
   readonly floor: string
+  /** Beside the floor, where nothing of the call can give way. */
+  readonly floorAll: string
+  readonly margin: string
   readonly tabs: Readonly<Record<'request' | 'left' | 'diff', string>>
   readonly requestHint: string
   readonly requestLabel: string

@@ -15,7 +15,11 @@ const BEYOND = 1.04
  * One call as a bar against the line; below it, how much of its beginning the provider's cache
  * holds.
  */
-export function callBar({ segments, used, cap, receipt }: Shown, hit: number, words: Words): TemplateResult {
+export function callBar(
+  { segments, used, cap, floor: least = used }: Shown,
+  hit: number,
+  words: Words,
+): TemplateResult {
   const { strings, count, share } = words
   const whole = Math.max(cap ?? 0, used, 1) * BEYOND
   let from = 0
@@ -24,7 +28,7 @@ export function callBar({ segments, used, cap, receipt }: Shown, hit: number, wo
     from += tokens
     return svg`<rect x=${percentOf(x)} y="6" width=${percentOf(tokens / whole)} height=${BAR - 12} fill=${fillOf(section)}><title>${strings.sections[section]} ${count(tokens)}</title></rect>`
   })
-  const floor = receipt && receipt.floor < used ? percentOf(receipt.floor / whole) : undefined
+  const floor = least < used ? percentOf(least / whole) : undefined
   const said = segments.map(({ section, tokens }) => `${strings.sections[section]} ${count(tokens)}`)
   const sum =
     cap === undefined
@@ -62,10 +66,18 @@ export function legend(
       )}
       ${shown?.cap === undefined ? nothing : html`<li>${mark(18)} ${strings.line} <b>${count(shown.cap)}</b></li>`}
       ${
-        shown?.receipt
-          ? html`<li>
+        shown?.floor === undefined
+          ? nothing
+          : html`<li>
               <svg aria-hidden="true"><path d="M9 0v14" stroke="currentColor" stroke-dasharray="2 3" /></svg>
-              ${strings.floor} <b>${count(shown.receipt.floor)}</b>
+              ${strings.floor} <b>${count(shown.floor)}</b> ${shown.floor < shown.used ? nothing : strings.floorAll}
+            </li>`
+      }
+      ${
+        shown?.receipt?.margin
+          ? html`<li>
+              <svg aria-hidden="true"><path d="M0 7h18" stroke="currentColor" stroke-dasharray="1 3" /></svg>
+              ${strings.margin} <b>${count(shown.receipt.margin)}</b>
             </li>`
           : nothing
       }
@@ -91,7 +103,7 @@ export function legend(
       <dl class="explained">
         ${sections.map((section) => meaning(strings.sections[section], strings.explained[section]))}
         ${meaning(strings.line, strings.explained.line)} ${meaning(strings.floor, strings.explained.floor)}
-        ${meaning(strings.epoch, strings.explained.epoch)}
+        ${meaning(strings.margin, strings.explained.margin)} ${meaning(strings.epoch, strings.explained.epoch)}
       </dl>
     </details>
   `

@@ -163,7 +163,7 @@ export class PlimsollInspector extends LitElement {
           ${name === undefined ? nothing : html`<span class="name" dir="auto">${words.label(name)}</span>`}
         </h2>
         ${log && log.requests.length === 0 ? this.#lineField() : nothing}
-        ${isEmpty ? nothing : html`<div class="actions">${this.#actions()}<button @click=${this.#close}>${strings.close}</button></div>`}
+        ${isEmpty ? nothing : html`<div class="actions">${this.#actions()}${log ? html`<button @click=${this.#close}>${strings.close}</button>` : nothing}</div>`}
         <slot name="tools"></slot>
       </header>
       ${this.isPasting ? this.#pasting() : nothing}
@@ -326,6 +326,7 @@ export class PlimsollInspector extends LitElement {
           compared: this.tab === 'diff' ? compared : undefined,
           pick: (to) => void this.#select(to),
         })}
+        ${calls.length === 1 && inspection?.cap !== undefined && shown ? html`<p class="small">${strings.single(words.share(shown.used, inspection.cap))}</p>` : nothing}
         ${this.#scrubber(words)} ${this.#callView(words)}
         ${legend(shown, { hit, hasOthers }, words)}
         ${chosen ? facts(chosen, detail, words) : nothing}
@@ -533,11 +534,15 @@ export class PlimsollInspector extends LitElement {
     this.#ownBudget = undefined
   }
 
+  /** Puts a log away; the session that it was opened over shows again. */
   #close(): void {
+    const { source } = this
     this.isPasting = false
-    this.source = undefined
     this.#afterSample()
-    void this.#keepFocus(() => this.#desk.clear(), '.primary')
+    void this.#keepFocus(
+      () => (source ? this.#desk.watch(source, this.#settings) : this.#desk.clear()),
+      source ? '.pick' : '.primary',
+    )
   }
 
   /** What had the focus may go away with what is done; then it moves on, and is not lost. */

@@ -8,6 +8,8 @@ import { fillOf, percentOf } from './drawing.ts'
  */
 const MOST_COLUMNS = 160
 const HEIGHT = 176
+/** Of a column that there is, so that it can be seen. */
+const LEAST_HEIGHT = 3
 /** Room above the line, as a share of it. */
 const ABOVE = 0.22
 /** What is left between two columns, as a share of one. */
@@ -85,14 +87,15 @@ function columnView(column: readonly InspectedCall[], { from, width, heightOf }:
   const begins = column.some(({ outcomes }) => isBuilt(outcomes.plimsoll) && outcomes.plimsoll.cause)
   const refused = column.some(({ outcomes }) => outcomes.plimsoll && !isBuilt(outcomes.plimsoll))
   const everything = tokensOf(full)
+  const sections = isBuilt(plimsoll) ? plimsoll.sections : []
+  const whole = sections.reduce((sum, { tokens }) => sum + heightOf(tokens), 0)
+  const enlarged = whole > 0 ? Math.max(1, LEAST_HEIGHT / whole) : 1
   let y = HEIGHT
-  const parts = isBuilt(plimsoll)
-    ? plimsoll.sections.map(({ name, tokens }) => {
-        const height = heightOf(tokens)
-        y -= height
-        return svg`<rect x=${x} y=${y} width=${wide} height=${height} fill=${fillOf(name)} />`
-      })
-    : nothing
+  const parts = sections.map(({ name, tokens }) => {
+    const height = heightOf(tokens) * enlarged
+    y -= height
+    return svg`<rect x=${x} y=${y} width=${wide} height=${height} fill=${fillOf(name)} />`
+  })
   return svg`
     ${parts}
     ${everything > tokensOf(plimsoll) ? svg`<rect class="beyond" x=${x} y=${HEIGHT - heightOf(everything)} width=${wide} height="2" />` : nothing}

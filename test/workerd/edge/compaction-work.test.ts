@@ -1,15 +1,22 @@
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { charsPerToken } from '../../../src/counters/simple.ts'
 import { durableObjectMemory, durableObjectStore } from '../../../src/durable-object.ts'
-import { COMPACT, compactionHandler, scheduleCompaction } from '../../../src/edge/objects/compaction-work.ts'
+import {
+  COMPACT,
+  compactionHandler,
+  scheduleCompaction,
+  writtenSoon,
+} from '../../../src/edge/objects/compaction-work.ts'
 import { objectAlarms } from '../../../src/edge/work/alarms.ts'
 import type { WorkHandler } from '../../../src/edge/work/work.ts'
 import { WorkQueue } from '../../../src/edge/work/work-queue.ts'
 import { type CompactionShape, compaction, type Session } from '../../../src/index.ts'
 import { webHost } from '../../../src/platform/web.ts'
 import type { Model, ModelEvent } from '../../../src/ports/model.ts'
+import { changeSessions } from './changed-settings.ts'
 import { newObject, TestClock } from './in-object.ts'
+import { said, World } from './world.ts'
 
 const SCOPE = { userId: 'ada', sessionId: 'trip' }
 /** The test runner logs every abort but those with this reason. */
@@ -255,5 +262,35 @@ describe('compaction at the edge', () => {
     await compactionHandler(() => session)(undefined, attempt)
     await compactionHandler(() => undefined)(undefined, attempt)
     expect(asked).toEqual([{ limits }, {}])
+  })
+})
+
+describe('a summary that asks no model', () => {
+  it('is written before the answer, and costs no alarm', async () => {
+    await changeSessions(({ memory, ...settings }) => ({ ...settings, memory: { ...memory, budget: 1_500 } }))
+    const world = new World()
+    await world.create()
+    const scheduled = vi.spyOn(WorkQueue.prototype, 'schedule')
+    let place = 0
+    for (let at = 0; at < 60; at++) {
+      const { receipt } = await world.context('trip', {
+        messages: [said(`q${at}`, `${at}: ${ROUND}`), said(`a${at}`, `${at}: ${ROUND}`, 'assistant')],
+      })
+      place = receipt.summary?.place ?? 0
+    }
+    expect(place).toBeGreaterThan(1)
+    expect(scheduled.mock.calls.map(([kind]) => kind)).not.toContain(COMPACT)
+    scheduled.mockRestore()
+  })
+
+  it('is waited for no longer than it takes', async () => {
+    const settled = vi.fn(() => new Promise<void>(() => {}))
+    const compacting = (isRunning: boolean): Parameters<typeof writtenSoon>[0] => ({
+      compaction: { isRunning, settled } as never,
+    })
+    await writtenSoon(compacting(false), webHost)
+    expect(settled).not.toHaveBeenCalled()
+    await writtenSoon(compacting(true), webHost)
+    expect(settled).toHaveBeenCalledTimes(1)
   })
 })

@@ -3,7 +3,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { SessionObject } from '../../../src/edge/objects/session-object.ts'
 import { UserObject } from '../../../src/edge/objects/user-object.ts'
 import { type WordsBlock, WordsTable } from '../../../src/edge/rows/words-table.ts'
+import { Turns } from '../../../src/edge/turn/turns.ts'
 import { webHost } from '../../../src/platform/web.ts'
+import { Caller, newUser, tokenOf } from './caller.ts'
 import { changeSessions, changeUsers } from './changed-settings.ts'
 import { rowsOf, sessionObject, userObject } from './rows.ts'
 import { said, World } from './world.ts'
@@ -27,21 +29,44 @@ async function found(world: World, query: string, sessions: 'all' | readonly str
 }
 
 /** Rows that a user's object reads to look through three sessions beside the one that asks. */
-const ROWS_OF_FOUR = 17
+const ROWS_OF_FOUR = 23
 
 const idsOf = (items: readonly Item[]): readonly string[] => items.map(({ id }) => id)
 
-/** Does what a session owes, as if three minutes had passed. */
+const DAY = 86_400_000
+
+/** Does what a session owes, as if more than a day had passed. */
 async function later(world: World, ...sessions: readonly string[]): Promise<void> {
-  const clock = vi.spyOn(webHost, 'now').mockImplementation(() => Date.now() + 180_000)
+  const clock = vi.spyOn(webHost, 'now').mockImplementation(() => Date.now() + 1.1 * DAY)
   for (const session of sessions) await runDurableObjectAlarm(world.stub(session))
   clock.mockRestore()
+}
+
+/** A session in which something was said, and a clock that is put forward. */
+async function used() {
+  let passed = 0
+  vi.spyOn(webHost, 'now').mockImplementation(() => Date.now() + passed)
+  const user = newUser()
+  const world = new World(new Caller(user, await tokenOf(user, '30d')))
+  await world.create('trip')
+  await world.context('trip', { messages: [said('m1', 'A zebra is here.')] })
+  /** Time passes, and what the session owes by then is done. */
+  const pass = async (ms: number): Promise<void> => {
+    passed += ms
+    await runInDurableObject(world.stub(), async (session, { storage }) => {
+      if (((await storage.getAlarm()) ?? Number.POSITIVE_INFINITY) <= webHost.now()) await session.alarm()
+    })
+  }
+  return { world, pass }
 }
 
 const words = async (world: World): Promise<string> => {
   const { plimsoll_edge_words: state, plimsoll_edge_words_part: parts } = await rowsOf(userObject(world.user))
   return `${state}${parts}`
 }
+
+const storageOf = (world: World): Promise<DurableObjectStorage> =>
+  runInDurableObject(world.stub(), (_, { storage }) => storage)
 
 /** Whether a word is in a block of what the user's object keeps. */
 function holds(world: World, word: string): Promise<boolean> {
@@ -83,7 +108,7 @@ describe('words that a user’s object keeps', () => {
       trust: 'user',
     })
     expect(item?.as_of).toBeGreaterThan(0)
-    expect(item?.as_of).toBeLessThan(before + 180_000)
+    expect(item?.as_of).toBeLessThan(before + 1.2 * DAY)
     expect(others).toEqual([])
     expect(scope.mock.calls.map(([{ sessionId }, { method }]) => [sessionId, method])).toEqual([
       ['s3', 'messages'],
@@ -122,17 +147,35 @@ describe('words that a user’s object keeps', () => {
     expect(idsOf(await found(world, 'number149'))).toContain('n149')
   })
 
-  it('are of a message once they are gathered; a session without any is read itself', async () => {
+  it('are asked for of a session that never sent any, which else is read itself', async () => {
     const world = new World()
     await world.create('trip')
     await world.append('trip', said('m1', 'A zebra is here.'))
-    expect(await found(world, 'zebra')).toMatchObject([{ id: 'm1' }])
-    expect((await found(world, 'zebra'))[0]?.as_of).toBeUndefined()
+    const asked = vi.spyOn(SessionObject.prototype, 'words').mockRejectedValueOnce(new Error('out of order'))
+    const [itself] = await found(world, 'zebra')
+    expect([itself?.id, itself?.as_of]).toEqual(['m1', undefined])
+    expect((await found(world, 'zebra'))[0]?.as_of).toBeGreaterThan(0)
     await later(world, 'trip')
+    // It did not ask its user's object since, which so takes it for unused.
     await world.append('trip', said('m2', 'Another zebra came.'))
+    asked.mockClear()
     expect(idsOf(await found(world, 'zebra'))).toEqual(['m1'])
+    expect(asked).not.toHaveBeenCalled()
     await later(world, 'trip')
     expect(idsOf(await found(world, 'zebra')).toSorted()).toEqual(['m1', 'm2'])
+  })
+
+  it('are sent though what is kept of runs cannot be read', async () => {
+    const world = await told(1)
+    await world.append('s0', said('late', 'The pelican knows.'))
+    const failing = vi.spyOn(Turns.prototype, 'nextWorkAt').mockImplementation(() => {
+      throw new Error('out of order')
+    })
+    const logged = vi.spyOn(console, 'error').mockReturnValue(undefined)
+    await later(world, 's0')
+    expect(failing).toHaveBeenCalled()
+    expect(await holds(world, 'pelican')).toBe(true)
+    expect(logged.mock.calls.join()).toContain('chats')
   })
 
   it('are sent once for what is said meanwhile, in two requests', async () => {
@@ -143,6 +186,61 @@ describe('words that a user’s object keeps', () => {
     expect([state, keep].map(({ mock }) => mock.calls.length)).toEqual([0, 0])
     await later(world, 's0')
     expect([state, keep].map(({ mock }) => mock.calls.length)).toEqual([1, 1])
+  })
+
+  it('cost a session in use nothing, and are asked for where somebody recalls', async () => {
+    const { world, pass } = await used()
+    await pass(1.1 * DAY)
+    const alarms = vi.spyOn(Object.getPrototypeOf(await storageOf(world)) as DurableObjectStorage, 'setAlarm')
+    const home = (['words', 'keepWords'] as const).map((name) => vi.spyOn(UserObject.prototype, name))
+    const asked = vi.spyOn(SessionObject.prototype, 'words')
+    // Each of these asks the user's object what has changed, as a session in use does.
+    for (let at = 0; at < 9; at++) {
+      await pass(60_001)
+      await world.context('trip', { messages: [said(`n${at}`, `Pelican number${at}.`)] })
+    }
+    // The first one set it, for a day later.
+    expect(alarms).toHaveBeenCalledTimes(1)
+    expect(home.map(({ mock }) => mock.calls.length)).toEqual([0, 0])
+    expect(asked).not.toHaveBeenCalled()
+    const [item] = await found(world, 'number8')
+    expect(item).toMatchObject({ id: 'n8' })
+    expect(item?.as_of).toBeGreaterThan(webHost.now() - 60_000)
+    expect(asked).toHaveBeenCalledTimes(1)
+    // Nobody need be asked once it has rested.
+    await pass(DAY)
+    expect(home.map(({ mock }) => mock.calls.length)).toEqual([1, 1])
+    expect(idsOf(await found(world, 'number8'))[0]).toBe('n8')
+    expect(asked).toHaveBeenCalledTimes(1)
+  })
+
+  it('are as old as they say where a session in use does not answer', async () => {
+    const { world, pass } = await used()
+    await pass(1.1 * DAY)
+    await world.context('trip', { messages: [said('n0', 'The pelican knows.')] })
+    const asked = vi.spyOn(SessionObject.prototype, 'words').mockRejectedValueOnce(new Error('out of order'))
+    expect(await found(world, 'pelican')).toEqual([])
+    expect((await found(world, 'pelican'))[0]).toMatchObject({ id: 'n0' })
+    expect(asked).toHaveBeenCalledTimes(2)
+    // Nor is one waited for that does not come to answer.
+    await world.context('trip', { messages: [said('n1', 'The heron knows.')] })
+    asked.mockImplementationOnce(() => new Promise(() => {}))
+    expect(idsOf(await found(world, 'heron'))).not.toContain('n1')
+    expect(idsOf(await found(world, 'heron'))).toContain('n1')
+  })
+
+  it('come sooner where nobody would ask for them', async () => {
+    const dueOf = (world: World): Promise<number> =>
+      runInDurableObject(world.stub(), (_, { storage: { sql } }) => {
+        const [row] = sql.exec(`SELECT due FROM plimsoll_edge_work WHERE kind = 'words'`).toArray()
+        return (row?.due as number) - webHost.now()
+      })
+    const { world, pass } = await used()
+    expect(Math.round((await dueOf(world)) / 60_000)).toBe(1_440)
+    // The session does not ask its user's object.
+    await pass(11 * 60_000)
+    await world.append('trip', said('m2', 'Another zebra came.'))
+    expect(Math.round((await dueOf(world)) / 60_000)).toBe(10)
   })
 
   it('are gone when a message is forgotten, before that is answered', async () => {
@@ -276,7 +374,7 @@ describe('a context that recalls across sessions at the edge', () => {
     expect(ranks).toHaveBeenCalledTimes(1)
     expect(others).toMatchObject({ searched: 5, missing: 0 })
     expect(others?.asOf).toBeGreaterThan(0)
-    expect(others?.asOf).toBeLessThan(before + 180_000)
+    expect(others?.asOf).toBeLessThan(before + 1.2 * DAY)
     expect(failures).toEqual([])
     const named = await recalled(world, 's0', 'zebra', ['s2', 's4'])
     expect(named.text.match(/in (s\d) town/g)?.toSorted()).toEqual(['in s2 town', 'in s4 town'])
@@ -312,7 +410,8 @@ describe('a context that recalls across sessions at the edge', () => {
     await world.call('POST', '/v1/sessions/s3/rewind', { message: 'm-s3' })
     const after = await recalled(world, 's0', 'pelican')
     expect(after.text).not.toContain('pelican')
-    expect(after.others).toMatchObject({ searched: 1, missing: 1 })
+    // Of that in which something was forgotten what is left is asked for.
+    expect(after.others).toMatchObject({ searched: 2, missing: 0 })
     expect((await recalled(world, 's0', 'pelican', ['s2'])).others).toEqual({ searched: 0, missing: 1 })
     expect(after.failures).toEqual([])
     await world.call('POST', '/v1/sessions/s3/rewind', { undo: true })
@@ -461,15 +560,16 @@ describe('the table of words', () => {
         table.of('trip') === undefined,
         table.put(block({ from: 64, to: 100, seq: 12, bytes: long })),
         table.put(block({ from: 64, to: 110, seq: 14, at: 2_000, bytes: long })),
+        table.put(block({ from: 110, to: 110, seq: 15, at: 3_000, bytes: new Uint8Array() })),
         table.put(block({ from: 128, to: 130 })),
         table.put(block({ from: 64, to: 70, kind: '5/' })),
         table.put(block({ from: 64, to: 70, rewoundAt: 9 })),
       ]
       return { put, state: table.state('trip'), of: table.of('trip') }
     })
-    expect(got.put).toEqual([true, true, true, true, false, false, false])
-    expect(got.state).toEqual({ kind: '4/', size: 110, rewoundAt: 0 })
-    expect(got.of).toEqual({ kind: '4/', asOf: 2_000, blocks: [Uint8Array.of(1, 2, 3), long] })
+    expect(got.put).toEqual([true, true, true, true, true, false, false, false])
+    expect(got.state).toEqual({ kind: '4/', size: 110, rewoundAt: 0, at: 3_000 })
+    expect(got.of).toEqual({ kind: '4/', asOf: 3_000, blocks: [Uint8Array.of(1, 2, 3), long] })
   })
 
   it('drops blocks that were read before it, whatever came after, and remembers that', async () => {

@@ -3,8 +3,10 @@ import { env } from 'cloudflare:workers'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import deploy from '../../../docs/deploy.md?raw'
 import { objectName } from '../../../src/edge/cloudflare.ts'
+import type { SessionObject } from '../../../src/edge/objects/session-object.ts'
+import { webHost } from '../../../src/platform/web.ts'
 import { dollarsOf, requestsOf } from '../../everywhere/prices.ts'
-import { Caller } from './caller.ts'
+import { Caller, newUser, tokenOf } from './caller.ts'
 
 /** What the platform bills of one call, over all of the objects that it reached. */
 interface Cost {
@@ -198,6 +200,9 @@ afterAll(() => {
 })
 
 const CALLS = 20
+const RESTS = 7
+const PACED = 48
+const DAY = 86_400_000
 const median = (costs: readonly Cost[], field: keyof Cost): number =>
   costs.map((cost) => cost[field]).toSorted((one, other) => one - other)[costs.length >> 1] ?? 0
 
@@ -235,6 +240,38 @@ async function costOf(
   return { written: median(costs, 'written'), read: median(costs, 'read'), objects: median(costs, 'objects') }
 }
 
+/** What a session costs that rests, beside what was said in it before: the median of some times. */
+async function costOfRest() {
+  let passed = 0
+  vi.spyOn(webHost, 'now').mockImplementation(() => Date.now() + passed)
+  const user = newUser()
+  const caller = new Caller(user, await tokenOf(user, '30d'))
+  const stub = env.SESSIONS.getByName(objectName({ ...caller.user, sessionId: 'trip' }))
+  const objects = [stub, env.USERS.getByName(objectName(caller.user))]
+  await caller.call('POST', '/v1/sessions', { session_id: 'trip' })
+  const costs: Cost[] = []
+  for (let index = 0; index < RESTS; index++) {
+    const append = async () =>
+      expect(
+        (await caller.call('POST', '/v1/sessions/trip/messages', { messages: round(index) })).status,
+      ).toBe(200)
+    // The first sets the alarm.
+    const [first, second] = [await meter.of(objects, append), await meter.of(objects, append)]
+    passed += 1.1 * DAY
+    const alarm = await meter.of(objects, () =>
+      runInDurableObject(stub, (object) => (object as SessionObject).alarm()),
+    )
+    costs.push({
+      written: first.written - second.written + alarm.written,
+      read: first.read - second.read + alarm.read,
+      // The alarm is one of its own.
+      objects: first.objects - second.objects + alarm.objects + 1,
+    })
+  }
+  vi.mocked(webHost.now).mockRestore()
+  return { written: median(costs, 'written'), objects: median(costs, 'objects') }
+}
+
 const chat =
   (words: string) =>
   async (caller: Caller, path: string, index: number): Promise<Response> => {
@@ -255,6 +292,44 @@ const round = (index: number) => [
 const pushed = (index: number) => {
   const [{ role, content } = said('')] = round(index)
   return { id: `m${index}`, body: { role, content, createdAt: 0, trust: 'user' } }
+}
+
+/** The mean of a chat every five minutes, with all that its alarms do, once streams are removed. */
+async function costOfPace(): Promise<Cost> {
+  let passed = 0
+  vi.spyOn(webHost, 'now').mockImplementation(() => Date.now() + passed)
+  const user = newUser()
+  const caller = new Caller(user, await tokenOf(user, '30d'))
+  const stub = env.SESSIONS.getByName(objectName({ ...user, sessionId: 'trip' }))
+  const objects = [stub, env.USERS.getByName(objectName(user))]
+  await runInDurableObject(stub, (object) => {
+    Object.assign(object as object, { env: { ...env, ...MODEL } })
+  })
+  await caller.call('POST', '/v1/sessions', { session_id: 'trip' })
+  const run = chat('')
+  const sum = { written: 0, read: 0, objects: 0 }
+  for (let index = 0; index < PACED; index++) {
+    let alarms = 0
+    const cost = await meter.of(objects, async () => {
+      await run(caller, '/v1/sessions/trip', index)
+      await runInDurableObject(stub, async (object, { storage }) => {
+        for (const until = passed + 300_000; passed < until; ) {
+          passed += 10_000
+          if (((await storage.getAlarm()) ?? Number.POSITIVE_INFINITY) > webHost.now()) continue
+          alarms++
+          await (object as SessionObject).alarm()
+        }
+      })
+    })
+    if (index < PACED / 2) continue
+    sum.written += cost.written
+    sum.read += cost.read
+    // This test called it once more.
+    sum.objects += cost.objects - 1 + alarms
+  }
+  vi.mocked(webHost.now).mockRestore()
+  const count = PACED / 2
+  return { written: sum.written / count, read: sum.read / count, objects: sum.objects / count }
 }
 
 describe('a call through the whole edge, in rows written and read and in requests to objects', () => {
@@ -307,6 +382,14 @@ describe('a call through the whole edge, in rows written and read and in request
         caller.call('PUT', `${path}/checkpoint`, { value: { step: index } }),
       ),
     }
+    const { written, objects } = await costOfPace()
+    expect(/it writes [^,]+ to objects,/.exec(deploy.replaceAll(/\s+/g, ' '))?.[0]).toBe(
+      `it writes ${written} rows and makes ${objects.toFixed(1)} requests to objects,`,
+    )
+    const rest = await costOfRest()
+    expect(/That costs [^,]+ to objects,/.exec(deploy.replaceAll(/\s+/g, ' '))?.[0]).toBe(
+      `That costs ${rest.written} rows written and ${rest.objects} requests to objects,`,
+    )
     const rows = Object.entries(figures).map(([call, { written, read, objects }]) => {
       const dollars = dollarsOf({
         rowsWritten: written,

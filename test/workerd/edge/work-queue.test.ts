@@ -572,3 +572,36 @@ describe('the alarm', () => {
     expect(work.done).toEqual(['done'])
   })
 })
+
+describe('an alarm without work', () => {
+  it('is set without a row, once for all who want it by then, and is not put off by what is due later', async () => {
+    const working = new Working({ later: async () => undefined })
+    const { clock } = working
+    const wake = (at: number): Promise<void> => working.with((queue) => queue.wake(at))
+    const begun = clock.at
+    await wake(begun + 30 * SECOND)
+    expect(await working.alarm()).toBe(begun + 30 * SECOND)
+    await wake(begun + 40 * SECOND)
+    expect(await working.alarm()).toBe(begun + 30 * SECOND)
+    await working.schedule('later', begun + HOUR)
+    expect(await working.alarm()).toBe(begun + 30 * SECOND)
+    await working.schedule('later', begun + 10 * SECOND)
+    expect(await working.alarm()).toBe(begun + 10 * SECOND)
+    clock.at = begun + 10 * SECOND
+    await working.with((queue) => queue.run())
+    expect(await working.alarm()).toBe(begun + 30 * SECOND)
+    await working.schedule('later', begun + HOUR)
+    clock.at = begun + 30 * SECOND
+    await working.with((queue) => queue.run())
+    expect(await working.alarm()).toBe(begun + HOUR)
+    // One that comes before it is enough.
+    await wake(begun + 2 * HOUR)
+    expect(await working.alarm()).toBe(begun + HOUR)
+    clock.at = begun + HOUR
+    await working.with((queue) => queue.run())
+    expect(await working.alarm()).toBe(begun + 2 * HOUR)
+    clock.at = begun + 2 * HOUR
+    await working.with((queue) => queue.run())
+    expect(await working.alarm()).toBeNull()
+  })
+})

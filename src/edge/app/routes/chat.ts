@@ -55,7 +55,9 @@ export function chatRoutes(app: OpenAPIHono<AppEnv>): void {
       async ({ context, principal, param }) => {
         const scope = sessionScope(principal, param('session'))
         const run = path.endsWith('stream') ? 'current' : param('run')
-        const stream = await onSession(context.var.settings, scope, (object) => object.resumeChat(scope, run))
+        const stream = await onSession(context.get('settings'), scope, (object) =>
+          object.resumeChat(scope, run),
+        )
         return stream
           ? new Response(stream, {
               headers: { ...UI_MESSAGE_STREAM_HEADERS, ...(run !== 'current' && { 'Plimsoll-Run': run }) },
@@ -75,7 +77,7 @@ export function chatRoutes(app: OpenAPIHono<AppEnv>): void {
     ({ context, principal, param, meta }) => {
       const scope = sessionScope(principal, param('session'))
       const run = param('run')
-      return onSession(context.var.settings, scope, (object) => object.stopChat(scope, run, meta))
+      return onSession(context.get('settings'), scope, (object) => object.stopChat(scope, run, meta))
     },
   )
 }

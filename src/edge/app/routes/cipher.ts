@@ -15,7 +15,7 @@ const ERASE = /\/v1\/me$/
  * what would have to read it is not there.
  */
 export const cipherOnly: MiddlewareHandler<AppEnv> = async (context, next) => {
-  const { settings, principal } = context.var
+  const [settings, principal] = [context.get('settings'), context.get('principal')]
   const { req } = context
   if (!settings.ciphertext || (req.method === 'DELETE' && ERASE.test(req.path))) return next()
   const user = userScope(principal)

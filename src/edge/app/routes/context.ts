@@ -24,7 +24,7 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
       answer: answers.context,
     },
     ({ context, principal, param, body, meta }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'context', body, meta),
+      askSession(context.get('settings'), sessionScope(principal, param('session')), 'context', body, meta),
   )
   endpoint(
     app,
@@ -37,7 +37,7 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
       answer: answers.contextAt,
     },
     ({ context, principal, param }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'contextAt', {
+      askSession(context.get('settings'), sessionScope(principal, param('session')), 'contextAt', {
         message: param('message'),
       }),
   )
@@ -53,7 +53,7 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
     },
     ({ context, principal, param, body, meta }) => {
       const scope = sessionScope(principal, param('session'))
-      return onSession(context.var.settings, scope, (object) => object.compact(scope, body, meta))
+      return onSession(context.get('settings'), scope, (object) => object.compact(scope, body, meta))
     },
   )
   endpoint(
@@ -67,7 +67,7 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
       answer: z.object({ rewind: z.string() }),
     },
     ({ context, principal, param, body, meta }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'rewind', body, meta),
+      askSession(context.get('settings'), sessionScope(principal, param('session')), 'rewind', body, meta),
   )
   endpoint(
     app,
@@ -79,7 +79,7 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
       answer: schemas.branches,
     },
     ({ context, principal, param }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'branches', undefined),
+      askSession(context.get('settings'), sessionScope(principal, param('session')), 'branches', undefined),
   )
   endpoint(
     app,
@@ -92,7 +92,7 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
       answer: schemas.branches,
     },
     ({ context, principal, param, body, meta }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'switchTo', body, meta),
+      askSession(context.get('settings'), sessionScope(principal, param('session')), 'switchTo', body, meta),
   )
   endpoint(
     app,
@@ -105,7 +105,7 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
       answer: schemas.checkpoint,
     },
     ({ context, principal, param }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'checkpoint', undefined),
+      askSession(context.get('settings'), sessionScope(principal, param('session')), 'checkpoint', undefined),
   )
   endpoint(
     app,
@@ -120,7 +120,7 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
     },
     ({ context, principal, param, body, condition, meta }) =>
       askSession(
-        context.var.settings,
+        context.get('settings'),
         sessionScope(principal, param('session')),
         'setCheckpoint',
         { ...body, condition },
@@ -138,7 +138,7 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
     },
     ({ context, principal, param, condition, meta }) =>
       askSession(
-        context.var.settings,
+        context.get('settings'),
         sessionScope(principal, param('session')),
         'deleteCheckpoint',
         { condition },
@@ -157,7 +157,7 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
       answer: answers.start,
     },
     ({ context, principal, param, query: { query, project, sessions, ...budget } }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'start', {
+      askSession(context.get('settings'), sessionScope(principal, param('session')), 'start', {
         ...(query !== undefined && { query }),
         ...(project !== undefined && { project }),
         ...(sessions !== undefined && { sessions }),
@@ -175,6 +175,6 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
       answer: answers.explanation,
     },
     ({ context, principal, param, query }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'explain', query),
+      askSession(context.get('settings'), sessionScope(principal, param('session')), 'explain', query),
   )
 }

@@ -20,7 +20,7 @@ export function factRoutes(app: OpenAPIHono<AppEnv>): void {
       answer: facts,
     },
     ({ context, principal, param, query }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'facts', query),
+      askSession(context.get('settings'), sessionScope(principal, param('session')), 'facts', query),
   )
   endpoint(
     app,
@@ -33,7 +33,7 @@ export function factRoutes(app: OpenAPIHono<AppEnv>): void {
       answer: schemas.remembered,
     },
     ({ context, principal, param, body, meta }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'remember', body, meta),
+      askSession(context.get('settings'), sessionScope(principal, param('session')), 'remember', body, meta),
   )
   endpoint(
     app,
@@ -47,7 +47,7 @@ export function factRoutes(app: OpenAPIHono<AppEnv>): void {
     },
     ({ context, principal, param, body, meta }) =>
       askSession(
-        context.var.settings,
+        context.get('settings'),
         sessionScope(principal, param('session')),
         'changeFact',
         { ...body, fact: param('fact') },
@@ -65,7 +65,7 @@ export function factRoutes(app: OpenAPIHono<AppEnv>): void {
     },
     ({ context, principal, param, meta }) =>
       askSession(
-        context.var.settings,
+        context.get('settings'),
         sessionScope(principal, param('session')),
         'forget',
         { fact: param('fact') },
@@ -82,7 +82,7 @@ export function factRoutes(app: OpenAPIHono<AppEnv>): void {
       query: schemas.factQuery,
       answer: facts,
     },
-    ({ context, principal, query }) => askUser(context.var.settings, userScope(principal), 'facts', query),
+    ({ context, principal, query }) => askUser(context.get('settings'), userScope(principal), 'facts', query),
   )
   endpoint(
     app,
@@ -95,6 +95,6 @@ export function factRoutes(app: OpenAPIHono<AppEnv>): void {
       answer: schemas.remembered,
     },
     ({ context, principal, body, meta }) =>
-      askUser(context.var.settings, userScope(principal), 'remember', body, meta),
+      askUser(context.get('settings'), userScope(principal), 'remember', body, meta),
   )
 }

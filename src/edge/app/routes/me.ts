@@ -32,7 +32,7 @@ export function meRoutes(app: OpenAPIHono<AppEnv>): void {
       summary: 'Documents that are part of every prompt',
       answer: z.object({ documents: z.array(document) }),
     },
-    ({ context, principal }) => askUser(context.var.settings, userScope(principal), 'profile', undefined),
+    ({ context, principal }) => askUser(context.get('settings'), userScope(principal), 'profile', undefined),
   )
   endpoint(
     app,
@@ -46,8 +46,8 @@ export function meRoutes(app: OpenAPIHono<AppEnv>): void {
       answer: schemas.certificate,
     },
     async ({ context, principal, meta }) => {
-      const scope = await livingScope(context.var.settings, principal)
-      const { settings } = context.var
+      const scope = await livingScope(context.get('settings'), principal)
+      const settings = context.get('settings')
       const { isDone, certificate } = await onUser(settings, scope, (object) =>
         settings.ciphertext ? object.eraseCipher(scope) : object.erase(scope, meta),
       )
@@ -67,7 +67,7 @@ export function meRoutes(app: OpenAPIHono<AppEnv>): void {
       query: schemas.auditQuery,
       answer: z.object({ records: z.array(schemas.auditRecord) }),
     },
-    ({ context, principal, query }) => askUser(context.var.settings, userScope(principal), 'audit', query),
+    ({ context, principal, query }) => askUser(context.get('settings'), userScope(principal), 'audit', query),
   )
   endpoint(
     app,
@@ -80,7 +80,7 @@ export function meRoutes(app: OpenAPIHono<AppEnv>): void {
       answer: document,
     },
     ({ context, principal, param }) =>
-      askUser(context.var.settings, userScope(principal), 'document', { name: param('name') }),
+      askUser(context.get('settings'), userScope(principal), 'document', { name: param('name') }),
   )
   endpoint(
     app,
@@ -95,7 +95,7 @@ export function meRoutes(app: OpenAPIHono<AppEnv>): void {
     },
     ({ context, principal, param, body: { text }, condition, meta }) =>
       askUser(
-        context.var.settings,
+        context.get('settings'),
         userScope(principal),
         'setDocument',
         { name: param('name'), text, condition },
@@ -113,7 +113,7 @@ export function meRoutes(app: OpenAPIHono<AppEnv>): void {
     },
     ({ context, principal, param, condition, meta }) =>
       askUser(
-        context.var.settings,
+        context.get('settings'),
         userScope(principal),
         'deleteDocument',
         { name: param('name'), condition },
@@ -130,7 +130,8 @@ export function meRoutes(app: OpenAPIHono<AppEnv>): void {
       query: schemas.skillQuery,
       answer: z.object({ skills: z.array(skillEntry) }),
     },
-    ({ context, principal, query }) => askUser(context.var.settings, userScope(principal), 'skills', query),
+    ({ context, principal, query }) =>
+      askUser(context.get('settings'), userScope(principal), 'skills', query),
   )
   endpoint(
     app,
@@ -143,7 +144,7 @@ export function meRoutes(app: OpenAPIHono<AppEnv>): void {
       answer: skill,
     },
     ({ context, principal, param }) =>
-      askUser(context.var.settings, userScope(principal), 'skill', { name: param('name') }),
+      askUser(context.get('settings'), userScope(principal), 'skill', { name: param('name') }),
   )
   endpoint(
     app,
@@ -164,7 +165,7 @@ export function meRoutes(app: OpenAPIHono<AppEnv>): void {
       const { value, bytes, raw } = await (isMarkdown ? readText(req.raw) : readJson(req.raw))
       const keyed = await keyedOf(req, raw)
       return askUser(
-        context.var.settings,
+        context.get('settings'),
         userScope(principal),
         'setSkill',
         {
@@ -187,7 +188,7 @@ export function meRoutes(app: OpenAPIHono<AppEnv>): void {
     },
     ({ context, principal, param, condition, meta }) =>
       askUser(
-        context.var.settings,
+        context.get('settings'),
         userScope(principal),
         'deleteSkill',
         { name: param('name'), condition },
@@ -205,7 +206,7 @@ export function meRoutes(app: OpenAPIHono<AppEnv>): void {
       body: schemas.recall,
       answer: answers.recalled,
     },
-    ({ context, principal, body }) => askUser(context.var.settings, userScope(principal), 'recall', body),
+    ({ context, principal, body }) => askUser(context.get('settings'), userScope(principal), 'recall', body),
   )
   endpoint(
     app,
@@ -222,7 +223,7 @@ export function meRoutes(app: OpenAPIHono<AppEnv>): void {
       }),
     },
     async ({ context, principal, body: { token } }) => {
-      const { guests } = context.var.settings
+      const { guests } = context.get('settings')
       // Whose token does not hold is not the caller, who is known.
       const guest = await guests?.verify(token).catch(() => undefined)
       if (!guest || principal.isGuest || (guest.tenant ?? principal.tenant) !== principal.tenant)
@@ -234,7 +235,7 @@ export function meRoutes(app: OpenAPIHono<AppEnv>): void {
           },
         )
       const scope = userScope(principal)
-      return onUser(context.var.settings, scope, (object) => object.claim(scope, userScope(guest)))
+      return onUser(context.get('settings'), scope, (object) => object.claim(scope, userScope(guest)))
     },
   )
 }
@@ -253,7 +254,7 @@ export function guestRoutes(app: OpenAPIHono<AppEnv>): void {
       isOpen: true,
     },
     async ({ context }) => {
-      const { guests } = context.var.settings
+      const { guests } = context.get('settings')
       if (!guests) throw new PlimsollError('ERR_NOT_FOUND', 'guests: this edge lets no guests in')
       return answer(await guests.issue())
     },

@@ -33,7 +33,7 @@ const erased = schemas.certificate
 
 /** Lets an operator in, and nobody else. Without an operator these routes are not there. */
 export const operatorsOnly: MiddlewareHandler<AppEnv> = async (context, next) => {
-  const { operator } = context.var.settings
+  const { operator } = context.get('settings')
   if (!operator) throw new PlimsollError('ERR_NOT_FOUND', 'no such route')
   await operator(context.req.raw)
   await next()
@@ -57,7 +57,7 @@ export function operatorRoutes(app: OpenAPIHono<AppEnv>): void {
       answer: holdings,
       by: 'operator',
     },
-    (call) => askUser(call.context.var.settings, told('find', call), 'holdings', undefined),
+    (call) => askUser(call.context.get('settings'), told('find', call), 'holdings', undefined),
   )
   endpoint(
     app,
@@ -73,7 +73,7 @@ export function operatorRoutes(app: OpenAPIHono<AppEnv>): void {
     },
     async (call) => {
       const parts = ['log', 'facts', 'profile', 'checkpoint'] as const
-      const stream = await exportStream(call.context.var.settings, told('export', call), parts)
+      const stream = await exportStream(call.context.get('settings'), told('export', call), parts)
       return new Response(stream, {
         headers: { 'Content-Type': `${LINES}; charset=utf-8`, 'Cache-Control': 'no-store' },
       })
@@ -114,7 +114,7 @@ function told(
   { context, query: { tenant }, param }: Call<{ readonly tenant?: string }, unknown>,
 ): Scope {
   const scope = { ...(tenant !== undefined && { tenant }), userId: param('user') }
-  const object = context.var.settings.objects.USERS.idFromName(objectName(scope)).toString()
+  const object = context.get('settings').objects.USERS.idFromName(objectName(scope)).toString()
   context.set('operator', { action, object })
   return scope
 }

@@ -36,7 +36,7 @@ export function publicRoutes(app: OpenAPIHono<AppEnv>): void {
   endpoint(
     app,
     { id: 'getHealth', method: 'get', path: '/health', summary: 'Whether the edge runs', answer: health },
-    async ({ context }) => answer({ status: 'ok', ...context.var.settings.health }),
+    async ({ context }) => answer({ status: 'ok', ...context.get('settings').health }),
   )
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', {
     type: 'http',
@@ -63,7 +63,7 @@ export function publicRoutes(app: OpenAPIHono<AppEnv>): void {
     media: { answer: 'text/html' },
   })
   app.get('/docs', securityHeaders({ contentSecurityPolicy: DOCS_POLICY }), (context) => {
-    const { docsScript } = context.var.settings
+    const { docsScript } = context.get('settings')
     if (docsScript === undefined)
       throw new PlimsollError('ERR_NOT_FOUND', 'docs: no page of the API is served here')
     return context.html(html`<!doctype html>

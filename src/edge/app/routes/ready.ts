@@ -44,7 +44,7 @@ export function readyRoutes(app: OpenAPIHono<AppEnv>): void {
       isOpen: true,
     },
     async ({ context }) => {
-      const { settings } = context.var
+      const settings = context.get('settings')
       const held = known.get(settings)
       const now = webHost.now()
       const isHeld = held !== undefined && Math.abs(now - held.at) < HOLDS_MS

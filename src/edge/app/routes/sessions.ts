@@ -20,7 +20,8 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
       query: schemas.after,
       answer: z.object({ sessions: z.array(schemas.session) }),
     },
-    ({ context, principal, query }) => askUser(context.var.settings, userScope(principal), 'sessions', query),
+    ({ context, principal, query }) =>
+      askUser(context.get('settings'), userScope(principal), 'sessions', query),
   )
   endpoint(
     app,
@@ -63,7 +64,7 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
     },
     ({ context, principal, param }) => {
       const scope = sessionScope(principal, param('session'))
-      return onSession(context.var.settings, scope, (object) => object.info(scope))
+      return onSession(context.get('settings'), scope, (object) => object.info(scope))
     },
   )
   endpoint(
@@ -78,7 +79,7 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
     },
     ({ context, principal, param, body, meta }) => {
       const scope = sessionScope(principal, param('session'))
-      return onSession(context.var.settings, scope, (object) => object.title(scope, body, meta))
+      return onSession(context.get('settings'), scope, (object) => object.title(scope, body, meta))
     },
   )
   endpoint(
@@ -93,7 +94,7 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
     async ({ context, principal, param, meta }) => {
       const scope = sessionScope(principal, param('session'))
       return answer(
-        await onSession(context.var.settings, scope, (object) => object.erase(scope, undefined, meta)),
+        await onSession(context.get('settings'), scope, (object) => object.erase(scope, undefined, meta)),
       )
     },
   )
@@ -108,7 +109,7 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
       answer: schemas.appended,
     },
     ({ context, principal, param, body, meta }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'append', body, meta),
+      askSession(context.get('settings'), sessionScope(principal, param('session')), 'append', body, meta),
   )
   endpoint(
     app,
@@ -124,7 +125,7 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
     },
     ({ context, principal, param, body, condition, meta }) =>
       askSession(
-        context.var.settings,
+        context.get('settings'),
         sessionScope(principal, param('session')),
         'commit',
         { ...body, condition },
@@ -143,7 +144,7 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
       answer: z.object({ messages: z.array(schemas.message) }),
     },
     ({ context, principal, param, query }) =>
-      askSession(context.var.settings, sessionScope(principal, param('session')), 'messages', query),
+      askSession(context.get('settings'), sessionScope(principal, param('session')), 'messages', query),
   )
   endpoint(
     app,
@@ -157,7 +158,7 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
     },
     ({ context, principal, param, meta }) =>
       askSession(
-        context.var.settings,
+        context.get('settings'),
         sessionScope(principal, param('session')),
         'clearLog',
         undefined,
@@ -175,7 +176,7 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
     },
     ({ context, principal, param, meta }) =>
       askSession(
-        context.var.settings,
+        context.get('settings'),
         sessionScope(principal, param('session')),
         'forgetMessage',
         { message: param('message') },
@@ -198,7 +199,7 @@ export function sessionRoutes(app: OpenAPIHono<AppEnv>): void {
       const entry = param('entry')
       checkType(context.req.raw, 'text/plain')
       const { value, bytes } = await readText(context.req.raw)
-      return onSession(context.var.settings, scope, (object) =>
+      return onSession(context.get('settings'), scope, (object) =>
         object.putPart(scope, { entry, n, text: value }, { bytes }),
       )
     },

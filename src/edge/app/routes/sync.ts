@@ -194,7 +194,7 @@ export function syncRoutes(app: OpenAPIHono<AppEnv>): void {
     answer: pushed,
   })
   app.post('/v1/sync/push', async (context) => {
-    const { settings } = context.var
+    const settings = context.get('settings')
     const { value: text, bytes } = await readRequest(context, MOST_PUSHED)
     const requests = decodePush(text)
     const answers = await answerEach(context, requests, async (request, user): Promise<PushAnswer> => {
@@ -217,7 +217,7 @@ export function syncRoutes(app: OpenAPIHono<AppEnv>): void {
     answer: pulled,
   })
   app.post('/v1/sync/pull', async (context) => {
-    const { settings } = context.var
+    const settings = context.get('settings')
     const requests = decodePull((await readRequest(context, MAX_BODY_BYTES)).value)
     const bytes = Math.floor(PULL_BYTES / requests.length)
     const answers = await answerEach(context, requests, async (asked, user): Promise<PullAnswer> => {
@@ -243,7 +243,7 @@ export function syncRoutes(app: OpenAPIHono<AppEnv>): void {
     const { scope, request } = askedIn(context)
     const mediaType = checkMediaType('attach', context.req.header('Content-Type'))
     const bytes = new Uint8Array(await readBytes(context.req.raw, MOST_ATTACHED))
-    const outcome = await onSession(context.var.settings, scope, async (object) =>
+    const outcome = await onSession(context.get('settings'), scope, async (object) =>
       object.attach(scope, request, { id: request.id, mediaType, bytes }, { bytes: bytes.length }),
     )
     return json(JSON.stringify({ attached: outcome }))
@@ -258,7 +258,7 @@ export function syncRoutes(app: OpenAPIHono<AppEnv>): void {
   })
   app.get('/v1/sync/attachment', async (context) => {
     const { scope, request } = askedIn(context)
-    const { settings } = context.var
+    const settings = context.get('settings')
     const found = await onSession(settings, scope, async (object) => object.attachment(scope, request))
     if (found) return new Response(found.bytes, { headers: headersOf(found) })
     const reason = `nothing is attached under ${request.id}`
@@ -293,7 +293,7 @@ async function answerEach<Request extends SyncScope, Answer>(
   ask: (request: Request, user: Scope) => Promise<Answer>,
 ): Promise<readonly (Answer | SyncFailure)[]> {
   for (const { sessionId } of requests) if (sessionId !== undefined) checkName('session', sessionId)
-  const user = userScope(context.var.principal)
+  const user = userScope(context.get('principal'))
   const answers = new Map<Request, Promise<Answer | SyncFailure>>()
   /** The last of each scope: those to the same come one after the other. */
   const before = new Map<string | undefined, Promise<unknown>>()

@@ -45,8 +45,8 @@ export function transferRoutes(app: OpenAPIHono<AppEnv>): void {
     },
     async ({ context, principal, query: { parts } }) => {
       const stream = await exportStream(
-        context.var.settings,
-        await livingScope(context.var.settings, principal),
+        context.get('settings'),
+        await livingScope(context.get('settings'), principal),
         checkParts('export', parts),
       )
       return new Response(stream, {
@@ -74,7 +74,7 @@ export function transferRoutes(app: OpenAPIHono<AppEnv>): void {
     async ({ context, principal, query: { trust = 'import' } }) => {
       checkType(context.req.raw, LINES, 'application/x-ndjson')
       return answer(
-        await importChunks(context.var.settings, userScope(principal), readChunks(context.req.raw), trust),
+        await importChunks(context.get('settings'), userScope(principal), readChunks(context.req.raw), trust),
       )
     },
   )

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { DEMO_MODEL_ID, DEMO_NOTICE, demoModel } from '../../../../src/agent/demo-model.ts'
+import { DEMO_MODEL_ID, demoModel } from '../../../../src/agent/demo-model.ts'
+import { demoWords } from '../../../../src/agent/demo-words.ts'
 import { mapStore, memoryToolSpecs, memoryTools, runAgent } from '../../../../src/index.ts'
 import { webHost } from '../../../../src/platform/web.ts'
 import { type FullSession, fullMemory } from '../../../contract/full-memory.ts'
 
 const model = demoModel(webHost)
+const NOTICE = demoWords().notice
 
 const sessionOf = (): FullSession =>
   fullMemory({ store: mapStore(), budget: 16_000, recall: {} }).session({ userId: 'ada' })
@@ -15,7 +17,7 @@ describe('the demo model', () => {
     async (input) => {
       const session = sessionOf()
       const { answer } = await runAgent({ input: { role: 'user', content: input }, model, session })
-      expect(answer).toContain(DEMO_NOTICE)
+      expect(answer).toContain(NOTICE)
       expect(model.id).toBe(DEMO_MODEL_ID)
     },
   )
@@ -24,29 +26,41 @@ describe('the demo model', () => {
     const session = sessionOf()
     const { answer } = await runAgent({ input: 'Book the 9:40\n to Turin.', model, session })
     expect(answer).toContain('You said: “Book the 9:40 to Turin.”')
-    expect(answer).toMatch(/It was given 1 message: \d+ of \d+ tokens\.$/)
+    expect(answer).toMatch(/It was given 1 message: \d+ of 16,000 tokens\.$/)
     const long = await runAgent({ input: '🚆'.repeat(1_000), model, session })
     expect(long.answer.length).toBeLessThan(700)
     expect(long.answer).not.toMatch(/\p{Surrogate}/u)
   })
 
   it.each([
-    ['Please remember that the gate is B7.', 'finding', 'the gate is B7.'],
-    ['Remember: I prefer window seats.', 'preference', 'I prefer window seats.'],
-    ['Note that never book before 8.', 'constraint', 'never book before 8.'],
-    ["Don't forget that the gate is B7.", 'finding', 'the gate is B7.'],
-    ['Merk dir, dass ich gern am Fenster sitze.', 'preference', 'ich gern am Fenster sitze.'],
-    ['Retiens que je préfère une place côté fenêtre.', 'preference', 'je préfère une place côté fenêtre.'],
-    ['Recuerda que prefiero el asiento de ventanilla.', 'preference', 'prefiero el asiento de ventanilla.'],
-    ['تذكّر أن مقعدي المفضل بجانب النافذة.', 'preference', 'مقعدي المفضل بجانب النافذة.'],
-    ['覚えて：窓側の席が好きです。', 'preference', '窓側の席が好きです。'],
-  ])('remembers where it has the tool for it: %s', async (input, kind, text) => {
+    ['Please remember that the gate is B7.', 'finding', 'the gate is B7.', 'en'],
+    ['Remember: I prefer window seats.', 'preference', 'You prefer window seats.', 'en'],
+    ['Remember that I like my tea black.', 'preference', 'You like your tea black.', 'en'],
+    ['Note that never book before 8.', 'constraint', 'never book before 8.', 'en'],
+    ["Don't forget that the gate is B7.", 'finding', 'the gate is B7.', 'en'],
+    ['Merk dir, dass ich gern am Fenster sitze.', 'preference', 'Sie sitzen gern am Fenster.', 'de'],
+    ['Merk dir: Tor B7.', 'preference', 'Tor B7.', 'de'],
+    [
+      'Retiens que je préfère une place côté fenêtre.',
+      'preference',
+      'Vous préférez une place côté fenêtre.',
+      'fr',
+    ],
+    [
+      'Recuerda que prefiero el asiento de ventanilla.',
+      'preference',
+      'Usted prefiere el asiento de ventanilla.',
+      'es',
+    ],
+    ['تذكّر أن مقعدي المفضل بجانب النافذة.', 'preference', 'مقعدك المفضل بجانب النافذة.', 'ar'],
+    ['覚えて：窓側の席が好きです。', 'preference', '窓側の席が好きです。', 'ja'],
+  ])('remembers where it has the tool for it: %s', async (input, kind, text, language) => {
     const session = sessionOf()
     const { answer, steps } = await runAgent({ input, model, session, tools: memoryTools(session) })
     expect(await session.facts.list()).toMatchObject([{ kind, text }])
     expect(steps).toBe(2)
-    expect(answer).toContain('It is remembered')
-    expect(answer).toContain(DEMO_NOTICE)
+    expect(answer).toContain(demoWords(language).remembered)
+    expect(answer).toContain(demoWords(language).notice)
   })
 
   it('looks for a wish in the first 4 000 characters alone, so that no text keeps it searching', async () => {
@@ -60,7 +74,10 @@ describe('the demo model', () => {
   })
 
   it('looks up what it is asked for and the context does not show', async () => {
-    const session = sessionOf()
+    const memory = fullMemory({ store: mapStore(), budget: 1_000, recall: {} })
+    const session = memory.session({ userId: 'ada' })
+    await session.append({ role: 'user', content: 'Flight LX12 leaves from gate B7.' })
+    await session.append({ role: 'user', content: 'filling words '.repeat(200) })
     const { answer, steps } = await runAgent({
       input: 'What do you remember about flight LX12?',
       model,
@@ -68,32 +85,94 @@ describe('the demo model', () => {
       tools: memoryTools(session),
     })
     expect(steps).toBe(2)
-    expect(answer).toContain('It was looked up:')
+    expect(answer).toMatch(/It was looked up: .*gate B7/)
+  })
+
+  const SEATS = [
+    ['You prefer window seats.', 'What do you remember about my seat?', 'en'],
+    ['Sie sitzen gern am Fenster.', 'Was weißt du über meinen Sitzplatz am Fenster?', 'de'],
+    ['Vous préférez une place côté fenêtre.', 'Que sais-tu de ma place côté fenêtre ?', 'fr'],
+    ['Usted prefiere el asiento de ventanilla.', '¿Qué sabes de mi asiento de ventanilla?', 'es'],
+    ['مقعدك المفضل بجانب النافذة.', 'ماذا تعرف عن مقعدي بجانب النافذة؟', 'ar'],
+    ['窓側の席が好きです。', '窓側の席について何を覚えていますか？', 'ja'],
+  ] as const
+
+  it.each(SEATS)('says that nothing is remembered yet, and what to say: %s', async (_, input, language) => {
+    const { notice, nothing } = demoWords(language)
+    for (const settings of [{}, { recall: {} }]) {
+      const session = fullMemory({ store: mapStore(), budget: 16_000, ...settings }).session({
+        userId: 'ada',
+      })
+      const { answer } = await runAgent({ input, model, session, tools: memoryTools(session) })
+      expect(answer).toContain(`${notice} ${nothing}`)
+      expect(await session.facts.list()).toEqual([])
+    }
   })
 
   it.each([
-    ['I prefer window seats.', 'What do you remember about my seat?'],
-    ['ich gern am Fenster sitze.', 'Was weißt du über meinen Sitzplatz am Fenster?'],
-    ['je préfère une place côté fenêtre.', 'Que sais-tu de ma place côté fenêtre ?'],
-    ['prefiero el asiento de ventanilla.', '¿Qué sabes de mi asiento de ventanilla?'],
-    ['مقعدي المفضل بجانب النافذة.', 'ماذا تعرف عن مقعدي بجانب النافذة؟'],
-    ['窓側の席が好きです。', '窓側の席について何を覚えていますか？'],
-  ])('finds again what its memory shows, and calls no tool for it: %s', async (text, input) => {
+    ['Plan a weekend in Turin.', 'Turin', 'en'],
+    ['Plan a trip to Genoa!', 'Genoa', 'en'],
+    ['Plan a trip.', 'Turin', 'en'],
+    ['Plane ein Wochenende in Turin.', 'Turin', 'de'],
+    ['Planifie un week-end à Turin.', 'Turin', 'fr'],
+    ['Planifica un fin de semana en Turín.', 'Turín', 'es'],
+    ['خطّط لعطلة نهاية أسبوع في تورينو.', 'تورينو', 'ar'],
+    ['トリノで過ごす週末を計画して。', 'トリノ', 'ja'],
+  ])('plans a trip in canned steps, and notes each of them: %s', async (input, place, language) => {
     const session = sessionOf()
-    await session.facts.remember({ kind: 'preference', text })
-    await session.facts.remember({ kind: 'finding', text: 'B7' })
-    const { answer, steps } = await runAgent({ input, model, session, tools: memoryTools(session) })
-    expect(steps).toBe(1)
-    expect(answer).toContain(`You told me: “${text}”`)
-    expect(answer).not.toMatch(/B7|memory_|\[/)
+    const tools = memoryTools(session)
+    const { trip, told, notice } = demoWords(language)
+    const first = await runAgent({ input, model, session, tools })
+    expect(first.steps).toBe(3)
+    expect((await session.facts.list()).map(({ text }) => text).sort()).toEqual(
+      trip.steps.map(({ notes }) => notes(place)).sort(),
+    )
+    expect(first.answer).toContain(`${notice} ${trip.plan(place, trip.noSeat)}`)
+    const [seat] = SEATS.find(([, , one]) => one === language) ?? SEATS[0]
+    const again = fullMemory({ store: mapStore(), budget: 16_000, recall: {} }).session({ userId: 'ada' })
+    await again.facts.remember({ kind: 'preference', text: seat })
+    const second = await runAgent({ input, model, session: again, tools: memoryTools(again) })
+    expect(second.answer).toContain(trip.plan(place, told(`“${seat}”`)))
   })
+
+  it('plans a trip at once where it has no tool', async () => {
+    const { answer, steps } = await runAgent({ input: 'Plan a trip.', model, session: sessionOf() })
+    expect(steps).toBe(1)
+    expect(answer).toContain('Your weekend in Turin.')
+  })
+
+  it.each([
+    ['Hello.', 'Hello.', 'en'],
+    ['مرحبا', 'مرحبا', 'ar'],
+    ['こんにちは', 'こんにちは', 'ja'],
+  ])('goes on in the language that it was spoken to: %s', async (input, said, language) => {
+    const session = sessionOf()
+    const { answer } = await runAgent({ input, model, session })
+    expect(answer).toContain(demoWords(language).said(`“${said}”`))
+    await runAgent({ input: 'Merk dir, dass ich gern lese.', model, session })
+    const { answer: later } = await runAgent({ input: 'Danke!', model, session })
+    expect(later).toContain(demoWords('de').said('“Danke!”'))
+  })
+
+  it.each(SEATS)(
+    'finds again what its memory shows, and calls no tool for it: %s',
+    async (text, input, language) => {
+      const session = sessionOf()
+      await session.facts.remember({ kind: 'preference', text })
+      await session.facts.remember({ kind: 'finding', text: 'B7' })
+      const { answer, steps } = await runAgent({ input, model, session, tools: memoryTools(session) })
+      expect(steps).toBe(1)
+      expect(answer).toContain(demoWords(language).told(`“${text}”`))
+      expect(answer).not.toMatch(/B7|memory_|\[/)
+    },
+  )
 
   it('finds again what was remembered a moment ago', async () => {
     const session = sessionOf()
     const tools = memoryTools(session)
     await runAgent({ input: 'Remember that I prefer window seats.', model, session, tools })
     const { answer } = await runAgent({ input: 'What do you remember about my seat?', model, session, tools })
-    expect(answer).toContain('You told me: “I prefer window seats.” It was given 5 messages')
+    expect(answer).toContain('I remember: “You prefer window seats.” It was given 5 messages')
   })
 
   it('calls no tool where it may not, or has none', async () => {

@@ -538,20 +538,22 @@ describe('what a run streams', () => {
     const host = handHost()
     const last = gate()
     const due: number[] = []
+    const beats: number[] = []
     const { chats, storage } = openScene([{ text: 'It leaves', until: last.opened }], {
       host,
       onWork: (time) => due.push(time),
+      onRun: (time) => beats.push(time),
     })
     expect(chats.nextWorkAt()).toBeUndefined()
     const begun = host.now()
     const { run, stream } = await chats.start(submit(user('u1', 'When?')))
-    expect(due).toEqual([begun + 30_000])
+    expect([beats, due, chats.isLive]).toEqual([[begun + 30_000], [], true])
     host.pass(30_000)
     chats.runDueWork()
     expect(chats.nextWorkAt()).toBe(begun + 60_000)
     last.open()
     await textOf(stream)
-    expect(due).toEqual([begun + 30_000, begun + 30_000 + HOUR])
+    expect([beats.length, due, chats.isLive]).toEqual([1, [begun + 30_000 + HOUR], false])
     expect(chats.nextWorkAt()).toBe(begun + 30_000 + HOUR)
     host.pass(HOUR - 1)
     chats.runDueWork()

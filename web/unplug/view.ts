@@ -1,0 +1,204 @@
+/**
+ * One conversation in two windows, and a plug between them. Both windows follow the service with
+ * logs of their own; a script answers. Nothing is sent before somebody begins.
+ */
+import { html, nothing, render, type TemplateResult } from 'lit/html.js'
+import { createClient } from '../../src/client/client.ts'
+import type { Message, Model } from '../../src/index.ts'
+import '../exhibit.css'
+import './unplug.css'
+import type { Device } from './device.ts'
+import { type UnplugWords, unplugWords } from './words.ts'
+
+const WORD_MS = 120
+/** Characters of a hash that show. */
+const SHOWN = 16
+
+export function unplugView(language: string, locale: string): HTMLElement {
+  const section = document.createElement('section')
+  section.className = 'exhibit unplug'
+  new UnplugView(section, unplugWords(language), new Intl.NumberFormat(locale))
+  return section
+}
+
+class UnplugView {
+  readonly #root: HTMLElement
+  readonly #words: UnplugWords
+  readonly #number: Intl.NumberFormat
+  #isBusy = false
+  #said = ''
+  #failure = ''
+  /** A guest of the service, of this demonstration alone. */
+  #token = ''
+  #devices: readonly Device[] = []
+  /** Where the plug is: -1 at the first window, 1 at the second, 0 at both. */
+  #plug = 0
+
+  constructor(root: HTMLElement, words: UnplugWords, number: Intl.NumberFormat) {
+    this.#root = root
+    this.#words = words
+    this.#number = number
+    this.#draw()
+  }
+
+  #draw(): void {
+    render(this.#view(), this.#root)
+  }
+
+  #view(): TemplateResult {
+    const words = this.#words
+    const isOpen = this.#devices.length > 0
+    return html`
+      <h3>${words.title}</h3>
+      <p>${words.intro}</p>
+      ${isOpen ? this.#desk() : nothing}
+      <p role="status">${this.#said}</p>
+      ${this.#failure ? html`<p class="over" role="alert">${words.failed} (${this.#failure})</p>` : nothing}
+      <div class="exhibit-buttons">
+        ${
+          isOpen
+            ? html`<button type="button" ?disabled=${this.#isBusy} @click=${() => void this.#run(() => this.#erase())}>${words.erase}</button>`
+            : html`<button type="button" ?disabled=${this.#isBusy} @click=${() => void this.#run(() => this.#begin())}>${words.begin}</button>`
+        }
+      </div>
+      <p>${words.note}</p>
+    `
+  }
+
+  #desk(): TemplateResult {
+    const words = this.#words
+    const [first, second] = this.#devices.map(({ state }) => state.hash)
+    const isSame = first === second && first !== ''
+    const plugged = this.#plugged()
+    return html`<div class="desk">
+        ${this.#window(0, isSame)}
+        <div class="wire">
+          <input type="range" min="-1" max="1" step="1" .value=${String(this.#plug)} dir="ltr"
+            aria-label=${words.plug} aria-valuetext=${plugged}
+            @input=${({ target }: Event) => this.#move(Number((target as HTMLInputElement).value))} />
+          <output>${plugged}</output>
+        </div>
+        ${this.#window(1, isSame)}
+      </div>
+      <p><strong class="differing">${isSame ? words.same : first || second ? words.different : words.empty}</strong></p>`
+  }
+
+  #window(place: 0 | 1, isSame: boolean): TemplateResult {
+    const words = this.#words
+    const name = words.names[place]
+    const device = this.#devices[place] as Device
+    const { messages, coming, holder, waiting, isPluggedIn, hash } = device.state
+    const does = holder === 'held' ? words.answers : holder ? words.waitsFor(holder) : ''
+    return html`<section class="window ${isPluggedIn ? '' : 'out'}" aria-label=${name}>
+      <h4>${name}</h4>
+      <p>${[isPluggedIn ? words.pluggedIn : words.unplugged, does].filter(Boolean).join(' ')}</p>
+      <ol>
+        ${messages.map((message) => html`<li class=${message.role} dir="auto">${textOf(message)}</li>`)}
+        ${coming ? html`<li class="assistant coming" dir="auto">${coming}</li>` : nothing}
+      </ol>
+      <form @submit=${(event: Event) => this.#say(event, device)}>
+        <input aria-label=${words.message} placeholder=${words.message} autocomplete="off" dir="auto" />
+        <button>${words.send}</button>
+      </form>
+      <div>
+        <p class="waiting">${words.waiting(this.#number.format(waiting))}</p>
+        <p>${words.hash} <code class="hash ${isSame ? 'same' : ''}" dir="ltr">${hash.slice(0, SHOWN) || '–'}</code></p>
+      </div>
+    </section>`
+  }
+
+  #plugged(): string {
+    const { bothIn, out, names } = this.#words
+    return this.#plug === 0 ? bothIn : out(names[this.#plug < 0 ? 1 : 0])
+  }
+
+  #move(to: number): void {
+    this.#plug = to
+    for (const [place, device] of this.#devices.entries())
+      device.plug(to === 0 || to === (place === 0 ? -1 : 1))
+    this.#draw()
+  }
+
+  #say(event: Event, device: Device): void {
+    event.preventDefault()
+    const input = (event.currentTarget as HTMLFormElement).querySelector('input') as HTMLInputElement
+    const text = input.value.trim()
+    if (text === '') return
+    input.value = ''
+    device.say(text).catch((error: unknown) => this.#fail(error))
+  }
+
+  async #run(task: () => Promise<void>): Promise<void> {
+    this.#isBusy = true
+    this.#failure = ''
+    this.#said = ''
+    this.#draw()
+    try {
+      await task()
+    } catch (error) {
+      this.#fail(error)
+    }
+    this.#isBusy = false
+    this.#draw()
+  }
+
+  async #begin(): Promise<void> {
+    const words = this.#words
+    const [{ Device }, { token, userId }] = await Promise.all([
+      import('./device.ts'),
+      createClient({ baseUrl: '', token: '' }).guests.create(),
+    ])
+    this.#token = token
+    this.#plug = 0
+    const scope = { userId, sessionId: crypto.randomUUID() }
+    // There before both windows ask to be told of what changes in it.
+    await createClient({ baseUrl: '', token }).sessions.create({ sessionId: scope.sessionId })
+    this.#devices = words.names.map(
+      (name) =>
+        new Device({
+          name,
+          url: location.origin,
+          token,
+          scope,
+          model: script(words, this.#number),
+          onChange: () => this.#draw(),
+          onFailure: (error) => this.#fail(error),
+        }),
+    )
+  }
+
+  async #erase(): Promise<void> {
+    const devices = this.#devices
+    await Promise.all(devices.map((device) => device.close()))
+    this.#devices = []
+    await createClient({ baseUrl: '', token: this.#token }).me.erase()
+    this.#said = this.#words.erased
+  }
+
+  #fail(error: unknown): void {
+    this.#failure = error instanceof Error ? error.message : String(error)
+    this.#draw()
+  }
+}
+
+/** A script for both windows: it says how many messages it was shown. */
+function script({ script }: UnplugWords, number: Intl.NumberFormat): Model {
+  return {
+    id: 'script',
+    async *complete({ context }) {
+      const count = context.blocks.filter(({ section }) => section === 'window').length
+      const words = script(number.format(count))
+      for (const text of words.match(/\s*\S+/g) ?? []) {
+        await new Promise((resolve) => setTimeout(resolve, WORD_MS))
+        yield { type: 'text', text }
+      }
+      yield { type: 'finish', message: { role: 'assistant', content: words }, reason: 'stop' }
+    },
+  }
+}
+
+function textOf({ content }: Pick<Message, 'content'>): string {
+  return typeof content === 'string'
+    ? content
+    : content.flatMap((part) => (part.type === 'text' ? part.text : [])).join('')
+}
