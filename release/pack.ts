@@ -2,8 +2,8 @@
  * `node release/pack.ts`, before `npm pack`: builds `dist/` from nothing, makes it smaller, and
  * writes README and `package.json` as a registry shows them: links are absolute, to the tag of the
  * version, and there is no `prepare`, which builds a checkout: npm warns those who install the file
- * of such scripts. `node release/pack.ts undo` puts both back, and ends what leaves files of `dist/`
- * out, which a file packed without this script would keep to.
+ * of such scripts. `node release/pack.ts undo` puts both back, and ends what leaves out files of
+ * `dist/`, which a file packed without this script would keep to.
  */
 import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

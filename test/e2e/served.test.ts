@@ -61,7 +61,7 @@ it('npm start opens an assistant, which the edge answers by a scripted demo that
         .count(),
     )
     .toBe(1)
-  await expect.poll(() => page.getByText('At the service').count()).toBe(1)
+  await expect.poll(() => page.getByText('At the service', { exact: true }).count()).toBe(1)
 })
 
 it('the page of the API shows every route, and asks one, on a wide screen and a narrow one', async () => {

@@ -24,7 +24,7 @@ export async function rankWords(
     const some = ids.slice(at, at + SESSIONS_AT_ONCE)
     const read = await Promise.all(some.map((sessionId) => keptIn(words, recall, sessionId)))
     for (const [place, kept] of read.entries()) {
-      if (!kept) continue
+      if (!kept || size >= messages) continue
       searched.push({ ...kept, sessionId: some[place] as string })
       size += kept.index.size
     }
