@@ -17,6 +17,7 @@ import { keepLocal } from '../../../src/sync/index.ts'
 import { erase } from '../../contract/samples.ts'
 import { SqliteFiles } from '../support/sqlite-files.ts'
 import {
+  ADA,
   device,
   idsOf,
   type Link,
@@ -195,6 +196,39 @@ it('older rows leave the device once twice as many are here, and what waits stay
   await store.settled()
   expect((await idsOf(home.store)).at(-1)).toBe('waits')
   expect(await outboxOf(base)).toBe(0)
+})
+
+it.each([
+  ['all of a session', false],
+  ['a part of it', true],
+])('recall says what was never fetched, and finds it once it was, on a device of %s', async (_, isPart) => {
+  const home = new TestHome()
+  const use = [...standard(), recall()]
+  const told = createMemory({ store: storeOf(home), budget: 16_000, use }).session({
+    ...ADA,
+    sessionId: 'old',
+  })
+  await told.append({ role: 'user', content: 'The zanzibar code is 4711.' })
+  const { store } = device(home, isPart ? { keep: keepLocal({ ops: OPS }) } : {})
+  const memory = createMemory({ store, budget: 16_000, use })
+  const session = memory.session(TRIP)
+  await session.append({ role: 'user', content: 'Hi.' })
+  await store.settled()
+  const asked = async (sessions: 'all' | readonly string[]) => {
+    const { receipt } = await session.context({ recall: { query: 'zanzibar code', sessions } })
+    expect(receipt.failures).toEqual([])
+    return receipt.remembered?.find(({ name }) => name === 'recall')
+  }
+  for (const sessions of ['all', ['old']] as const) {
+    store.pause()
+    expect(await asked(sessions)).toMatchObject({ items: 0, others: { searched: 0, missing: 1 } })
+  }
+  store.resume()
+  await asked('all')
+  await store.settled()
+  for (const sessions of ['all', ['old']] as const)
+    expect(await asked(sessions)).toMatchObject({ items: 1, others: { searched: 1, missing: 0 } })
+  await session.close()
 })
 
 it('a window of the standard features needs no older rows; recall needs all, and fetches it', async () => {
