@@ -4,8 +4,9 @@ import type { SealedOp } from '../ports/op.ts'
 import { checkOptions, invalid } from '../ports/options.ts'
 import type { Decision, Page as Entries, EntriesQuery, Reads, Rows } from '../ports/store.ts'
 import type { LogStart, PullAnswer, PullRequest, SyncOp } from '../ports/sync.ts'
+import { checkStart } from './check-start.ts'
 import { type Page, sentOf, writtenOver } from './page.ts'
-import { relations, sourcesOf } from './rebase.ts'
+import { misfit, relations, sourcesOf } from './rebase.ts'
 import { asking, completed, isDelete, type Replica } from './replica.ts'
 import type { Part } from './replica-scope.ts'
 import { emptyRows } from './resets.ts'
@@ -115,6 +116,7 @@ async function startOver(sync: ScopeSync, start: number, ask: Ask): Promise<Step
     const all = { reset: 'too-old', generation: first.generation } as const
     return sync.pulled(request, state.after === undefined ? first : all)
   }
+  checkStart(first.start, request.waiting)
   const ops = [...first.ops]
   let last = first
   while (last.cursor < last.head) {
@@ -124,6 +126,8 @@ async function startOver(sync: ScopeSync, start: number, ask: Ask): Promise<Step
     // What it takes along of what was told before, only the home knows.
     const isLate = next.ops.some((op, index) => isDeleteOp(op) && next.from + 1 + index > first.head)
     if (isLate) return NOTHING
+    // Else it might go on without an end.
+    if (next.ops.length === 0) throw misfit(`nothing comes after ${next.from}, before ${next.head}`)
     ops.push(...next.ops)
     last = next
   }

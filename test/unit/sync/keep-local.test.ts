@@ -288,6 +288,61 @@ it('a home that says again and again that it has what it does not show is asked 
   expect(await outboxOf(base)).toBe(1)
 })
 
+it('a home that says that what it was not asked about arrived takes nothing away', async () => {
+  const home = await homeWith(300)
+  const { store, base, link, session } = partial(home)
+  await store.settled()
+  link.push = refusing('ERR_STORAGE')
+  starting(link, (start) => ({ ...start, arrived: ['entry:mine'] }))
+  await session.append({ id: 'mine', role: 'user', content: 'Not sent yet.' })
+  const before = await logOf(base)
+  await expect(session.history({ messages: 150 })).rejects.toMatchObject({ code: 'ERR_STORAGE' })
+  expect(await logOf(base)).toEqual(before)
+  expect(await outboxOf(base)).toBe(1)
+})
+
+it.each([0, 1])('a home that never comes to the end of its log, %i a page, is asked less often', async (step) => {
+  const home = await homeWith(300)
+  const { link, base, session } = partial(home)
+  const { pull } = link
+  const most = home.calls.length + 200
+  link.pull = async (requests, signal) => {
+    if (home.calls.length >= most) return offline()
+    const answers = await pull(requests, signal)
+    return answers.map((one) =>
+      'ops' in one ? { ...one, cursor: one.cursor + (one.start ? 0 : step), head: one.head + 1_000 } : one,
+    )
+  }
+  await session.history({ messages: 1 })
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(home.calls.length).toBeLessThan(100)
+  expect(await idsOf(base)).toEqual([])
+})
+
+const START: LogStart = { ordinal: 0, registers: [], marks: [], arrived: [] }
+const NO_STARTS: readonly [start: unknown][] = [
+  [{}],
+  ['x'],
+  [[]],
+  [{ ...START, ordinal: '1' }],
+  [{ ...START, first: 1 }],
+  [{ ...START, registers: {} }],
+  [{ ...START, registers: [null] }],
+  [{ ...START, registers: [{ key: 'k', version: 'v', seq: 1 }] }],
+  [{ ...START, marks: [{ slot: 'summary', id: 'm', seq: 1 }] }],
+  [{ ...START, arrived: [1] }],
+]
+
+it.each(NO_STARTS)('%j is no start of a log, and nothing is written', async (start) => {
+  const home = await homeWith(150)
+  const { store, base, link, session } = partial(home)
+  await store.settled()
+  starting(link, () => start as LogStart)
+  const before = await logOf(base)
+  await expect(session.history({ messages: 120 })).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
+  expect(await logOf(base)).toEqual(before)
+})
+
 it('what is forgotten is gone here too, whether or not it was here', async () => {
   const home = await homeWith(300)
   const { store, base } = partial(home)
