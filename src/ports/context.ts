@@ -129,7 +129,8 @@ export interface SearchedSessions {
   readonly searched: number
   /**
    * Of those that were asked for: there are more than one call looks through, or their words are
-   * not kept with the user, or not yet.
+   * not kept with the user, or not yet; or nothing of them is here, since there are none of that
+   * id, or a synced store has still to fetch them.
    */
   readonly missing: number
   /**

@@ -167,6 +167,8 @@ export async function search(
     skip.size,
   )
   const found = near?.ranked ?? byWords
+  // Of one that holds nothing nobody here knows: it may be on its way, or there is none.
+  const full = searched.slice(1).filter(({ seq, asOf }) => seq > 0 || asOf !== undefined).length
   // Ids of messages are those of one session: what shows is of the first.
   const isSkipped = ({ index, id }: Ranked): boolean => index < 1 && skip.has(id)
   for (const one of found) {
@@ -176,9 +178,7 @@ export async function search(
   return {
     ranked: found.filter((one) => !isSkipped(one)),
     read: (some) => readSome(some, homes, byId),
-    others: elsewhere
-      ? far?.others
-      : { searched: searched.length - 1, missing: left + opened.length - searched.length },
+    others: elsewhere ? far?.others : { searched: full, missing: left + opened.length - 1 - full },
     ...(near?.failure && { failure: near.failure }),
   }
 }

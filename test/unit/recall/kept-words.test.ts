@@ -244,6 +244,18 @@ describe('a context that recalls across sessions', () => {
     expect(usesOf(read)?.others).toEqual({ searched: 7, missing: 5 })
   })
 
+  it('counts as missing those that hold nothing: of no such id, and of another user', async () => {
+    const store = mapStore()
+    const memory = await told(['old', 'trip'], store)
+    const theirs = memory.session({ userId: 'bob', sessionId: 'bob' })
+    await theirs.append(user('b1', 'The zebra of Bob is striped.'))
+    const context = await shownIn(memory, { query: 'zebra', sessions: ['old', 'bob', 'nowhere'] })
+    expect(tailOf(context).match(/zebra of \w+/g)).toEqual(['zebra of trip', 'zebra of old'])
+    expect(usesOf(context)?.others).toEqual({ searched: 1, missing: 2 })
+    const fresh = await shownIn(memory, { query: 'zebra', sessions: ['old'] }, 'new')
+    expect(usesOf(fresh)?.others).toEqual({ searched: 1, missing: 0 })
+  })
+
   it('says what was looked through where nothing was found', async () => {
     const context = await shownIn(await told(['old', 'trip']), { query: 'pelican', sessions: 'all' })
     expect(usesOf(context)).toMatchObject({ tokens: 0, items: 0, others: { searched: 1, missing: 0 } })

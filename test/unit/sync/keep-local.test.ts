@@ -11,13 +11,16 @@ import {
   toOpenAI,
 } from '../../../src/index.ts'
 import type { Store } from '../../../src/ports/store.ts'
+import type { LogStart } from '../../../src/ports/sync.ts'
 import { encryptedStore, secretKeys } from '../../../src/stores/encrypted/index.ts'
 import { keepLocal } from '../../../src/sync/index.ts'
 import { erase } from '../../contract/samples.ts'
 import { SqliteFiles } from '../support/sqlite-files.ts'
 import {
+  ADA,
   device,
   idsOf,
+  type Link,
   logOf,
   offline,
   outboxOf,
@@ -61,6 +64,22 @@ function partial(home: TestHome, store: Store = mapStore()) {
 
 function memoryOf(store: Store) {
   return createMemory({ store, budget: 400, counter: charsPerToken(4) })
+}
+
+/** A loop of requests without a pause would never end in this process. */
+function bounded(home: TestHome, link: Link): void {
+  const { push } = link
+  const most = home.calls.length + 200
+  link.push = (requests, signal) => (home.calls.length < most ? push(requests, signal) : offline())
+}
+
+/** Changes what the home says of where a log begins. */
+function starting(link: Link, change: (start: LogStart) => LogStart): void {
+  const { pull } = link
+  link.pull = async (requests, signal) => {
+    const answers = await pull(requests, signal)
+    return answers.map((one) => ('start' in one && one.start ? { ...one, start: change(one.start) } : one))
+  }
 }
 
 it.each<[string, () => Store]>([
@@ -179,6 +198,39 @@ it('older rows leave the device once twice as many are here, and what waits stay
   expect(await outboxOf(base)).toBe(0)
 })
 
+it.each([
+  ['all of a session', false],
+  ['a part of it', true],
+])('recall says what was never fetched, and finds it once it was, on a device of %s', async (_, isPart) => {
+  const home = new TestHome()
+  const use = [...standard(), recall()]
+  const told = createMemory({ store: storeOf(home), budget: 16_000, use }).session({
+    ...ADA,
+    sessionId: 'old',
+  })
+  await told.append({ role: 'user', content: 'The zanzibar code is 4711.' })
+  const { store } = device(home, isPart ? { keep: keepLocal({ ops: OPS }) } : {})
+  const memory = createMemory({ store, budget: 16_000, use })
+  const session = memory.session(TRIP)
+  await session.append({ role: 'user', content: 'Hi.' })
+  await store.settled()
+  const asked = async (sessions: 'all' | readonly string[]) => {
+    const { receipt } = await session.context({ recall: { query: 'zanzibar code', sessions } })
+    expect(receipt.failures).toEqual([])
+    return receipt.remembered?.find(({ name }) => name === 'recall')
+  }
+  for (const sessions of ['all', ['old']] as const) {
+    store.pause()
+    expect(await asked(sessions)).toMatchObject({ items: 0, others: { searched: 0, missing: 1 } })
+  }
+  store.resume()
+  await asked('all')
+  await store.settled()
+  for (const sessions of ['all', ['old']] as const)
+    expect(await asked(sessions)).toMatchObject({ items: 1, others: { searched: 1, missing: 0 } })
+  await session.close()
+})
+
 it('a window of the standard features needs no older rows; recall needs all, and fetches it', async () => {
   const home = await homeWith(300)
   const { store, base } = partial(home)
@@ -194,6 +246,46 @@ it('a window of the standard features needs no older rows; recall needs all, and
   expect(found).toMatchObject({ text: 'Text 7' })
   expect((await idsOf(base)).length).toBeGreaterThan(300)
   await recalling.close()
+})
+
+it('what the home has before the part settles as the home has it, and is shown once', async () => {
+  const home = await homeWith(300)
+  const { store, base, link, session } = partial(home)
+  await store.settled()
+  bounded(home, link)
+  const before = home.calls.length
+  await session.append({ id: 'm3', role: 'user', content: 'Text 3' })
+  await session.append({ id: 'new', role: 'user', content: 'A new one.' })
+  await store.settled()
+  expect(home.calls.length - before).toBeLessThan(10)
+  expect(await outboxOf(base)).toBe(0)
+  expect((await session.history({ messages: 2 })).map(({ id }) => id)).toEqual(['m299', 'new'])
+  expect(await session.history({ messages: 1_000 })).toHaveLength(301)
+  expect(await logOf(base)).toEqual(await logOf(home.store))
+})
+
+it('a name that the home has for something else is refused, and the app sees it', async () => {
+  const home = await homeWith(300)
+  const { store, base, link, session } = partial(home)
+  await store.settled()
+  bounded(home, link)
+  await session.append({ id: 'm3', role: 'user', content: 'Another.' }, { opId: 'another' })
+  await store.settled()
+  expect(await store.refused(TRIP)).toMatchObject([{ refusal: { rejected: 'duplicate-id' } }])
+  expect((await idsOf(base)).at(-1)).toBe('m299')
+})
+
+it('a home that says again and again that it has what it does not show is asked less often', async () => {
+  const home = await homeWith(300)
+  const { store, base, link, session } = partial(home)
+  await store.settled()
+  bounded(home, link)
+  const before = home.calls.length
+  starting(link, (start) => ({ ...start, arrived: [] }))
+  await session.append({ id: 'm3', role: 'user', content: 'Text 3' })
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(home.calls.length - before).toBeLessThan(100)
+  expect(await outboxOf(base)).toBe(1)
 })
 
 it('what is forgotten is gone here too, whether or not it was here', async () => {
