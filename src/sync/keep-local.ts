@@ -102,10 +102,11 @@ export function keepLocal(options: KeepLocalOptions): KeepLocal {
 
 async function startOver(sync: ScopeSync, start: number, ask: Ask): Promise<Step> {
   const { state, waiting } = await sync.replica.refreshed()
+  const named = start < 0 ? waiting : (await sync.acceptedUpTo(start)).slice(0, MOST_NAMED)
   const request: PullRequest = {
     ...sync.asking(state),
     start,
-    ...(start < 0 && waiting.length > 0 && { waiting: waiting.map(({ envelope }) => envelope.opId) }),
+    ...(named.length > 0 && { waiting: named.map(({ envelope }) => envelope.opId) }),
   }
   const first = await ask(request)
   if ('reset' in first) return sync.pulled(request, first)
@@ -130,7 +131,9 @@ async function startOver(sync: ScopeSync, start: number, ask: Ask): Promise<Step
   const page: Page = { generation: first.generation, ops: ops as SyncOp[], cursor: seq, anchor: tok }
   const isWritten = await written(sync.replica, request, first.from, first.start, page)
   if (isWritten) sync.isPartial = false
-  return { hasMoved: isWritten, refused: [] }
+  // The same again and again is asked for less and less often.
+  const isNews = seq > state.seq || first.from !== (state.after ?? 0) || first.start.arrived.length > 0
+  return { hasMoved: isWritten && isNews, refused: [] }
 }
 
 function isDeleteOp(op: SyncOp | { readonly opId: string }): boolean {

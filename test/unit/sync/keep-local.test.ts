@@ -11,6 +11,7 @@ import {
   toOpenAI,
 } from '../../../src/index.ts'
 import type { Store } from '../../../src/ports/store.ts'
+import type { LogStart } from '../../../src/ports/sync.ts'
 import { encryptedStore, secretKeys } from '../../../src/stores/encrypted/index.ts'
 import { keepLocal } from '../../../src/sync/index.ts'
 import { erase } from '../../contract/samples.ts'
@@ -19,6 +20,7 @@ import {
   ADA,
   device,
   idsOf,
+  type Link,
   logOf,
   offline,
   outboxOf,
@@ -62,6 +64,22 @@ function partial(home: TestHome, store: Store = mapStore()) {
 
 function memoryOf(store: Store) {
   return createMemory({ store, budget: 400, counter: charsPerToken(4) })
+}
+
+/** A loop of requests without a pause would never end in this process. */
+function bounded(home: TestHome, link: Link): void {
+  const { push } = link
+  const most = home.calls.length + 200
+  link.push = (requests, signal) => (home.calls.length < most ? push(requests, signal) : offline())
+}
+
+/** Changes what the home says of where a log begins. */
+function starting(link: Link, change: (start: LogStart) => LogStart): void {
+  const { pull } = link
+  link.pull = async (requests, signal) => {
+    const answers = await pull(requests, signal)
+    return answers.map((one) => ('start' in one && one.start ? { ...one, start: change(one.start) } : one))
+  }
 }
 
 it.each<[string, () => Store]>([
@@ -228,6 +246,46 @@ it('a window of the standard features needs no older rows; recall needs all, and
   expect(found).toMatchObject({ text: 'Text 7' })
   expect((await idsOf(base)).length).toBeGreaterThan(300)
   await recalling.close()
+})
+
+it('what the home has before the part settles as the home has it, and is shown once', async () => {
+  const home = await homeWith(300)
+  const { store, base, link, session } = partial(home)
+  await store.settled()
+  bounded(home, link)
+  const before = home.calls.length
+  await session.append({ id: 'm3', role: 'user', content: 'Text 3' })
+  await session.append({ id: 'new', role: 'user', content: 'A new one.' })
+  await store.settled()
+  expect(home.calls.length - before).toBeLessThan(10)
+  expect(await outboxOf(base)).toBe(0)
+  expect((await session.history({ messages: 2 })).map(({ id }) => id)).toEqual(['m299', 'new'])
+  expect(await session.history({ messages: 1_000 })).toHaveLength(301)
+  expect(await logOf(base)).toEqual(await logOf(home.store))
+})
+
+it('a name that the home has for something else is refused, and the app sees it', async () => {
+  const home = await homeWith(300)
+  const { store, base, link, session } = partial(home)
+  await store.settled()
+  bounded(home, link)
+  await session.append({ id: 'm3', role: 'user', content: 'Another.' }, { opId: 'another' })
+  await store.settled()
+  expect(await store.refused(TRIP)).toMatchObject([{ refusal: { rejected: 'duplicate-id' } }])
+  expect((await idsOf(base)).at(-1)).toBe('m299')
+})
+
+it('a home that says again and again that it has what it does not show is asked less often', async () => {
+  const home = await homeWith(300)
+  const { store, base, link, session } = partial(home)
+  await store.settled()
+  bounded(home, link)
+  const before = home.calls.length
+  starting(link, (start) => ({ ...start, arrived: [] }))
+  await session.append({ id: 'm3', role: 'user', content: 'Text 3' })
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(home.calls.length - before).toBeLessThan(100)
+  expect(await outboxOf(base)).toBe(1)
 })
 
 it('what is forgotten is gone here too, whether or not it was here', async () => {
