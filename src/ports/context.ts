@@ -64,6 +64,7 @@ export interface Context {
   readonly head: string
   /** Tag that fences text which is data, not instructions; fixed for the epoch. */
   readonly fence: string
+  /** Never change one in place, the next context may have it too: make a copy. */
   readonly blocks: readonly Block[]
   readonly tools?: readonly ToolSpec[]
   readonly receipt: Receipt

@@ -93,7 +93,7 @@ export interface PullRequest {
    * below zero, the last so many. A home may give those after `cursor` all the same.
    */
   readonly start?: number
-  /** With a `start` below zero: the ops that wait on the replica, which may have come before it. */
+  /** With `start`: ops that wait on the replica, and may have come before it. */
   readonly waiting?: readonly string[]
 }
 

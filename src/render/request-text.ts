@@ -46,10 +46,13 @@ const PLACES: { readonly [section in SectionName]: number } = { system: 0, memor
  * `JSON.stringify({ ...body, ...render(context) })`, of which only the end is rendered and written:
  * as far as no mark will be set any more, the text is kept.
  *
- * @throws ERR_INVALID_ARGUMENT: `body` has a field of the renderer's
+ * @throws ERR_INVALID_ARGUMENT: `body` has a field of the renderer's, or a `toJSON`
  */
 export function requestText(context: Context, body: object, rendering: Rendering): string {
   const { operation, by, list, isPlain, render, renderPlain } = rendering
+  const fields = checkObject(operation, 'body', body)
+  // Its own JSON would come in place of its fields.
+  if (typeof fields.toJSON === 'function') throw invalid(operation, 'body.toJSON', 'must not be a function')
   const { blocks, fence } = context
   const part = (some: readonly Block[]) => ({ ...context, blocks: some, tools: [] })
   const start = startOf(blocks)
@@ -61,7 +64,7 @@ export function requestText(context: Context, body: object, rendering: Rendering
   Object.assign(kept, { opening, window })
   const closing = render(part(blocks.slice(start + settled.length)))
   const names = [...opening.names, ...Object.keys(closing)]
-  const taken = Object.keys(checkObject(operation, 'body', body)).find((field) => names.includes(field))
+  const taken = Object.keys(fields).find((field) => names.includes(field))
   if (taken !== undefined) throw invalid(operation, `body.${taken}`, 'is given by the context')
   const [first = '', ...others] = [opening.items, window.text, itemsIn(closing, list)].filter((text) => text)
   const items = others.reduce((text, more) => text + more, first.slice(1))

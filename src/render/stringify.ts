@@ -15,9 +15,11 @@ export interface RequestFields {
  * `JSON.stringify({ ...body, ...toOpenAI(context, options) })` gives: for one who sends requests
  * without an SDK. From call to call of a session only what is new is rendered and written. What was
  * written before is kept, one text as long as the window for each renderer that is used, and goes
- * with the blocks that it shows.
+ * with the blocks that it shows. So blocks must not be changed in place: the text would show them
+ * as they were. A copy is written as a whole: `{ ...context, blocks: context.blocks.map(masked) }`.
  *
- * @throws ERR_INVALID_ARGUMENT: `body` has a field that the context gives, as `messages`
+ * @throws ERR_INVALID_ARGUMENT: `body` has a field that the context gives, as `messages`, or a
+ * function `toJSON`, its own or inherited
  * @example
  * ```ts
  * import { stringifyOpenAI } from 'plimsoll'

@@ -4,8 +4,9 @@ import type { SealedOp } from '../ports/op.ts'
 import { checkOptions, invalid } from '../ports/options.ts'
 import type { Decision, Page as Entries, EntriesQuery, Reads, Rows } from '../ports/store.ts'
 import type { LogStart, PullAnswer, PullRequest, SyncOp } from '../ports/sync.ts'
+import { checkStart } from './check-start.ts'
 import { type Page, sentOf, writtenOver } from './page.ts'
-import { relations, sourcesOf } from './rebase.ts'
+import { misfit, relations, sourcesOf } from './rebase.ts'
 import { asking, completed, isDelete, type Replica } from './replica.ts'
 import type { Part } from './replica-scope.ts'
 import { emptyRows } from './resets.ts'
@@ -102,10 +103,11 @@ export function keepLocal(options: KeepLocalOptions): KeepLocal {
 
 async function startOver(sync: ScopeSync, start: number, ask: Ask): Promise<Step> {
   const { state, waiting } = await sync.replica.refreshed()
+  const named = start < 0 ? waiting : (await sync.acceptedUpTo(start)).slice(0, MOST_NAMED)
   const request: PullRequest = {
     ...sync.asking(state),
     start,
-    ...(start < 0 && waiting.length > 0 && { waiting: waiting.map(({ envelope }) => envelope.opId) }),
+    ...(named.length > 0 && { waiting: named.map(({ envelope }) => envelope.opId) }),
   }
   const first = await ask(request)
   if ('reset' in first) return sync.pulled(request, first)
@@ -114,6 +116,7 @@ async function startOver(sync: ScopeSync, start: number, ask: Ask): Promise<Step
     const all = { reset: 'too-old', generation: first.generation } as const
     return sync.pulled(request, state.after === undefined ? first : all)
   }
+  checkStart(first.start, request.waiting)
   const ops = [...first.ops]
   let last = first
   while (last.cursor < last.head) {
@@ -123,6 +126,8 @@ async function startOver(sync: ScopeSync, start: number, ask: Ask): Promise<Step
     // What it takes along of what was told before, only the home knows.
     const isLate = next.ops.some((op, index) => isDeleteOp(op) && next.from + 1 + index > first.head)
     if (isLate) return NOTHING
+    // Else it might go on without an end.
+    if (next.ops.length === 0) throw misfit(`nothing comes after ${next.from}, before ${next.head}`)
     ops.push(...next.ops)
     last = next
   }
@@ -130,7 +135,9 @@ async function startOver(sync: ScopeSync, start: number, ask: Ask): Promise<Step
   const page: Page = { generation: first.generation, ops: ops as SyncOp[], cursor: seq, anchor: tok }
   const isWritten = await written(sync.replica, request, first.from, first.start, page)
   if (isWritten) sync.isPartial = false
-  return { hasMoved: isWritten, refused: [] }
+  // The same again and again is asked for less and less often.
+  const isNews = seq > state.seq || first.from !== (state.after ?? 0) || first.start.arrived.length > 0
+  return { hasMoved: isWritten && isNews, refused: [] }
 }
 
 function isDeleteOp(op: SyncOp | { readonly opId: string }): boolean {

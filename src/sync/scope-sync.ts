@@ -70,6 +70,8 @@ export class ScopeSync {
   /** Seqs at which the home accepted what still waits, by op; and what it refused. */
   readonly #acks = new Map<string, number>()
   readonly #refusals = new Map<string, Refusal>()
+  /** Ops that still wait though the log came past where the home accepted them. */
+  readonly #lost = new Set<string>()
   /** Of the log from which those are. */
   #generation: string | undefined
   /** The home was asked, and has no log. */
@@ -227,11 +229,16 @@ export class ScopeSync {
     // A home that is another one by now tells so when it is asked for its log.
     if (state.generation !== generation || answer.generation !== generation) return NOTHING
     this.#most = PUSH_OPS
+    let isNews = false
     ops.forEach(({ envelope: { opId } }, index) => {
       const result = answer.results[index]
       if (!result) return
+      // Sent again and again, it would be answered again and again.
+      isNews ||= !this.#lost.has(opId)
       if ('seq' in result) this.#acks.set(opId, result.seq)
       else this.#refusals.set(opId, result)
+      // It came before all that is here: only what the log comes to there can tell that it did.
+      if ('seq' in result && result.seq <= (state.after ?? 0)) this.isPartial = true
     })
     if (answer.results.length === ops.length) this.#unsent = this.#open - ops.length
     // No home is given what it was not told of.
@@ -240,7 +247,7 @@ export class ScopeSync {
     )
     this.#lacks = (answer.lacks ?? []).filter((id) => named.delete(id))
     const isAsked = this.#lacks.some((id) => !this.#sent.has(id))
-    return { hasMoved: answer.results.length > 0 || isAsked, refused: [] }
+    return { hasMoved: isNews || isAsked, refused: [] }
   }
 
   /** The home does not take a push as it is. Ops go alone then, until the one is found. */
@@ -264,6 +271,12 @@ export class ScopeSync {
     const place = this.asking(state)
     const known = this.#isWhole ? [] : rangesOf(this.#known(waiting, place.cursor)).slice(0, MOST_KNOWN)
     return { ...place, ...(known.length > 0 && { known }) }
+  }
+
+  /** Of what waits, what the home accepted up to a seq. */
+  async acceptedUpTo(seq: number): Promise<readonly Waiting[]> {
+    const { waiting } = await this.#look()
+    return waiting.filter(({ envelope: { opId } }) => (this.#acks.get(opId) ?? seq + 1) <= seq)
   }
 
   /** What every pull says. From now on another one is due where something new is told of. */
@@ -296,7 +309,8 @@ export class ScopeSync {
       const seq = this.#acks.get(envelope.opId) ?? 0
       // The log went on without it: the home was restored, and is to be sent it again.
       const isLost = seq <= state.seq || (answer.cursor >= answer.head && seq > answer.head)
-      if (isLost) this.#acks.delete(envelope.opId)
+      if (!isLost || !this.#acks.delete(envelope.opId)) continue
+      this.#lost.add(envelope.opId)
     }
     const isWaiting = ({ envelope }: Waiting) => this.#refusals.has(envelope.opId)
     if (answer.cursor < answer.head || waiting.some(isWaiting)) this.isPullDue = true
@@ -333,7 +347,7 @@ export class ScopeSync {
   }
 
   #clear(isKept: (opId: string) => boolean): void {
-    for (const map of [this.#acks, this.#refusals])
+    for (const map of [this.#acks, this.#refusals, this.#lost])
       for (const opId of [...map.keys()]) if (!isKept(opId)) map.delete(opId)
   }
 

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { stringifyAnthropic, stringifyOpenAI, stringifyOpenAIResponses } from '../../src/index.ts'
+import {
+  createMemory,
+  mapStore,
+  type Part,
+  stringifyAnthropic,
+  stringifyOpenAI,
+  stringifyOpenAIResponses,
+} from '../../src/index.ts'
 import { owners } from '../../src/kernel/context/owner.ts'
 import type { Block, Context } from '../../src/ports/context.ts'
 import { runs } from '../unit/support/runs.ts'
@@ -162,6 +169,45 @@ describe('a request as text', () => {
     expect(stringifyOpenAI(contextOf([user('1')]), { tools: [] })).toMatch(/^\{"tools":\[\],/)
     expect(() => stringifyOpenAI(context, null as never)).toThrow('body must be an object')
     expect(() => stringifyOpenAI(context, {}, { ttl: '30m' } as never)).toThrow('ttl')
+  })
+
+  it('takes no body that says itself how it is written', () => {
+    const toJSON = () => ({ messages: [] })
+    const bodies = [
+      { model: 'm', toJSON },
+      Object.defineProperty({ model: 'm' }, 'toJSON', { value: toJSON, enumerable: false }),
+      Object.assign(Object.create(Object.assign(Object.create(null), { toJSON })), { model: 'm' }),
+    ]
+    for (const write of [stringifyOpenAI, stringifyOpenAIResponses, stringifyAnthropic]) {
+      for (const body of bodies)
+        expect(() => write(contextOf([user('1')]), body)).toThrow(
+          expect.objectContaining({
+            code: 'ERR_INVALID_ARGUMENT',
+            message: expect.stringContaining('body.toJSON'),
+          }),
+        )
+      expect(write(contextOf([user('1')]), { toJSON: null })).toMatch(/^\{"toJSON":null,/)
+    }
+  })
+
+  it('writes a copy with other blocks as it is, and leaves what is kept of the first alone', async () => {
+    const session = createMemory({ store: mapStore(), system: 'S', budget: 8_000 }).session({ userId: 'ada' })
+    for (const content of ['My code is 4711.', 'And now?']) {
+      await session.append({ role: 'user', content })
+      await session.append({ role: 'assistant', content: 'I see.' })
+    }
+    const masked = (part: Part): Part =>
+      part.type === 'text' ? { ...part, text: part.text.replace('4711', '****') } : part
+    for (const write of [stringifyOpenAI, stringifyOpenAIResponses, stringifyAnthropic]) {
+      const context = await session.context()
+      const before = write(context)
+      expect(before).toContain('4711')
+      const blocks = context.blocks.map((one) => ({ ...one, parts: one.parts.map(masked) }))
+      const copy = { ...context, blocks }
+      expect(write(copy)).toBe(before.replace('4711', '****'))
+      expectTexts(copy)
+      expect(write(await session.context())).toBe(before)
+    }
   })
 
   it('renders and writes what is new, and where marks stand', () => {

@@ -80,7 +80,7 @@ export interface Finding {
   readonly failure?: Near['failure']
   /** What was searched beside the first session; undefined: it could not be asked for. */
   readonly others: SearchedSessions | undefined
-  /** Reads some of these; undefined, where one is gone. */
+  /** Reads some of these; undefined, where one is gone or has no words. */
   read(some: readonly Ranked[]): Promise<readonly (Found | undefined)[]>
 }
 
@@ -260,13 +260,16 @@ function fromMessage(
 ): Found | undefined {
   const message: Message | undefined = messageIn(row)
   if (!message) return undefined
+  const text = recallText(message)
+  // Of a call without arguments, for example, there is nothing to show.
+  if (text.trim() === '') return undefined
   const { role, name, trust, createdAt } = message
   return {
     id,
     type: 'message',
     role,
     ...(name !== undefined && { name }),
-    text: recallText(message),
+    text,
     trust,
     createdAt,
     sessionId,

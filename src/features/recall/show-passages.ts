@@ -116,11 +116,13 @@ export async function showPassages({ ranked, read }: Finding, options: ShowOptio
     (chosen.length > 0 || lines === '' ? chosen : [first as Chosen]).map(({ item }) => item),
   )
   const isShown = (item: Item | undefined): boolean => item !== undefined && all.has(item)
+  const isLeft = (rank: number): boolean =>
+    rank >= items.length || (items[rank] !== undefined && !isShown(items[rank]))
   return {
     text: lines,
     tokens: lines === '' ? 0 : count(lines),
     items: all.size,
-    left: ranked.flatMap(({ id }, rank) => (isShown(items[rank]) ? [] : id)),
+    left: ranked.flatMap(({ id }, rank) => (isLeft(rank) ? id : [])),
     leftTokens: missed.reduce((sum, { item, cost }) => sum + (isShown(item) ? 0 : cost), 0),
     trust: [...all].reduce<Trust>((low, { found }) => lowerTrust(low, found.trust), 'user'),
   }

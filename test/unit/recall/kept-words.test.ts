@@ -244,6 +244,24 @@ describe('a context that recalls across sessions', () => {
     expect(usesOf(read)?.others).toEqual({ searched: 7, missing: 5 })
   })
 
+  it('leaves out messages without words, beside those that it finds', async () => {
+    const memory = await told(['trip'])
+    const old = memory.session({ ...ADA, sessionId: 'old' })
+    await old.append({ ...user('o1', 'Find the dugong.'), createdAt: ++now })
+    const call = { type: 'tool-call', id: 'c1', name: 'find', input: {} } as const
+    await old.append({ id: 'o2', role: 'assistant', content: [call], createdAt: ++now })
+    const found = { type: 'tool-result', callId: 'c1', output: 'A dugong.' } as const
+    await old.append({ id: 'o3', role: 'tool', content: [found], createdAt: ++now })
+    const context = await shownIn(memory, { query: 'dugong', sessions: ['old'] })
+    expect(tailOf(context).match(/^- .*$/gm)).toEqual([
+      '- tool [tool]: A dugong.',
+      '- user [user]: Find the dugong.',
+    ])
+    expect(usesOf(context)).toMatchObject({ items: 2, overflow: { count: 0 } })
+    const items = await old.recall.find('dugong')
+    expect(items.map(({ id }) => id).toSorted()).toEqual(['o1', 'o3'])
+  })
+
   it('counts as missing those that hold nothing: of no such id, and of another user', async () => {
     const store = mapStore()
     const memory = await told(['old', 'trip'], store)

@@ -11,6 +11,7 @@ import {
   toOpenAI,
 } from '../../../src/index.ts'
 import type { Store } from '../../../src/ports/store.ts'
+import type { LogStart } from '../../../src/ports/sync.ts'
 import { encryptedStore, secretKeys } from '../../../src/stores/encrypted/index.ts'
 import { keepLocal } from '../../../src/sync/index.ts'
 import { erase } from '../../contract/samples.ts'
@@ -19,6 +20,7 @@ import {
   ADA,
   device,
   idsOf,
+  type Link,
   logOf,
   offline,
   outboxOf,
@@ -62,6 +64,22 @@ function partial(home: TestHome, store: Store = mapStore()) {
 
 function memoryOf(store: Store) {
   return createMemory({ store, budget: 400, counter: charsPerToken(4) })
+}
+
+/** A loop of requests without a pause would never end in this process. */
+function bounded(home: TestHome, link: Link): void {
+  const { push } = link
+  const most = home.calls.length + 200
+  link.push = (requests, signal) => (home.calls.length < most ? push(requests, signal) : offline())
+}
+
+/** Changes what the home says of where a log begins. */
+function starting(link: Link, change: (start: LogStart) => LogStart): void {
+  const { pull } = link
+  link.pull = async (requests, signal) => {
+    const answers = await pull(requests, signal)
+    return answers.map((one) => ('start' in one && one.start ? { ...one, start: change(one.start) } : one))
+  }
 }
 
 it.each<[string, () => Store]>([
@@ -228,6 +246,101 @@ it('a window of the standard features needs no older rows; recall needs all, and
   expect(found).toMatchObject({ text: 'Text 7' })
   expect((await idsOf(base)).length).toBeGreaterThan(300)
   await recalling.close()
+})
+
+it('what the home has before the part settles as the home has it, and is shown once', async () => {
+  const home = await homeWith(300)
+  const { store, base, link, session } = partial(home)
+  await store.settled()
+  bounded(home, link)
+  const before = home.calls.length
+  await session.append({ id: 'm3', role: 'user', content: 'Text 3' })
+  await session.append({ id: 'new', role: 'user', content: 'A new one.' })
+  await store.settled()
+  expect(home.calls.length - before).toBeLessThan(10)
+  expect(await outboxOf(base)).toBe(0)
+  expect((await session.history({ messages: 2 })).map(({ id }) => id)).toEqual(['m299', 'new'])
+  expect(await session.history({ messages: 1_000 })).toHaveLength(301)
+  expect(await logOf(base)).toEqual(await logOf(home.store))
+})
+
+it('a name that the home has for something else is refused, and the app sees it', async () => {
+  const home = await homeWith(300)
+  const { store, base, link, session } = partial(home)
+  await store.settled()
+  bounded(home, link)
+  await session.append({ id: 'm3', role: 'user', content: 'Another.' }, { opId: 'another' })
+  await store.settled()
+  expect(await store.refused(TRIP)).toMatchObject([{ refusal: { rejected: 'duplicate-id' } }])
+  expect((await idsOf(base)).at(-1)).toBe('m299')
+})
+
+it('a home that says again and again that it has what it does not show is asked less often', async () => {
+  const home = await homeWith(300)
+  const { store, base, link, session } = partial(home)
+  await store.settled()
+  bounded(home, link)
+  const before = home.calls.length
+  starting(link, (start) => ({ ...start, arrived: [] }))
+  await session.append({ id: 'm3', role: 'user', content: 'Text 3' })
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(home.calls.length - before).toBeLessThan(100)
+  expect(await outboxOf(base)).toBe(1)
+})
+
+it('a home that says that what it was not asked about arrived takes nothing away', async () => {
+  const home = await homeWith(300)
+  const { store, base, link, session } = partial(home)
+  await store.settled()
+  link.push = refusing('ERR_STORAGE')
+  starting(link, (start) => ({ ...start, arrived: ['entry:mine'] }))
+  await session.append({ id: 'mine', role: 'user', content: 'Not sent yet.' })
+  const before = await logOf(base)
+  await expect(session.history({ messages: 150 })).rejects.toMatchObject({ code: 'ERR_STORAGE' })
+  expect(await logOf(base)).toEqual(before)
+  expect(await outboxOf(base)).toBe(1)
+})
+
+it.each([0, 1])('a home that never comes to the end of its log, %i a page, is asked less often', async (step) => {
+  const home = await homeWith(300)
+  const { link, base, session } = partial(home)
+  const { pull } = link
+  const most = home.calls.length + 200
+  link.pull = async (requests, signal) => {
+    if (home.calls.length >= most) return offline()
+    const answers = await pull(requests, signal)
+    return answers.map((one) =>
+      'ops' in one ? { ...one, cursor: one.cursor + (one.start ? 0 : step), head: one.head + 1_000 } : one,
+    )
+  }
+  await session.history({ messages: 1 })
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(home.calls.length).toBeLessThan(100)
+  expect(await idsOf(base)).toEqual([])
+})
+
+const START: LogStart = { ordinal: 0, registers: [], marks: [], arrived: [] }
+const NO_STARTS: readonly [start: unknown][] = [
+  [{}],
+  ['x'],
+  [[]],
+  [{ ...START, ordinal: '1' }],
+  [{ ...START, first: 1 }],
+  [{ ...START, registers: {} }],
+  [{ ...START, registers: [null] }],
+  [{ ...START, registers: [{ key: 'k', version: 'v', seq: 1 }] }],
+  [{ ...START, marks: [{ slot: 'summary', id: 'm', seq: 1 }] }],
+  [{ ...START, arrived: [1] }],
+]
+
+it.each(NO_STARTS)('%j is no start of a log, and nothing is written', async (start) => {
+  const home = await homeWith(150)
+  const { store, base, link, session } = partial(home)
+  await store.settled()
+  starting(link, () => start as LogStart)
+  const before = await logOf(base)
+  await expect(session.history({ messages: 120 })).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
+  expect(await logOf(base)).toEqual(before)
 })
 
 it('what is forgotten is gone here too, whether or not it was here', async () => {
