@@ -31,7 +31,10 @@ class UnplugView {
   /** A guest of the service, of this demonstration alone. */
   #token = ''
   #devices: readonly Device[] = []
-  /** Where the plug is: -1 at the first window, 1 at the second, 0 at both. */
+  /**
+   * Where the plug is: -1 at the first window, 1 at the second, 0 at both. The slider and the windows
+   * both follow the direction of writing.
+   */
   #plug = 0
 
   constructor(root: HTMLElement, words: UnplugWords, number: Intl.NumberFormat) {
@@ -53,12 +56,12 @@ class UnplugView {
       <p>${words.intro}</p>
       ${isOpen ? this.#desk() : nothing}
       <p role="status">${this.#said}</p>
-      ${this.#failure ? html`<p class="over" role="alert">${words.failed} (${this.#failure})</p>` : nothing}
+      ${this.#failure ? html`<p class="over" role="alert">${this.#failure}</p>` : nothing}
       <div class="exhibit-buttons">
         ${
           isOpen
-            ? html`<button type="button" ?disabled=${this.#isBusy} @click=${() => void this.#run(() => this.#erase())}>${words.erase}</button>`
-            : html`<button type="button" ?disabled=${this.#isBusy} @click=${() => void this.#run(() => this.#begin())}>${words.begin}</button>`
+            ? html`<button type="button" ?disabled=${this.#isBusy} @click=${() => void this.#run(words.notErased, () => this.#erase())}>${words.erase}</button>`
+            : html`<button type="button" ?disabled=${this.#isBusy} @click=${() => void this.#run(words.failed, () => this.#begin())}>${words.begin}</button>`
         }
       </div>
       <p>${words.note}</p>
@@ -73,7 +76,7 @@ class UnplugView {
     return html`<div class="desk">
         ${this.#window(0, isSame)}
         <div class="wire">
-          <input type="range" min="-1" max="1" step="1" .value=${String(this.#plug)} dir="ltr"
+          <input type="range" min="-1" max="1" step="1" .value=${String(this.#plug)}
             aria-label=${words.plug} aria-valuetext=${plugged}
             @input=${({ target }: Event) => this.#move(Number((target as HTMLInputElement).value))} />
           <output>${plugged}</output>
@@ -125,10 +128,11 @@ class UnplugView {
     const text = input.value.trim()
     if (text === '') return
     input.value = ''
-    device.say(text).catch((error: unknown) => this.#fail(error))
+    device.say(text).catch((error: unknown) => this.#fail(this.#words.failed, error))
   }
 
-  async #run(task: () => Promise<void>): Promise<void> {
+  /** @param failed what is said where the task fails */
+  async #run(failed: string, task: () => Promise<void>): Promise<void> {
     this.#isBusy = true
     this.#failure = ''
     this.#said = ''
@@ -136,7 +140,7 @@ class UnplugView {
     try {
       await task()
     } catch (error) {
-      this.#fail(error)
+      this.#fail(failed, error)
     }
     this.#isBusy = false
     this.#draw()
@@ -162,21 +166,29 @@ class UnplugView {
           scope,
           model: script(words, this.#number),
           onChange: () => this.#draw(),
-          onFailure: (error) => this.#fail(error),
+          onFailure: (error) => this.#fail(words.failed, error),
         }),
     )
   }
 
+  /** Where it fails, the windows stay, and it can be tried again. */
   async #erase(): Promise<void> {
     const devices = this.#devices
+    // What they sent after it would be kept again.
+    for (const device of devices) device.plug(false)
+    try {
+      await createClient({ baseUrl: '', token: this.#token }).me.erase()
+    } catch (error) {
+      this.#move(this.#plug)
+      throw error
+    }
     await Promise.all(devices.map((device) => device.close()))
     this.#devices = []
-    await createClient({ baseUrl: '', token: this.#token }).me.erase()
     this.#said = this.#words.erased
   }
 
-  #fail(error: unknown): void {
-    this.#failure = error instanceof Error ? error.message : String(error)
+  #fail(said: string, error: unknown): void {
+    this.#failure = `${said} (${error instanceof Error ? error.message : String(error)})`
     this.#draw()
   }
 }

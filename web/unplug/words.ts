@@ -22,6 +22,8 @@ export interface UnplugWords {
   readonly script: (count: string) => string
   readonly failed: string
   readonly erase: string
+  /** Erasing failed, and can be tried again. */
+  readonly notErased: string
   readonly erased: string
   readonly note: string
 }
@@ -49,6 +51,7 @@ const en: UnplugWords = {
   script: (count) => `This is a script, and no model. Messages that it was shown: ${count}.`,
   failed: 'The service could not be reached, or lets no guest in.',
   erase: 'End, and erase it at the service',
+  notErased: 'Not erased: the service could not be reached. Nothing has ended; try again.',
   erased: 'Erased: in both windows, and at the service.',
   note: 'Each window makes the hash from its own log: SHA-256 over what a model would be given next. The conversation belongs to a guest of its own, who is not you, and whom the service erases after 30 days if you do not end it here.',
 }
@@ -76,6 +79,7 @@ const de: UnplugWords = {
   script: (count) => `Das ist ein Skript und kein Modell. Nachrichten, die es bekam: ${count}.`,
   failed: 'Der Dienst war nicht erreichbar oder lässt keine Gäste ein.',
   erase: 'Beenden und beim Dienst löschen',
+  notErased: 'Nicht gelöscht: Der Dienst war nicht erreichbar. Nichts ist beendet; versuchen Sie es noch einmal.',
   erased: 'Gelöscht: in beiden Fenstern und beim Dienst.',
   note: 'Jedes Fenster bildet den Hash aus seinem eigenen Protokoll: SHA-256 über das, was ein Modell als Nächstes bekäme. Die Unterhaltung gehört einem eigenen Gast, der nicht Sie sind und den der Dienst nach 30 Tagen löscht, wenn Sie hier nicht beenden.',
 }
@@ -103,6 +107,7 @@ const fr: UnplugWords = {
   script: (count) => `Ceci est un script et non un modèle. Messages qu’il a reçus : ${count}.`,
   failed: 'Le service est injoignable, ou n’admet pas d’invités.',
   erase: 'Terminer, et tout effacer chez le service',
+  notErased: 'Pas effacé : le service est injoignable. Rien n’est terminé ; réessayez.',
   erased: 'Effacé : dans les deux fenêtres et chez le service.',
   note: 'Chaque fenêtre calcule le hachage depuis son propre journal : SHA-256 de ce qu’un modèle recevrait ensuite. La conversation appartient à un invité à part, qui n’est pas vous, et que le service efface après 30 jours si vous ne terminez pas ici.',
 }
@@ -130,6 +135,7 @@ const es: UnplugWords = {
   script: (count) => `Esto es un guion y no un modelo. Mensajes que recibió: ${count}.`,
   failed: 'No se pudo llegar al servicio, o no admite invitados.',
   erase: 'Terminar y borrarlo en el servicio',
+  notErased: 'No se ha borrado: no se pudo llegar al servicio. Nada ha terminado; inténtelo de nuevo.',
   erased: 'Borrado: en las dos ventanas y en el servicio.',
   note: 'Cada ventana calcula el hash desde su propio registro: SHA-256 de lo que recibiría un modelo a continuación. La conversación pertenece a un invitado aparte, que no es usted, y al que el servicio borra a los 30 días si no la termina aquí.',
 }
@@ -157,6 +163,7 @@ const ar: UnplugWords = {
   script: (count) => `هذا نص مُعدّ وليس نموذجًا. عدد الرسائل التي عُرضت عليه: ${count}.`,
   failed: 'تعذّر الوصول إلى الخدمة، أو أنها لا تقبل ضيوفًا.',
   erase: 'إنهاء ومحوها لدى الخدمة',
+  notErased: 'لم تُمحَ: تعذّر الوصول إلى الخدمة. لم ينتهِ شيء، فحاول مرة أخرى.',
   erased: 'مُحيت من النافذتين ولدى الخدمة.',
   note: 'تحسب كل نافذة البصمة من سجلها: SHA-256 لما كان النموذج سيتلقاه بعد ذلك. المحادثة لضيف مستقل ليس أنت، تمحوه الخدمة بعد 30 يومًا إن لم تُنهها هنا.',
 }
@@ -184,6 +191,7 @@ const ja: UnplugWords = {
   script: (count) => `これは台本で、モデルではありません。渡されたメッセージ：${count} 件。`,
   failed: 'サービスに届かないか、ゲストを受け入れていません。',
   erase: '終えて、サービスから消去する',
+  notErased: '消去できませんでした。サービスに届きません。会話は終わっていません。もう一度試してください。',
   erased: '両方の窓とサービスから消去しました。',
   note: '各窓は自分のログからハッシュを計算します。モデルが次に受け取る内容の SHA-256 です。会話はあなたではない別のゲストのもので、ここで終えなければサービスが 30 日後に消去します。',
 }

@@ -1,0 +1,96 @@
+/** The two windows and their plug, before a service of which each answer is set by the test. */
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { page, userEvent } from 'vitest/browser'
+import { unplugView } from '../../web/unplug/view.ts'
+import { type UnplugWords, unplugWords } from '../../web/unplug/words.ts'
+
+let asked: string[] = []
+let isThere = true
+
+beforeEach(() => {
+  asked = []
+  isThere = true
+  vi.stubGlobal('fetch', async (input: string | URL, { method = 'GET' }: RequestInit = {}) => {
+    const line = `${method} ${new URL(input, location.href).pathname}`
+    asked.push(line)
+    if (line === 'POST /v1/guests') return Response.json({ token: 'of-a-guest', userId: 'guest', expiresAt: 0 })
+    if (line.startsWith('POST /v1/sessions')) return Response.json({ sessionId: 'one' })
+    if (line === 'DELETE /v1/me' && isThere) return Response.json({})
+    // Final for a client, so that nobody waits for another attempt.
+    return Response.json({ error: { code: 'ERR_FORBIDDEN', message: 'Not now' } }, { status: 403 })
+  })
+})
+
+afterEach(() => {
+  document.body.replaceChildren()
+  document.documentElement.dir = ''
+  vi.unstubAllGlobals()
+})
+
+interface Desk {
+  readonly root: HTMLElement
+  readonly words: UnplugWords
+  button(name: string): HTMLButtonElement | undefined
+  windows(): HTMLElement[]
+  plug(): HTMLInputElement | null
+}
+
+function show(language: string): Desk {
+  const root = unplugView(language, language)
+  root.style.inlineSize = '40rem'
+  document.body.append(root)
+  return {
+    root,
+    words: unplugWords(language),
+    button: (name) => [...root.querySelectorAll('button')].find(({ textContent }) => textContent === name),
+    windows: () => [...root.querySelectorAll<HTMLElement>('.window')],
+    plug: () => root.querySelector('input[type=range]'),
+  }
+}
+
+async function begin(language: string): Promise<Desk> {
+  const desk = show(language)
+  desk.button(desk.words.begin)?.focus()
+  await userEvent.keyboard('{Enter}')
+  await expect.poll(() => desk.plug()).not.toBeNull()
+  return desk
+}
+
+for (const [language, direction] of [
+  ['en', 'ltr'],
+  ['ar', 'rtl'],
+] as const)
+  it(`cuts off the window that the plug leaves, where one writes ${direction}`, async () => {
+    // Side by side.
+    await page.viewport(1_000, 800)
+    document.documentElement.dir = direction
+    const { plug, windows, words } = await begin(language)
+    /** What the windows look like, from the left. */
+    const seen = (): boolean[] =>
+      windows()
+        .toSorted((one, other) => one.getBoundingClientRect().x - other.getBoundingClientRect().x)
+        .map((each) => each.classList.contains('out'))
+    plug()?.focus()
+    await userEvent.keyboard('{ArrowLeft}')
+    await expect.poll(seen).toEqual([false, true])
+    await userEvent.keyboard('{ArrowRight}{ArrowRight}')
+    await expect.poll(seen).toEqual([true, false])
+    const cut = words.names[direction === 'ltr' ? 0 : 1]
+    expect(plug()?.getAttribute('aria-valuetext')).toBe(words.out(cut))
+  })
+
+it('keeps the windows where erasing fails, says so, and erases when it is asked again', async () => {
+  const { button, root, windows, words } = await begin('en')
+  isThere = false
+  button(words.erase)?.click()
+  await expect.poll(() => root.querySelector('[role=alert]')?.textContent).toContain(words.notErased)
+  expect(windows().map((each) => each.classList.contains('out'))).toEqual([false, false])
+  expect(button(words.begin)).toBeUndefined()
+  isThere = true
+  button(words.erase)?.click()
+  await expect.poll(() => root.textContent).toContain(words.erased)
+  expect(root.querySelector('[role=alert]')).toBeNull()
+  expect(windows()).toEqual([])
+  expect(asked.filter((line) => line === 'DELETE /v1/me')).toHaveLength(2)
+  expect(asked.filter((line) => line === 'POST /v1/guests')).toHaveLength(1)
+})
