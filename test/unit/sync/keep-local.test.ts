@@ -301,23 +301,26 @@ it('a home that says that what it was not asked about arrived takes nothing away
   expect(await outboxOf(base)).toBe(1)
 })
 
-it.each([0, 1])('a home that never comes to the end of its log, %i a page, is asked less often', async (step) => {
-  const home = await homeWith(300)
-  const { link, base, session } = partial(home)
-  const { pull } = link
-  const most = home.calls.length + 200
-  link.pull = async (requests, signal) => {
-    if (home.calls.length >= most) return offline()
-    const answers = await pull(requests, signal)
-    return answers.map((one) =>
-      'ops' in one ? { ...one, cursor: one.cursor + (one.start ? 0 : step), head: one.head + 1_000 } : one,
-    )
-  }
-  await session.history({ messages: 1 })
-  await new Promise((resolve) => setTimeout(resolve, 100))
-  expect(home.calls.length).toBeLessThan(100)
-  expect(await idsOf(base)).toEqual([])
-})
+it.each([0, 1])(
+  'a home that never comes to the end of its log, %i a page, is asked less often',
+  async (step) => {
+    const home = await homeWith(300)
+    const { link, base, session } = partial(home)
+    const { pull } = link
+    const most = home.calls.length + 200
+    link.pull = async (requests, signal) => {
+      if (home.calls.length >= most) return offline()
+      const answers = await pull(requests, signal)
+      return answers.map((one) =>
+        'ops' in one ? { ...one, cursor: one.cursor + (one.start ? 0 : step), head: one.head + 1_000 } : one,
+      )
+    }
+    await session.history({ messages: 1 })
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(home.calls.length).toBeLessThan(100)
+    expect(await idsOf(base)).toEqual([])
+  },
+)
 
 const START: LogStart = { ordinal: 0, registers: [], marks: [], arrived: [] }
 const NO_STARTS: readonly [start: unknown][] = [
