@@ -172,23 +172,20 @@ function rememberedIn(context: Context, query: string): readonly string[] {
   return factsIn(context).filter((fact) => words.some((word) => fact.toLowerCase().includes(word)))
 }
 
-/** What is remembered shows in the memory from the next epoch on, and before that as a call. */
+/**
+ * What is remembered shows in the memory, and until the next epoch as news in the tail. A call in
+ * the window tells what was remembered once, which may be forgotten.
+ */
 function factsIn({ blocks }: Context): readonly string[] {
-  const facts = blocks.flatMap((block) =>
-    block.section === 'memory'
-      ? [...textOf({ content: block.parts }).matchAll(FACT)].map(([, fact = '']) => fact)
-      : callsIn(block).flatMap(noted),
+  return blocks.flatMap(({ section, parts }) =>
+    section === 'memory' || section === 'tail'
+      ? [...textOf({ content: parts }).matchAll(FACT)].map(([, fact = '']) => fact)
+      : [],
   )
-  return [...new Set(facts)]
 }
 
 function callsIn({ parts }: Block): readonly ToolCallPart[] {
   return parts.flatMap((part) => (part.type === 'tool-call' ? part : []))
-}
-
-function noted({ name, input }: ToolCallPart): readonly string[] {
-  if (!WRITES.test(name) || typeof input !== 'object' || input === null || !('text' in input)) return []
-  return typeof input.text === 'string' ? [input.text] : []
 }
 
 /** Words of Chinese characters are short and tell much. */

@@ -13,7 +13,8 @@ beforeEach(() => {
   vi.stubGlobal('fetch', async (input: string | URL, { method = 'GET' }: RequestInit = {}) => {
     const line = `${method} ${new URL(input, location.href).pathname}`
     asked.push(line)
-    if (line === 'POST /v1/guests') return Response.json({ token: 'of-a-guest', userId: 'guest', expiresAt: 0 })
+    if (line === 'POST /v1/guests')
+      return Response.json({ token: 'of-a-guest', userId: 'guest', expiresAt: 0 })
     if (line.startsWith('POST /v1/sessions')) return Response.json({ sessionId: 'one' })
     if (line === 'DELETE /v1/me' && isThere) return Response.json({})
     // Final for a client, so that nobody waits for another attempt.
@@ -93,4 +94,26 @@ it('keeps the windows where erasing fails, says so, and erases when it is asked 
   expect(windows()).toEqual([])
   expect(asked.filter((line) => line === 'DELETE /v1/me')).toHaveLength(2)
   expect(asked.filter((line) => line === 'POST /v1/guests')).toHaveLength(1)
+})
+
+it('keeps the focus of somebody who uses the keyboard', async () => {
+  const { button, plug, words } = await begin('en')
+  await expect.poll(() => document.activeElement).toBe(plug())
+  isThere = false
+  button(words.erase)?.focus()
+  await userEvent.keyboard('{Enter}')
+  await expect.poll(() => asked).toContain('DELETE /v1/me')
+  await expect.poll(() => document.activeElement).toBe(button(words.erase))
+  isThere = true
+  await userEvent.keyboard('{Enter}')
+  await expect.poll(() => button(words.begin)).toBeDefined()
+  await expect.poll(() => document.activeElement).toBe(button(words.begin))
+})
+
+it('says in a window that is cut off when it is answered', async () => {
+  const { plug, windows } = await begin('en')
+  plug()?.focus()
+  await userEvent.keyboard('{ArrowLeft}')
+  await expect.poll(() => windows()[1]?.textContent).toContain('answered once it is plugged in')
+  expect(windows()[0]?.textContent).not.toContain('answered once')
 })

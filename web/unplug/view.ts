@@ -133,6 +133,7 @@ class UnplugView {
 
   /** @param failed what is said where the task fails */
   async #run(failed: string, task: () => Promise<void>): Promise<void> {
+    const wasOpen = this.#devices.length > 0
     this.#isBusy = true
     this.#failure = ''
     this.#said = ''
@@ -144,6 +145,10 @@ class UnplugView {
     }
     this.#isBusy = false
     this.#draw()
+    // The button that was pressed was disabled meanwhile, or is gone: the focus went with it.
+    if (document.activeElement !== document.body) return
+    const isBegun = !wasOpen && this.#devices.length > 0
+    this.#root.querySelector<HTMLElement>(isBegun ? '[type=range]' : '.exhibit-buttons button')?.focus()
   }
 
   async #begin(): Promise<void> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { DEMO_MODEL_ID, demoModel } from '../../../../src/agent/demo-model.ts'
 import { demoWords } from '../../../../src/agent/demo-words.ts'
-import { mapStore, memoryToolSpecs, memoryTools, runAgent } from '../../../../src/index.ts'
+import { forget, mapStore, memoryToolSpecs, memoryTools, runAgent } from '../../../../src/index.ts'
 import { webHost } from '../../../../src/platform/web.ts'
 import { type FullSession, fullMemory } from '../../../contract/full-memory.ts'
 
@@ -173,6 +173,26 @@ describe('the demo model', () => {
     await runAgent({ input: 'Remember that I prefer window seats.', model, session, tools })
     const { answer } = await runAgent({ input: 'What do you remember about my seat?', model, session, tools })
     expect(answer).toContain('I remember: “You prefer window seats.” It was given 5 messages')
+  })
+
+  it.each([
+    ['in the epoch in which it was remembered', false],
+    ['once the memory of a new epoch has shown it', true],
+  ])('says a fact no more that was forgotten: %s', async (_, newEpoch) => {
+    const session = sessionOf()
+    const tools = memoryTools(session)
+    const say = async (input: string): Promise<string> =>
+      (await runAgent({ input, model, session, tools })).answer
+    await say('Remember that the gate is B7.')
+    await say('Remember that I prefer window seats.')
+    await session.context({ newEpoch })
+    expect(await say('What do you remember about my seat?')).toContain('You prefer window seats.')
+    const [seat] = (await session.facts.list()).filter(({ text }) => text.includes('seats'))
+    await forget(session, seat?.id ?? '', { kind: 'fact' })
+    const answer = await say('What do you remember about my seat?')
+    expect(answer).toContain(demoWords().nothing)
+    expect(await say('What do you remember about the gate?')).toContain('I remember: “the gate is B7.”')
+    expect(await say('Plan a trip.')).toContain(demoWords().trip.noSeat)
   })
 
   it('calls no tool where it may not, or has none', async () => {
