@@ -64,6 +64,34 @@ it('npm start opens an assistant, which the edge answers by a scripted demo that
   await expect.poll(() => page.getByText('At the service', { exact: true }).count()).toBe(1)
 })
 
+it.each(['At the service', 'On this device'])('shows a reply once in each frame: %s', async (home) => {
+  const page = await open()
+  await page.getByText(home, { exact: true }).first().click()
+  await page.evaluate(`{
+    globalThis.counts = []
+    const root = document.querySelector('plimsoll-chat').shadowRoot
+    const look = () => {
+      counts.push(root.querySelectorAll('.assistant .prose').length)
+      requestAnimationFrame(look)
+    }
+    look()
+  }`)
+  const field = page.getByRole('textbox', { name: 'Write a message' })
+  for (const count of [1, 2]) {
+    await field.fill('Two seats to Turin.')
+    await field.press('Enter')
+    // The reply under way is busy; so is nothing else here.
+    await expect
+      .poll(async () => [
+        await page.evaluate('counts.at(-1)'),
+        await page.locator('.assistant[aria-busy=true]').count(),
+      ])
+      .toEqual([count, 0])
+  }
+  const counts = await page.evaluate<number[]>('counts')
+  expect(counts).toEqual(counts.toSorted((one, other) => one - other))
+})
+
 it('the page of the API shows every route, and asks one, on a wide screen and a narrow one', async () => {
   const page = await open('/docs')
   const document = (await (await fetch(new URL('/openapi.json', server.found))).json()) as Document
