@@ -12,11 +12,14 @@ import { tokOf } from './tok.ts'
 
 /** Most ops of one answer to a pull. */
 export const PULL_OPS = 512
-/** Most bytes of it, as JSON, unless its first op alone has more. */
+/** Most bytes of it, as JSON, unless its first op alone has more: without that, where it begins. */
 export const PULL_BYTES = 900_000
 
 export interface PullOptions extends HomeParts {
-  /** Most bytes of ops, as JSON; the first may have more. Default {@link PULL_BYTES}; 0: no ops. */
+  /**
+   * Most bytes of ops and of where the log begins, as JSON; the first op may have more. Default
+   * {@link PULL_BYTES}; 0: no ops.
+   */
   readonly bytes?: number
 }
 
@@ -29,7 +32,7 @@ export async function answerPull(
   request: PullRequest,
   options: PullOptions,
 ): Promise<PullAnswer> {
-  const { start, cursor, limit, waiting } = request
+  const { start, cursor, limit, waiting = [] } = request
   if (start === undefined) return answerNext(scope, request, options)
   const { bytes = PULL_BYTES } = options
   for (let look = 0; look < LOOKS; look++) {
@@ -40,8 +43,8 @@ export async function answerPull(
     const state = await readState(scope)
     // It was erased meanwhile.
     if (state?.generation !== generation) continue
-    const found = await readStart(scope, state.since, from, waiting)
-    if (from === 0 && cursor === 0) return answerNext(scope, request, options)
+    const found = await readStart(scope, state.since, from, waiting, bytes)
+    if (!found || (from === 0 && cursor === 0)) return answerNext(scope, request, options)
     const left = Math.max(1, bytes - utf8Length(JSON.stringify(found)))
     const anchor = from === 0 ? '' : ((await tokAt(scope, state.since + from)) ?? '')
     const next = { generation, cursor: from, anchor, ...(limit !== undefined && { limit }) }

@@ -2,9 +2,9 @@ import { checkReadable } from '../kernel/log/bodies.ts'
 import { nothingWritten } from '../kernel/log/decide.ts'
 import { readEntry } from '../kernel/log/entries.ts'
 import type { SealedOp } from '../ports/op.ts'
-import type { LogRow, MarkRow, ScopeStore } from '../ports/store.ts'
+import type { LogRow, MarkRow, RegisterRow, ScopeStore } from '../ports/store.ts'
 import type { LogStart } from '../ports/sync.ts'
-import { readRegisters } from './read.ts'
+import { utf8Length } from '../ports/utf8-length.ts'
 import { asking } from './replica.ts'
 
 /**
@@ -13,33 +13,48 @@ import { asking } from './replica.ts'
  * @param since see `HomeState.since`
  * @param from a seq as replicas count them
  * @param waiting see `PullRequest.waiting`
+ * @param most bytes of it, as JSON
+ * @returns nothing where it has more
  * @throws ERR_DECRYPT: what cannot be read must not be taken for what was forgotten
  */
 export async function readStart(
   scope: ScopeStore,
   since: number,
   from: number,
-  waiting: readonly string[] = [],
-): Promise<LogStart> {
+  waiting: readonly string[],
+  most: number,
+): Promise<LogStart | undefined> {
   if (from === 0) return { ordinal: 0, registers: [], marks: [], arrived: [] }
   const at = since + from
   const { rows, head } = await scope.changesSince(at - 1)
   const { ordinal = 0 } = rows.findLast(({ seq }) => seq === at) ?? {}
-  const registers = [...(await readRegisters(scope)).values()].filter(({ seq }) => seq <= at)
-  for (const row of registers) checkReadable(row)
+  const relative = <Row extends { readonly seq: number }>(row: Row): Row => ({ ...row, seq: row.seq - since })
+  const arrived = await acceptedOf(scope, waiting, at)
+  let left = most - bytesOf(arrived)
   const marks: MarkRow[] = []
   for (const mark of head.marks.values()) {
     const found = await markAt(scope, mark, at)
-    if (found) marks.push(found)
+    if (found) marks.push(relative(found))
   }
-  const relative = <Row extends { readonly seq: number }>(row: Row): Row => ({ ...row, seq: row.seq - since })
-  return {
-    ordinal,
-    ...(ordinal > 0 && head.first !== undefined && { first: head.first }),
-    registers: registers.map(relative),
-    marks: marks.map(relative),
-    arrived: await acceptedOf(scope, waiting, at),
+  left -= bytesOf(marks)
+  const registers: RegisterRow[] = []
+  for (let after: string | undefined; ; ) {
+    const page = await scope.registers('', after)
+    after = page.at(-1)?.key
+    for (const row of page.filter(({ seq }) => seq <= at)) {
+      checkReadable(row)
+      registers.push(relative(row))
+      left -= bytesOf(row)
+    }
+    if (left < 0) return undefined
+    if (after === undefined) break
   }
+  const first = ordinal > 0 ? head.first : undefined
+  return { ordinal, ...(first !== undefined && { first }), registers, marks, arrived }
+}
+
+function bytesOf(value: unknown): number {
+  return utf8Length(JSON.stringify(value))
 }
 
 /** The mark of a slot that was current at a seq: from the newest one back, each names the last. */

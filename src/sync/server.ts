@@ -169,7 +169,8 @@ class SyncServer {
         answerPull(this.#options.store.open(scope), request, { newTok: this.#newTok, bytes }),
       )
       answers.push(answer)
-      if ('ops' in answer && answer.ops.length > 0) left -= utf8Length(encodePullAnswers([answer]))
+      if ('ops' in answer && (answer.start || answer.ops.length > 0))
+        left -= utf8Length(encodePullAnswers([answer]))
     }
     return encodePullAnswers(answers, this.#now())
   }

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { userEvent } from 'vitest/browser'
 import { clear, frame, type Shown, show, until } from './support/element.ts'
-import { fact, session } from './support/fake-chat.ts'
+import { fact, said, session } from './support/fake-chat.ts'
 
 afterEach(clear)
 
@@ -31,6 +31,28 @@ describe('the memory panel', () => {
     expect(text()).not.toContain('sure')
   })
 
+  it('reads again when it is opened again, and when a reply has ended', async () => {
+    const shown = await show({ prepare: (fake) => (fake.facts = []) })
+    const { fake, button, text, root } = shown
+    const open = async (): Promise<void> => {
+      button('Memory').click()
+      await frame()
+    }
+    await open()
+    await until(() => text().includes('Nothing is remembered yet'))
+    fake.stream({ text: 'It is' })
+    fake.facts = [fact('Likes window seats')]
+    fake.add(said('assistant', 'It is remembered.'))
+    await frame()
+    fake.become({ reply: undefined })
+    await until(() => root.querySelectorAll('.fact').length === 1)
+    button('Back').click()
+    await frame()
+    fake.facts = [fact('Likes window seats'), fact('Platform 7')]
+    await open()
+    await until(() => root.querySelectorAll('.fact').length === 2)
+  })
+
   it('tells a developer how sure it is too, and when it is looked at again', async () => {
     const { text } = await openPanel({ developer: '' })
     expect(text()).toContain('40% sure')
@@ -58,8 +80,8 @@ describe('the memory panel', () => {
 
   it('says a fact as a person would: what, from whom, when, and how to undo it', async () => {
     const { find } = await openPanel()
-    const said = find('.fact').textContent.trim().replaceAll(/\s+/g, ' ')
-    expect(said).toMatch(/^Likes window seats ?from you, [\w ,]+UndoPreference/)
+    const told = find('.fact').textContent.trim().replaceAll(/\s+/g, ' ')
+    expect(told).toMatch(/^Likes window seats ?from you, [\w ,]+UndoPreference/)
   })
 
   it('undoes a fact after a question, and shows the certificate', async () => {

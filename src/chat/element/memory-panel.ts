@@ -67,6 +67,8 @@ class MemoryPanel implements MemoryActions {
   readonly #chat: Chat
   readonly #draw: () => void
   #searchTimer: ReturnType<typeof setTimeout> | undefined
+  /** What was shown when it was last read: it is read again when that is another. */
+  #readAt: readonly unknown[] = []
   #state: MemoryState = {
     tab: 'facts',
     query: '',
@@ -87,7 +89,6 @@ class MemoryPanel implements MemoryActions {
   constructor(chat: Chat, draw: () => void) {
     this.#chat = chat
     this.#draw = draw
-    this.change(async () => {})
   }
 
   update(change: Partial<MemoryState>): void {
@@ -130,8 +131,17 @@ class MemoryPanel implements MemoryActions {
     }
   }
 
+  /** Reads what is remembered when the panel is opened, and when the conversation has changed. */
+  #follow({ ui, state }: Scene): void {
+    const now = [ui.openings, state.messages]
+    if (this.#state.isBusy || state.reply || now.every((one, place) => one === this.#readAt[place])) return
+    this.#readAt = now
+    this.change(async () => {})
+  }
+
   view(scene: Scene): TemplateResult {
     const { words, act } = scene
+    this.#follow(scene)
     const state = this.#state
     return html`<aside class="side memory" part="memory" aria-label=${words.text('memory')}>
       <header class="head">

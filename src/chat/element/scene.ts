@@ -23,6 +23,8 @@ export type Side = 'sessions' | 'memory' | 'model' | 'seen'
 /** What only the view knows. */
 export interface Ui {
   readonly side: Side | undefined
+  /** Another number with each side that is opened or closed. */
+  readonly openings: number
   /** Whether the menu of the header is open. */
   readonly isMore: boolean
   /**

@@ -25,6 +25,7 @@ export interface ViewHost {
 
 const AT_FIRST: Ui = {
   side: undefined,
+  openings: 0,
   isMore: false,
   sentFor: undefined,
   editing: undefined,
@@ -298,7 +299,7 @@ export class ChatView {
 
   #show(side: Side | undefined): void {
     const before = this.#ui.side
-    this.#update({ side })
+    this.#update({ side, openings: this.#ui.openings + 1 })
     if (side === undefined) {
       if (before) this.#focusSoon(`.to-${before}`)
       return

@@ -677,4 +677,23 @@ describe('a start', () => {
       { slot: 'summary/lane', id: 's2', seq: 8, chain: 2 },
     ])
   })
+
+  it('has no more bytes than an answer may: else the log comes from where the replica is', async () => {
+    const scope = openScope()
+    const home = await fill(scope)
+    for (const key of names('r', 4))
+      await home.commit([put(`put-${key}`, key, null, { body: 'x'.repeat(2_000) })], decide)
+    const asked = { ...START, start: 11 }
+    expect((await pull(scope, asked, 9_000)).start?.registers).toHaveLength(5)
+    const beyond = await pull(scope, asked, 7_000)
+    expect(beyond).toMatchObject({ from: 0, head: 11 })
+    expect(beyond.ops.length).toBeGreaterThan(0)
+    expect(beyond).not.toHaveProperty('start')
+    const waiting = names('w', 400).map((name) => `after-${name}`)
+    await home.commit(
+      waiting.map((id) => append(id, [id])),
+      decide,
+    )
+    expect(await pull(scope, { ...asked, start: 411, waiting }, 9_000)).not.toHaveProperty('start')
+  })
 })

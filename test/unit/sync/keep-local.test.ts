@@ -14,7 +14,7 @@ import type { Store } from '../../../src/ports/store.ts'
 import type { LogStart } from '../../../src/ports/sync.ts'
 import { encryptedStore, secretKeys } from '../../../src/stores/encrypted/index.ts'
 import { keepLocal } from '../../../src/sync/index.ts'
-import { erase } from '../../contract/samples.ts'
+import { erase, names, put } from '../../contract/samples.ts'
 import { SqliteFiles } from '../support/sqlite-files.ts'
 import {
   ADA,
@@ -464,6 +464,22 @@ it('what the sessions of a user share is here as a whole', async () => {
   expect(await mine.facts.list()).toHaveLength(20)
   await mine.close()
   await there.close()
+})
+
+it('a session of more registers than one answer has is here as a whole', async () => {
+  const home = new TestHome()
+  const puts = names('large', 31).map((key) => put(`put-${key}`, key, null, { body: 'x'.repeat(30_000) }))
+  await write(storeOf(home), puts)
+  await homeWith(2 * OPS, home)
+  const { store, base } = partial(home)
+  const opened = store.open(TRIP)
+  onTestFinished(() => opened.close())
+  await store.settled()
+  expect(await idsOf(base)).toEqual(await idsOf(home.store))
+  const calls = home.calls.length
+  home.poke({ sessionId: 'trip' })
+  await store.settled()
+  expect(home.calls.length - calls).toBe(1)
 })
 
 it('a home that does not know of parts gives all', async () => {

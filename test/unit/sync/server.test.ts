@@ -99,6 +99,25 @@ describe('a sync server', () => {
     ])
   })
 
+  it('tells in all no more than it may of where logs begin', async () => {
+    const store = mapStore()
+    const answer = syncServer({ store, authenticate })
+    const sessions = ['a', 'b', 'c']
+    for (const sessionId of sessions) {
+      const value = 'x'.repeat(500_000)
+      const op = sealOp({ kind: 'put', opId: 'o', key: 'fact/1', base: null, value })
+      await send(answer, 'push', encodePush([{ sessionId, generation: '', ops: [say('m1'), op] }]))
+    }
+    const asked = sessions.map((sessionId) => ({ sessionId, cursor: 0, anchor: '', start: 2 }))
+    const text = await (await send(answer, 'pull', encodePull(asked))).text()
+    expect(text.length).toBeLessThan(900_000)
+    expect([...decodePullAnswers(text)]).toMatchObject([
+      { from: 2, cursor: 2, start: { registers: [{ key: 'fact/1' }] } },
+      { from: 0, cursor: 1, head: 2 },
+      { from: 0, cursor: 1, head: 2 },
+    ])
+  })
+
   it('tells its time with each answer', async () => {
     let now = 1_790_000_000_000
     const answer = syncServer({ store: mapStore(), authenticate, now: () => now++ })
