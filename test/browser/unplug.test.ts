@@ -80,11 +80,14 @@ for (const [language, direction] of [
   })
 
 it('keeps the windows where erasing fails, says so, and erases when it is asked again', async () => {
-  const { button, root, windows, words } = await begin('en')
+  const { button, plug, root, windows, words } = await begin('en')
   isThere = false
   button(words.erase)?.click()
+  // What a window sent meanwhile would be kept again.
+  expect(plug()?.disabled).toBe(true)
   await expect.poll(() => root.querySelector('[role=alert]')?.textContent).toContain(words.notErased)
   expect(windows().map((each) => each.classList.contains('out'))).toEqual([false, false])
+  await expect.poll(() => plug()?.disabled).toBe(false)
   expect(button(words.begin)).toBeUndefined()
   isThere = true
   button(words.erase)?.click()

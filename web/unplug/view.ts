@@ -82,7 +82,7 @@ class UnplugView {
     return html`<div class="desk">
         ${this.#window(0)}
         <div class="wire">
-          <input type="range" min="-1" max="1" step="1" .value=${String(this.#plug)}
+          <input type="range" min="-1" max="1" step="1" ?disabled=${this.#isBusy} .value=${String(this.#plug)}
             aria-label=${words.plug} aria-valuetext=${positions[at]}
             @input=${({ target }: Event) => this.#move(Number((target as HTMLInputElement).value))} />
           <p class="positions" aria-hidden="true">
