@@ -57,8 +57,6 @@ export interface ShownCall {
 
 /** The reply that is being made. */
 export interface RunningReply {
-  /** Read from its beginning by who came later, so that it repeats what is recorded by now. */
-  readonly isReplay?: boolean
   /** `waiting` until the first piece came. */
   readonly status: 'waiting' | 'streaming' | 'tools'
   /** Of the step under way; the steps before it are messages. */

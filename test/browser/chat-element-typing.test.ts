@@ -201,20 +201,56 @@ describe('a reply that is recorded as it comes', () => {
     const texts = (): readonly string[] =>
       [...shown.root.querySelectorAll('.prose')].map(({ textContent }) => textContent)
     for (const text of ['I will', 'I will look them up.']) {
-      shown.fake.stream({ text, isReplay: true, calls: [call] })
+      shown.fake.stream({ text, calls: [call] })
       await frame()
       expect(texts()).toEqual(['I will look them up.'])
       expect(shown.root.querySelectorAll('.step')).toHaveLength(1)
       expect(shown.text()).toContain('Running find')
     }
-    shown.fake.stream({ text: 'I found two.', isReplay: true })
+    shown.fake.stream({ text: 'I found two.', calls: [{ ...call, callId: 'd' }] })
     await frame()
     expect(texts()).toEqual(['I will look them up.', 'I found two.'])
-    // One that comes for the first time may say the same again.
-    shown.fake.stream({ text: 'I will', calls: [{ ...call, callId: 'd' }] })
-    await frame()
-    expect(texts()).toEqual(['I will look them up.', 'I will'])
     expect(shown.root.querySelectorAll('.step')).toHaveLength(2)
+  })
+
+  it('shows once in each frame, whether its end or its record comes first', async () => {
+    const { fake, root } = await show()
+    const copies: number[] = []
+    const observer = new MutationObserver(() => {
+      const texts = [...root.querySelectorAll('.assistant')].map(({ textContent }) => textContent)
+      copies.push(texts.filter((text) => text.includes('The 9:40')).length)
+      copies.push(texts.filter((text) => text.includes('By the timetable')).length)
+    })
+    observer.observe(root, { subtree: true, childList: true, characterData: true })
+    for (const [text, isWhole] of [
+      ['The 9:40 to', false],
+      ['The 9:40 to Turin.', true],
+    ] as const) {
+      fake.become({ messages: [said('user', 'Which trains?')] })
+      fake.stream({ text, reasoning: 'By the timetable' })
+      await frame()
+      fake.add(
+        said('assistant', [
+          { type: 'reasoning', text: 'By the timetable.' },
+          { type: 'text', text: 'The 9:40 to Turin.' },
+        ]),
+      )
+      await frame()
+      if (!isWhole) fake.stream({ text: 'The 9:40 to Turin.', reasoning: 'By the timetable.' })
+      await frame()
+      fake.become({ reply: undefined })
+      await frame()
+    }
+    observer.disconnect()
+    expect(Math.max(...copies)).toBe(1)
+  })
+
+  it('shows what a later step thinks, though an earlier one has spoken', async () => {
+    const { fake, text } = await show()
+    fake.add(said('user', 'Which trains?'), said('assistant', 'I will look them up.'))
+    fake.stream({ reasoning: 'Two of them are full' })
+    await frame()
+    expect(text()).toContain('How it came to this')
   })
 })
 

@@ -389,7 +389,7 @@ export class ChatConversation implements Conversation {
 
   /** @returns whether there was a reply to follow */
   async #join(open: Open): Promise<boolean> {
-    const isJoined = await this.#replying(open, (options) => open.session.join(options), true)
+    const isJoined = await this.#replying(open, (options) => open.session.join(options))
     if (this.#open !== open) return isJoined
     if (isJoined) await this.#refresh()
     // What was said here meanwhile.
@@ -492,15 +492,11 @@ export class ChatConversation implements Conversation {
   }
 
   /** Takes part in a reply, one at a time. @returns false: there was none */
-  #replying(
-    open: Open,
-    work: (options: ReplyOptions) => Promise<boolean>,
-    isReplay = false,
-  ): Promise<boolean> {
+  #replying(open: Open, work: (options: ReplyOptions) => Promise<boolean>): Promise<boolean> {
     if (this.#stop) return Promise.resolve(true)
     const stop = new AbortController()
     this.#stop = stop
-    const done = this.#take(open, stop, work, isReplay).finally(() => {
+    const done = this.#take(open, stop, work).finally(() => {
       this.#left.delete(done)
       if (this.#stop === stop) this.#stop = undefined
       if (this.#open === open) this.#become({ reply: undefined })
@@ -514,10 +510,9 @@ export class ChatConversation implements Conversation {
     open: Open,
     stop: AbortController,
     work: (options: ReplyOptions) => Promise<boolean>,
-    isReplay: boolean,
   ): Promise<boolean> {
     const tell = async (event: ReplyEvent): Promise<void> => {
-      if (this.#open === open) await this.#see(open, event, isReplay)
+      if (this.#open === open) await this.#see(open, event)
     }
     try {
       return await work({ signal: stop.signal, leave: open.leave.signal, tell })
@@ -532,7 +527,7 @@ export class ChatConversation implements Conversation {
     return this.#open === open && !this.#stop && !isAnswered(this.#run.messages)
   }
 
-  async #see(open: Open, event: ReplyEvent, isReplay: boolean): Promise<void> {
+  async #see(open: Open, event: ReplyEvent): Promise<void> {
     const { sessionId } = open.entry
     if (event.type === 'receipt') {
       this.#become({ receipt: event.receipt })
@@ -545,8 +540,7 @@ export class ChatConversation implements Conversation {
       else await this.#refresh()
       this.#tellNewest()
     }
-    if (this.#open === open)
-      this.#become({ reply: { ...nextReply(this.#state.reply ?? WAITING, event), isReplay } })
+    if (this.#open === open) this.#become({ reply: nextReply(this.#state.reply ?? WAITING, event) })
   }
 
   /** Shows a message that was recorded, before anybody reads it. */

@@ -51,11 +51,13 @@ export function rowsOf(
 export function unrecorded(reply: RunningReply, messages: readonly ShownMessage[]): RunningReply {
   const asked = messages.findLastIndex(({ message }) => message.role === 'user')
   const recorded = messages.slice(asked + 1).flatMap(({ message }) => partsOf(message.content))
-  const isSaid =
-    reply.isReplay && recorded.some((part) => part.type === 'text' && part.text.startsWith(reply.text))
+  // It may be read as a message before its own end has come.
+  const rest = (type: 'text' | 'reasoning'): string =>
+    recorded.some((part) => part.type === type && part.text.startsWith(reply[type])) ? '' : reply[type]
   return {
     ...reply,
-    ...(isSaid && { text: '', reasoning: '' }),
+    text: rest('text'),
+    reasoning: rest('reasoning'),
     calls: reply.calls.filter(
       ({ callId }) => !recorded.some((part) => part.type === 'tool-call' && part.id === callId),
     ),
