@@ -112,6 +112,8 @@ async function startOver(sync: ScopeSync, start: number, ask: Ask): Promise<Step
   const first = await ask(request)
   if ('reset' in first) return sync.pulled(request, first)
   if (!first.start) {
+    // What it comes to is too much for an answer.
+    if (state.after !== undefined && start !== 0) return startOver(sync, 0, ask)
     // A home that does not know of this any more gives all again.
     const all = { reset: 'too-old', generation: first.generation } as const
     return sync.pulled(request, state.after === undefined ? first : all)

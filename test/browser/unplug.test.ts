@@ -38,7 +38,6 @@ interface Desk {
 
 function show(language: string): Desk {
   const root = unplugView(language, language)
-  root.style.inlineSize = '40rem'
   document.body.append(root)
   return {
     root,
@@ -81,11 +80,14 @@ for (const [language, direction] of [
   })
 
 it('keeps the windows where erasing fails, says so, and erases when it is asked again', async () => {
-  const { button, root, windows, words } = await begin('en')
+  const { button, plug, root, windows, words } = await begin('en')
   isThere = false
   button(words.erase)?.click()
+  // What a window sent meanwhile would be kept again.
+  expect(plug()?.disabled).toBe(true)
   await expect.poll(() => root.querySelector('[role=alert]')?.textContent).toContain(words.notErased)
   expect(windows().map((each) => each.classList.contains('out'))).toEqual([false, false])
+  await expect.poll(() => plug()?.disabled).toBe(false)
   expect(button(words.begin)).toBeUndefined()
   isThere = true
   button(words.erase)?.click()
@@ -116,4 +118,47 @@ it('says in a window that is cut off when it is answered', async () => {
   await userEvent.keyboard('{ArrowLeft}')
   await expect.poll(() => windows()[1]?.textContent).toContain('answered once it is plugged in')
   expect(windows()[0]?.textContent).not.toContain('answered once')
+})
+
+it('names each position of the plug, and shows both hashes beside it, on a phone', async () => {
+  await page.viewport(360, 740)
+  const { plug, root, words } = await begin('en')
+  const [laptop, phone] = words.names
+  const wire = plug()?.parentElement
+  const positions = [...(wire?.querySelectorAll<HTMLElement>('.positions span') ?? [])]
+  expect(positions.every((each) => each.checkVisibility())).toBe(true)
+  expect(positions.map(({ textContent }) => textContent)).toEqual([
+    words.out(phone),
+    words.bothIn,
+    words.out(laptop),
+  ])
+  plug()?.focus()
+  await userEvent.keyboard('{ArrowRight}')
+  await expect.poll(() => wire?.querySelector('.here')?.textContent).toBe(words.out(laptop))
+  expect(plug()?.getAttribute('aria-valuetext')).toBe(words.out(laptop))
+  expect(wire?.querySelectorAll('.hash')).toHaveLength(2)
+  expect(wire?.textContent).toContain(words.empty)
+  expect(root.querySelectorAll('.hash')).toHaveLength(2)
+})
+
+it('keeps the field in sight in which somebody writes, as the messages above it grow', async () => {
+  await page.viewport(360, 740)
+  const { root, windows, words } = await begin('en')
+  // As that of the chat, which ends above its composer.
+  const scroller = document.createElement('div')
+  Object.assign(scroller.style, { blockSize: '20rem', overflow: 'auto', overflowAnchor: 'none' })
+  document.body.append(scroller)
+  scroller.append(root)
+  const field = windows()[1]?.querySelector('input') as HTMLInputElement
+  field.focus()
+  // A key that is pressed would scroll to it.
+  const said = 12
+  for (let count = 1; count <= said; count++) {
+    field.value = `Message ${count}.`
+    field.form?.requestSubmit()
+  }
+  await expect.poll(() => windows()[1]?.querySelectorAll('li.user').length).toBe(said)
+  await expect.poll(() => windows()[1]?.textContent).toContain(words.waiting(`${said}`))
+  const below = (): number => scroller.getBoundingClientRect().bottom - field.getBoundingClientRect().bottom
+  expect(below()).toBeGreaterThan(16)
 })

@@ -45,7 +45,11 @@ class UnplugView {
   }
 
   #draw(): void {
+    const field = this.#root.querySelector('form input:focus')
+    const isSeen = field !== null && isInSight(field)
     render(this.#view(), this.#root)
+    // What grows above it would push it below the chat's composer.
+    if (isSeen) field.scrollIntoView({ block: 'nearest' })
   }
 
   #view(): TemplateResult {
@@ -70,27 +74,36 @@ class UnplugView {
 
   #desk(): TemplateResult {
     const words = this.#words
-    const [first, second] = this.#devices.map(({ state }) => state.hash)
+    const hashes = this.#devices.map(({ state }) => state.hash)
+    const [first, second] = hashes
     const isSame = first === second && first !== ''
-    const plugged = this.#plugged()
+    const positions = this.#positions()
+    const at = this.#plug + 1
     return html`<div class="desk">
-        ${this.#window(0, isSame)}
+        ${this.#window(0)}
         <div class="wire">
-          <input type="range" min="-1" max="1" step="1" .value=${String(this.#plug)}
-            aria-label=${words.plug} aria-valuetext=${plugged}
+          <input type="range" min="-1" max="1" step="1" ?disabled=${this.#isBusy} .value=${String(this.#plug)}
+            aria-label=${words.plug} aria-valuetext=${positions[at]}
             @input=${({ target }: Event) => this.#move(Number((target as HTMLInputElement).value))} />
-          <output>${plugged}</output>
+          <p class="positions" aria-hidden="true">
+            ${positions.map((position, place) => html`<span class=${place === at ? 'here' : ''}>${position}</span>`)}
+          </p>
+          <p>${words.hash}</p>
+          ${hashes.map(
+            (hash, place) => html`<p>${words.names[place]}
+              <code class="hash ${isSame ? 'same' : ''}" dir="ltr">${hash.slice(0, SHOWN) || '–'}</code></p>`,
+          )}
+          <strong>${isSame ? words.same : first || second ? words.different : words.empty}</strong>
         </div>
-        ${this.#window(1, isSame)}
-      </div>
-      <p><strong class="differing">${isSame ? words.same : first || second ? words.different : words.empty}</strong></p>`
+        ${this.#window(1)}
+      </div>`
   }
 
-  #window(place: 0 | 1, isSame: boolean): TemplateResult {
+  #window(place: 0 | 1): TemplateResult {
     const words = this.#words
     const name = words.names[place]
     const device = this.#devices[place] as Device
-    const { messages, coming, holder, waiting, isPluggedIn, hash } = device.state
+    const { messages, coming, holder, waiting, isPluggedIn } = device.state
     const does = holder === 'held' ? words.answers : holder ? words.waitsFor(holder) : ''
     return html`<section class="window ${isPluggedIn ? '' : 'out'}" aria-label=${name}>
       <h4>${name}</h4>
@@ -103,16 +116,14 @@ class UnplugView {
         <input aria-label=${words.message} placeholder=${words.message} autocomplete="off" dir="auto" />
         <button>${words.send}</button>
       </form>
-      <div>
-        <p class="waiting">${words.waiting(this.#number.format(waiting))}</p>
-        <p>${words.hash} <code class="hash ${isSame ? 'same' : ''}" dir="ltr">${hash.slice(0, SHOWN) || '–'}</code></p>
-      </div>
+      <p class="waiting">${words.waiting(this.#number.format(waiting))}</p>
     </section>`
   }
 
-  #plugged(): string {
+  /** What the plug does at the first window, at both, and at the second. */
+  #positions(): readonly string[] {
     const { bothIn, out, names } = this.#words
-    return this.#plug === 0 ? bothIn : out(names[this.#plug < 0 ? 1 : 0])
+    return [out(names[1]), bothIn, out(names[0])]
   }
 
   #move(to: number): void {
@@ -196,6 +207,11 @@ class UnplugView {
     this.#failure = `${said} (${error instanceof Error ? error.message : String(error)})`
     this.#draw()
   }
+}
+
+function isInSight(element: Element): boolean {
+  const { x, y, width, height } = element.getBoundingClientRect()
+  return document.elementFromPoint(x + width / 2, y + height / 2) === element
 }
 
 /** A script for both windows: it says how many messages it was shown. */

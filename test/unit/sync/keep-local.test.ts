@@ -10,6 +10,7 @@ import {
   standard,
   toOpenAI,
 } from '../../../src/index.ts'
+import type { SealedOp } from '../../../src/ports/op.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import type { LogStart } from '../../../src/ports/sync.ts'
 import { encryptedStore, secretKeys } from '../../../src/stores/encrypted/index.ts'
@@ -80,6 +81,11 @@ function starting(link: Link, change: (start: LogStart) => LogStart): void {
     const answers = await pull(requests, signal)
     return answers.map((one) => ('start' in one && one.start ? { ...one, start: change(one.start) } : one))
   }
+}
+
+/** Registers of more bytes than one answer has. */
+function largePuts(): readonly SealedOp[] {
+  return names('large', 31).map((key) => put(`put-${key}`, key, null, { body: 'x'.repeat(30_000) }))
 }
 
 it.each<[string, () => Store]>([
@@ -468,8 +474,7 @@ it('what the sessions of a user share is here as a whole', async () => {
 
 it('a session of more registers than one answer has is here as a whole', async () => {
   const home = new TestHome()
-  const puts = names('large', 31).map((key) => put(`put-${key}`, key, null, { body: 'x'.repeat(30_000) }))
-  await write(storeOf(home), puts)
+  await write(storeOf(home), largePuts())
   await homeWith(2 * OPS, home)
   const { store, base } = partial(home)
   const opened = store.open(TRIP)
@@ -480,6 +485,29 @@ it('a session of more registers than one answer has is here as a whole', async (
   home.poke({ sessionId: 'trip' })
   await store.settled()
   expect(home.calls.length - calls).toBe(1)
+})
+
+it('what is here stays until all is, where registers become too many for one answer', async () => {
+  const home = await homeWith(300)
+  const { store, base, link } = partial(home)
+  const opened = store.open(TRIP)
+  onTestFinished(() => opened.close())
+  await store.settled()
+  await write(storeOf(home), largePuts())
+  await homeWith(300 + OPS, home, 300)
+  const { pull } = link
+  const here: number[] = []
+  link.pull = async (requests, signal) => {
+    here.push((await idsOf(base)).length)
+    return pull(requests, signal)
+  }
+  home.poke()
+  await store.settled()
+  // What is too much is to leave, and cannot.
+  home.poke()
+  await store.settled()
+  expect(Math.min(...here)).toBe(OPS)
+  expect(await idsOf(base)).toEqual(await idsOf(home.store))
 })
 
 it('a home that does not know of parts gives all', async () => {
