@@ -32,8 +32,8 @@ class UnplugView {
   #token = ''
   #devices: readonly Device[] = []
   /**
-   * Where the plug is: -1 at the first window, 1 at the second, 0 at both. The slider and the windows
-   * both follow the direction of writing.
+   * Where the plug is: -1 at the first window, 1 at the second, 0 at both. The slider and the
+   * windows both follow the direction of writing.
    */
   #plug = 0
 
