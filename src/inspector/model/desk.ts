@@ -104,9 +104,10 @@ export class Desk {
     await this.#work(async (signal) => {
       this.source = source
       const look = async (): Promise<void> => {
-        const atEnd = !this.inspection || this.call >= this.inspection.calls.length - 1
         const inspection = await sourceInspection(source, settings.counter, this.#pause(signal))
         if (signal.aborted) return
+        // As it is now: another call may have been chosen meanwhile.
+        const atEnd = !this.inspection || this.call >= this.inspection.calls.length - 1
         this.failure = undefined
         this.inspection = inspection
         const last = this.inspection.calls.length - 1

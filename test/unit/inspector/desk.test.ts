@@ -264,6 +264,28 @@ describe('a session on the desk', () => {
     expect(listening).toBe(0)
   })
 
+  it('stays at a call that was chosen while what was written is read', async () => {
+    const { session: own, say } = await session()
+    const desk = deskOf()
+    const source = sessionSource(own)
+    let isHeld = false
+    let release = (): void => {}
+    const calls = async () => {
+      if (isHeld) await new Promise<void>((resolve) => (release = resolve))
+      return source.calls()
+    }
+    await desk.watch({ ...source, calls }, settings)
+    const shown = desk.inspection
+    expect(desk.call).toBe((shown?.calls.length ?? 0) - 1)
+    isHeld = true
+    await say(13)
+    await desk.select(0)
+    isHeld = false
+    release()
+    await until(() => desk.inspection !== shown)
+    expect(desk.call).toBe(0)
+  })
+
   it('says of a call that cannot be known why', async () => {
     const source: InspectorSource = {
       name: 'gone',
