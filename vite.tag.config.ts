@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { defineConfig, type Plugin } from 'vite'
 import manifest from './package.json' with { type: 'json' }
+import { absolute } from './release/links.ts'
 import { bundledLicenses } from './vite.licenses.ts'
 
 /** Leaves out the space of the style sheets, which no minifier looks into. */
@@ -73,10 +74,10 @@ The files of Plimsoll's chat widget for pages without a bundler. Put them into o
 <script type="module" src="/plimsoll/plimsoll-chat.js"></script>
 \`\`\`
 
-[How it works](${homepage.replace(/#.*/, '')}/blob/v${version}/docs/chat.md)
+[How it works](docs/chat.md)
 `
     this.emitFile({ type: 'asset', fileName: 'package.json', source: `${JSON.stringify(made, null, 2)}\n` })
-    this.emitFile({ type: 'asset', fileName: 'README.md', source: readme })
+    this.emitFile({ type: 'asset', fileName: 'README.md', source: absolute(readme) })
   },
 }
 

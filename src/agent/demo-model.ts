@@ -57,7 +57,7 @@ async function* complete(
 /** What is to be answered. */
 interface Round {
   readonly context: Context
-  /** The newest that the user said, as far as it is read. */
+  /** The user's newest message, its beginning where it is long. */
   readonly said: string
   /** What came after that, the oldest first. */
   readonly since: readonly Block[]

@@ -4,6 +4,7 @@ import { fenced } from '../kernel/text/fence.ts'
 import { checkOptions } from '../kernel/text/json.ts'
 import type { Block, Context } from '../ports/context.ts'
 import { PlimsollError } from '../ports/errors.ts'
+import { isRecord } from '../ports/is-record.ts'
 import type {
   Json,
   MediaPart,
@@ -268,8 +269,7 @@ function texts(parts: readonly Part[]): AnthropicText[] {
 }
 
 function renderCall({ id, name, input }: ToolCallPart): AnthropicToolUse {
-  const isObject = typeof input === 'object' && input !== null && !Array.isArray(input)
-  return { type: 'tool_use', id, name: callName(name, 128), input: isObject ? input : { input } }
+  return { type: 'tool_use', id, name: callName(name, 128), input: isRecord(input) ? input : { input } }
 }
 
 /** The content is always a list, so that a tail only adds to it. */

@@ -4,7 +4,8 @@
  */
 import { html, nothing, render, type TemplateResult } from 'lit/html.js'
 import { createClient } from '../../src/client/client.ts'
-import type { Message, Model } from '../../src/index.ts'
+import type { Model } from '../../src/index.ts'
+import { textOf } from '../../src/kernel/log/message.ts'
 import '../exhibit.css'
 import './unplug.css'
 import type { Device } from './device.ts'
@@ -228,10 +229,4 @@ function script({ script }: UnplugWords, number: Intl.NumberFormat): Model {
       yield { type: 'finish', message: { role: 'assistant', content: words }, reason: 'stop' }
     },
   }
-}
-
-function textOf({ content }: Pick<Message, 'content'>): string {
-  return typeof content === 'string'
-    ? content
-    : content.flatMap((part) => (part.type === 'text' ? part.text : [])).join('')
 }
