@@ -75,7 +75,8 @@ const COMPARE: { readonly [operator: string]: (value: unknown, other: never) => 
  * where it looks.
  *
  * The puts of one `batch` are written in one commit, after its reads; the last one of an item
- * wins, also where several are made at once. Reads go through all items of a user: it is made for thousands, not for millions.
+ * wins, also where several are made at once. Reads go through all items of a user: it is made for
+ * thousands, not for millions.
  */
 export class PlimsollStore extends BaseStore {
   readonly #scope: ScopeStore
