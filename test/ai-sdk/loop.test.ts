@@ -227,7 +227,7 @@ it('appends each step once, and nothing else', async () => {
         : { prompt: 'Hi', prepareStep: prepareStep(session, { tools }), onStepEnd: writeStep(session) }
     const model = scripted([[search(1)], [search(2)], [said('Done.')]])
     await generateText({ model, tools, stopWhen: isStepCount(5), ...(loop as { prompt: string }) })
-    // `prepareStep` alone does not know what `writeStep` wrote: it appends it again, which writes nothing.
+    // `prepareStep` alone does not know what `writeStep` wrote: it appends that again, for nothing.
     expect(append).toHaveBeenCalledTimes(how === 'memoryLoop' ? 3 : 5)
     expect(await roles(session)).toEqual(['user', 'assistant', 'tool', 'assistant', 'tool', 'assistant'])
   }

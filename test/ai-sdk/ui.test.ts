@@ -48,6 +48,7 @@ describe('UI messages', () => {
       [{ type: 'reasoning', text: 'So.' }, [['assistant', 'reasoning']]],
       [{ type: 'reasoning', text: 'So.', ...signed }, [['assistant', 'reasoning']]],
       [{ type: 'reasoning', text: 'So.', ...elsewhere }, [['assistant', 'opaque']]],
+      [{ type: 'file', mediaType: 'image/png', url: 'https://example.org/a' }, [['assistant', 'media']]],
       [{ type: 'custom', kind: 'x.y' }, [['assistant', 'opaque']]],
       [{ type: 'data-weather', data: 1 }, [['assistant']]],
       [{ ...tool, state: 'input-available' }, [['assistant', 'tool-call']]],
