@@ -1,4 +1,4 @@
-import { checkOptions, invalid } from '../../kernel/text/json.ts'
+import { checkFunction, checkOptions, invalid } from '../../kernel/text/json.ts'
 import type { Scope } from '../../ports/op.ts'
 
 /** For how long a part is kept. */
@@ -42,7 +42,7 @@ export function checkRetention(operation: string, retention: RetentionOptions): 
   const kept = Object.entries(retention).filter(([, value]) => value !== undefined)
   for (const [name, value] of kept) {
     if (name === 'onUnreadable') {
-      if (typeof value !== 'function') throw invalid(operation, name, 'must be a function')
+      checkFunction(operation, name, value)
       continue
     }
     checkOptions(operation, name, value, ['days'])
