@@ -342,7 +342,7 @@ export class PlimsollChat extends Base {
     const labels = labelsFor(language, this.#strings)
     if (this.#button) this.#button.ariaLabel = this.open ? labels.close : labels.open
     if (this.#frame) {
-      this.#frame.ariaLabel = this.heading ?? this.#strings.heading ?? 'Plimsoll'
+      this.#frame.ariaLabel = this.heading ?? 'Plimsoll'
       this.#frame.lang = language
     }
     if (this.#view) void this.#reword()

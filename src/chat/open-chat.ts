@@ -113,9 +113,15 @@ class OpenedChat implements Chat {
     const homes = this.#kinds().map(async (kind) => ({ kind, memory: await open(kind) }))
     const destinations = this.#settings.src === undefined ? LOCAL : BOTH
     const panel = allPanels(await Promise.all(homes), destinations, open)
+    // What is changed here shows in the conversation, whichever home or scope it is written to.
+    const told = <Done>(change: Promise<Done>): Promise<Done> =>
+      change.finally(() => this.conversation.onFacts())
     return {
       ...panel,
-      import: (chunks, home) => panel.import(chunks, home).finally(() => this.sessions.refresh()),
+      edit: (factId, change) => told(panel.edit(factId, change)),
+      promote: (factId) => told(panel.promote(factId)),
+      forget: (factId) => this.conversation.undoing(factId, () => panel.forget(factId)),
+      import: (chunks, home) => told(panel.import(chunks, home)).finally(() => this.sessions.refresh()),
       eraseAll: async () => {
         const certificate = await panel.eraseAll()
         for (const kept of [this.drafts, this.#begun]) kept.clear()

@@ -20,7 +20,7 @@ import type { ChatEvent, ChatPlatform } from '../settings.ts'
 import { textIn, titleOf } from '../text.ts'
 import { NOTHING, PAGE, type Run, released, withNewest, withOlder } from './pages.ts'
 import { nextReply, WAITING } from './running-reply.ts'
-import { shownMessages } from './shown.ts'
+import { shownMessages, type Undone } from './shown.ts'
 
 export interface ConversationParts {
   /** Contract: opens a home, the same each time. @throws where there is none of that kind */
@@ -71,6 +71,8 @@ export class ChatConversation implements Conversation {
   #run: Run = NOTHING
   #branches: readonly Branch[] = []
   #facts: readonly RememberedFact[] = []
+  /** Facts that are forgotten while this shows. */
+  readonly #undone = new Map<string, Undone>()
   /** Counts the readings of facts: the newest counts. */
   #factReadings = 0
   /** Counts what was opened, so that what was asked for before shows no more. */
@@ -209,10 +211,8 @@ export class ChatConversation implements Conversation {
   }
 
   async forget(factId: string): Promise<void> {
-    await this.#try(async () => {
-      await this.#open?.session.forget(factId)
-      await this.#readFacts()
-    })
+    if (this.#undone.has(factId)) return
+    await this.#try(() => this.undoing(factId, async () => this.#open?.session.forget(factId)))
   }
 
   async showOlder(): Promise<void> {
@@ -260,6 +260,34 @@ export class ChatConversation implements Conversation {
   /** Shows which model answers now. */
   onModel(): void {
     if (this.#open) this.#become({ model: this.#open.home.model() })
+  }
+
+  /** Reads again what is remembered, which somebody has changed. */
+  onFacts(): void {
+    void this.#readFacts().catch(() => {})
+  }
+
+  /** Says at a fact's message how far it is that `forget` forgets it. */
+  async undoing<Done>(factId: string, forget: () => Promise<Done>): Promise<Done> {
+    const open = this.#open
+    const fact = this.#facts.find(({ id }) => id === factId)
+    const become = (undone?: Undone): void => {
+      if (!fact || this.#open !== open) return
+      if (undone) this.#undone.set(factId, undone)
+      else this.#undone.delete(factId)
+      this.#show()
+    }
+    if (fact) become({ fact, undo: 'begun' })
+    try {
+      const done = await forget()
+      if (fact) become({ fact: { ...fact, text: '' }, undo: 'done' })
+      return done
+    } catch (error) {
+      become()
+      throw error
+    } finally {
+      this.onFacts()
+    }
   }
 
   /**
@@ -614,6 +642,7 @@ export class ChatConversation implements Conversation {
       run: this.#run,
       branches: this.#branches,
       facts: this.#facts,
+      undone: this.#undone,
       waiting: open.outbox?.of(open.entry.sessionId) ?? [],
     }
     this.#become({ messages: shownMessages(parts, this.#state.messages), hasOlder: this.#run.hasOlder })
@@ -628,6 +657,7 @@ export class ChatConversation implements Conversation {
     this.#run = NOTHING
     this.#branches = []
     this.#facts = []
+    this.#undone.clear()
     if (!open) return
     open.leave.abort(new Error('left'))
     for (const end of open.ends) end()

@@ -9,10 +9,11 @@ import type { Scene, Side } from './scene.ts'
 export function header(scene: Scene): TemplateResult {
   const { words, settings, state, act } = scene
   const home = state.session?.home
+  const title = state.session?.title || (settings.heading ?? words.text('untitled'))
   return html`<header class="head" part="header">
     ${loadMark(scene)}
     <div class="titles">
-      <h2 dir="auto">${state.session?.title || (settings.heading ?? words.text('heading'))}</h2>
+      <h2 dir="auto" title=${title}>${title}</h2>
       <p class="home">
         ${home ? html`${icon(state.online ? (home === 'edge' ? 'service' : 'device') : 'offline')}<span>${words.text(home === 'edge' ? 'homeEdge' : 'homeLocal')}</span>` : nothing}
         ${modelBadge(scene)}

@@ -11,7 +11,7 @@ export const panelStyle = `
 .entry[aria-current] { background: var(--tint) }
 .entry .open { display: grid; justify-content: stretch; justify-items: start; gap: 0; min-block-size: 2.75rem; padding: 0.375rem 0.625rem; text-align: start }
 .entry .open:hover:not(:disabled) { background: none }
-.entry .open > span { inline-size: 100%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
+.entry .open > span { inline-size: 100%; overflow: hidden; overflow-wrap: anywhere; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2 }
 .entry .tools { display: flex; padding-inline-end: 0.25rem }
 .entry .tools button { color: var(--muted) }
 @media (hover: hover) {

@@ -65,7 +65,7 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .head { display: flex; align-items: center; gap: 0.625rem; min-block-size: 3.75rem; padding: 0.375rem 0.75rem; border-block-end: 1px solid var(--line) }
 .load { padding: 0.125rem }
 .head .titles { flex: 1; min-inline-size: 0 }
-.head h2 { overflow: hidden; font-size: 0.9375rem; font-weight: 620; line-height: 1.3; text-overflow: ellipsis; white-space: nowrap }
+.head h2 { overflow: hidden; font-size: 0.9375rem; font-weight: 620; line-height: 1.3; overflow-wrap: anywhere; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2 }
 .head .home { display: flex; align-items: center; gap: 0.3125rem; overflow: hidden; white-space: nowrap; color: var(--muted); font-size: 0.75rem; line-height: 1.35 }
 .head .home span { overflow: hidden; text-overflow: ellipsis }
 .head .home .icon { inline-size: 0.8125rem; block-size: 0.8125rem }
@@ -113,6 +113,7 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .chip { display: inline-flex; align-items: center; gap: 0.375rem; max-inline-size: 100%; padding: 0.125rem 0.25rem 0.125rem 0.5rem; padding-inline: 0.5rem 0.25rem; border-radius: 1rem; box-shadow: inset 0 0 0 1px var(--line); color: var(--muted); font-size: 0.75rem; animation: rise 0.3s var(--ease) }
 .chip .mark { inline-size: 1rem; block-size: 1rem }
 .chip span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
+.chip small { flex: none; font-size: inherit }
 .chip button { min-block-size: 1.5rem; padding: 0 0.4375rem; border-radius: 1rem; color: var(--accent); font-weight: 600 }
 .plain { white-space: pre-wrap }
 .chunk { content-visibility: auto; contain-intrinsic-size: auto 100rem }

@@ -1,7 +1,6 @@
 import type { Strings } from './catalogue.ts'
 
 export const de: Strings = {
-  heading: 'Chat',
   close: 'Chat schließen',
   tryAgain: 'Noch einmal versuchen',
   reload: 'Seite neu laden',
@@ -76,6 +75,7 @@ export const de: Strings = {
   remembered: 'Gemerkt: {text}',
   undo: 'Rückgängig',
   undoOf: 'Rückgängig: {text}',
+  forgotten: 'Vergessen',
 
   toolWaiting: '{name} steht an',
   toolRunning: '{name} läuft',
@@ -138,18 +138,21 @@ export const de: Strings = {
   kindConstraint: 'Bedingung',
   trustSystem: 'von der App',
   trustUser: 'von Ihnen',
-  trustAssistant: 'vom Assistenten',
+  trustAssistant: 'aus der Unterhaltung',
   trustImport: 'importiert',
   trustTool: 'aus einem Werkzeug',
   trustWeb: 'aus dem Netz',
   confidence: '{percent} sicher',
   review: 'Wieder ansehen am {date}',
   shared: 'In allen Unterhaltungen',
+  ownSession: 'Nur in ihrer Unterhaltung bekannt',
   pin: 'Anheften',
   unpin: 'Lösen',
   pinned: 'Angeheftet',
   promote: 'Als meines bestätigen',
+  promoteHint: 'Bestätigen Sie es, und alle Ihre Unterhaltungen kennen es.',
   forget: 'Vergessen',
+  forgetOf: 'Vergessen: {text}',
   forgetAsk: 'Dies vergessen, mit allem, was sich daraus ergibt?',
   factText: 'Text des Fakts',
   profileText: 'Text von {name}',

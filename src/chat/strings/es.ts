@@ -1,7 +1,6 @@
 import type { Strings } from './catalogue.ts'
 
 export const es: Strings = {
-  heading: 'Chat',
   close: 'Cerrar el chat',
   tryAgain: 'Reintentar',
   reload: 'Recargar la página',
@@ -75,6 +74,7 @@ export const es: Strings = {
   remembered: 'Recordado: {text}',
   undo: 'Deshacer',
   undoOf: 'Deshacer: {text}',
+  forgotten: 'Olvidado',
 
   toolWaiting: '{name} se ejecutará',
   toolRunning: '{name} se ejecuta',
@@ -135,18 +135,21 @@ export const es: Strings = {
   kindConstraint: 'Condición',
   trustSystem: 'de la aplicación',
   trustUser: 'de usted',
-  trustAssistant: 'del asistente',
+  trustAssistant: 'de la conversación',
   trustImport: 'importado',
   trustTool: 'de una herramienta',
   trustWeb: 'de la web',
   confidence: 'seguro al {percent}',
   review: 'Revisar el {date}',
   shared: 'En todas las conversaciones',
+  ownSession: 'Solo se conoce en su conversación',
   pin: 'Fijar',
   unpin: 'Soltar',
   pinned: 'Fijado',
   promote: 'Confirmar como mío',
+  promoteHint: 'Confírmelo, y lo conocerán todas sus conversaciones.',
   forget: 'Olvidar',
+  forgetOf: 'Olvidar: {text}',
   forgetAsk: '¿Olvidar esto y todo lo que se deriva de ello?',
   factText: 'Texto del hecho',
   profileText: 'Texto de {name}',

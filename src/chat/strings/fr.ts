@@ -1,7 +1,6 @@
 import type { Strings } from './catalogue.ts'
 
 export const fr: Strings = {
-  heading: 'Chat',
   close: 'Fermer le chat',
   tryAgain: 'Réessayer',
   reload: 'Recharger la page',
@@ -76,6 +75,7 @@ export const fr: Strings = {
   remembered: 'Retenu : {text}',
   undo: 'Annuler',
   undoOf: 'Annuler : {text}',
+  forgotten: 'Oublié',
 
   toolWaiting: '{name} va s’exécuter',
   toolRunning: '{name} s’exécute',
@@ -138,18 +138,21 @@ export const fr: Strings = {
   kindConstraint: 'Contrainte',
   trustSystem: 'par l’application',
   trustUser: 'par vous',
-  trustAssistant: 'par l’assistant',
+  trustAssistant: 'tiré de la conversation',
   trustImport: 'importé',
   trustTool: 'd’un outil',
   trustWeb: 'du web',
   confidence: 'sûr à {percent}',
   review: 'À revoir le {date}',
   shared: 'Dans toutes les conversations',
+  ownSession: 'Connu de sa seule conversation',
   pin: 'Épingler',
   unpin: 'Détacher',
   pinned: 'Épinglé',
   promote: 'Confirmer',
+  promoteHint: 'Confirmez-le, et toutes vos conversations le connaîtront.',
   forget: 'Oublier',
+  forgetOf: 'Oublier : {text}',
   forgetAsk: 'Oublier ceci et tout ce qui en découle ?',
   factText: 'Texte du fait',
   profileText: 'Texte de {name}',
