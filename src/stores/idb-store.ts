@@ -232,15 +232,14 @@ export class RecoveringStore implements DexieStore {
       throw error
     }
     this.#connection = connection
-    this.#loadMemoryMode().catch(ignore)
     return connection
   }
 
   /**
-   * Few need it: it is loaded once there is a database to lose, since there may be no network when
-   * that is lost.
+   * Few need it: it is loaded once something was written that may be lost, since there may be no
+   * network then.
    */
-  #loadMemoryMode(): Promise<typeof import('./memory-mode.ts')> {
+  loadMemoryMode(): Promise<typeof import('./memory-mode.ts')> {
     return import('./memory-mode.ts')
   }
 
@@ -300,7 +299,7 @@ export class RecoveringStore implements DexieStore {
   }
 
   async #goOnInMemory(cause: PlimsollError): Promise<void> {
-    const { MemoryMode } = await this.#loadMemoryMode().catch(() => {
+    const { MemoryMode } = await this.loadMemoryMode().catch(() => {
       throw cause
     })
     // Another call may have found out meanwhile that it is lost, or failed alike.
@@ -357,7 +356,10 @@ class RecoveringScope implements ScopeStore {
       async (memory) => ({ results: await memory.commit(ops, decide), wrote: true }),
       ops.every(({ envelope: { kind } }) => kind === 'delete' || kind === 'erase'),
     )
-    if (wrote) this.#store.tabs.tell(this.#name, this.#listeners)
+    if (wrote) {
+      this.#store.tabs.tell(this.#name, this.#listeners)
+      this.#store.loadMemoryMode().catch(ignore)
+    }
     return results
   }
 

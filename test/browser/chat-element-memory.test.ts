@@ -97,12 +97,8 @@ describe('the memory panel', () => {
     })
     const told = [...root.querySelectorAll('.fact')].map(({ textContent }) => textContent)
     expect(told.map((text) => text.includes('In all conversations'))).toEqual([true, false, false])
-    expect(told.map((text) => text.includes('Known in its own conversation only'))).toEqual([
-      false,
-      true,
-      true,
-    ])
-    expect(told.map((text) => text.includes('Confirm it, and all your conversations know it.'))).toEqual([
+    expect(told.map((text) => text.includes('In its own conversation only'))).toEqual([false, true, true])
+    expect(told.map((text) => text.includes('Once confirmed, it is in all conversations.'))).toEqual([
       false,
       true,
       false,

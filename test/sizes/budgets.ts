@@ -93,7 +93,7 @@ export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. */
   firstLook: 51_000,
   /** With the memory, and what answers in the browser. */
-  answering: 131_200,
+  answering: 125_100,
   /** Until a conversation of an edge shows. */
   edge: 45_800,
 }

@@ -271,16 +271,16 @@ export class ChatConversation implements Conversation {
   async undoing<Done>(factId: string, forget: () => Promise<Done>): Promise<Done> {
     const open = this.#open
     const fact = this.#facts.find(({ id }) => id === factId)
-    const become = (undone?: Undone): void => {
+    const become = (undo?: Undone['undo']): void => {
       if (!fact || this.#open !== open) return
-      if (undone) this.#undone.set(factId, undone)
+      if (undo) this.#undone.set(factId, { ...fact, undo, ...(undo === 'done' && { text: '' }) })
       else this.#undone.delete(factId)
       this.#show()
     }
-    if (fact) become({ fact, undo: 'begun' })
+    become('begun')
     try {
       const done = await forget()
-      if (fact) become({ fact: { ...fact, text: '' }, undo: 'done' })
+      become('done')
       return done
     } catch (error) {
       become()

@@ -17,8 +17,7 @@ export interface ShownParts {
 }
 
 /** A fact and how far its undo is; without its text once that is done. */
-export interface Undone {
-  readonly fact: RememberedFact
+export interface Undone extends RememberedFact {
   readonly undo: 'begun' | 'done'
 }
 
@@ -66,7 +65,7 @@ function chipsOf({
 }: ShownParts): ReadonlyMap<string, readonly RememberedChip[]> {
   const places = new Map(messages.map(({ id }, place) => [id, place]))
   const chips = new Map<string, RememberedChip[]>()
-  const add = ({ id, text, trust, sources }: RememberedFact, undo?: RememberedChip['undo']): void => {
+  const add = ({ id, text, trust, sources, undo }: RememberedFact & Partial<Undone>): void => {
     const place = Math.max(-1, ...sources.map((source) => places.get(source) ?? -1))
     const message = messages[place]
     if (!message) return
@@ -75,7 +74,7 @@ function chipsOf({
     chips.set(message.id, some)
   }
   for (const fact of facts) if (!undone.has(fact.id)) add(fact)
-  for (const { fact, undo } of undone.values()) add(fact, undo)
+  for (const fact of undone.values()) add(fact)
   return chips
 }
 
@@ -85,13 +84,8 @@ function isSame(one: ShownMessage, other: ShownMessage): boolean {
     one.problem?.code === other.problem?.code &&
     one.version?.index === other.version?.index &&
     one.version?.count === other.version?.count &&
-    one.remembered.length === other.remembered.length &&
-    one.remembered.every((chip, index) => isSameChip(chip, other.remembered[index])) &&
+    JSON.stringify(one.remembered) === JSON.stringify(other.remembered) &&
     // A message never changes, but for being forgotten: then it shows no more.
     (other.delivery === 'sent' || one.message.content === other.message.content)
   )
-}
-
-function isSameChip(one: RememberedChip, other: RememberedChip | undefined): boolean {
-  return one.factId === other?.factId && one.trust === other.trust && one.undo === other.undo
 }

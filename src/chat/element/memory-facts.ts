@@ -57,7 +57,7 @@ function factView(
     <p class="labels"><span>${words.text(TRUST[trust])}, ${words.day(createdAt, now)}</span>${
       forgetting === id
         ? nothing
-        : html`<button type="button" aria-label=${words.text('forgetOf', { text: title || text })}
+        : html`<button type="button" aria-label="${words.text('forget')}: ${title || text}"
             @click=${() => actions.update({ forgetting: id, certificate: undefined })}>${words.text('forget')}</button>`
     }<span>${words.text(KINDS[kind])}</span>${
       pinned ? html`<span>${words.text('pinned')}</span>` : nothing

@@ -157,10 +157,10 @@ function chips(
   return html`<div class="chips">${remembered.map(({ factId, text, trust, undo }) =>
     undo === 'done'
       ? html`<p class="chip" role="status">${icon('check')}<span>${words.text('forgotten')}</span></p>`
-      : html`<p class="chip" aria-busy=${undo ? 'true' : 'false'}>
+      : html`<p class="chip">
           ${mark(0.7)}<span dir="auto" title=${text}>${words.text('remembered', { text })}</span>
           <small>· ${words.text(TRUST[trust])}, ${words.day(createdAt, now)} ·</small>
-          <button type="button" aria-label=${words.text('undoOf', { text })} ?disabled=${undo !== undefined}
+          <button type="button" aria-label="${words.text('undo')}: ${text}" ?disabled=${undo}
             @click=${() => scene.attempt(chat.conversation.forget(factId))}>${words.text('undo')}</button>
         </p>`,
   )}</div>`
