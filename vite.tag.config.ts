@@ -21,7 +21,7 @@ const denseStyles: Plugin = {
   },
 }
 
-/** Leaves out what indents the templates of the view: HTML needs no more space than a line break. */
+/** Leaves out what indents the templates of the view: HTML needs no more than a line break. */
 const denseTemplates: Plugin = {
   name: 'dense-templates',
   transform: (code, id) =>
