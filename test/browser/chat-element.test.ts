@@ -380,8 +380,14 @@ describe('messages', () => {
   })
 
   it('names the scripted demo as what it is', async () => {
-    const { text, fake } = await show()
+    const { text, fake, find } = await show()
     expect(text()).toContain('Demo')
+    // Where a service answers there is nothing to choose.
+    expect(find('.badge').tagName).toBe('BUTTON')
+    const session = { sessionId: 'e', title: '', home: 'edge', createdAt: 0 } as const
+    fake.become({ session })
+    await frame()
+    expect([find('.badge').tagName, find('.badge').textContent]).toEqual(['SPAN', 'Demo'])
     fake.become({ model: { id: 'real', isDemo: false } })
     await frame()
     expect(text()).not.toContain('Demo')

@@ -29,6 +29,8 @@ export interface ConversationParts {
   readonly defaultHome: HomeKind
   /** Contract: the homes that have sessions, the quickest first. */
   readonly kinds: () => readonly HomeKind[]
+  /** What answers in a home, where that is known. */
+  readonly model: (home: Home) => ConversationState['model']
   /** Messages on their way to an edge. */
   readonly outbox: () => Promise<Outbox>
   readonly platform: Pick<ChatPlatform, 'newId' | 'now' | 'network' | 'sleep'>
@@ -259,7 +261,7 @@ export class ChatConversation implements Conversation {
 
   /** Shows which model answers now. */
   onModel(): void {
-    if (this.#open) this.#become({ model: this.#open.home.model() })
+    if (this.#open) this.#become({ model: this.#parts.model(this.#open.home) })
   }
 
   /** Reads again what is remembered, which somebody has changed. */
@@ -344,7 +346,7 @@ export class ChatConversation implements Conversation {
     this.#open = open
     open.ends.push(home.onStorage(() => this.#become({ storage: home.storage() })))
     if (outbox) open.ends.push(outbox.subscribe(() => this.#show()))
-    this.#become({ storage: home.storage(), model: home.model(), takesUploads: home.takesUploads })
+    this.#become({ storage: home.storage(), model: this.#parts.model(home), takesUploads: home.takesUploads })
     let isWatched = false
     // Before something was sent, an edge may have nothing to tell of.
     let isSent = false

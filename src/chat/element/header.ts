@@ -44,6 +44,9 @@ function modelBadge(scene: Scene): TemplateResult | typeof nothing {
   const { words, settings, state, ui, act } = scene
   if (!state.model || !(state.model.isDemo || settings.isDeveloper)) return nothing
   const isOpen = ui.side === 'model'
+  // Which model answers at a service, nobody chooses here.
+  if (state.session?.home === 'edge')
+    return html`<span class="badge" title=${words.text('demoHint')}>${words.text('demo')}</span>`
   return html`<button class="badge to-model" type="button" title=${words.text(state.model.isDemo ? 'demoHint' : 'model')}
     aria-expanded=${isOpen ? 'true' : 'false'} @click=${() => act.show(isOpen ? undefined : 'model')}
   >${state.model.isDemo ? words.text('demo') : state.model.id}</button>`
