@@ -339,13 +339,14 @@ describe('messages', () => {
 
   it('is called what it is about, the whole of it at a long title', async () => {
     const long = 'A weekend in Turin with the slow train, two seats by the window and a hotel by the station'
-    const { find, fake } = await show()
+    const { find, fake, button, root } = await show()
     expect(find('.main h2').textContent).toBe('New conversation')
     fake.become({ session: session(long) })
     await frame()
     expect(find('.main h2').title).toBe(long)
     fake.setSessions([session(long)])
-    await frame()
+    button('Conversations').click()
+    await until(() => root.querySelector('.entry') !== null)
     expect(find('.entry .open span').title).toBe(long)
   })
 
