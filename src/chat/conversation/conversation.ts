@@ -374,10 +374,11 @@ export class ChatConversation implements Conversation {
 
   async #load(open: Open): Promise<void> {
     const { sessionId } = open.entry
-    const info = await open.home.find(sessionId)
-    if (this.#open !== open) return
-    if (info) this.#become({ session: { ...info, home: open.home.kind } })
-    await this.#readAll(open)
+    const found = open.home.find(sessionId).then((info) => {
+      if (info && this.#open === open) this.#become({ session: { ...info, home: open.home.kind } })
+      return info
+    })
+    const [info] = await Promise.all([found, this.#readAll(open)])
     if (this.#open !== open) return
     const isMissing = !info && this.#state.messages.length === 0 && this.#parts.begun.read(sessionId) === ''
     this.#become({ loaded: true, isMissing })
@@ -615,11 +616,12 @@ export class ChatConversation implements Conversation {
   }
 
   async #readAll(open: Open): Promise<void> {
-    const branches = await open.session.branches()
+    const newest = open.session.history({ messages: PAGE })
+    const [branches, first] = await Promise.all([open.session.branches(), newest])
     // Where something was hidden or shown again, all that shows may be another.
     const hasChanged = JSON.stringify(branches) !== JSON.stringify(this.#branches)
     const asked = hasChanged ? Math.max(PAGE, this.#run.messages.length) : PAGE
-    const page = await open.session.history({ messages: asked })
+    const page = asked > PAGE ? await open.session.history({ messages: asked }) : first
     if (this.#open !== open) return
     this.#branches = branches
     this.#run = withNewest(hasChanged ? NOTHING : this.#run, page, asked)
