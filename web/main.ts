@@ -26,7 +26,6 @@ const button = (id: string, text: string): HTMLButtonElement => {
 
 const chat = document.createElement('plimsoll-chat') as PlimsollChat
 chat.placement = 'page'
-chat.heading = 'Plimsoll'
 chat.session = linkedSession()
 chat.linked = true
 // A static build has no edge behind it.

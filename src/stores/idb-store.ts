@@ -235,12 +235,16 @@ export class RecoveringStore implements DexieStore {
     return connection
   }
 
-  /**
-   * Few need it: it is loaded once something was written that may be lost, since there may be no
-   * network then.
-   */
-  loadMemoryMode(): Promise<typeof import('./memory-mode.ts')> {
+  #loadMemoryMode(): Promise<typeof import('./memory-mode.ts')> {
     return import('./memory-mode.ts')
+  }
+
+  /**
+   * Few need what goes on without the database: it is loaded once something was written that may be
+   * lost, since there may be no network then.
+   */
+  prepareForLoss(): void {
+    if (globalThis.navigator?.onLine !== false) this.#loadMemoryMode().catch(ignore)
   }
 
   /**
@@ -299,7 +303,7 @@ export class RecoveringStore implements DexieStore {
   }
 
   async #goOnInMemory(cause: PlimsollError): Promise<void> {
-    const { MemoryMode } = await this.loadMemoryMode().catch(() => {
+    const { MemoryMode } = await this.#loadMemoryMode().catch(() => {
       throw cause
     })
     // Another call may have found out meanwhile that it is lost, or failed alike.
@@ -358,7 +362,7 @@ class RecoveringScope implements ScopeStore {
     )
     if (wrote) {
       this.#store.tabs.tell(this.#name, this.#listeners)
-      this.#store.loadMemoryMode().catch(ignore)
+      this.#store.prepareForLoss()
     }
     return results
   }

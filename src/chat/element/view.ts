@@ -383,8 +383,8 @@ export class ChatView {
   }
 
   /** Loads the list of conversations where it is in sight, else once a reply was made here. */
-  #followList({ reply }: ConversationState): void {
-    if (this.#isListAsked) return
+  #followList({ reply, online }: ConversationState): void {
+    if (this.#isListAsked || !online) return
     this.#hadReply ||= reply !== undefined
     const isInSight = this.#frame.querySelector('.side.sessions')?.checkVisibility()
     if (!isInSight && (reply || !this.#hadReply)) return
