@@ -78,7 +78,7 @@ describe('what the model will see', () => {
     shown.find('.to-seen').click()
     await expect.poll(shown.text).toContain('find_trains, book_seat')
     expect(shown.text()).toContain('What the assistant can do besides talking, and how it asks for it.')
-    for (const details of shown.root.querySelectorAll<HTMLDetailsElement>('.seen .card'))
+    for (const details of shown.root.querySelectorAll<HTMLDetailsElement>('.seen details.card'))
       expect([details.open, details.querySelector('.about')?.checkVisibility()]).toEqual([false, true])
   })
 
