@@ -1,6 +1,7 @@
 import { checkTools } from '../kernel/context/head.ts'
 import { checkJson } from '../kernel/text/check-json.ts'
-import { checkFunction, checkList, checkOneOf, invalid, isPlainObject } from '../kernel/text/json.ts'
+import { checkFunction, checkList, checkOneOf } from '../kernel/text/check-value.ts'
+import { invalid, isPlainObject } from '../kernel/text/json.ts'
 import { headOf } from '../kernel/text/text.ts'
 import type { Json, ToolSpec } from '../ports/message.ts'
 import type { AgentTool } from './options.ts'

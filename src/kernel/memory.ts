@@ -10,8 +10,9 @@ import { type Feature, KERNEL, type KernelMemory, type OnCut } from './feature.t
 import { createPolicy, type Policy, type PolicyOptions } from './policy.ts'
 import { openSession } from './session.ts'
 import { providedIn } from './slot.ts'
+import { checkList } from './text/check-value.ts'
 import { checkShape, optional } from './text/fields.ts'
-import { checkId, checkList, checkOptions, invalid } from './text/json.ts'
+import { checkId, checkOptions, invalid } from './text/json.ts'
 
 const OPERATION = 'createMemory'
 /** The session of a scope that names none. */

@@ -1,4 +1,5 @@
-import { checkList, invalid } from '../../kernel/text/json.ts'
+import { checkList } from '../../kernel/text/check-value.ts'
+import { invalid } from '../../kernel/text/json.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { AgentSession, ToolSession } from '../agent-session.ts'
 import type { AgentTool } from '../options.ts'

@@ -1,5 +1,6 @@
+import { checkFunction, checkOneOf } from '../../kernel/text/check-value.ts'
 import { type Check, checkShape, type Fields, optional } from '../../kernel/text/fields.ts'
-import { checkCount, checkFunction, checkId, checkOneOf, invalid } from '../../kernel/text/json.ts'
+import { checkCount, checkId, invalid } from '../../kernel/text/json.ts'
 import { MOST_MS } from '../../ports/host.ts'
 import type { Model } from '../../ports/model.ts'
 import type { Scope } from '../../ports/op.ts'

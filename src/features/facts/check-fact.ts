@@ -1,15 +1,7 @@
 import { checkLabel, checkSize, checkTime } from '../../kernel/log/check-message.ts'
+import { checkList, checkOneOf } from '../../kernel/text/check-value.ts'
 import { type Check, checkFields, type Fields, optional } from '../../kernel/text/fields.ts'
-import {
-  checkCount,
-  checkId,
-  checkList,
-  checkObject,
-  checkOneOf,
-  checkOptions,
-  checkText,
-  invalid,
-} from '../../kernel/text/json.ts'
+import { checkCount, checkId, checkObject, checkOptions, checkText, invalid } from '../../kernel/text/json.ts'
 import type { PlimsollError } from '../../ports/errors.ts'
 import type { Fact, FactInput, FactKind } from '../../ports/fact.ts'
 import type { Trust } from '../../ports/message.ts'

@@ -1,6 +1,7 @@
 import { checkSize, checkTime } from '../../kernel/log/check-message.ts'
 import { checkJson } from '../../kernel/text/check-json.ts'
-import { checkObject, checkOneOf, isPlainObject } from '../../kernel/text/json.ts'
+import { checkOneOf } from '../../kernel/text/check-value.ts'
+import { checkObject, isPlainObject } from '../../kernel/text/json.ts'
 import { defined } from '../../ports/defined.ts'
 import type { Fact, FactKind, Rating } from '../../ports/fact.ts'
 import type { Json } from '../../ports/message.ts'

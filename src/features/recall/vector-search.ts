@@ -1,4 +1,5 @@
-import { checkFunction, checkOptions, checkText } from '../../kernel/text/json.ts'
+import { checkFunction } from '../../kernel/text/check-value.ts'
+import { checkOptions, checkText } from '../../kernel/text/json.ts'
 import type { Embedder } from '../../ports/embedder.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { Host } from '../../ports/host.ts'

@@ -1,4 +1,4 @@
-import { checkList } from '../../kernel/text/json.ts'
+import { checkList } from '../../kernel/text/check-value.ts'
 import type { Host } from '../../ports/host.ts'
 import type { IndexEntry } from '../../ports/op.ts'
 import type { ScopeStore } from '../../ports/store.ts'

@@ -9,9 +9,10 @@ import { valueIn } from '../log/bodies.ts'
 import { HEAD_KEY, SHARED, said } from '../log/message.ts'
 import type { Policy } from '../policy.ts'
 import { checkJsonObject } from '../text/check-json.ts'
+import { checkList } from '../text/check-value.ts'
 import { checkFields, type Fields, optional } from '../text/fields.ts'
 import { hashJson } from '../text/hash.ts'
-import { checkId, checkList, checkObject, checkText, invalid } from '../text/json.ts'
+import { checkId, checkObject, checkText, invalid } from '../text/json.ts'
 
 /** What the register `head/<hash>` holds. */
 export interface HeadTexts {

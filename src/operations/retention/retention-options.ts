@@ -1,4 +1,5 @@
-import { checkFunction, checkOptions, invalid } from '../../kernel/text/json.ts'
+import { checkFunction } from '../../kernel/text/check-value.ts'
+import { checkOptions, invalid } from '../../kernel/text/json.ts'
 import type { Scope } from '../../ports/op.ts'
 
 /** For how long a part is kept. */

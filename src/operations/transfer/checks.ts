@@ -1,5 +1,6 @@
+import { checkList } from '../../kernel/text/check-value.ts'
 import type { Check, Fields } from '../../kernel/text/fields.ts'
-import { checkList, checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
+import { checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
 import { utf8Length } from '../../ports/utf8-length.ts'
 
 /**

@@ -1,4 +1,5 @@
-import { checkOneOf, checkOptions, invalid } from '../../kernel/text/json.ts'
+import { checkOneOf } from '../../kernel/text/check-value.ts'
+import { checkOptions, invalid } from '../../kernel/text/json.ts'
 import { TRANSFER_PARTS, type TransferPart } from '../../ports/transfer.ts'
 
 export interface ExportOptions {
