@@ -13,8 +13,8 @@ export default defineConfig({
   test: {
     name: 'firefox',
     include: ['test/browser/**/*.test.ts'],
-    // They press keys, which this provider cannot.
-    exclude: ['test/browser/chat-element{,-access,-memory}.test.ts'],
+    // They point and type by commands that this provider has not.
+    exclude: ['test/browser/chat-element{,-access}.test.ts'],
     browser: {
       enabled: true,
       headless: true,
