@@ -101,6 +101,13 @@ class FirefoxProvider implements BrowserProvider {
   }
 }
 
+/** Gives the tests' frame the focus, which it has only some time later. */
+const FOCUSED = `(() => {
+  const frame = document.querySelector('iframe[data-vitest]')
+  frame?.focus()
+  return frame?.contentDocument.hasFocus()
+})()`
+
 /**
  * Presses keys as Vitest writes them: `a`, `{Enter}`, `{Shift>}` (held) and `{/Shift}` (let go of).
  *
@@ -108,6 +115,8 @@ class FirefoxProvider implements BrowserProvider {
  */
 async function press(page: Page, text: string, { unreleased = [] }: KeyboardState): Promise<KeyboardState> {
   const held = new Set(unreleased)
+  // Tests run in a frame, which keys reach where it has the focus.
+  await page.waitForFunction(FOCUSED)
   for (const [whole, name] of text.matchAll(/\{(\/?\w+>?)\}|./gsu)) {
     const key = (name ?? whole).replace(/^\/|>$/g, '') as KeyInput
     if (name?.startsWith('/')) {

@@ -15,6 +15,8 @@ export default defineConfig({
     include: ['test/browser/**/*.test.ts'],
     // They point and type by commands that this provider has not.
     exclude: ['test/browser/chat-element{,-access}.test.ts'],
+    // What is loaded on demand comes module by module.
+    expect: { poll: { timeout: 10_000 } },
     browser: {
       enabled: true,
       headless: true,
