@@ -1,6 +1,13 @@
 import { SECRET } from '../kernel/context/secret.ts'
 import { nothingWritten } from '../kernel/log/decide.ts'
-import { type Head, hasBody, isEntry, type LogRow, type RegisterRow, type ScopeStore } from '../ports/store.ts'
+import {
+  type Head,
+  hasBody,
+  isEntry,
+  type LogRow,
+  type RegisterRow,
+  type ScopeStore,
+} from '../ports/store.ts'
 import type { Confirmations, Newest, PullAnswer, PulledOp, PullRequest } from '../ports/sync.ts'
 import { utf8Length } from '../ports/utf8-length.ts'
 import { begin, type HomeParts, restless } from './home.ts'
@@ -155,7 +162,8 @@ async function answerFrom(
   const next = { cursor, anchor: page.anchor }
   const answer = await answerOf(scope, next, state, page, most, Math.max(1, left))
   // Registers and ops are to be of one moment, and of one log.
-  const isSame = (await readState(scope))?.generation === generation && (await scope.head()).seq === page.head.seq
+  const isSame =
+    (await readState(scope))?.generation === generation && (await scope.head()).seq === page.head.seq
   return isSame ? { ...answer, ...told } : undefined
 }
 

@@ -158,7 +158,15 @@ interface SayOptions {
   readonly createdAt?: number
 }
 
-function say(id: string, { text = `Text of ${id}`, opId = `entry:${id}`, round = id, createdAt = 1_790_000_000_000 }: SayOptions = {}): Op {
+function say(
+  id: string,
+  {
+    text = `Text of ${id}`,
+    opId = `entry:${id}`,
+    round = id,
+    createdAt = 1_790_000_000_000,
+  }: SayOptions = {},
+): Op {
   const message: Message = { id, role: 'user', content: text, createdAt, trust: 'user' }
   return { kind: 'append', opId, round, messages: [message] }
 }

@@ -49,7 +49,7 @@ class NotedSocket extends WebSocket {
 
 function openAll({ url, token, scope, keep: bytes }: DeviceOrder) {
   const local = dexieStore({ name: 'device' })
-  const transport = httpTransport({ url, token, socket: edgeSocket, WebSocket: NotedSocket })
+  const transport = httpTransport({ url, token, socket: edgeSocket({ WebSocket: NotedSocket }) })
   const user = { userId: scope.userId, ...(scope.tenant !== undefined && { tenant: scope.tenant }) }
   const keep = bytes === undefined ? undefined : keepLocal({ bytes })
   const store = sync({ store: local, transport, user, baseMs: 50, capMs: 500, ...(keep && { keep }) })

@@ -661,9 +661,7 @@ describe('a start', () => {
       isDeleted = true
       return found
     }
-    const answer = await pull(
-withCalls(scope, { registers }), { ...START, start: 5 },
-    )
+    const answer = await pull(withCalls(scope, { registers }), { ...START, start: 5 })
     expect(answer.start?.registers).toEqual([])
     expect(answer).toMatchObject({ from: 5, head: 8 })
   })

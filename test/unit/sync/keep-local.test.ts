@@ -17,7 +17,7 @@ import type { SealedOp } from '../../../src/ports/op.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import type { LogStart } from '../../../src/ports/sync.ts'
 import { encryptedStore, secretKeys } from '../../../src/stores/encrypted/index.ts'
-import { type KeepLocalOptions, keepLocal } from '../../../src/sync/index.ts'
+import { type KeepLocalOptions, keepLocal, refusalsOf } from '../../../src/sync/index.ts'
 import { erase, names, put } from '../../contract/samples.ts'
 import { SqliteFiles } from '../support/sqlite-files.ts'
 import {
@@ -51,8 +51,7 @@ function textAt(at: number) {
 /** A home whose log has that many messages, each a round of its own. */
 async function homeWith(messages: number, home = new TestHome(), from = 0): Promise<TestHome> {
   const session = createMemory({ store: storeOf(home), budget: 4_000 }).session(TRIP)
-  for (let at = from; at < messages; at++)
-    await session.append({ id: `m${at}`, ...textAt(at) })
+  for (let at = from; at < messages; at++) await session.append({ id: `m${at}`, ...textAt(at) })
   await session.close()
   return home
 }
@@ -186,7 +185,7 @@ it('a message joins a round that is at home alone', async () => {
   await session.append({ id: 'late', role: 'assistant', content: 'Late.' }, { round: 'm3' })
   await store.settled()
   expect((await idsOf(home.store)).at(-1)).toBe('late')
-  expect((await store.refused(TRIP)).length).toBe(0)
+  expect((await refusalsOf(store).of(TRIP)).length).toBe(0)
 })
 
 it('older rows leave the device once twice as many bytes are here, and what waits stays', async () => {
@@ -475,7 +474,7 @@ it('a name that the home has for something else is refused, and the app sees it'
   bounded(home, link)
   await session.append({ id: 'm3', role: 'user', content: 'Another.' }, { opId: 'another' })
   await store.settled()
-  expect(await store.refused(TRIP)).toMatchObject([{ refusal: { rejected: 'duplicate-id' } }])
+  expect(await refusalsOf(store).of(TRIP)).toMatchObject([{ refusal: { rejected: 'duplicate-id' } }])
   expect((await idsOf(base)).at(-1)).toBe('m299')
 })
 

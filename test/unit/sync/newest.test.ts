@@ -81,8 +81,7 @@ it('what is behind the newest seq that counts does not, nor has a mark a time', 
 })
 
 it('one of these days behind 64 messages in a row that are older is not looked for', async () => {
-  const messages = (days: readonly number[]): Rows =>
-    days.map((day) => ({ what: 'message', day, length: 1 }))
+  const messages = (days: readonly number[]): Rows => days.map((day) => ({ what: 'message', day, length: 1 }))
   const old = Array<number>(63).fill(1)
   expect(await seqBefore(await scopeOf(messages([9, ...old, 9])), 65, { since: 5 })).toBe(0)
   expect(await seqBefore(await scopeOf(messages([9, 1, ...old, 9])), 66, { since: 5 })).toBe(65)

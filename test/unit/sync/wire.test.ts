@@ -134,10 +134,7 @@ const ranges = fc.array(fc.record({ from: fc.integer({ min: 1 }), to: fc.integer
 })
 const anchor = fc.oneof(fc.constant(''), id)
 const replica = fc.stringMatching(/^[0-9a-f]{1,64}$/)
-const newest = fc.record(
-  { bytes: fc.integer({ min: 1 }), since: fc.maxSafeInteger() },
-  { requiredKeys: [] },
-)
+const newest = fc.record({ bytes: fc.integer({ min: 1 }), since: fc.maxSafeInteger() }, { requiredKeys: [] })
 const pulls = fc.array(
   fc
     .tuple(
