@@ -21,6 +21,9 @@ export const KEEP: Readonly<Record<number, KeepLocalOptions>> = {
   2: { days: 30, bytes: 2_000 },
 }
 
+/** What asks a home. */
+type Asking = (ask: Ask) => Promise<unknown>
+
 export class Tab {
   readonly device: number
   /** What the app writes to. */
@@ -30,14 +33,16 @@ export class Tab {
 
   /**
    * @param store a handle of its own
-   * @param ask asks the home for what is not here; without it, all is here
+   * @param asking does what asks the home for what is not here; without it, all is here
    */
-  constructor(device: number, store: ScopeStore, ask?: (tab: Tab) => Ask) {
+  constructor(device: number, store: ScopeStore, asking?: (tab: Tab, work: Asking) => Promise<unknown>) {
     this.device = device
     this.replica = new Replica(store as ReplicaStore)
-    const keep = ask && keepLocal(KEEP[device] as KeepLocalOptions)
+    const keep = asking && keepLocal(KEEP[device] as KeepLocalOptions)
     this.#sync = new ScopeSync({ userId: 'ada', sessionId: 'trip' }, this.replica, keep)
-    const older = (start: number) => this.#start(keep as KeepLocal, start, (ask as (tab: Tab) => Ask)(this))
+    const older = async (start: number) => {
+      await asking?.(this, (ask) => this.#start(keep as KeepLocal, start, ask))
+    }
     this.scope = replicaScope({
       scope: store as ReplicaStore,
       replica: this.replica,
@@ -92,11 +97,11 @@ export class Tab {
   }
 
   /** Begins the log elsewhere, where that is due. @returns whether it was */
-  async start(ask: Ask): Promise<boolean> {
+  async start(asking: (work: Asking) => Promise<unknown>): Promise<boolean> {
     const { keep } = this.#sync
     const start = await keep?.startOf(this.#sync, NOW)
     if (!keep || start === undefined) return false
-    await this.#start(keep, start, ask)
+    await asking((ask) => this.#start(keep, start, ask))
     return true
   }
 
