@@ -12,6 +12,9 @@ import { ScopeSync } from '../../src/sync/scope-sync.ts'
 import type { ReplicaState, Waiting } from '../../src/sync/state.ts'
 import type { Home } from './home.ts'
 
+/** What asks a home. */
+type Asking = (ask: Ask) => Promise<unknown>
+
 /** Ops of a session that a device keeps which does not keep all. */
 const KEPT = 3
 
@@ -24,14 +27,16 @@ export class Tab {
 
   /**
    * @param store a handle of its own
-   * @param ask asks the home for what is not here; without it, all is here
+   * @param asking does what asks the home for what is not here; without it, all is here
    */
-  constructor(device: number, store: ScopeStore, ask?: (tab: Tab) => Ask) {
+  constructor(device: number, store: ScopeStore, asking?: (tab: Tab, work: Asking) => Promise<unknown>) {
     this.device = device
     this.replica = new Replica(store as ReplicaStore)
-    const keep = ask && keepLocal({ ops: KEPT })
+    const keep = asking && keepLocal({ ops: KEPT })
     this.#sync = new ScopeSync({ userId: 'ada', sessionId: 'trip' }, this.replica, keep)
-    const older = (start: number) => this.#start(keep as KeepLocal, start, (ask as (tab: Tab) => Ask)(this))
+    const older = async (start: number) => {
+      await asking?.(this, (ask) => this.#start(keep as KeepLocal, start, ask))
+    }
     this.scope = replicaScope({
       scope: store as ReplicaStore,
       replica: this.replica,
@@ -86,11 +91,11 @@ export class Tab {
   }
 
   /** Begins the log elsewhere, where that is due. @returns whether it was */
-  async start(ask: Ask): Promise<boolean> {
+  async start(asking: (work: Asking) => Promise<unknown>): Promise<boolean> {
     const { keep } = this.#sync
     const start = await keep?.startOf(this.#sync)
     if (!keep || start === undefined) return false
-    await this.#start(keep, start, ask)
+    await asking((ask) => this.#start(keep, start, ask))
     return true
   }
 

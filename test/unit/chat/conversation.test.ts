@@ -40,6 +40,7 @@ function over(
     home: async () => home,
     kinds: () => ['local'],
     defaultHome: 'local',
+    model: (home) => home.model(),
     outbox: async () => {
       throw new Error('there is none')
     },

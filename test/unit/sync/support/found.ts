@@ -2,6 +2,11 @@ import type { Command } from '../../../sync/commands.ts'
 
 /** Runs that broke a rule once, or that of a mutant, made smaller. */
 export const FOUND: Readonly<Record<string, readonly Command[]>> = {
+  'three tabs write one register one after the other': [
+    { do: 'put', tab: 79, key: 1, from: 22 },
+    { do: 'put', tab: 35, key: 1, from: 48 },
+    { do: 'put', tab: 60, key: 1, from: 71 },
+  ],
   'a home goes back, and a tab takes the places of its ops there for those that they have now': [
     { do: 'bookmark' },
     { do: 'mark', tab: 17, shape: 3, from: 33 },
@@ -444,7 +449,39 @@ export const FOUND_PARTIAL: Readonly<Record<string, readonly Command[]>> = {
     { do: 'pull', tab: 1, limit: 6 },
     { do: 'restore', bookmark: 0 },
   ],
-  'a log is erased between two pulls, and what waits is sent after that': [
+  'a home goes back while it is on its way what a device may let go of': [
+    { do: 'append', tab: 85, shape: 6, at: 45 },
+    { do: 'bookmark' },
+    { do: 'pull', tab: 89, limit: 4 },
+    { do: 'append', tab: 5, shape: 4, at: 48 },
+    { do: 'append', tab: 49, shape: 0, at: 35 },
+    { do: 'mark', tab: 41, shape: 4, from: 75 },
+    { do: 'push', tab: 93, limit: 6 },
+    { do: 'pull', tab: 69, limit: 6 },
+    { do: 'deliver', message: 690 },
+    { do: 'deliver', message: 214 },
+    { do: 'restore', bookmark: 28 },
+  ],
+  'a device loses its store while what is written to it asks for what is older': [
+    { do: 'append', tab: 13, shape: 4, at: 33 },
+    { do: 'append', tab: 76, shape: 0, at: 30 },
+    { do: 'pull', tab: 63, limit: 5 },
+    { do: 'put', tab: 76, key: 4, from: 97 },
+    { do: 'append', tab: 12, shape: 7, at: 85 },
+    { do: 'deliver', message: 837 },
+    { do: 'deliver', message: 523 },
+    { do: 'append', tab: 42, shape: 0, at: 15 },
+    { do: 'append', tab: 28, shape: 2, at: 87 },
+    { do: 'append', tab: 91, shape: 6, at: 96 },
+    { do: 'pull', tab: 13, limit: 4 },
+    { do: 'append', tab: 65, shape: 4, at: 75 },
+    { do: 'put', tab: 58, key: 3, from: 4 },
+    { do: 'delete', tab: 99, target: 45 },
+    { do: 'delete', tab: 59, target: 22 },
+    { do: 'append', tab: 21, shape: 7, at: 32 },
+    { do: 'wipe', tab: 69 },
+  ],
+  'an erase waits while its device is asked what it confirmed': [
     { do: 'mark', tab: 92, shape: 3, from: 15 },
     { do: 'pull', tab: 86, limit: 6 },
     { do: 'pull', tab: 56, limit: 4 },
