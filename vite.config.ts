@@ -46,9 +46,9 @@ function patient(testTimeout: number, histories = 0, interval = 50) {
 }
 
 /**
- * Files share one process, one Miniflare or one page, in which each module, and the worker, is
- * loaded once: to begin anew takes longer than the tests of most files. What a file changes beyond
- * itself it undoes.
+ * Files share one process, or one Miniflare, in which each module, and the worker, is loaded once:
+ * to begin anew takes longer than the tests of most files. What a file changes beyond itself it
+ * undoes.
  */
 const together = { isolate: false }
 
@@ -70,7 +70,6 @@ const browser = {
     name: 'browser',
     include: ['test/browser/**/*.test.ts'],
     ...patient(60_000, 1),
-    ...together,
     browser: {
       enabled: true,
       headless: true,
