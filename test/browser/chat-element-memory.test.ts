@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { userEvent } from 'vitest/browser'
-import { clear, frame, type Shown, show, until } from './support/element.ts'
+import { clear, fill, frame, type Shown, show, until } from './support/element.ts'
 import { fact, said, session } from './support/fake-chat.ts'
 
 afterEach(clear)
@@ -72,21 +71,43 @@ describe('the memory panel', () => {
     const { fake, button, find } = await openPanel()
     button('Edit').click()
     await frame()
-    await userEvent.fill(find('.fact textarea'), 'Likes aisle seats')
+    fill(find<HTMLTextAreaElement>('.fact textarea'), 'Likes aisle seats')
     button('Save').click()
     await until(() => find('.fact').textContent.includes('Likes aisle seats'))
     expect(fake.calls.at(-1)?.[0]).toBe('editFact')
   })
 
-  it('says a fact as a person would: what, from whom, when, and how to undo it', async () => {
+  it('says a fact as a person would: what, from whom, when, and how it goes', async () => {
     const { find } = await openPanel()
     const told = find('.fact').textContent.trim().replaceAll(/\s+/g, ' ')
-    expect(told).toMatch(/^Likes window seats ?from you, [\w ,]+UndoPreference/)
+    expect(told).toMatch(/^Likes window seats ?from you, [\w ,]+ForgetPreference/)
   })
 
-  it('undoes a fact after a question, and shows the certificate', async () => {
+  it('says which conversations know a fact, and what confirming it changes', async () => {
+    const { root } = await show().then(async (shown) => {
+      shown.fake.facts = [
+        fact('A', { kind: 'preference', shared: true }),
+        fact('B', { kind: 'preference', trust: 'assistant' }),
+        fact('C', { kind: 'finding', trust: 'assistant' }),
+      ]
+      shown.button('Memory').click()
+      await until(() => shown.root.querySelectorAll('.fact').length === 3)
+      return shown
+    })
+    const told = [...root.querySelectorAll('.fact')].map(({ textContent }) => textContent)
+    expect(told.map((text) => text.includes('In all conversations'))).toEqual([true, false, false])
+    expect(told.map((text) => text.includes('In its own conversation only'))).toEqual([false, true, true])
+    expect(told.map((text) => text.includes('Once confirmed, it is in all conversations.'))).toEqual([
+      false,
+      true,
+      false,
+    ])
+    expect(told.map((text) => text.includes('from the conversation'))).toEqual([false, true, true])
+  })
+
+  it('forgets a fact after a question, and shows the certificate', async () => {
     const { root, button, text } = await openPanel()
-    button('Undo: Likes window seats').click()
+    button('Forget: Likes window seats').click()
     await frame()
     expect(text()).toContain('Forget this, and all that derives from it?')
     root.querySelector<HTMLElement>('.confirm .danger')?.click()
@@ -103,11 +124,11 @@ describe('the memory panel', () => {
     const erase = (): HTMLButtonElement => find<HTMLButtonElement>('.card .danger')
     expect(erase().disabled).toBe(true)
     erase().form?.requestSubmit()
-    await userEvent.fill(find('input[name=confirm]'), 'eras')
+    fill(find<HTMLInputElement>('input[name=confirm]'), 'eras')
     await frame()
     expect(erase().disabled).toBe(true)
     expect(fake.calls).not.toContainEqual(['eraseAll'])
-    await userEvent.fill(find('input[name=confirm]'), 'Erase')
+    fill(find<HTMLInputElement>('input[name=confirm]'), 'Erase')
     await until(() => !erase().disabled)
     erase().click()
     await until(() => root.querySelector('.certificate') !== null)
@@ -167,14 +188,14 @@ describe('the list of conversations', () => {
     })
     button('Conversations').click()
     await frame()
-    await userEvent.fill(find('.sessions input'), 'dinner')
+    fill(find<HTMLInputElement>('.sessions input'), 'dinner')
     await until(() => root.querySelectorAll('.entry').length === 1)
     expect(text()).toContain('… dinner …')
-    await userEvent.fill(find('.sessions input'), '')
+    fill(find<HTMLInputElement>('.sessions input'), '')
     await until(() => root.querySelectorAll('.entry').length === 2)
     find('[aria-label="Rename Dinner"]').click()
     await frame()
-    await userEvent.fill(find('.rename input'), 'Supper')
+    fill(find<HTMLInputElement>('.rename input'), 'Supper')
     button('Save').click()
     await until(() => text().includes('Supper'))
     find('[aria-label="Delete Supper"]').click()
@@ -202,7 +223,7 @@ describe('the choice of a model', () => {
     const fields = [...root.querySelectorAll<HTMLInputElement>('.model input')]
     for (const [place, text] of ['https://llm.example.com/v1', 'small', 'sk-secret'].entries()) {
       const field = fields[place]
-      if (field) await userEvent.fill(field, text)
+      if (field) fill(field, text)
     }
     button('Use this model').click()
     const endpoint = { url: 'https://llm.example.com/v1', model: 'small', key: 'sk-secret' }

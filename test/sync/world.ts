@@ -10,7 +10,7 @@ import type { Attachment, Decide, LogRow, RegisterRow, ScopeStore } from '../../
 import type { PullAnswer, PullRequest, PushAnswer, PushRequest } from '../../src/ports/sync.ts'
 import type { Ask } from '../../src/sync/keep-local.ts'
 import { erase, readLog } from '../contract/samples.ts'
-import { Tab } from './client.ts'
+import { DAY_MS, NOW, Tab } from './client.ts'
 import type { Command } from './commands.ts'
 import { Home } from './home.ts'
 
@@ -407,7 +407,7 @@ export class World {
               ['tool', [{ type: 'tool-result', callId: 'a', output: textOf(id(1)) }]],
             ]
     const bodies = messages.map(([role, content], place) =>
-      sealMessage({ id: id(place), role, content, createdAt: 1_000_000 - at * 7, trust: role }),
+      sealMessage({ id: id(place), role, content, createdAt: NOW - at * DAY_MS, trust: role }),
     )
     const isPicture = isNew && shape === 2
     const attachment = { id: `a${id(0)}`, mediaType: 'image/png', bytes: bytesOf(`a${id(0)}`) }

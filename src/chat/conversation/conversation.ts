@@ -20,7 +20,7 @@ import type { ChatEvent, ChatPlatform } from '../settings.ts'
 import { textIn, titleOf } from '../text.ts'
 import { NOTHING, PAGE, type Run, released, withNewest, withOlder } from './pages.ts'
 import { nextReply, WAITING } from './running-reply.ts'
-import { shownMessages } from './shown.ts'
+import { shownMessages, type Undone } from './shown.ts'
 
 export interface ConversationParts {
   /** Contract: opens a home, the same each time. @throws where there is none of that kind */
@@ -29,6 +29,8 @@ export interface ConversationParts {
   readonly defaultHome: HomeKind
   /** Contract: the homes that have sessions, the quickest first. */
   readonly kinds: () => readonly HomeKind[]
+  /** What answers in a home, where that is known. */
+  readonly model: (home: Home) => ConversationState['model']
   /** Messages on their way to an edge. */
   readonly outbox: () => Promise<Outbox>
   readonly platform: Pick<ChatPlatform, 'newId' | 'now' | 'network' | 'sleep'>
@@ -71,6 +73,8 @@ export class ChatConversation implements Conversation {
   #run: Run = NOTHING
   #branches: readonly Branch[] = []
   #facts: readonly RememberedFact[] = []
+  /** Facts that are forgotten while this shows. */
+  readonly #undone = new Map<string, Undone>()
   /** Counts the readings of facts: the newest counts. */
   #factReadings = 0
   /** Counts what was opened, so that what was asked for before shows no more. */
@@ -209,10 +213,7 @@ export class ChatConversation implements Conversation {
   }
 
   async forget(factId: string): Promise<void> {
-    await this.#try(async () => {
-      await this.#open?.session.forget(factId)
-      await this.#readFacts()
-    })
+    await this.#try(() => this.undoing(factId, async () => this.#open?.session.forget(factId)))
   }
 
   async showOlder(): Promise<void> {
@@ -259,7 +260,34 @@ export class ChatConversation implements Conversation {
 
   /** Shows which model answers now. */
   onModel(): void {
-    if (this.#open) this.#become({ model: this.#open.home.model() })
+    if (this.#open) this.#become({ model: this.#parts.model(this.#open.home) })
+  }
+
+  /** Reads again what is remembered, which somebody has changed. */
+  onFacts(): void {
+    void this.#readFacts().catch(() => {})
+  }
+
+  /** Says at a fact's message how far it is that `forget` forgets it. */
+  async undoing<Done>(factId: string, forget: () => Promise<Done>): Promise<Done> {
+    const fact = this.#facts.find(({ id }) => id === factId)
+    const become = (undo?: Undone['undo']): void => {
+      if (!fact) return
+      if (undo) this.#undone.set(factId, { ...fact, undo, ...(undo === 'done' && { text: '' }) })
+      else this.#undone.delete(factId)
+      this.#show()
+    }
+    become('begun')
+    try {
+      const done = await forget()
+      become('done')
+      return done
+    } catch (error) {
+      become()
+      throw error
+    } finally {
+      this.onFacts()
+    }
   }
 
   /**
@@ -316,7 +344,7 @@ export class ChatConversation implements Conversation {
     this.#open = open
     open.ends.push(home.onStorage(() => this.#become({ storage: home.storage() })))
     if (outbox) open.ends.push(outbox.subscribe(() => this.#show()))
-    this.#become({ storage: home.storage(), model: home.model(), takesUploads: home.takesUploads })
+    this.#become({ storage: home.storage(), model: this.#parts.model(home), takesUploads: home.takesUploads })
     let isWatched = false
     // Before something was sent, an edge may have nothing to tell of.
     let isSent = false
@@ -344,10 +372,11 @@ export class ChatConversation implements Conversation {
 
   async #load(open: Open): Promise<void> {
     const { sessionId } = open.entry
-    const info = await open.home.find(sessionId)
-    if (this.#open !== open) return
-    if (info) this.#become({ session: { ...info, home: open.home.kind } })
-    await this.#readAll(open)
+    const found = open.home.find(sessionId).then((info) => {
+      if (info && this.#open === open) this.#become({ session: { ...info, home: open.home.kind } })
+      return info
+    })
+    const [info] = await Promise.all([found, this.#readAll(open)])
     if (this.#open !== open) return
     const isMissing = !info && this.#state.messages.length === 0 && this.#parts.begun.read(sessionId) === ''
     this.#become({ loaded: true, isMissing })
@@ -585,11 +614,12 @@ export class ChatConversation implements Conversation {
   }
 
   async #readAll(open: Open): Promise<void> {
-    const branches = await open.session.branches()
+    const newest = open.session.history({ messages: PAGE })
+    const [branches, first] = await Promise.all([open.session.branches(), newest])
     // Where something was hidden or shown again, all that shows may be another.
     const hasChanged = JSON.stringify(branches) !== JSON.stringify(this.#branches)
     const asked = hasChanged ? Math.max(PAGE, this.#run.messages.length) : PAGE
-    const page = await open.session.history({ messages: asked })
+    const page = asked > PAGE ? await open.session.history({ messages: asked }) : first
     if (this.#open !== open) return
     this.#branches = branches
     this.#run = withNewest(hasChanged ? NOTHING : this.#run, page, asked)
@@ -614,6 +644,7 @@ export class ChatConversation implements Conversation {
       run: this.#run,
       branches: this.#branches,
       facts: this.#facts,
+      undone: this.#undone,
       waiting: open.outbox?.of(open.entry.sessionId) ?? [],
     }
     this.#become({ messages: shownMessages(parts, this.#state.messages), hasOlder: this.#run.hasOlder })
@@ -628,6 +659,7 @@ export class ChatConversation implements Conversation {
     this.#run = NOTHING
     this.#branches = []
     this.#facts = []
+    this.#undone.clear()
     if (!open) return
     open.leave.abort(new Error('left'))
     for (const end of open.ends) end()

@@ -2,7 +2,7 @@
 import type { Branch } from '../../ports/branch.ts'
 import type { Certificate } from '../../ports/certificate.ts'
 import type { Receipt } from '../../ports/context.ts'
-import type { Message, MessageInput } from '../../ports/message.ts'
+import type { Message, MessageInput, Trust } from '../../ports/message.ts'
 import type {
   ConversationState,
   HomeKind,
@@ -49,6 +49,7 @@ export interface Home {
 export interface RememberedFact {
   readonly id: string
   readonly text: string
+  readonly trust: Trust
   readonly sources: readonly string[]
 }
 
