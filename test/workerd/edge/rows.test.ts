@@ -272,6 +272,42 @@ async function costOfRest() {
   return { written: median(costs, 'written'), objects: median(costs, 'objects') }
 }
 
+/** What it costs that an alarm notes facts of a session with its user: the median of some times. */
+async function costOfNotes(facts: number) {
+  let passed = 0
+  vi.spyOn(webHost, 'now').mockImplementation(() => Date.now() + passed)
+  const caller = new Caller()
+  const stub = env.SESSIONS.getByName(objectName({ ...caller.user, sessionId: 'trip' }))
+  const objects = [stub, env.USERS.getByName(objectName(caller.user))]
+  await caller.call('POST', '/v1/sessions', { session_id: 'trip' })
+  const costs: Cost[] = []
+  for (let index = 0; index < RESTS; index++) {
+    const texts = [
+      `The train to town ${index} leaves at noon.`,
+      `Museum ${index} is shut on Mondays.`,
+      `A lift beside gate ${index} was repaired.`,
+      `Guests of room ${index} want vegetarian breakfast.`,
+    ]
+    const kept: Cost[] = []
+    for (const text of texts.slice(0, facts))
+      kept.push(
+        await meter.of(objects, async () => {
+          const { status } = await caller.call('POST', '/v1/sessions/trip/facts', { kind: 'finding', text })
+          expect(status).toBe(200)
+        }),
+      )
+    passed += 6_000
+    const alarm = await meter.of(objects, () =>
+      runInDurableObject(stub, (object) => (object as SessionObject).alarm()),
+    )
+    // The first sets the alarm, for which the call of this test stands.
+    const [{ written = 0 } = {}, second] = kept
+    costs.push({ ...alarm, written: written - (second?.written ?? 0) + alarm.written })
+  }
+  vi.mocked(webHost.now).mockRestore()
+  return { written: median(costs, 'written'), objects: median(costs, 'objects') }
+}
+
 const chat =
   (words: string) =>
   async (caller: Caller, path: string, index: number): Promise<Response> => {
@@ -389,6 +425,11 @@ describe('a call through the whole edge, in rows written and read and in request
     const rest = await costOfRest()
     expect(/That costs [^,]+ to objects,/.exec(deploy.replaceAll(/\s+/g, ' '))?.[0]).toBe(
       `That costs ${rest.written} rows written and ${rest.objects} requests to objects,`,
+    )
+    const [two, four] = [await costOfNotes(2), await costOfNotes(4)]
+    const each = (four.written - two.written) / 2
+    expect(/noted together [^.]+ fact\./.exec(deploy.replaceAll(/\s+/g, ' '))?.[0]).toBe(
+      `noted together by an alarm: ${two.objects} requests to objects and ${two.written - 2 * each} rows, and ${each} rows for each fact.`,
     )
     const rows = Object.entries(figures).map(([call, { written, read, objects }]) => {
       const dollars = dollarsOf({
