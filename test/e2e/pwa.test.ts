@@ -620,7 +620,7 @@ describe.concurrent('from any host, with the memory of the browser alone', () =>
     await expect.poll(() => race.getByText('Call 217 of 217').isVisible()).toBe(true)
     await expect.poll(() => page.getByRole('heading', { name: 'Plimsoll', level: 2 }).isVisible()).toBe(true)
     const bills = (): Promise<string[]> => race.locator('td strong').allInnerTexts()
-    await expect.poll(bills).toEqual(['$0.85', '$4.14', '$0.84'])
+    await expect.poll(bills).toEqual(['US$0.85', 'US$4.14', 'US$0.84'])
     await expect.poll(() => race.getByText('191 calls over the line').count()).toBe(1)
     await race.getByRole('slider').press('Home')
     await expect.poll(() => race.getByText('Call 1 of 217').isVisible()).toBe(true)
