@@ -161,7 +161,7 @@ export function facts(options: FactsOptions = {}): Feature<'facts', FactsShape> 
           provide(FactLists, {
             top: (...asked) => topOf(all.scopes, ...asked),
             sums: (...asked) => sumFacts(all.scopes, ...asked),
-            settle: () => all.settle(),
+            settle: (others) => all.settle(others),
           }),
         ],
         settle: () => emptyAllShared(session.user.store, session.memory.host),

@@ -126,10 +126,13 @@ export class SessionFacts {
     await this.#handOver.try()
   }
 
-  /** The same of what an end of the process left, or is on its way. */
-  async settle(): Promise<void> {
+  /**
+   * The same of what an end of the process left, or is on its way; with `others`, of the user's
+   * other sessions too.
+   */
+  async settle(others: boolean): Promise<void> {
     await this.#handOver.finish()
-    for (const noter of this.#noters) await noter.settle()
+    for (const noter of this.#noters) await Promise.all([noter.settle(), others ? noter.gather() : undefined])
   }
 
   /** Who tells the user's scope of what stays here, where the session need not. */
