@@ -425,6 +425,8 @@ describe.concurrent('with an edge behind it', () => {
     await unplug.locator('.coming').waitFor()
     const isPhone = (await phone.locator('.coming').count()) > 0
     const [cut, other] = isPhone ? [phone, laptop] : [laptop, phone]
+    // Nobody could go on with what is cut off before it was sent.
+    await expect.poll(() => whole(other), { ...PATIENCE, interval: 20 }).toContain('And back?')
     await plug.press(isPhone ? 'ArrowLeft' : 'ArrowRight')
     expect(await plug.getAttribute('aria-valuetext')).toBe(
       isPhone ? 'The Phone is unplugged.' : 'The Laptop is unplugged.',
