@@ -89,7 +89,6 @@ class OpenedChat implements Chat {
     this.conversation = new ChatConversation({
       ...homes,
       defaultHome: src === undefined ? 'local' : 'edge',
-      outbox: async () => (await this.#openEdge()).outbox,
       platform: this.#platform,
       emit: (event) => this.#emit(event),
       begun: this.#begun,

@@ -1,7 +1,6 @@
 import { versionsIn } from '../../operations/versions.ts'
 import type { Branch } from '../../ports/branch.ts'
-import type { RememberedFact } from '../homes/home.ts'
-import type { OutboxEntry } from '../homes/outbox.ts'
+import type { OutgoingMessage, RememberedFact } from '../homes/home.ts'
 import type { RememberedChip, ShownMessage } from '../ports.ts'
 import type { Run } from './pages.ts'
 
@@ -11,7 +10,7 @@ export interface ShownParts {
   readonly run: Run
   readonly branches: readonly Branch[]
   readonly facts: readonly RememberedFact[]
-  readonly waiting: readonly OutboxEntry[]
+  readonly outgoing: readonly OutgoingMessage[]
 }
 
 /**
@@ -19,7 +18,7 @@ export interface ShownParts {
  * before.
  */
 export function shownMessages(
-  { run, branches, facts, waiting }: ShownParts,
+  { run, branches, facts, outgoing }: ShownParts,
   before: readonly ShownMessage[],
 ): readonly ShownMessage[] {
   const known = new Map(before.map((shown) => [shown.message.id, shown]))
@@ -35,7 +34,7 @@ export function shownMessages(
       ...(version && { version: { index: version.index, count: version.count } }),
     }
   })
-  const queued = waiting
+  const queued = outgoing
     .filter(({ id }) => !there.has(id))
     .map(({ id, text, createdAt, problem }): ShownMessage => {
       const message = { id, role: 'user', content: text, createdAt, trust: 'user' } as const

@@ -1,6 +1,7 @@
 import { type Client, createClient } from '../../client/client.ts'
 import type { ChatPlatform, ChatSettings } from '../settings.ts'
 import { edgeHome } from './edge-home.ts'
+import { sayAtEdge } from './edge-session.ts'
 import type { Home } from './home.ts'
 import { idbOutbox, memoryOutbox } from './idb-outbox.ts'
 import type { Identity } from './identity.ts'
@@ -32,7 +33,7 @@ export class Edge {
   constructor(parts: EdgeParts) {
     const { src, platform, name, identity, onSent } = parts
     this.#parts = parts
-    this.home = edgeHome(this.client(), platform.now)
+    const client = this.client()
     this.outbox = new Outbox({
       store: platform.indexedDB ? idbOutbox(platform.indexedDB, `${name}/outbox`) : memoryOutbox(),
       owner: `${src} ${identity.owner}`,
@@ -41,11 +42,13 @@ export class Edge {
       network: platform.network,
       sleep: platform.sleep,
       send: async ({ id, sessionId, text, title }) => {
-        const session = this.home.session(sessionId)
-        await session.append({ id, role: 'user', content: text }, title === undefined ? {} : { title })
+        const named = title === undefined ? {} : { title }
+        await sayAtEdge(client, sessionId, { id, role: 'user', content: text }, named)
       },
       onSent,
     })
+    const { now, network } = platform
+    this.home = edgeHome({ client, outbox: this.outbox, now, isOnline: () => network.isOnline() })
   }
 
   /** @param token whose; default: who uses the widget */

@@ -8,6 +8,7 @@ import type {
   HomeKind,
   HomeMemory,
   InspectedSession,
+  Problem,
   ShownCall,
   Upload,
 } from '../ports.ts'
@@ -59,14 +60,41 @@ export interface AppendOptions {
   readonly title?: string
 }
 
+/** A message that is not among those of its session: it is to be sent, or was refused. */
+export interface OutgoingMessage {
+  readonly id: string
+  readonly text: string
+  /** Unix milliseconds. */
+  readonly createdAt: number
+  /** Why it was refused. Absent: it waits. */
+  readonly problem?: Problem
+}
+
+/** Messages of a session that are kept beside it until its home has them. */
+export interface Outgoing {
+  /** In the order in which they were said; the same list until something changes. */
+  list(): readonly OutgoingMessage[]
+  subscribe(listener: () => void): () => void
+  /** Sends a refused one again. */
+  retry(id: string): Promise<void>
+  drop(id: string): Promise<void>
+}
+
 export interface HomeSession {
+  /** Absent: what is said is there at once, or not at all. */
+  readonly outgoing?: Outgoing
   history(options: { readonly messages: number; readonly before?: string }): Promise<readonly Message[]>
   branches(): Promise<readonly Branch[]>
   facts(): Promise<readonly RememberedFact[]>
   /** Keeps bytes, and gives the part that names them. */
   attach(upload: Upload): Promise<MessageInput['content'][number]>
-  /** Durable when it resolves; written again under the same id it is written once. */
-  append(message: MessageInput, options: AppendOptions): Promise<void>
+  /**
+   * Durable when it resolves; written again under the same id it is written once.
+   *
+   * @returns whether it is among the session's messages; else it is outgoing, and the home tells
+   * when it was sent
+   */
+  append(message: MessageInput, options: AppendOptions): Promise<boolean>
   /** @returns the rewind's id */
   rewind(messageId: string): Promise<string>
   undo(rewind: string): Promise<void>

@@ -58,6 +58,7 @@ export function localSession(parts: LocalSessionParts): HomeSession {
       if (replaces === undefined) await session.append(message)
       else await act((all) => all.editMessage(session, replaces, message))
       if (text !== undefined) await title(text)
+      return true
     },
     rewind: (id) => act(async (all) => all.rewind(await opened(), id)),
     async undo(rewind) {

@@ -40,9 +40,6 @@ function over(
     home: async () => home,
     kinds: () => ['local'],
     defaultHome: 'local',
-    outbox: async () => {
-      throw new Error('there is none')
-    },
     platform: {
       newId: () => `id-${++ids}`,
       now: () => 7,
