@@ -97,7 +97,9 @@ export class ChatConversation implements Conversation {
     this.#ends = [
       parts.platform.network.subscribe(() => {
         this.#become({ online: parts.platform.network.isOnline() })
-        if (this.#state.online) void this.#refresh()
+        if (!this.#state.online) return
+        this.#back()
+        void this.#refresh()
       }),
     ]
   }
@@ -268,6 +270,11 @@ export class ChatConversation implements Conversation {
     if (this.#open) this.#become({ model: this.#open.home.model() })
   }
 
+  /** Says what went wrong beside the conversation. */
+  onProblem(error: unknown): void {
+    this.#report(error)
+  }
+
   /**
    * Sends what a session of an edge waits for, if it is the one that is open. @returns whether it
    * is
@@ -382,6 +389,8 @@ export class ChatConversation implements Conversation {
 
   /** Follows a reply that goes on, or says that one was cut off. */
   async #goOn(open: Open): Promise<void> {
+    // It is answered once it is sent.
+    if (this.#isUnsent) return this.#answer()
     if (!this.#asking(open) || (await this.#join(open)) || !this.#asking(open)) return
     this.#become({
       problem: {
@@ -463,7 +472,7 @@ export class ChatConversation implements Conversation {
       const { takeBack } = open
       open.takeBack = undefined
       const newest = this.#run.messages.at(-1)?.id
-      if (this.#asking(open)) this.#become({ reply: WAITING, problem: undefined })
+      if (this.#asking(open) && !this.#isUnsent) this.#become({ reply: WAITING, problem: undefined })
       await this.#replying(open, async (options) => {
         await open.session.reply(options)
         return true
@@ -514,6 +523,11 @@ export class ChatConversation implements Conversation {
     return this.#open === open && !this.#stop && !isAnswered(this.#run.messages)
   }
 
+  /** Whether the newest message is kept here and waits to be sent. */
+  get #isUnsent(): boolean {
+    return this.#run.messages.at(-1)?.delivery === 'local'
+  }
+
   async #see(open: Open, event: ReplyEvent): Promise<void> {
     const { sessionId } = open.entry
     if (event.type === 'receipt') {
@@ -562,13 +576,18 @@ export class ChatConversation implements Conversation {
       try {
         await this.#readAll(open)
         if (this.#open !== open) return
-        const isBack = this.#state.problem?.code === 'ERR_OFFLINE'
-        this.#become({ loaded: true, ...(isBack && { problem: undefined }) })
+        this.#become({ loaded: true })
+        if (!open.home.isHere) this.#back()
       } catch (error) {
         if (this.#open === open) this.#report(error)
         return
       }
     }
+  }
+
+  /** The network is back. */
+  #back(): void {
+    if (this.#state.problem?.code === 'ERR_OFFLINE') this.#become({ problem: undefined })
   }
 
   async #readAll(open: Open): Promise<void> {

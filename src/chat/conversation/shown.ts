@@ -29,7 +29,7 @@ export function shownMessages(
     const version = versions.get(message.id)
     return {
       message,
-      delivery: 'sent',
+      delivery: message.delivery === 'local' ? 'queued' : 'sent',
       remembered: chips.get(message.id) ?? NO_CHIPS,
       ...(version && { version: { index: version.index, count: version.count } }),
     }

@@ -9,6 +9,7 @@ export function edgeHome(parts: EdgeSessionParts): Home {
   const { client, now } = parts
   return {
     kind: 'edge',
+    isHere: false,
     takesUploads: false,
     // Which model an edge calls, it does not say.
     model: () => undefined,

@@ -1,7 +1,7 @@
 import type { ChatRun } from '../../client/chat.ts'
 import type { SessionClient } from '../../client/session.ts'
 import { isPlimsollError } from '../../ports/errors.ts'
-import type { Message, MessageInput } from '../../ports/message.ts'
+import type { MessageInput, SessionMessage } from '../../ports/message.ts'
 import { textIn } from '../text.ts'
 import { isAnswered } from './answered.ts'
 import { EdgeEvents } from './edge-events.ts'
@@ -11,7 +11,7 @@ import type { ReplyOptions } from './home.ts'
 export interface AnsweredSession {
   readonly client: SessionClient
   /** Messages of the newest round. */
-  newest(signal?: AbortSignal): Promise<readonly Message[]>
+  newest(signal?: AbortSignal): Promise<readonly SessionMessage[]>
   /** Keeps what came of a reply that was stopped: the edge records whole ones only. */
   keep(message: MessageInput, round: string): Promise<void>
 }

@@ -2,7 +2,7 @@
 import type { Branch } from '../../ports/branch.ts'
 import type { Certificate } from '../../ports/certificate.ts'
 import type { Receipt } from '../../ports/context.ts'
-import type { Message, MessageInput } from '../../ports/message.ts'
+import type { Message, MessageInput, SessionMessage } from '../../ports/message.ts'
 import type {
   ConversationState,
   HomeKind,
@@ -27,6 +27,8 @@ export interface FoundSession {
 
 export interface Home {
   readonly kind: HomeKind
+  /** Whether what is read is in this browser: that it can be read says nothing of the network. */
+  readonly isHere: boolean
   readonly takesUploads: boolean
   /** What answers, where that is known. */
   model(): ConversationState['model']
@@ -83,7 +85,7 @@ export interface Outgoing {
 export interface HomeSession {
   /** Absent: what is said is there at once, or not at all. */
   readonly outgoing?: Outgoing
-  history(options: { readonly messages: number; readonly before?: string }): Promise<readonly Message[]>
+  history(options: { readonly messages: number; readonly before?: string }): Promise<readonly SessionMessage[]>
   branches(): Promise<readonly Branch[]>
   facts(): Promise<readonly RememberedFact[]>
   /** Keeps bytes, and gives the part that names them. */
