@@ -11,6 +11,7 @@ import type { HomeKind, Inspected, Problem, ShownCall } from './ports.ts'
 import type { ChatEvent, ChatModel, ChatSettings } from './settings.ts'
 import type { Strings } from './strings/catalogue.ts'
 
+export type { Lost } from './homes/edge.ts'
 export type { LauncherLabels } from './launcher/labels.ts'
 export type { SignedOut, SignOutOptions } from './open-chat.ts'
 export type { HomeKind, Inspected, Problem, ShownCall } from './ports.ts'
@@ -103,7 +104,18 @@ const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
  */
 export class PlimsollChat extends Base {
   static readonly observedAttributes = [
-    ...['src', 'synced', 'session', 'linked', 'lang', 'placement', 'heading', 'placeholder', 'open', 'developer'],
+    ...[
+      'src',
+      'synced',
+      'session',
+      'linked',
+      'lang',
+      'placement',
+      'heading',
+      'placeholder',
+      'open',
+      'developer',
+    ],
   ]
 
   /**

@@ -80,6 +80,8 @@ class OpenedChat implements Chat {
   readonly #begun: Drafts
   /** Of a synced edge: what no answer was asked for yet. */
   readonly #unasked: Drafts
+  /** All that is kept by conversation. */
+  readonly #kept: readonly Drafts[]
   readonly #settings: ChatSettings
   readonly #platform: ChatPlatform
   readonly #name: string
@@ -98,6 +100,7 @@ class OpenedChat implements Chat {
     this.drafts = storedDrafts(this.#platform.storage, `${name}/drafts`)
     this.#begun = storedDrafts(this.#platform.storage, `${name}/begun`)
     this.#unasked = storedDrafts(this.#platform.storage, `${name}/unasked`)
+    this.#kept = [this.drafts, this.#begun, this.#unasked]
     this.models = new Models({ given: () => settings.model, platform: this.#platform })
     const homes = {
       home: (kind: HomeKind) => this.#home(kind),
@@ -114,7 +117,7 @@ class OpenedChat implements Chat {
     this.sessions = new ChatSessionList({
       ...homes,
       onDelete: async (sessionId) => {
-        for (const kept of [this.drafts, this.#begun]) kept.write(sessionId, '')
+        for (const kept of this.#kept) kept.write(sessionId, '')
         if (this.conversation.getSnapshot().session?.sessionId === sessionId) await this.conversation.create()
       },
     })
@@ -134,7 +137,7 @@ class OpenedChat implements Chat {
       import: (chunks, home) => panel.import(chunks, home).finally(() => this.sessions.refresh()),
       eraseAll: async () => {
         const certificate = await panel.eraseAll()
-        for (const kept of [this.drafts, this.#begun]) kept.clear()
+        for (const kept of this.#kept) kept.clear()
         await this.conversation.create()
         await this.sessions.refresh()
         return certificate
@@ -187,7 +190,7 @@ class OpenedChat implements Chat {
     }
     await this.#closeHomes()
     this.#token = undefined
-    for (const kept of [this.drafts, this.#begun]) kept.clear()
+    for (const kept of this.#kept) kept.clear()
     this.#identity.forget()
     this.#platform.storage.removeItem(this.#localKey)
     await this.sessions.reset()

@@ -4,14 +4,7 @@ import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { Message, MessageInput } from '../../ports/message.ts'
 import type { Drafts } from '../drafts.ts'
 import { isAnswered } from '../homes/answered.ts'
-import type {
-  Home,
-  HomeSession,
-  Outgoing,
-  RememberedFact,
-  ReplyEvent,
-  ReplyOptions,
-} from '../homes/home.ts'
+import type { Home, HomeSession, Outgoing, RememberedFact, ReplyEvent, ReplyOptions } from '../homes/home.ts'
 import { isUnreachable, problemOf } from '../homes/problem.ts'
 import type {
   Conversation,
@@ -255,8 +248,9 @@ export class ChatConversation implements Conversation {
   async inspected(): Promise<Inspected | undefined> {
     const open = this.#open
     if (!open || this.#run.messages.length === 0) return undefined
+    const inspected = await open.session.inspected()
     const { title } = this.#state.session ?? open.entry
-    return { ...(await open.session.inspected()), title }
+    return inspected && { ...inspected, title }
   }
 
   async close(): Promise<void> {
@@ -348,7 +342,11 @@ export class ChatConversation implements Conversation {
       watch()
     }
     const { outgoing } = open.session
-    if (outgoing) open.ends.push(outgoing.subscribe(() => this.#show()), onSent(outgoing, sent))
+    if (outgoing)
+      open.ends.push(
+        outgoing.subscribe(() => this.#show()),
+        onSent(outgoing, sent),
+      )
     if (!isFresh || kind === 'local') watch()
     if (isFresh) this.#become({ loaded: true })
     return open

@@ -85,7 +85,10 @@ export interface Outgoing {
 export interface HomeSession {
   /** Absent: what is said is there at once, or not at all. */
   readonly outgoing?: Outgoing
-  history(options: { readonly messages: number; readonly before?: string }): Promise<readonly SessionMessage[]>
+  history(options: {
+    readonly messages: number
+    readonly before?: string
+  }): Promise<readonly SessionMessage[]>
   branches(): Promise<readonly Branch[]>
   facts(): Promise<readonly RememberedFact[]>
   /** Keeps bytes, and gives the part that names them. */
@@ -116,7 +119,8 @@ export interface HomeSession {
    * since there is no such session yet.
    */
   watch(listener: () => void, ended: () => void): () => void
-  inspected(): Promise<InspectedSession>
+  /** @returns undefined: what makes its requests does not know it yet */
+  inspected(): Promise<InspectedSession | undefined>
   close(): Promise<void>
 }
 

@@ -93,7 +93,7 @@ export function messageOf({ op, bodies, refusal }: Refused): OutgoingMessage | u
   const message = messageIn({ id, body: bodies[0] ?? null } as LogRow)
   if (message?.role !== 'user') return undefined
   const reason = 'rejected' in refusal ? refusal.rejected : 'conflict'
-  const code = CODES[reason] ?? 'ERR_CONFLICT'
+  const code = CODES[reason] ?? 'ERR_INTERNAL'
   const problem = { code, message: `chat: the edge refused it: ${reason}`, retryable: !CODES[reason] }
   return { id, text: textIn(message), createdAt: message.createdAt, problem }
 }

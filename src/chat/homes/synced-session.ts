@@ -19,6 +19,8 @@ export interface SyncedSessionParts extends StoredSessionParts {
   readonly unasked: Pick<Drafts, 'write'>
   /** Contract: asks the edge for what is new; resolves once that is here, or cannot be now. */
   readonly pull: (signal: AbortSignal) => Promise<void>
+  /** Contract: resolves once nothing is on its way, or cannot be now. */
+  readonly rest: (signal: AbortSignal) => Promise<void>
 }
 
 /** States in which nothing is sent until somebody does something about it. */
@@ -31,7 +33,7 @@ const STUCK: { readonly [State in SyncState]?: PlimsollError['code'] } = {
 
 /** A session in this browser that follows the one of an edge, which answers. */
 export function syncedSession(parts: SyncedSessionParts): HomeSession {
-  const { store, client, memory, newId, scope, unasked, pull } = parts
+  const { store, client, memory, newId, scope, unasked, pull, rest } = parts
   const { sessionId } = scope
   const { log, opened, ...stored } = storedSession(parts)
   const session = client.session(sessionId)
@@ -131,7 +133,12 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
         live?.()
       }
     },
-    inspected: async () => ({ home: 'edge', session }),
+    async inspected() {
+      // It is shown as the edge has it, which may be about to hear of it.
+      await rest(closed.signal)
+      const { confirmed = 0 } = await log().head()
+      return confirmed === 0 ? undefined : { home: 'edge', session }
+    },
     async close() {
       closed.abort()
       outgoing.close()

@@ -1,9 +1,9 @@
-import { edgeSocket, httpTransport } from '../../sync/http.ts'
-import { adopt } from '../../sync/adopt.ts'
 import { type Network, webNetwork } from '../../platform/tabs.ts'
 import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { DexieStore } from '../../stores/indexed-db.ts'
+import { adopt } from '../../sync/adopt.ts'
+import { edgeSocket, httpTransport } from '../../sync/http.ts'
 import { readScopes } from '../../sync/read.ts'
 import type { Refused } from '../../sync/refused.ts'
 import { type SyncedStore, type SyncOptions, sync } from '../../sync/sync.ts'
@@ -14,6 +14,7 @@ import { answerUnseen, type Edge, type EdgeParts, eraseGuest, type Lost, type Si
 import { EdgeAccess } from './edge-access.ts'
 import { deleteDatabase } from './erase-browser.ts'
 import type { Home, ListedSession } from './home.ts'
+import { idbOutbox } from './idb-outbox.ts'
 import { type MemorySettings, memoryOver, openDatabase } from './open-local.ts'
 import { isUnreachable } from './problem.ts'
 import { messageOf } from './refused-messages.ts'
@@ -83,6 +84,7 @@ export class SyncedEdge implements Edge {
           unasked: parts.unasked,
           scope: { userId: this.#owner, sessionId },
           pull,
+          rest: (signal) => this.#rest(signal),
         }),
       list: async () => {
         await this.#arrival()
@@ -120,6 +122,7 @@ export class SyncedEdge implements Edge {
   async open(): Promise<void> {
     for (const refused of await this.#store.refused({ userId: this.#owner })) await this.#giveUp(refused)
     void this.#fetchAhead()
+    await this.#takeOver().catch(() => {})
   }
 
   async answerUnseen(sessionId: string): Promise<void> {
@@ -160,14 +163,12 @@ export class SyncedEdge implements Edge {
     await Promise.race([this.#rest(signal), platform.sleep(SEND_MS, signal).catch(() => {})])
     late.abort()
     const { done, lost } = await this.#store.signOut({ force })
-    if (!done) {
+    if (!done)
       return lost.map(({ scope: { sessionId }, waiting, refused }) => ({
         ...(sessionId !== undefined && { sessionId }),
         waiting,
         refused,
       }))
-    }
-    this.#parts.unasked.clear()
     if (erase) await eraseGuest(this.#access, this.#parts)
     if (await this.#isEmpty()) {
       await this.close()
@@ -243,6 +244,20 @@ export class SyncedEdge implements Edge {
     throw new PlimsollError('ERR_OFFLINE', `chat: session ${sessionId} is not in this browser`)
   }
 
+  /** What this page kept to be sent before it was synced. */
+  async #takeOver(): Promise<void> {
+    const { platform, name, src } = this.#parts
+    if (!platform.indexedDB) return
+    const outbox = idbOutbox(platform.indexedDB, `${name}/outbox`)
+    for (const { id, sessionId, text, title } of await outbox.list(`${src} ${this.#owner}`)) {
+      const session = this.home.session(sessionId)
+      await session.append({ id, role: 'user', content: text }, title === undefined ? {} : { title })
+      await session.close()
+      await outbox.remove(id)
+    }
+    await outbox.close()
+  }
+
   /** Fetches what was not opened here yet, so that it is here without a network. */
   async #fetchAhead(isAgain = false): Promise<void> {
     if (isAgain) this.#ahead.clear()
@@ -282,7 +297,6 @@ export class SyncedEdge implements Edge {
   async #eraseAll(all: HomeMemory): ReturnType<HomeMemory['eraseAll']> {
     const certificate = await all.eraseAll()
     await this.#store.signOut({ force: true })
-    this.#parts.unasked.clear()
     this.#store.resume()
     return certificate
   }

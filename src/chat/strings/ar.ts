@@ -100,6 +100,7 @@ export const ar: Strings = {
   problemFull: 'لا مساحة على هذا الجهاز. احذف محادثات للمتابعة.',
   problemUpgrade: 'هذه الصفحة أقدم مما حفظته. أعد تحميلها.',
   problemConfigured: 'لم تُعدّ المحادثة بعد.',
+  problemConflict: 'يوجد هناك شيء آخر بالفعل، وقد احتُفظ به.',
   problemOther: 'حدث خطأ ما. أعد المحاولة أو أعد تحميل الصفحة.',
   details: 'التفاصيل',
 

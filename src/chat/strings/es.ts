@@ -102,6 +102,7 @@ export const es: Strings = {
   problemFull: 'No queda espacio en este dispositivo. Elimine conversaciones para seguir.',
   problemUpgrade: 'Esta página es más antigua que lo que ha guardado. Recárguela.',
   problemConfigured: 'El chat aún no está configurado.',
+  problemConflict: 'Ahí ya hay otra cosa, y se ha conservado.',
   problemOther: 'Algo salió mal. Inténtelo de nuevo, o recargue la página.',
   details: 'Detalles',
 

@@ -226,7 +226,10 @@ it('says that nobody is signed in, and sends and has it answered once somebody i
   await chat.conversation.create()
   expect(await chat.conversation.send('Hello.')).toBe(true)
   const state = await until(chat, ({ problem }) => problem !== undefined)
-  expect(state).toMatchObject({ problem: { code: 'ERR_UNAUTHENTICATED' }, messages: [{ delivery: 'queued' }] })
+  expect(state).toMatchObject({
+    problem: { code: 'ERR_UNAUTHENTICATED' },
+    messages: [{ delivery: 'queued' }],
+  })
   service.isKnown = true
   await chat.conversation.retry()
   await until(chat, idle)
@@ -312,6 +315,25 @@ it('says that another device was first, and has what that one said', async () =>
   expect(problem?.code).toBe('ERR_CONFLICT')
   await expect.poll(async () => (await here.sessions.search(''))[0]?.title).toBe('There')
   await Promise.all([here.close(), there.close()])
+})
+
+it('sends what the page kept before it was synced', async () => {
+  const [place, service] = [browser(), new TestService()]
+  place.network.set(false)
+  const plain = tab(place, service, { synced: false })
+  const id = await plain.conversation.create()
+  await plain.conversation.send('Kept before.')
+  await plain.close()
+  const chat = tab(place, service)
+  await chat.conversation.open(id)
+  expect(chat.conversation.getSnapshot()).toMatchObject({
+    session: { title: 'Kept before.' },
+    messages: [{ delivery: 'queued', message: { content: 'Kept before.' } }],
+  })
+  place.network.set(true)
+  await until(chat, idle)
+  expect(await service.history('ada', id)).toHaveLength(2)
+  await chat.close()
 })
 
 it('erases everything, here and at the service', async () => {

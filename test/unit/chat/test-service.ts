@@ -33,8 +33,7 @@ export class TestService {
       store: this.#store,
       newTok,
       authenticate: async (request) => (this.isKnown ? { userId: userOf(request) } : undefined),
-      check: async () => (op) =>
-        this.refuses(op.bodies.join()) ? 'too-large' : undefined,
+      check: async () => (op) => (this.refuses(op.bodies.join()) ? 'too-large' : undefined),
     })
   }
 
@@ -45,11 +44,22 @@ export class TestService {
     this.asked.push(`${request.method} ${pathname}`)
     if (pathname.startsWith('/v1/sync/')) return this.#sync(request)
     if (pathname === '/v1/guests')
-      return Response.json({ token: `guest-${++this.#guests}`, userId: `guest-${this.#guests}`, expiresAt: 0 })
+      return Response.json({
+        token: `guest-${++this.#guests}`,
+        userId: `guest-${this.#guests}`,
+        expiresAt: 0,
+      })
     if (pathname === '/v1/me/claim') return this.#claim(request)
     if (pathname === '/v1/me' && request.method === 'DELETE') {
       await eraseUser(this.#memory, { userId: userOf(request) })
-      return Response.json({ action: 'erase', target: '', already: false, removed: {}, confirmed: [], pending: [] })
+      return Response.json({
+        action: 'erase',
+        target: '',
+        already: false,
+        removed: {},
+        confirmed: [],
+        pending: [],
+      })
     }
     const [, sessionId] = /^\/v1\/sessions\/([^/]+)\/chat$/.exec(pathname) ?? []
     if (sessionId !== undefined && request.method === 'POST') return this.#chat(request, sessionId)
