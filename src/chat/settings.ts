@@ -24,8 +24,8 @@ export type ReplyFunction = (
 export type ChatModel = Model | ReplyFunction
 
 /**
- * All but `src`, `synced`, `name`, `budget` and `platform` are read at each use, so an object with getters
- * may change them.
+ * All but `src`, `synced`, `name`, `budget` and `platform` are read at each use, so an object with
+ * getters may change them.
  */
 export interface ChatSettings {
   /**

@@ -7,6 +7,7 @@ import type { Drafts } from '../drafts.ts'
 import { isAnswered } from './answered.ts'
 import { type AnsweredSession, joinAtEdge, replyAtEdge } from './edge-reply.ts'
 import type { HomeSession, ReplyOptions } from './home.ts'
+import { isUnreachable } from './problem.ts'
 import { RefusedMessages } from './refused-messages.ts'
 import { act, type StoredSessionParts, storedSession } from './stored-session.ts'
 import { waitFor } from './wait-for.ts'
@@ -15,7 +16,7 @@ export interface SyncedSessionParts extends StoredSessionParts {
   readonly store: SyncedStore
   readonly client: Client
   readonly newId: () => string
-  /** By session, the newest message for which no answer was asked yet. */
+  /** The sessions for which no answer was asked yet since something was said. */
   readonly unasked: Pick<Drafts, 'write'>
   /** Contract: asks the edge for what is new; resolves once that is here, or cannot be now. */
   readonly pull: (signal: AbortSignal) => Promise<void>
@@ -40,7 +41,7 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
   const closed = new AbortController()
   const append: HomeSession['append'] = (message, options) => {
     // Ahead of it: whatever becomes of this page, an answer is asked for.
-    unasked.write(sessionId, message.id ?? '')
+    unasked.write(sessionId, 'said')
     return stored.append(message, options)
   }
   const outgoing = new RefusedMessages({
@@ -97,8 +98,14 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
       await waitFor(isSent, listened, AbortSignal.any([signal, leave]))
       if (signal.aborted) return
       if (!isAnswered(await answered.newest())) await options.tell({ type: 'step' })
-      await replyAtEdge(answered, following(options))
       unasked.write(sessionId, '')
+      try {
+        await replyAtEdge(answered, following(options))
+      } catch (error) {
+        // What failed there is left to the person: it would fail again and again.
+        if (leave.aborted || isUnreachable(error)) unasked.write(sessionId, 'left')
+        throw error
+      }
       await pull(leave)
     },
     async join(options) {

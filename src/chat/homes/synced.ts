@@ -23,7 +23,7 @@ import { syncedSession } from './synced-session.ts'
 import { waitFor } from './wait-for.ts'
 
 export interface SyncedEdgeParts extends EdgeParts, MemorySettings {
-  /** By session, the newest message for which no answer was asked yet. */
+  /** The sessions for which no answer was asked yet since something was said. */
   readonly unasked: Drafts
   /** Contract: told that the list of sessions may be another one. */
   readonly onListed: () => void
@@ -189,9 +189,11 @@ export class SyncedEdge implements Edge {
   }
 
   #syncFor(userId: string): SyncedStore {
-    const { src, platform } = this.#parts
+    const { src, platform, identity } = this.#parts
     const { fetch, network, WebSocket, now, newId } = platform
     const token = async (refused?: string): Promise<string> => {
+      if (identity.owner !== this.#owner)
+        throw new PlimsollError('ERR_UNAUTHENTICATED', 'chat: another tab has signed in or out')
       try {
         return await this.#access.token(refused)
       } catch (error) {
@@ -304,7 +306,7 @@ export class SyncedEdge implements Edge {
   /** Gives what nobody ever sent to who signs in, to be sent as theirs. */
   async #adopt(userId: string): Promise<void> {
     if (userId === this.#owner) return
-    // Its own writes are no ops for the edge: a guest's log is emptied in between.
+    // A guest's log is emptied in between, which is no op for the edge.
     this.#store.pause()
     const theirs = this.#syncFor(userId)
     theirs.pause()
@@ -320,6 +322,9 @@ export class SyncedEdge implements Edge {
           'ERR_CONFLICT',
           `identify: ${left.length} ops of the guest could not be taken along`,
         )
+    } catch (error) {
+      this.#store.resume()
+      throw error
     } finally {
       await theirs.close()
     }

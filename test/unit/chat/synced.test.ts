@@ -236,6 +236,27 @@ it('says that nobody is signed in, and sends and has it answered once somebody i
   await chat.close()
 })
 
+it('asks once for an answer that fails, and again when somebody does', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service)
+  await talked(chat, 'Hello.')
+  const before = service.asked.length
+  service.reply = () => Promise.reject(new Error('no model'))
+  await chat.conversation.send('And now?')
+  await until(chat, ({ problem }) => problem !== undefined)
+  for (let times = 0; times < 3; times++) {
+    place.network.set(true)
+    await chat.sessions.search('')
+  }
+  const chats = (): number => service.asked.slice(before).filter((line) => line.endsWith('/chat')).length
+  expect(chats()).toBe(1)
+  service.reply = () => 'Here.'
+  await chat.conversation.retry()
+  await until(chat, (state) => idle(state) && state.messages.length === 4)
+  expect(chats()).toBe(2)
+  await chat.close()
+})
+
 it('tells what signing out would lose, and does nothing then', async () => {
   const [place, service] = [browser(), new TestService()]
   const chat = tab(place, service)
@@ -255,12 +276,18 @@ it('tells what signing out would lose, and does nothing then', async () => {
   await chat.close()
 })
 
-it('leaves nothing of the service in this browser when it signs out', async () => {
+it('leaves nothing of the service in this browser when it signs out, in no tab', async () => {
   const [place, service] = [browser(), new TestService()]
   const chat = tab(place, service)
   const id = await talked(chat, 'SWORDFISH')
+  const other = tab(place, service)
+  await other.conversation.open(id)
   expect(await chat.signOut()).toEqual({ done: true, lost: [] })
+  place.network.set(true)
+  await until(other, ({ messages }) => messages.length === 0)
+  await other.sessions.search('')
   expect(await allTexts(place)).not.toContain('SWORDFISH')
+  await other.close()
   await chat.conversation.open(id)
   await until(chat, idle)
   expect(await service.history('ada', id)).toHaveLength(2)

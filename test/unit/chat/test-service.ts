@@ -105,8 +105,10 @@ export class TestService {
     const isShown = async (text: string) => (await session.history()).some(({ content }) => content === text)
     const answering = known && (await isShown(await known)) ? known : this.#answer(session, said)
     this.#answers.set(said.id, answering)
-    const text = await answering
-    const chunks = [
+    const text = await answering.catch(() => undefined)
+    if (text === undefined) this.#answers.delete(said.id)
+    const failed = [{ type: 'start' }, { type: 'error', errorText: 'ERR_MODEL: the model failed' }]
+    const answered = [
       { type: 'start' },
       { type: 'start-step' },
       { type: 'text-start', id: '1' },
@@ -115,7 +117,7 @@ export class TestService {
       { type: 'finish-step' },
       { type: 'finish' },
     ]
-    const lines = [...chunks.map((chunk) => JSON.stringify(chunk)), '[DONE]']
+    const lines = [...(text === undefined ? failed : answered).map((chunk) => JSON.stringify(chunk)), '[DONE]']
     return new Response(lines.map((line) => `data: ${line}\n\n`).join(''), {
       headers: { 'Content-Type': 'text/event-stream', 'Plimsoll-Run': 'run' },
     })
