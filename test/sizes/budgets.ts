@@ -91,9 +91,9 @@ export const BUDGETS: readonly Budget[] = [
 /** The widget by one tag, in bytes, gzip -9. */
 export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. */
-  firstLook: 51_000,
+  firstLook: 51_200,
   /** With the memory, and what answers in the browser. */
-  answering: 131_200,
+  answering: 131_500,
   /** Until a conversation of an edge shows. */
-  edge: 45_800,
+  edge: 46_100,
 }

@@ -1,4 +1,3 @@
-import { claimGuest, unsent } from './claim-guest.ts'
 import { EdgeAccess, type EdgeAccessParts } from './edge-access.ts'
 import { edgeHome } from './edge-home.ts'
 import { sayAtEdge } from './edge-session.ts'
@@ -93,6 +92,7 @@ export class PlainEdge implements Edge {
     const { guestToken } = this.#parts.identity
     if (token === undefined || guestToken === undefined) return new Map()
     await this.#outbox.flush()
+    const { claimGuest, unsent } = await import('./guest.ts')
     if (this.#outbox.isWaiting) throw unsent()
     return claimGuest(this.#access.clientOf(token), guestToken)
   }
@@ -100,6 +100,7 @@ export class PlainEdge implements Edge {
   async signOut({ erase }: { readonly erase: boolean }): Promise<readonly Lost[]> {
     if (!erase) return []
     await this.#outbox.clear()
+    const { eraseGuest } = await import('./guest.ts')
     await eraseGuest(this.#access, this.#parts)
     return []
   }
@@ -115,13 +116,4 @@ export async function answerUnseen(home: Home, sessionId: string): Promise<void>
   const session = home.session(sessionId)
   await session.reply({ signal, leave: signal, tell: () => {} }).catch(() => {})
   await session.close()
-}
-
-/** What a guest has at the edge nobody can read any more once the token is gone. */
-export async function eraseGuest(
-  { client }: EdgeAccess,
-  { identity, token, getToken }: EdgeAccessParts,
-): Promise<void> {
-  if (identity.guestToken === undefined || token() !== undefined || getToken()) return
-  await client.me.erase().catch(() => {})
 }

@@ -34,22 +34,19 @@ export interface StoredSession
 export function storedSession({ store, memory, scope }: StoredSessionParts): StoredSession {
   const { userId } = scope
   const sessionId = checkId('open', 'sessionId', scope.sessionId)
-  const scopes = new Map<string, ScopeStore>()
-  const open = (one: Scope): ScopeStore => {
-    const name = one.sessionId ?? ''
-    const known = scopes.get(name) ?? store.open(one)
-    scopes.set(name, known)
-    return known
+  const user = store.open({ userId })
+  let read: ScopeStore | undefined
+  const log = (): ScopeStore => {
+    read ??= store.open(scope)
+    return read
   }
-  const log = () => open(scope)
-  const user = () => open({ userId })
   let made: LocalMemorySession | undefined
   const opened = kept(async () => {
     made = (await memory()).session(scope)
     return made
   })
   const title = async (text: string): Promise<void> => {
-    const info = await readSession(user(), sessionId)
+    const info = await readSession(user, sessionId)
     if (info?.title === '')
       await act(async (all) => all.titleSession(await memory(), { userId }, sessionId, text))
   }
@@ -60,7 +57,7 @@ export function storedSession({ store, memory, scope }: StoredSessionParts): Sto
     branches: async () => branchesOf(await readMarks(log())),
     async facts() {
       // Where nothing was ever remembered, nobody needs the memory to know.
-      const facts = await Promise.all([log(), user()].map((one) => one.indexed(LIVE, { first: 1 })))
+      const facts = await Promise.all([log(), user].map((one) => one.indexed(LIVE, { first: 1 })))
       return facts.some(({ length }) => length > 0) ? (await opened()).facts.list() : []
     },
     attach: ({ mediaType, bytes }) => act(async (all) => all.attach(await opened(), { mediaType, bytes })),
@@ -81,7 +78,7 @@ export function storedSession({ store, memory, scope }: StoredSessionParts): Sto
     },
     watch: (listener) => log().watch?.(listener) ?? (() => {}),
     async close() {
-      await Promise.all([...[...scopes.values()].map((one) => one.close()), made?.close()])
+      await Promise.all([read?.close(), user.close(), made?.close()])
     },
   }
 }

@@ -18,6 +18,8 @@ export interface SyncedSessionParts extends StoredSessionParts {
   readonly newId: () => string
   /** The sessions for which no answer was asked yet since something was said. */
   readonly unasked: Pick<Drafts, 'write'>
+  /** Sessions for which this tab waits for an answer. */
+  readonly asking: Set<string>
   /** Contract: asks the edge for what is new; resolves once that is here, or cannot be now. */
   readonly pull: (signal: AbortSignal) => Promise<void>
   /** Contract: resolves once nothing is on its way, or cannot be now. */
@@ -34,12 +36,12 @@ const STUCK: { readonly [State in SyncState]?: PlimsollError['code'] } = {
 
 /** A session in this browser that follows the one of an edge, which answers. */
 export function syncedSession(parts: SyncedSessionParts): HomeSession {
-  const { store, client, memory, newId, scope, unasked, pull, rest } = parts
+  const { store, client, memory, newId, scope, unasked, asking, pull, rest } = parts
   const { sessionId } = scope
   const { log, opened, ...stored } = storedSession(parts)
   const session = client.session(sessionId)
   const closed = new AbortController()
-  const append: HomeSession['append'] = (message, options) => {
+  const say: HomeSession['append'] = (message, options) => {
     // Ahead of it: whatever becomes of this page, an answer is asked for.
     unasked.write(sessionId, 'said')
     return stored.append(message, options)
@@ -48,7 +50,7 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
     store,
     scope,
     async say(text) {
-      await append({ id: newId(), role: 'user', content: text }, {})
+      await say({ id: newId(), role: 'user', content: text }, {})
     },
     async takeBack(id) {
       await act(async (all) => all.forget(await opened(), id, { kind: 'message' }))
@@ -88,23 +90,31 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
       await outgoing.open()
       return stored.history(options)
     },
-    append,
+    append(message, options) {
+      // Who says something asks for its answer next.
+      asking.add(sessionId)
+      return say(message, options)
+    },
     async prepare() {
       await memory()
     },
     async reply(options) {
       const { signal, leave } = options
       const listened = [(look: () => void) => stored.watch(look, () => {}), store.subscribe]
-      await waitFor(isSent, listened, AbortSignal.any([signal, leave]))
-      if (signal.aborted) return
-      if (!isAnswered(await answered.newest())) await options.tell({ type: 'step' })
-      unasked.write(sessionId, '')
+      asking.add(sessionId)
       try {
+        await waitFor(isSent, listened, AbortSignal.any([signal, leave]))
+        if (signal.aborted) return
+        leave.throwIfAborted()
+        unasked.write(sessionId, '')
+        if (!isAnswered(await answered.newest())) await options.tell({ type: 'step' })
         await replyAtEdge(answered, following(options))
       } catch (error) {
         // What failed there is left to the person: it would fail again and again.
         if (leave.aborted || isUnreachable(error)) unasked.write(sessionId, 'left')
         throw error
+      } finally {
+        asking.delete(sessionId)
       }
       await pull(leave)
     },
@@ -147,6 +157,7 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
       return confirmed === 0 ? undefined : { home: 'edge', session }
     },
     async close() {
+      asking.delete(sessionId)
       closed.abort()
       outgoing.close()
       await stored.close()

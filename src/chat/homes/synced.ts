@@ -9,10 +9,10 @@ import type { Refused } from '../../sync/refused.ts'
 import { type SyncedStore, type SyncOptions, sync } from '../../sync/sync.ts'
 import type { Drafts } from '../drafts.ts'
 import type { HomeMemory } from '../ports.ts'
-import { claimGuest, unsent } from './claim-guest.ts'
-import { answerUnseen, type Edge, type EdgeParts, eraseGuest, type Lost, type SigningIn } from './edge.ts'
+import { answerUnseen, type Edge, type EdgeParts, type Lost, type SigningIn } from './edge.ts'
 import { EdgeAccess } from './edge-access.ts'
 import { deleteDatabase } from './erase-browser.ts'
+import { claimGuest, eraseGuest, unsent } from './guest.ts'
 import type { Home, ListedSession } from './home.ts'
 import { idbOutbox } from './idb-outbox.ts'
 import { type MemorySettings, memoryOver, openDatabase } from './open-local.ts'
@@ -49,8 +49,8 @@ export class SyncedEdge implements Edge {
   readonly #ends: (() => void)[]
   /** Sessions that were fetched ahead. */
   readonly #ahead = new Set<string>()
-  /** Sessions for which an answer is asked that do not show. */
-  readonly #answering = new Set<string>()
+  /** Sessions for which this tab waits for an answer. */
+  readonly #asking = new Set<string>()
 
   constructor(parts: SyncedEdgeParts) {
     const { platform, identity, onListed } = parts
@@ -82,6 +82,7 @@ export class SyncedEdge implements Edge {
           client,
           newId,
           unasked: parts.unasked,
+          asking: this.#asking,
           scope: { userId: this.#owner, sessionId },
           pull,
           rest: (signal) => this.#rest(signal),
@@ -125,11 +126,8 @@ export class SyncedEdge implements Edge {
     await this.#takeOver().catch(() => {})
   }
 
-  async answerUnseen(sessionId: string): Promise<void> {
-    if (this.#answering.has(sessionId)) return
-    this.#answering.add(sessionId)
-    await answerUnseen(this.home, sessionId)
-    this.#answering.delete(sessionId)
+  answerUnseen(sessionId: string): Promise<void> {
+    return answerUnseen(this.home, sessionId)
   }
 
   async handOver({ token, userId = this.#owner }: SigningIn): Promise<ReadonlyMap<string, string>> {
@@ -277,7 +275,8 @@ export class SyncedEdge implements Edge {
   #ask(): void {
     const { state } = this.#store.status
     if (state !== 'current' && state !== 'conflict') return
-    for (const sessionId of this.#parts.unasked.names()) this.#parts.onSent(sessionId)
+    for (const sessionId of this.#parts.unasked.names())
+      if (!this.#asking.has(sessionId)) this.#parts.onSent(sessionId)
   }
 
   /** The edge has another value, or takes it never: what it has holds, and the person is told. */

@@ -52,6 +52,8 @@ it('shows the list, the history and what was said after a reload without a netwo
   const third = tab(place, service)
   await third.conversation.open(id)
   expect(deliveries(third)).toEqual(['sent', 'sent', 'queued'])
+  await third.sessions.search('')
+  expect(third.conversation.getSnapshot()).toMatchObject({ reply: undefined, problem: undefined })
   service.isThere = true
   place.network.set(true)
   await until(third, (state) => idle(state) && state.messages.length === 4)
@@ -117,6 +119,7 @@ it('shows on another device what is there, and what is said meanwhile', async ()
   const chat = tab(browser(), service)
   const id = await talked(chat, 'Hello.')
   const other = tab(browser(), service)
+  expect((await other.sessions.search('')).map(({ title }) => title)).toEqual(['Hello.'])
   await other.conversation.open(id)
   expect(said(await until(other, idle))).toEqual(['user: Hello.', 'assistant: Reply to Hello.'])
   expect(other.conversation.getSnapshot().session?.title).toBe('Hello.')
@@ -132,7 +135,8 @@ it('fetches conversations ahead, so that they are here without a network', async
   await chat.close()
   const place = browser()
   const other = tab(place, service)
-  await expect.poll(async () => (await other.sessions.search('seats'))[0]?.excerpt).toContain('Genoa')
+  other.sessions.subscribe(() => {})
+  await expect.poll(() => allTexts(place)).toContain('Reply to Two seats to Genoa.')
   service.isThere = false
   place.network.set(false)
   await other.conversation.open(id)
@@ -244,9 +248,11 @@ it('asks once for an answer that fails, and again when somebody does', async () 
   service.reply = () => Promise.reject(new Error('no model'))
   await chat.conversation.send('And now?')
   await until(chat, ({ problem }) => problem !== undefined)
+  const pulls = (): number => service.asked.filter((line) => line.endsWith('/pull')).length
   for (let times = 0; times < 3; times++) {
+    const known = pulls()
     place.network.set(true)
-    await chat.sessions.search('')
+    await expect.poll(pulls).toBeGreaterThan(known)
   }
   const chats = (): number => service.asked.slice(before).filter((line) => line.endsWith('/chat')).length
   expect(chats()).toBe(1)
@@ -254,6 +260,20 @@ it('asks once for an answer that fails, and again when somebody does', async () 
   await chat.conversation.retry()
   await until(chat, (state) => idle(state) && state.messages.length === 4)
   expect(chats()).toBe(2)
+  await chat.close()
+})
+
+it('shows the reply of the service all the time from its first word on', async () => {
+  const chat = tab(browser(), new TestService())
+  await talked(chat, 'Hello.')
+  const shown: boolean[] = []
+  chat.conversation.subscribe(() => {
+    const { reply, messages } = chat.conversation.getSnapshot()
+    shown.push(reply?.text === 'Reply to Again.' || messages.length === 4)
+  })
+  await chat.conversation.send('Again.')
+  await until(chat, (state) => idle(state) && state.messages.length === 4)
+  expect(shown.slice(shown.indexOf(true))).not.toContain(false)
   await chat.close()
 })
 
@@ -283,9 +303,10 @@ it('leaves nothing of the service in this browser when it signs out, in no tab',
   const other = tab(place, service)
   await other.conversation.open(id)
   expect(await chat.signOut()).toEqual({ done: true, lost: [] })
+  expect(await allTexts(place)).not.toContain('SWORDFISH')
   place.network.set(true)
-  await until(other, ({ messages }) => messages.length === 0)
-  await other.sessions.search('')
+  await other.conversation.open(id)
+  expect(other.conversation.getSnapshot().messages).toEqual([])
   expect(await allTexts(place)).not.toContain('SWORDFISH')
   await other.close()
   await chat.conversation.open(id)

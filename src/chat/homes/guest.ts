@@ -1,5 +1,7 @@
+/** What becomes of what a guest has at an edge; loaded when somebody signs in or out. */
 import type { Client } from '../../client/client.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
+import type { EdgeAccess, EdgeAccessParts } from './edge-access.ts'
 
 /**
  * Moves what a guest has at an edge to the user. Idempotent.
@@ -25,4 +27,13 @@ export function unsent(): PlimsollError {
     'ERR_STORAGE',
     'identify: messages of the guest wait to be sent; try again once they are',
   )
+}
+
+/** Removes what a guest has there, where it can be reached: without the token nobody can read it. */
+export async function eraseGuest(
+  { client }: EdgeAccess,
+  { identity, token, getToken }: EdgeAccessParts,
+): Promise<void> {
+  if (identity.guestToken === undefined || token() !== undefined || getToken()) return
+  await client.me.erase().catch(() => {})
 }
