@@ -4,6 +4,7 @@ import { PlimsollError } from '../../ports/errors.ts'
 import type { SyncState } from '../../sync/status.ts'
 import type { SyncedStore } from '../../sync/sync.ts'
 import type { Drafts } from '../drafts.ts'
+import type { ChatLocks } from '../settings.ts'
 import { isAnswered } from './answered.ts'
 import { type AnsweredSession, joinAtEdge, replyAtEdge } from './edge-reply.ts'
 import type { HomeSession, ReplyOptions } from './home.ts'
@@ -18,8 +19,11 @@ export interface SyncedSessionParts extends StoredSessionParts {
   readonly newId: () => string
   /** The sessions for which no answer was asked yet since something was said. */
   readonly unasked: Pick<Drafts, 'write'>
-  /** Sessions for which this tab waits for an answer. */
+  /** Sessions for which this tab is about to ask for an answer. */
   readonly asking: Set<string>
+  readonly locks: ChatLocks
+  /** Names the lock under which one tab asks for an answer. */
+  readonly lockName: string
   /** Contract: asks the edge for what is new; resolves once that is here, or cannot be now. */
   readonly pull: (signal: AbortSignal) => Promise<void>
   /** Contract: resolves once nothing is on its way, or cannot be now. */
@@ -36,7 +40,7 @@ const STUCK: { readonly [State in SyncState]?: PlimsollError['code'] } = {
 
 /** A session in this browser that follows the one of an edge, which answers. */
 export function syncedSession(parts: SyncedSessionParts): HomeSession {
-  const { store, client, memory, newId, scope, unasked, asking, pull, rest } = parts
+  const { store, client, memory, newId, scope, unasked, asking, locks, lockName, pull, rest } = parts
   const { sessionId } = scope
   const { log, opened, ...stored } = storedSession(parts)
   const session = client.session(sessionId)
@@ -103,12 +107,16 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
       const listened = [(look: () => void) => stored.watch(look, () => {}), store.subscribe]
       asking.add(sessionId)
       try {
-        await waitFor(isSent, listened, AbortSignal.any([signal, leave]))
-        if (signal.aborted) return
-        leave.throwIfAborted()
-        unasked.write(sessionId, '')
-        if (!isAnswered(await answered.newest())) await options.tell({ type: 'step' })
-        await replyAtEdge(answered, following(options))
+        // Where another tab asks, the reply is followed as that of another device.
+        await locks.request(lockName, { ifAvailable: true }, async (lock) => {
+          if (!lock) return
+          await waitFor(isSent, listened, AbortSignal.any([signal, leave]))
+          if (signal.aborted) return
+          leave.throwIfAborted()
+          unasked.write(sessionId, '')
+          if (!isAnswered(await answered.newest())) await options.tell({ type: 'step' })
+          await replyAtEdge(answered, following(options))
+        })
       } catch (error) {
         // What failed there is left to the person: it would fail again and again.
         if (leave.aborted || isUnreachable(error)) unasked.write(sessionId, 'left')
@@ -116,6 +124,7 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
       } finally {
         asking.delete(sessionId)
       }
+      // What was said meanwhile, in any tab, is asked for once this is done.
       await pull(leave)
     },
     async join(options) {

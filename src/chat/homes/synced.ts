@@ -49,7 +49,7 @@ export class SyncedEdge implements Edge {
   readonly #ends: (() => void)[]
   /** Sessions that were fetched ahead. */
   readonly #ahead = new Set<string>()
-  /** Sessions for which this tab waits for an answer. */
+  /** Sessions for which this tab is about to ask for an answer. */
   readonly #asking = new Set<string>()
 
   constructor(parts: SyncedEdgeParts) {
@@ -83,6 +83,8 @@ export class SyncedEdge implements Edge {
           newId,
           unasked: parts.unasked,
           asking: this.#asking,
+          locks: platform.locks,
+          lockName: this.#lockOf(sessionId),
           scope: { userId: this.#owner, sessionId },
           pull,
           rest: (signal) => this.#rest(signal),
@@ -275,8 +277,20 @@ export class SyncedEdge implements Edge {
   #ask(): void {
     const { state } = this.#store.status
     if (state !== 'current' && state !== 'conflict') return
-    for (const sessionId of this.#parts.unasked.names())
-      if (!this.#asking.has(sessionId)) this.#parts.onSent(sessionId)
+    const { unasked, onSent, platform } = this.#parts
+    for (const sessionId of unasked.names()) {
+      if (this.#asking.has(sessionId)) continue
+      platform.locks
+        .request(this.#lockOf(sessionId), { ifAvailable: true }, async (lock) => lock !== null)
+        .then(
+          (isFree) => isFree && onSent(sessionId),
+          () => {},
+        )
+    }
+  }
+
+  #lockOf(sessionId: string): string {
+    return `${this.#parts.name}/ask/${this.#owner}/${sessionId}`
   }
 
   /** The edge has another value, or takes it never: what it has holds, and the person is told. */

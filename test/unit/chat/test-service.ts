@@ -15,6 +15,8 @@ export class TestService {
   readonly asked: string[] = []
   /** Whether it can be reached. */
   isThere = true
+  /** For this each answer of it waits. */
+  until: Promise<void> = Promise.resolve()
   /** Whether it takes any token. */
   isKnown = true
   /** What it says. */
@@ -42,6 +44,7 @@ export class TestService {
     const request = new Request(url, init)
     const { pathname } = new URL(url)
     this.asked.push(`${request.method} ${pathname}`)
+    await this.until
     if (pathname.startsWith('/v1/sync/')) return this.#sync(request)
     if (pathname === '/v1/guests')
       return Response.json({
@@ -117,7 +120,10 @@ export class TestService {
       { type: 'finish-step' },
       { type: 'finish' },
     ]
-    const lines = [...(text === undefined ? failed : answered).map((chunk) => JSON.stringify(chunk)), '[DONE]']
+    const lines = [
+      ...(text === undefined ? failed : answered).map((chunk) => JSON.stringify(chunk)),
+      '[DONE]',
+    ]
     return new Response(lines.map((line) => `data: ${line}\n\n`).join(''), {
       headers: { 'Content-Type': 'text/event-stream', 'Plimsoll-Run': 'run' },
     })
