@@ -29,7 +29,9 @@ export function unsent(): PlimsollError {
   )
 }
 
-/** Removes what a guest has there, where it can be reached: without the token nobody can read it. */
+/**
+ * Removes what a guest has there, where it can be reached: without the token nobody can read it.
+ */
 export async function eraseGuest(
   { client }: EdgeAccess,
   { identity, token, getToken }: EdgeAccessParts,
