@@ -86,6 +86,8 @@ it('has what was said without a network answered once, in each tab, whichever is
   }
   expect(said(one.conversation.getSnapshot())).toEqual(said(two.conversation.getSnapshot()))
   expect(await service.history('ada', id)).toHaveLength(5)
+  // For both at once, by one tab.
+  expect(service.asked.filter((line) => line.endsWith('/chat'))).toHaveLength(2)
   await Promise.all([one.close(), two.close()])
 })
 
@@ -349,8 +351,15 @@ it('gives what a guest has at the service to who signs in, once all of it is the
   await expect(chat.identify({ token: tokenOf('ada') })).rejects.toMatchObject({ code: 'ERR_STORAGE' })
   place.network.set(true)
   await expect.poll(() => service.history('guest-1', id)).toHaveLength(4)
+  const other = tab(place, service, { getToken: undefined })
+  await other.conversation.open(id)
   await chat.identify({ token: tokenOf('ada') })
   expect(said(await until(chat, idle))).toHaveLength(4)
+  // The guest's tab does not become another guest.
+  place.network.set(true)
+  await other.conversation.open(id)
+  expect(service.asked.filter((line) => line === 'POST /v1/guests')).toHaveLength(1)
+  await other.close()
   expect(await service.history('guest-1', id)).toEqual([])
   await chat.close()
 })
