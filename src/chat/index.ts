@@ -430,6 +430,7 @@ export class PlimsollChat extends Base {
       isFloating: this.#isFloating,
       isDeveloper: this.developer,
       hasEdge: this.src !== undefined,
+      isSynced: this.synced,
       isLinked: this.linked,
       hasButtons: this.querySelector(':scope > [slot=header]') !== null,
     }),

@@ -28,6 +28,7 @@ export const de: Strings = {
   homeEdge: 'Beim Dienst',
   homeLocalText: 'In diesem Browser gespeichert, gelesen vom Modell, das antwortet.',
   homeEdgeText: 'Beim Dienst gespeichert, der mitlesen kann.',
+  homeSyncedText: 'Beim Dienst, der mitlesen kann, und in diesem Browser gespeichert.',
   demo: 'Demo',
   demoHint: 'Diese Antworten stehen fest: Es wird kein Modell gefragt.',
 

@@ -26,6 +26,7 @@ export const en = {
   homeEdge: 'At the service',
   homeLocalText: 'Kept in this browser. The model that answers reads it.',
   homeEdgeText: 'Kept at the service, which can read it.',
+  homeSyncedText: 'Kept at the service, which can read it, and in this browser.',
   demo: 'Demo',
   demoHint: 'These replies are scripted: no model is called.',
 

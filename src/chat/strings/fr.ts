@@ -28,6 +28,7 @@ export const fr: Strings = {
   homeEdge: 'Chez le service',
   homeLocalText: 'Conservée dans ce navigateur, lue par le modèle qui répond.',
   homeEdgeText: 'Conservée chez le service, qui peut la lire.',
+  homeSyncedText: 'Conservée chez le service, qui peut la lire, et dans ce navigateur.',
   demo: 'Démo',
   demoHint: 'Ces réponses sont écrites d’avance : aucun modèle n’est appelé.',
 
