@@ -5,6 +5,7 @@
 import { waitUntil } from 'cloudflare:workers'
 import { encryptionOf, inJurisdiction } from '../src/edge/cloudflare.ts'
 import { authenticatorOf, createApp, requestLogOf } from '../src/edge/hono.ts'
+import { isBare } from '../src/edge/models/from-env.ts'
 import type { Env } from './env.ts'
 import { isOn } from './is-on.ts'
 
@@ -14,7 +15,10 @@ export default createApp((env: Env) => ({
   objects: inJurisdiction(env, env.JURISDICTION),
   ...authenticatorOf(env, { waitUntil }),
   docsScript: '/rapidoc-min.js',
-  health: { encrypted: encryptionOf(env) !== undefined },
+  health: {
+    encrypted: encryptionOf(env) !== undefined,
+    ...(env.AUTH === 'development' && isBare(env) && { demo: true }),
+  },
   ...(isOn('CIPHERTEXT', env.CIPHERTEXT) && { ciphertext: true }),
   ...(env.SHIELD && { shield: env.SHIELD }),
   log: requestLogOf(env),

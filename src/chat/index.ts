@@ -290,6 +290,8 @@ export class PlimsollChat extends Base {
 
   /** Opens what is behind the view. Replaceable in tests. */
   protected async openChat(settings: ChatSettings): Promise<Chat> {
+    // Both at once: where there is no edge, the second is needed next.
+    if (settings.src === undefined) import('./homes/local.ts').catch(() => {})
     return (await import('./element/opened.ts')).openChat(settings)
   }
 
@@ -369,7 +371,7 @@ export class PlimsollChat extends Base {
     const labels = labelsFor(language, this.#strings)
     if (this.#button) this.#button.ariaLabel = this.open ? labels.close : labels.open
     if (this.#frame) {
-      this.#frame.ariaLabel = this.heading ?? this.#strings.heading ?? 'Plimsoll'
+      this.#frame.ariaLabel = this.heading ?? 'Plimsoll'
       this.#frame.lang = language
     }
     if (this.#view) void this.#reword()
@@ -396,11 +398,12 @@ export class PlimsollChat extends Base {
     const labels = labelsFor(this.#language, this.#strings)
     frame.replaceChildren(waiting(labels.opening))
     try {
-      const [{ ChatView, loadWords }, chat] = await Promise.all([
-        import('./element/opened.ts'),
+      const opened = import('./element/opened.ts')
+      const [{ ChatView }, words, chat] = await Promise.all([
+        opened,
+        opened.then(({ loadWords }) => loadWords(this.#language, this.#strings)),
         this.#opened(),
       ])
-      const words = await loadWords(this.#language, this.#strings)
       // It left the page meanwhile.
       if (!this.#viewing) return
       frame.dir = words.direction

@@ -8,8 +8,9 @@ import type { Home } from './homes/home.ts'
 import { Identity, type Move } from './homes/identity.ts'
 import type { LocalStore } from './homes/open-local.ts'
 import { pagePlatform } from './homes/platform.ts'
+import { kept } from './kept.ts'
 import { type ModelPicker, Models } from './models/picker.ts'
-import type { Conversation, HomeKind, MemoryPanelModel, SessionList } from './ports.ts'
+import type { Conversation, ConversationState, HomeKind, MemoryPanelModel, SessionList } from './ports.ts'
 import type { ChatEvent, ChatPlatform, ChatSettings } from './settings.ts'
 
 export interface Chat {
@@ -88,6 +89,8 @@ class OpenedChat implements Chat {
   readonly #identity: Identity
   readonly #listeners = new Set<(event: ChatEvent) => void>()
   #token: string | undefined
+  /** What answers at the edge, if it is a script. */
+  #serviceModel: ConversationState['model']
   #local: Promise<{ readonly home: Home; readonly opened: LocalStore }> | undefined
   #edge: Promise<Edge> | undefined
 
@@ -109,6 +112,7 @@ class OpenedChat implements Chat {
     this.conversation = new ChatConversation({
       ...homes,
       defaultHome: src === undefined ? 'local' : 'edge',
+      model: (home) => home.model() ?? this.#serviceModel,
       platform: this.#platform,
       emit: (event) => this.#emit(event),
       begun: this.#begun,
@@ -132,9 +136,15 @@ class OpenedChat implements Chat {
     const homes = this.#kinds().map(async (kind) => ({ kind, memory: await open(kind) }))
     const destinations = this.#settings.src === undefined ? LOCAL : BOTH
     const panel = allPanels(await Promise.all(homes), destinations, open)
+    // What is changed here shows in the conversation, whichever home or scope it is written to.
+    const told = <Done>(change: Promise<Done>): Promise<Done> =>
+      change.finally(() => this.conversation.onFacts())
     return {
       ...panel,
-      import: (chunks, home) => panel.import(chunks, home).finally(() => this.sessions.refresh()),
+      edit: (factId, change) => told(panel.edit(factId, change)),
+      promote: (factId) => told(panel.promote(factId)),
+      forget: (factId) => this.conversation.undoing(factId, () => panel.forget(factId)),
+      import: (chunks, home) => told(panel.import(chunks, home)).finally(() => this.sessions.refresh()),
       eraseAll: async () => {
         const certificate = await panel.eraseAll()
         for (const kept of this.#kept) kept.clear()
@@ -236,8 +246,18 @@ class OpenedChat implements Chat {
   }
 
   async #home(kind: HomeKind): Promise<Home> {
-    return kind === 'local' ? (await this.#openLocal()).home : (await this.#openEdge()).home
+    if (kind === 'local') return (await this.#openLocal()).home
+    // Nobody waits for it; where it fails, the next conversation asks again.
+    this.#askService().catch(() => {})
+    return (await this.#openEdge()).home
   }
+
+  /** Learns whether a script answers at the edge. */
+  readonly #askService = kept(async () => {
+    const { demo } = await (await this.#openEdge()).client.health()
+    if (demo) this.#serviceModel = { id: 'demo', isDemo: true }
+    this.conversation.onModel()
+  })
 
   #openLocal(): Promise<{ readonly home: Home; readonly opened: LocalStore }> {
     if (this.#local) return this.#local

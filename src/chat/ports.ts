@@ -40,10 +40,14 @@ export interface ShownMessage {
   readonly remembered: readonly RememberedChip[]
 }
 
-/** “Remembered: …”. */
+/** “Remembered: …”, with from whom it is. */
 export interface RememberedChip {
   readonly factId: string
+  /** Empty once it is forgotten. */
   readonly text: string
+  readonly trust: Trust
+  /** What came of its undo; without one it is kept. */
+  readonly undo?: 'begun' | 'done'
 }
 
 /** A tool call, in a message or under way. */
@@ -175,7 +179,7 @@ export interface Conversation {
   retry(messageId?: string): Promise<void>
   /** Lets go of a message that was never sent. */
   drop(messageId: string): Promise<void>
-  /** Forgets a fact that was remembered of this conversation, for the undo of a chip. */
+  /** Forgets a fact that was remembered of this conversation; its chip says how far that is. */
   forget(factId: string): Promise<void>
   /** Reads a page of older messages. Resolves at once where there are none. */
   showOlder(): Promise<void>

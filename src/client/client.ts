@@ -26,6 +26,8 @@ export interface Health {
   readonly status: string
   /** Whether what the edge stores is encrypted. */
   readonly encrypted?: boolean
+  /** Whether a script answers in chats, and no model. */
+  readonly demo?: boolean
   readonly [name: string]: unknown
 }
 

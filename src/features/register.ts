@@ -68,7 +68,7 @@ export interface RegisterChange<Value> extends WriteOptions {
 const CHANGE = ['operation', 'key', 'ifVersion', 'opId', 'sources', 'isPatient', 'index', 'beside', 'change']
 
 /** How long a patient change waits in all, and between two tries at most, in milliseconds. */
-const PATIENCE_MS = 5_000
+export const PATIENCE_MS = 5_000
 const LONGEST_MS = 256
 
 export async function readRegister<Value>(store: ScopeStore, key: string): Promise<Register<Value>> {
@@ -157,7 +157,7 @@ export function deleted(operation: string, key: string): PlimsollError {
 }
 
 /** Full jitter, so that those which met come back apart. @returns the milliseconds of the wait */
-async function pause(host: Host, attempt: number): Promise<number> {
+export async function pause(host: Host, attempt: number): Promise<number> {
   const share = Number.parseInt(hashText(host.newId()).slice(0, 8), 16) / 2 ** 32
   const ms = share * Math.min(LONGEST_MS, 2 ** attempt)
   const { signal } = host.timeout(ms)

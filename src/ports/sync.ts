@@ -89,12 +89,20 @@ export interface PullRequest {
    */
   readonly replica?: string
   /**
-   * Ops from another place on are asked for, in place of those after `cursor`: after this seq, or,
-   * below zero, the last so many. A home may give those after `cursor` all the same.
+   * Ops from another place on are asked for, in place of those after `cursor`: after this seq, or
+   * the newest. A home may give those after `cursor` all the same.
    */
-  readonly start?: number
+  readonly start?: number | Newest
   /** With `start`: ops that wait on the replica, and may have come before it. */
   readonly waiting?: readonly string[]
+}
+
+/** How many ops are the newest. Where both are given, those of which both hold. */
+export interface Newest {
+  /** Bodies of their entries have so many UTF-8 bytes, or are fewer without one more op. */
+  readonly bytes?: number
+  /** They begin with the first one whose message was not written before, in Unix milliseconds. */
+  readonly since?: number
 }
 
 /**

@@ -232,16 +232,19 @@ export class RecoveringStore implements DexieStore {
       throw error
     }
     this.#connection = connection
-    this.#loadMemoryMode().catch(ignore)
     return connection
   }
 
-  /**
-   * Few need it: it is loaded once there is a database to lose, since there may be no network when
-   * that is lost.
-   */
   #loadMemoryMode(): Promise<typeof import('./memory-mode.ts')> {
     return import('./memory-mode.ts')
+  }
+
+  /**
+   * Few need what goes on without the database: it is loaded once something was written that may be
+   * lost, since there may be no network then.
+   */
+  prepareForLoss(): void {
+    if (globalThis.navigator?.onLine !== false) this.#loadMemoryMode().catch(ignore)
   }
 
   /**
@@ -357,7 +360,10 @@ class RecoveringScope implements ScopeStore {
       async (memory) => ({ results: await memory.commit(ops, decide), wrote: true }),
       ops.every(({ envelope: { kind } }) => kind === 'delete' || kind === 'erase'),
     )
-    if (wrote) this.#store.tabs.tell(this.#name, this.#listeners)
+    if (wrote) {
+      this.#store.tabs.tell(this.#name, this.#listeners)
+      this.#store.prepareForLoss()
+    }
     return results
   }
 

@@ -13,10 +13,13 @@ export class Alarm {
 
   /** @param ms from now on */
   set(ms: number): void {
-    const at = this.#host.now() + ms
-    if (this.#next && this.#next.at <= at) return
+    const now = this.#host.now()
+    // One that is overdue may have stood still while the device slept.
+    const isLate = this.#next !== undefined && this.#next.at < now
+    const at = isLate ? now : now + ms
+    if (this.#next && !isLate && this.#next.at <= at) return
     this.clear()
-    const timeout = this.#host.timeout(Math.min(ms, MOST_MS))
+    const timeout = this.#host.timeout(Math.min(at - now, MOST_MS))
     this.#next = { timeout, at }
     timeout.signal.addEventListener('abort', () => {
       this.#next = undefined

@@ -1,10 +1,18 @@
 import { SECRET } from '../kernel/context/secret.ts'
 import { nothingWritten } from '../kernel/log/decide.ts'
-import { hasBody, isEntry, type LogRow, type RegisterRow, type ScopeStore } from '../ports/store.ts'
-import type { Confirmations, PullAnswer, PulledOp, PullRequest } from '../ports/sync.ts'
+import {
+  type Head,
+  hasBody,
+  isEntry,
+  type LogRow,
+  type RegisterRow,
+  type ScopeStore,
+} from '../ports/store.ts'
+import type { Confirmations, Newest, PullAnswer, PulledOp, PullRequest } from '../ports/sync.ts'
 import { utf8Length } from '../ports/utf8-length.ts'
 import { begin, type HomeParts, restless } from './home.ts'
 import { confirmedBy, type HomeState, isNews, readState, written } from './home-state.ts'
+import { seqBefore } from './newest.ts'
 import { opsIn, pulledOp } from './pulled.ts'
 import { readStart } from './read-start.ts'
 import { NO_GENERATION } from './state.ts'
@@ -30,43 +38,14 @@ const LOOKS = 4
 export async function answerPull(
   scope: ScopeStore,
   request: PullRequest,
-  options: PullOptions,
-): Promise<PullAnswer> {
-  const { start, cursor, limit, waiting = [] } = request
-  if (start === undefined) return answerNext(scope, request, options)
-  const { bytes = PULL_BYTES } = options
-  for (let look = 0; look < LOOKS; look++) {
-    const placed = await answerNext(scope, request, { ...options, bytes: 0 })
-    if ('reset' in placed || placed.head === 0) return placed
-    const { generation, head, replicas, emptiedAt } = placed
-    const from = Math.min(head, start < 0 ? Math.max(0, head + start) : start)
-    const state = await readState(scope)
-    // It was erased meanwhile.
-    if (state?.generation !== generation) continue
-    const found = await readStart(scope, state.since, from, waiting, bytes)
-    if (!found || (from === 0 && cursor === 0)) return answerNext(scope, request, options)
-    const left = Math.max(1, bytes - utf8Length(JSON.stringify(found)))
-    const anchor = from === 0 ? '' : ((await tokAt(scope, state.since + from)) ?? '')
-    const next = { generation, cursor: from, anchor, ...(limit !== undefined && { limit }) }
-    const page = await answerNext(scope, next, { ...options, bytes: left })
-    // Registers and ops are to be of one moment.
-    if ('reset' in page || page.head !== head) continue
-    const known = { ...(replicas && { replicas }), ...(emptiedAt !== undefined && { emptiedAt }) }
-    return { ...page, ...known, start: found }
-  }
-  throw restless('pull')
-}
-
-async function answerNext(
-  scope: ScopeStore,
-  request: PullRequest,
   { newTok, bytes = PULL_BYTES }: PullOptions,
 ): Promise<PullAnswer> {
-  const { generation = NO_GENERATION, cursor, anchor } = request
+  const { generation = NO_GENERATION, cursor, anchor, start } = request
   if ((await scope.head()).seq === 0) {
     if (cursor > 0) return { reset: 'diverged', generation }
     return { generation, from: 0, ops: [], cursor: 0, anchor: '', head: 0 }
   }
+  const most = Math.min(request.limit ?? PULL_OPS, PULL_OPS)
   let misplaced: string | undefined
   for (let look = 0; look < LOOKS; look++) {
     const state = await readState(scope)
@@ -79,8 +58,7 @@ async function answerNext(
       return { reset: state.erased.includes(generation) ? 'erased' : 'diverged', ...reset }
     // Unless it was erased since the state was read, the log does not go on from there.
     if (misplaced === state.generation) return { reset: 'diverged', ...reset }
-    const most = Math.min(request.limit ?? PULL_OPS, PULL_OPS)
-    const page = await readPage(scope, state.since, cursor, { most, units: bytes })
+    const page = await readPage(scope, state.since, cursor, { most, units: start === undefined ? bytes : 0 })
     if (!page) {
       misplaced = state.generation
       continue
@@ -88,8 +66,11 @@ async function answerNext(
     const [tok, seen, seenTok] = anchor.split(' ')
     const isSeen = seen === undefined || (await tokAt(scope, state.since + Number(seen))) === seenTok
     if (tok !== page.anchor || !isSeen) return { reset: 'diverged', ...reset }
-    const answer = await answerOf(scope, request, state, page, most, bytes)
-    return { ...answer, ...(await confirmations(scope, request, state)) }
+    const answer =
+      start === undefined
+        ? await answerOf(scope, request, state, page, most, bytes)
+        : await answerFrom(scope, request, state, start, most, bytes)
+    if (answer) return { ...answer, ...(await confirmations(scope, request, state)) }
   }
   throw restless('pull')
 }
@@ -112,12 +93,14 @@ async function confirmations(
   return { ...(replicas && { replicas }), ...(emptiedAt !== undefined && { emptiedAt }) }
 }
 
-interface PullPage {
+export interface PullPage {
   /** That of the cursor. */
   readonly anchor: string
+  /** Messages up to there. */
+  readonly ordinal: number
   /** After it. */
   readonly rows: readonly LogRow[]
-  readonly head: number
+  readonly head: Head
 }
 
 /**
@@ -139,18 +122,54 @@ async function readPage(
     const [first] = rows
     const isNext = first ? first.seq === last + 1 && first.kind !== 'erase' : head.seq === last
     if (!isNext || (!page && !first && cursor > 0)) return page?.rows.length ? page : undefined
-    const anchor = page?.anchor ?? (cursor > 0 && first ? tokOf(first) : '')
+    const isAt = cursor > 0 && first !== undefined
+    const { anchor, ordinal } = page ?? {
+      anchor: isAt ? tokOf(first) : '',
+      ordinal: isAt ? (rows.findLast(({ seq }) => seq === at)?.ordinal ?? 0) : 0,
+    }
     const found = rows.filter(({ seq }) => seq > at)
-    page = { anchor, rows: [...(page?.rows ?? []), ...found], head: head.seq }
+    page = { anchor, ordinal, rows: [...(page?.rows ?? []), ...found], head }
     last = rows.at(-1)?.seq ?? last
     for (const { body } of found) left -= body?.length ?? 0
     if (!more || last - at >= most || (left <= 0 && page.rows.length > 0)) return page
   }
 }
 
+/** What follows another place, and what the log comes to there; nothing: others wrote since. */
+async function answerFrom(
+  scope: ScopeStore,
+  request: PullRequest,
+  state: HomeState,
+  start: number | Newest,
+  most: number,
+  bytes: number,
+): Promise<PullAnswer | undefined> {
+  const { since, generation } = state
+  const { seq } = await scope.head()
+  const before = typeof start === 'number' ? since + start : await seqBefore(scope, seq, start)
+  const at = Math.min(seq, Math.max(since, before))
+  const cursor = at - since
+  const page = await readPage(scope, since, cursor, { most, units: bytes })
+  if (!page) return undefined
+  const isFirst = cursor === 0 && request.cursor === 0
+  const found = isFirst ? undefined : await readStart(scope, since, at, page, request.waiting, bytes)
+  if (!found) {
+    // Nothing is left out, or what it comes to is too much for an answer.
+    const own = isFirst ? page : await readPage(scope, since, request.cursor, { most, units: bytes })
+    return own && answerOf(scope, request, state, own, most, bytes)
+  }
+  const { left, ...told } = found
+  const next = { cursor, anchor: page.anchor }
+  const answer = await answerOf(scope, next, state, page, most, Math.max(1, left))
+  // Registers and ops are to be of one moment, and of one log.
+  const isSame =
+    (await readState(scope))?.generation === generation && (await scope.head()).seq === page.head.seq
+  return isSame ? { ...answer, ...told } : undefined
+}
+
 async function answerOf(
   scope: ScopeStore,
-  { cursor, anchor, known = [] }: PullRequest,
+  { cursor, anchor, known = [] }: Pick<PullRequest, 'cursor' | 'anchor' | 'known'>,
   { generation, since }: HomeState,
   page: PullPage,
   most: number,
@@ -173,12 +192,12 @@ async function answerOf(
     ops.push(op)
     last = row
   }
-  const head = page.head - since
+  const head = page.head.seq - since
   const place = { cursor: last ? last.seq - since : cursor, head }
-  if (!last || last.seq === page.head)
+  if (!last || last.seq === page.head.seq)
     return { generation, from: cursor, ops, ...place, anchor: last ? tokOf(last) : anchor }
   // What the page has of what was forgotten or written over later holds only in this log.
-  const newest = await tokAt(scope, page.head)
+  const newest = await tokAt(scope, page.head.seq)
   return { generation, from: cursor, ops, ...place, anchor: `${tokOf(last)} ${head} ${newest}` }
 }
 

@@ -11,7 +11,6 @@ import { Exchange } from './exchange.ts'
 import { Followed } from './followed.ts'
 import { hold, newPace } from './pace.ts'
 import { Pokes } from './pokes.ts'
-import { Refusals } from './refusals.ts'
 import type { ScopeSync, Step } from './scope-sync.ts'
 import { plimsollError, type SyncStatus, statusOf } from './status.ts'
 import type { SyncOptions } from './sync.ts'
@@ -22,14 +21,18 @@ const IDLE_STEPS = 4
 /** How long another tab may take to send what was written here, in milliseconds. */
 const TAKE_OVER_MS = 10_000
 
+type OnRefused = (scope: Scope, orders: readonly number[]) => Promise<void>
+
 /** Sends and fetches, when there is reason to. */
 export class Engine {
   readonly followed: Followed
-  readonly refusals: Refusals
+  /** Told of rows of outboxes that are refused now. */
+  readonly onRefused = new Set<OnRefused>()
   readonly closed: Controller
   readonly clock: HomeTime
   readonly #options: ReturnType<typeof withDefaults>
-  readonly #open: (scope: Scope) => ScopeStore
+  /** Opens a scope as the app writes to it. */
+  readonly open: (scope: Scope) => ScopeStore
   readonly #exchange: Exchange
   readonly #listeners = new Set<(status: SyncStatus) => void>()
   readonly #pokes: Pokes
@@ -54,7 +57,7 @@ export class Engine {
   /** @param open opens a scope as the app writes to it */
   constructor(options: SyncOptions, open: (scope: Scope) => ScopeStore) {
     this.#options = withDefaults(options)
-    this.#open = open
+    this.open = open
     const { transport, host, network, name, lock = webLock(), channel = webChannel } = this.#options
     this.closed = host.controller()
     this.#isWorker = !lock
@@ -78,11 +81,6 @@ export class Engine {
       // What is left of it to do is done by the next run.
       () => this.#wake(0),
     )
-    this.refusals = new Refusals({
-      followed: this.followed,
-      open,
-      newId: () => host.newId(),
-    })
     this.#pokes = new Pokes(transport, (poke) => {
       const { scope } = poke ?? {}
       // Connected again: whatever kept requests from arriving may be over.
@@ -99,6 +97,10 @@ export class Engine {
 
   get status(): SyncStatus {
     return this.#status
+  }
+
+  newId(): string {
+    return this.#options.host.newId()
   }
 
   subscribe(listener: (status: SyncStatus) => void): () => void {
@@ -197,8 +199,7 @@ export class Engine {
       this.#wake(0)
       this.tell()
     }
-    if (refused && followed.isOurs(refused.scope))
-      this.refusals.tellOf(refused.scope, refused.orders).catch(() => {})
+    if (refused && followed.isOurs(refused.scope)) this.#refused(refused).catch(() => {})
   }
 
   /** Something changed around: all is tried again, and asked for. */
@@ -246,7 +247,7 @@ export class Engine {
         if (due.length === 0) {
           const isDueNow = (one: ScopeSync) => this.#dueAt(one) <= this.#now()
           if (!this.#isWorker || !this.#mayWork) break
-          if (await this.followed.cascade(this.#open, this.#options.host, isDueNow)) continue
+          if (await this.followed.cascade(this.open, this.#options.host, isDueNow)) continue
           break
         }
         this.tell()
@@ -322,15 +323,20 @@ export class Engine {
     this.hasStarted = true
   }
 
+  async #refused({ scope, orders }: NonNullable<Word['refused']>): Promise<void> {
+    for (const tell of [...this.onRefused]) await tell(scope, orders)
+  }
+
   async #took(sync: ScopeSync, { hasMoved, refused }: Step): Promise<void> {
-    const { scope, replica, pace } = sync
+    const { scope, pace } = sync
     // One that did not take something may still tell something.
     if (pace.until <= this.#now()) pace.cause = undefined
     // What is answered and goes on as before is asked less and less often.
     if (hasMoved || !sync.isDue) pace.failures = 0
     if (refused.length === 0) return
-    say(this.#channel, { refused: { scope, orders: refused.map(({ order }) => order) } })
-    await this.refusals.tell(scope, replica, refused)
+    const word = { scope, orders: refused.map(({ order }) => order) }
+    say(this.#channel, { refused: word })
+    await this.#refused(word)
   }
 
   /** Tells how it stands, where that changed. */

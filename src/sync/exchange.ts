@@ -89,13 +89,10 @@ export class Exchange {
     let hasMoved = false
     const next: ScopeSync[] = []
     for (const sync of due.filter((one) => !isHeld(one) && !one.isSending && one.isPullDue)) {
-      const start = await sync.keep?.startOf(sync)
-      if (start === undefined) {
-        next.push(sync)
-        continue
-      }
       try {
-        if (await this.start(sync, start)) hasMoved = true
+        const start = await sync.keep?.startOf(sync, now)
+        if (start === undefined) next.push(sync)
+        else if (await this.start(sync, start)) hasMoved = true
       } catch (error) {
         if (!isPlimsollError(error) || STATES[error.code]) throw error
         onFailure(sync, error)
@@ -112,7 +109,7 @@ export class Exchange {
   }
 
   /** Begins a log elsewhere. @returns whether anything moved. @throws what keeps it from that */
-  async start(sync: ScopeSync, start: number): Promise<boolean> {
+  async start(sync: ScopeSync, start: NonNullable<PullRequest['start']>): Promise<boolean> {
     const { transport } = this.#parts
     const ask = async (request: PullRequest): Promise<PullAnswer> => {
       const [answer = NO_ANSWER] = await this.#ask(transport.pull.bind(transport), [{ sync, request }])

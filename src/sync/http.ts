@@ -3,17 +3,9 @@ import { webHost } from '../platform/web.ts'
 import { type ErrorCode, isPlimsollError, PlimsollError } from '../ports/errors.ts'
 import { type AbortSignalLike, type Host, MOST_MS } from '../ports/host.ts'
 import { checkOptions, invalid, isPlainObject } from '../ports/options.ts'
-import type { AttachmentRequest, SyncScope, Transport } from '../ports/sync.ts'
+import type { AttachmentRequest, Transport } from '../ports/sync.ts'
+import type { Sockets } from './sockets.ts'
 import { decodePullAnswers, decodePushAnswers, encodePull, encodePush } from './wire.ts'
-
-/** As much of the Web's `WebSocket` as is used here. */
-export interface PokeSocket {
-  addEventListener(
-    type: 'open' | 'close' | 'message',
-    listener: (event: { readonly code?: number }) => void,
-  ): void
-  close(): void
-}
 
 export interface HttpTransportOptions {
   /** Where the home is: `/v1/sync/push` and `/v1/sync/pull` are added to it. */
@@ -29,38 +21,16 @@ export interface HttpTransportOptions {
   /** Milliseconds for one call; for an attachment up to 17 times as many. Default 30 000. */
   readonly timeoutMs?: number
   /**
-   * Contract: the path of the socket that tells of changes of a scope, or `undefined` where there
-   * is none. {@link edgeSocket} knows those of the edge. Default: no sockets, and no pokes.
+   * What tells of changes at home: {@link edgeSocket}. Default: nothing does, and the home is asked
+   * at intervals, where `sync` has `pollMs`.
    */
-  readonly socket?: (scope: SyncScope) => string | undefined
-  /** Default: the platform's. Node has one from 22 on. */
-  readonly WebSocket?: new (
-    url: string,
-    protocols: string[],
-  ) => PokeSocket
+  readonly socket?: Sockets
   readonly host?: Pick<Host, 'now' | 'timeout' | 'controller'>
-  /** Contract: a number from 0 up to 1. Default: `Math.random`. */
-  readonly random?: () => number
 }
 
 const TIMEOUT_MS = 30_000
 /** So many bytes of an attachment may take as long as another call. */
 const SLOW_BYTES = 2 ** 19
-const PROTOCOL = 'plimsoll.v1'
-/** Code with which a home closes the sockets of a scope that was erased. */
-const GONE = 4404
-/** The first wait before a socket is opened again is up to so many milliseconds. */
-const BASE_MS = 300
-/** No wait is longer; a connection that lasted longer is followed by a short one. */
-const CAP_MS = 30_000
-/** What was erased takes no socket until another device writes to it again, which is rare. */
-const GONE_CAP_MS = 900_000
-
-/** The sockets of the edge: one of each session, and one of what they share. */
-export function edgeSocket({ sessionId }: SyncScope): string {
-  return sessionId === undefined ? '/v1/me/live' : `/v1/sessions/${encodeURIComponent(sessionId)}/live`
-}
-
 /**
  * Reaches a home over HTTP: the edge, or whatever answers as `syncServer` does.
  *
@@ -68,7 +38,7 @@ export function edgeSocket({ sessionId }: SyncScope): string {
  * ```ts
  * import { edgeSocket, httpTransport } from 'plimsoll/sync'
  * const url = 'https://memory.example.com'
- * const transport = httpTransport({ url, token: () => sessionToken(), socket: edgeSocket })
+ * const transport = httpTransport({ url, token: () => sessionToken(), socket: edgeSocket() })
  * ```
  */
 export function httpTransport(options: HttpTransportOptions): Transport {
@@ -155,19 +125,7 @@ export function httpTransport(options: HttpTransportOptions): Transport {
         throw error
       }
     },
-    ...(socket && {
-      pokes: (scopes, listener) => {
-        const ends = scopes.map((scope) => {
-          const path = socket(scope)
-          if (path === undefined) return () => {}
-          const url = to(path).replace(/^http/, 'ws')
-          return connected(options, url, tokenFor, (isOpen) => listener(isOpen ? undefined : { scope }))
-        })
-        return () => {
-          for (const end of ends) end()
-        }
-      },
-    }),
+    ...(socket && { pokes: socket({ to, tokenFor, host }) }),
   }
 }
 
@@ -183,72 +141,13 @@ async function outcomeIn(response: Response): ReturnType<Transport['attach']> {
   return attached
 }
 
-/** Keeps a socket open until it is ended. What it says is a hint; nothing is ever sent over it. */
-function connected(
-  { WebSocket = globalThis.WebSocket, host = webHost, random = Math.random }: HttpTransportOptions,
-  url: string,
-  tokenFor: () => Promise<string>,
-  tell: (isOpen: boolean) => void,
-): () => void {
-  if (!WebSocket) throw new PlimsollError('ERR_NOT_CONFIGURED', 'httpTransport: no WebSocket')
-  let isEnded = false
-  let attempt = 0
-  let capMs = CAP_MS
-  /** Whether the one before was. */
-  let wasOpen = false
-  let end = (): void => {}
-  const again = (since: number): void => {
-    if (isEnded) return
-    if (host.now() - since > CAP_MS) attempt = 0
-    const wait = host.timeout(random() * Math.min(capMs, BASE_MS * 2 ** attempt++))
-    wait.signal.addEventListener('abort', () => void open())
-    end = wait.clear
-  }
-  const open = async (): Promise<void> => {
-    const since = host.now()
-    // A token that is not there now may be later.
-    const token = await tokenFor().catch(() => undefined)
-    if (isEnded) return
-    if (token === undefined) return again(since)
-    const socket = new WebSocket(url, [PROTOCOL, `bearer.${token}`])
-    let isClosed = false
-    let isOpen = false
-    socket.addEventListener('open', () => {
-      isOpen = true
-      wasOpen = true
-      capMs = CAP_MS
-      if (!isEnded) tell(true)
-    })
-    socket.addEventListener('message', () => {
-      if (!isEnded) tell(false)
-    })
-    socket.addEventListener('close', ({ code }) => {
-      // What was erased sends nothing more, and takes no socket: where it was while this one was
-      // closed, the home says so.
-      if (!isEnded && (code === GONE || (wasOpen && !isOpen))) tell(false)
-      if (code === GONE) capMs = GONE_CAP_MS
-      wasOpen = isOpen
-      if (!isClosed) again(since)
-      isClosed = true
-    })
-    end = () => socket.close()
-  }
-  void open()
-  return () => {
-    isEnded = true
-    end()
-  }
-}
-
 const OPTIONS: readonly (keyof HttpTransportOptions)[] = [
   'url',
   'token',
   'fetch',
   'timeoutMs',
   'socket',
-  'WebSocket',
   'host',
-  'random',
 ]
 
 /** Who answers something else is not the home; what was sent may be written all the same. */

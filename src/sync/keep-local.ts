@@ -3,8 +3,9 @@ import { PlimsollError } from '../ports/errors.ts'
 import type { SealedOp } from '../ports/op.ts'
 import { checkOptions, invalid } from '../ports/options.ts'
 import type { Decision, Page as Entries, EntriesQuery, Reads, Rows } from '../ports/store.ts'
-import type { LogStart, PullAnswer, PullRequest, SyncOp } from '../ports/sync.ts'
+import type { LogStart, Newest, PullAnswer, PullRequest, SyncOp } from '../ports/sync.ts'
 import { checkStart } from './check-start.ts'
+import { bytesOf, seqBefore, timeOf } from './newest.ts'
 import { type Page, sentOf, writtenOver } from './page.ts'
 import { misfit, relations, sourcesOf } from './rebase.ts'
 import { asking, completed, isDelete, type Replica } from './replica.ts'
@@ -14,23 +15,36 @@ import type { ScopeSync, Step } from './scope-sync.ts'
 import { type Held, outboxRow, type ReplicaState, stateIn, type Waiting } from './state.ts'
 import { writtenBy } from './write.ts'
 
+/** At least one is given; of both, what is beyond either may leave. */
 export interface KeepLocalOptions {
   /**
-   * A new device fetches so many of the newest ops of a session, of which each message, mark and
-   * put is one; where twice as many are here, the older ones leave the device.
+   * Of each session at least so many bytes of the newest messages and marks are here, as they are
+   * stored (UTF-8); where twice as many are, the older ones leave the device.
    */
-  readonly ops: number
+  readonly bytes?: number
+  /**
+   * Days: what was written in so many is here; where the oldest message is twice as old, what is
+   * older leaves. By the times of messages, so not where these are encrypted around the synced
+   * store: nothing of such a session is fetched then, and the status' `cause` says so.
+   */
+  readonly days?: number
 }
+
+type Start = NonNullable<PullRequest['start']>
 
 /** Asks a home once. @throws what keeps it from answering */
 export type Ask = (request: PullRequest) => Promise<PullAnswer>
 
 /** Which part of a session's log a device has. What waits for the home never leaves it. */
 export interface KeepLocal {
-  /** Where the log is to begin from now on, as in `PullRequest.start`; nothing: where it does. */
-  startOf(sync: ScopeSync): Promise<number | undefined>
+  /**
+   * Where the log is to begin from now on; nothing: where it does.
+   *
+   * @param now Unix milliseconds
+   */
+  startOf(sync: ScopeSync, now: number): Promise<Start | undefined>
   /** Puts the log from there on in place of what is here. */
-  startOver(sync: ScopeSync, start: number, ask: Ask): Promise<Step>
+  startOver(sync: ScopeSync, start: Start, ask: Ask): Promise<Step>
   /** @param older puts a log that begins there in place of what is here */
   part(sync: ScopeSync, older: (start: number) => Promise<unknown>): Part
 }
@@ -48,6 +62,7 @@ export interface KeepLocal {
  * - A read that comes to what is not here gives nothing: it is fetched, and all is read again.
  */
 
+const DAY_MS = 86_400_000
 /** How often something is begun again, since the log or the device moved on meanwhile. */
 const TRIES = 4
 /** Most ops that may wait where what is older leaves the device: the home is told their names. */
@@ -61,30 +76,44 @@ const NOTHING: Step = { hasMoved: false, refused: [] }
  * Lets a device have the newest part of each session alone: older ops are fetched when something
  * reads them. What the user's sessions share is here as a whole.
  *
- * @throws ERR_INVALID_ARGUMENT: `ops` is no whole number above 0
+ * @throws ERR_INVALID_ARGUMENT: neither is given, or one is no whole number above 0
  * @example
  * ```ts
  * import { dexieStore } from 'plimsoll/dexie'
  * import { httpTransport, keepLocal, sync } from 'plimsoll/sync'
  *
  * const transport = httpTransport({ url: 'https://memory.example.com', token: () => sessionToken() })
- * const keep = keepLocal({ ops: 500 })
+ * const keep = keepLocal({ days: 30, bytes: 2_000_000 })
  * const store = sync({ store: dexieStore({ name: 'assistant' }), transport, keep })
  * ```
  */
 export function keepLocal(options: KeepLocalOptions): KeepLocal {
-  checkOptions('keepLocal', 'options', options, ['ops'])
-  const { ops } = options
-  if (!Number.isSafeInteger(ops) || ops < 1)
-    throw invalid('keepLocal', 'ops', 'must be a whole number above 0')
+  checkOptions('keepLocal', 'options', options, ['bytes', 'days'])
+  const { bytes, days } = options
+  if (bytes === undefined && days === undefined)
+    throw invalid('keepLocal', 'options', 'must have bytes or days')
+  for (const [name, value] of Object.entries({ bytes, days }))
+    if (value !== undefined && !(Number.isSafeInteger(value) && value > 0))
+      throw invalid('keepLocal', name, 'must be a whole number above 0')
+  const newest = (now: number, times = 1): Newest => ({
+    ...(bytes !== undefined && { bytes: times * bytes }),
+    ...(days !== undefined && { since: Math.floor(now - times * days * DAY_MS) }),
+  })
+  const sizes = new WeakMap<ScopeSync, Size>()
   return {
-    startOf: async (sync) => {
+    startOf: async (sync, now) => {
       const { state, waiting } = await sync.replica.refreshed()
       const { after = 0, seq, erasing } = state
       if (erasing) return undefined
       if (sync.isPartial) return after
-      const isLong = seq - after >= 2 * ops && !sync.isWide
-      return (seq === 0 || isLong) && waiting.length <= MOST_NAMED ? -ops : undefined
+      if (waiting.length > MOST_NAMED || (seq > 0 && sync.isWide)) return undefined
+      if (seq === 0) return newest(now)
+      const size = await sizeOf(sync, state, sizes.get(sync), days !== undefined)
+      sizes.set(sync, size)
+      const most = newest(now, 2)
+      const isLong = size.bytes >= (most.bytes ?? Infinity) || size.oldest < (most.since ?? -Infinity)
+      const start = isLong ? await seqBefore(sync.replica.store, seq, newest(now)) : after
+      return start > after ? start : undefined
     },
     startOver,
     part: (sync, older) => {
@@ -101,11 +130,43 @@ export function keepLocal(options: KeepLocalOptions): KeepLocal {
   }
 }
 
-async function startOver(sync: ScopeSync, start: number, ask: Ask): Promise<Step> {
+/** How much is here of a log, up to a seq. */
+interface Size {
+  /** Of the log, and where it begins. */
+  readonly place: string
+  readonly seq: number
+  readonly bytes: number
+  /** When its first message was written. */
+  readonly oldest: number
+}
+
+/** @param known as it was before: only what came since is read */
+async function sizeOf(
+  { replica }: ScopeSync,
+  { generation, after = 0, seq }: ReplicaState,
+  known: Size | undefined,
+  isTimed: boolean,
+): Promise<Size> {
+  const place = `${after} ${generation}`
+  const isSame = known?.place === place && known.seq <= seq
+  let { seq: at, bytes, oldest } = isSame ? known : { seq: after, bytes: 0, oldest: Infinity }
+  while (at < seq) {
+    const { rows } = await replica.store.changesSince(at)
+    for (const row of rows) {
+      if (row.seq > seq) break
+      bytes += bytesOf(row)
+      if (isTimed && oldest === Infinity) oldest = timeOf(row) ?? oldest
+    }
+    at = rows.at(-1)?.seq ?? seq
+  }
+  return { place, seq, bytes, oldest }
+}
+
+async function startOver(sync: ScopeSync, start: Start, ask: Ask): Promise<Step> {
   const { state, waiting } = await sync.replica.refreshed()
-  const named = start < 0 ? waiting : (await sync.acceptedUpTo(start)).slice(0, MOST_NAMED)
+  const named = typeof start === 'object' ? waiting : (await sync.acceptedUpTo(start)).slice(0, MOST_NAMED)
   const request: PullRequest = {
-    ...sync.asking(state),
+    ...sync.pullAt(state),
     start,
     ...(named.length > 0 && { waiting: named.map(({ envelope }) => envelope.opId) }),
   }
@@ -161,7 +222,7 @@ async function written(
       return false
     // What was written since may have come before the place, too.
     const isNamed = ({ envelope }: Waiting) => asked.waiting?.includes(envelope.opId)
-    if ((asked.start ?? 0) < 0 && !view.waiting.every(isNamed)) return false
+    if (typeof asked.start === 'object' && !view.waiting.every(isNamed)) return false
     const held = await replica.held(view.waiting)
     if (!held) continue
     const keys = new Set([...view.waiting.flatMap(writtenBy), SECRET])

@@ -2,7 +2,7 @@ import { checkReadable } from '../kernel/log/bodies.ts'
 import { nothingWritten } from '../kernel/log/decide.ts'
 import { readEntry } from '../kernel/log/entries.ts'
 import type { SealedOp } from '../ports/op.ts'
-import type { LogRow, MarkRow, RegisterRow, ScopeStore } from '../ports/store.ts'
+import type { Head, LogRow, MarkRow, RegisterRow, ScopeStore } from '../ports/store.ts'
 import type { LogStart } from '../ports/sync.ts'
 import { utf8Length } from '../ports/utf8-length.ts'
 import { asking } from './replica.ts'
@@ -11,46 +11,47 @@ import { asking } from './replica.ts'
  * What a home's log comes to at a seq.
  *
  * @param since see `HomeState.since`
- * @param from a seq as replicas count them
+ * @param at that seq, as the log has it
+ * @param page messages up to there, and the newest head
  * @param waiting see `PullRequest.waiting`
- * @param most bytes of it, as JSON
- * @returns nothing where it has more
+ * @param bytes most bytes of it, as JSON
+ * @returns nothing where it has more; `left`: how many are left
  * @throws ERR_DECRYPT: what cannot be read must not be taken for what was forgotten
  */
 export async function readStart(
   scope: ScopeStore,
   since: number,
-  from: number,
-  waiting: readonly string[],
-  most: number,
-): Promise<LogStart | undefined> {
-  if (from === 0) return { ordinal: 0, registers: [], marks: [], arrived: [] }
-  const at = since + from
-  const { rows, head } = await scope.changesSince(at - 1)
-  const { ordinal = 0 } = rows.findLast(({ seq }) => seq === at) ?? {}
+  at: number,
+  { ordinal, head }: { readonly ordinal: number; readonly head: Head },
+  waiting: readonly string[] = [],
+  bytes: number,
+): Promise<{ readonly start: LogStart; readonly left: number } | undefined> {
+  if (at === since) return { start: { ordinal, registers: [], marks: [], arrived: [] }, left: bytes }
   const relative = <Row extends { readonly seq: number }>(row: Row): Row => ({ ...row, seq: row.seq - since })
   const arrived = await acceptedOf(scope, waiting, at)
-  let left = most - bytesOf(arrived)
+  const first = ordinal > 0 ? head.first : undefined
   const marks: MarkRow[] = []
   for (const mark of head.marks.values()) {
     const found = await markAt(scope, mark, at)
     if (found) marks.push(relative(found))
   }
-  left -= bytesOf(marks)
   const registers: RegisterRow[] = []
+  const start = { ordinal, ...(first !== undefined && { first }), registers, marks, arrived }
+  let left = bytes - bytesOf(start)
   for (let after: string | undefined; ; ) {
     const page = await scope.registers('', after)
     after = page.at(-1)?.key
     for (const row of page.filter(({ seq }) => seq <= at)) {
       checkReadable(row)
-      registers.push(relative(row))
-      left -= bytesOf(row)
+      const found = relative(row)
+      registers.push(found)
+      // And the comma.
+      left -= bytesOf(found) + 1
     }
     if (left < 0) return undefined
     if (after === undefined) break
   }
-  const first = ordinal > 0 ? head.first : undefined
-  return { ordinal, ...(first !== undefined && { first }), registers, marks, arrived }
+  return { start, left }
 }
 
 function bytesOf(value: unknown): number {

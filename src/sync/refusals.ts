@@ -1,70 +1,76 @@
 import type { Scope } from '../ports/op.ts'
-import type { ScopeStore } from '../ports/store.ts'
-import type { Followed } from './followed.ts'
+import { engineOf } from './engine-of.ts'
 import { type Refused, type Resolution, refusedOf, resolve } from './refused.ts'
-import type { Replica } from './replica.ts'
-import type { Waiting } from './state.ts'
+import type { SyncedStore } from './sync.ts'
 
 type Listener = (refused: Refused) => void
 
-export interface RefusalsParts {
-  readonly followed: Followed
-  /** Opens a scope as the app writes to it. */
-  readonly open: (scope: Scope) => ScopeStore
-  readonly newId: () => string
+/** What the home refused of what was written here. */
+export interface Refusals {
+  /**
+   * `conflict`: a register was written elsewhere too. `rejected`: the home can never take an op.
+   * Both were taken back here, and are kept until they are resolved or discarded.
+   *
+   * @returns what ends it
+   */
+  on(event: 'conflict' | 'rejected', listener: Listener): () => void
+  /** What the home refused of a scope, oldest first. */
+  of(scope: Scope): Promise<readonly Refused[]>
+  /**
+   * Writes what is to hold in place of a put that was refused, on the version that is there now,
+   * and forgets what was refused. Another value keeps the places in indexes of the one that was
+   * refused.
+   *
+   * @throws ERR_NOT_FOUND: it was resolved already; ERR_INVALID_ARGUMENT: it is no put, or
+   * forgotten; ERR_CONFLICT: the register was deleted
+   */
+  resolve(refused: Refused, resolution: Resolution): Promise<void>
+  /** Forgets what was refused. */
+  discard(refused: Refused): Promise<void>
 }
 
-/** What homes refused, and who is told. */
-export class Refusals {
-  readonly #parts: RefusalsParts
-  readonly #listeners = { conflict: new Set<Listener>(), rejected: new Set<Listener>() }
-
-  constructor(parts: RefusalsParts) {
-    this.#parts = parts
-  }
-
-  on(event: 'conflict' | 'rejected', listener: Listener): () => void {
-    const own: Listener = (refused) => listener(refused)
-    this.#listeners[event].add(own)
-    return () => this.#listeners[event].delete(own)
-  }
-
-  of(scope: Scope): Promise<readonly Refused[]> {
-    return this.#parts.followed.with(scope, async (replica) => {
-      const { outbox } = await replica.view()
-      return Promise.all(outbox.flatMap((one) => (one.refusal ? refusedOf(scope, replica, one) : [])))
-    })
-  }
-
-  resolve({ scope, order }: Refused, resolution: Resolution): Promise<void> {
-    const { followed, open, newId } = this.#parts
-    return followed.with(scope, (replica) =>
-      resolve(replica, order, resolution, { open: () => open(scope), newId }),
-    )
-  }
-
-  discard({ scope, order }: Refused): Promise<void> {
-    return this.#parts.followed.with(scope, (replica) => replica.discard([order]))
-  }
-
-  /** Tells listeners of rows of the outbox, as they are now. */
-  async tellOf(scope: Scope, orders: readonly number[]): Promise<void> {
-    await this.#parts.followed.with(scope, async (replica) => {
-      const { outbox } = await replica.view()
-      await this.tell(
-        scope,
-        replica,
-        outbox.filter(({ order, refusal }) => refusal && orders.includes(order)),
+/**
+ * What the home of a synced store refuses: told as it happens, listed, and put right.
+ *
+ * @throws ERR_INVALID_ARGUMENT: it is no synced store
+ * @example
+ * ```ts
+ * import { refusalsOf, sync } from 'plimsoll/sync'
+ * const store = sync({ store: base, transport })
+ * const refusals = refusalsOf(store)
+ * refusals.on('conflict', (refused) => refusals.resolve(refused, 'theirs'))
+ * ```
+ */
+export function refusalsOf(store: SyncedStore): Refusals {
+  const engine = engineOf('refusalsOf', store)
+  const { followed, open, onRefused } = engine
+  return {
+    on: (event, listener) => {
+      const tell = async (scope: Scope, orders: readonly number[]): Promise<void> => {
+        for (const one of await refusedIn(scope, (order) => orders.includes(order)))
+          if ('conflict' in one.refusal === (event === 'conflict')) listener(one)
+      }
+      onRefused.add(tell)
+      return () => onRefused.delete(tell)
+    },
+    of: (scope) => refusedIn(scope),
+    resolve: async ({ scope, order }, resolution) => {
+      await followed.with(scope, (replica) =>
+        resolve(replica, order, resolution, { open: () => open(scope), newId: () => engine.newId() }),
       )
-    })
+      engine.tell()
+    },
+    discard: async ({ scope, order }) => {
+      await followed.with(scope, (replica) => replica.discard([order]))
+      engine.tell()
+    },
   }
 
-  async tell(scope: Scope, replica: Replica, waiting: readonly Waiting[]): Promise<void> {
-    for (const one of waiting) {
-      const listeners = this.#listeners[one.refusal && 'conflict' in one.refusal ? 'conflict' : 'rejected']
-      if (listeners.size === 0) continue
-      const refused = await refusedOf(scope, replica, one)
-      for (const listener of [...listeners]) listener(refused)
-    }
+  function refusedIn(scope: Scope, isMeant = (_: number): boolean => true): Promise<readonly Refused[]> {
+    return followed.with(scope, async (replica) => {
+      const { outbox } = await replica.view()
+      const refused = outbox.filter(({ order, refusal }) => refusal && isMeant(order))
+      return Promise.all(refused.map((one) => refusedOf(scope, replica, one)))
+    })
   }
 }

@@ -268,7 +268,7 @@ export class ScopeSync {
       await this.replica.apply({ generation, cursor, anchor }, { reset: 'too-old', generation }, new Map())
       return this.pullRequest()
     }
-    const place = this.asking(state)
+    const place = this.pullAt(state)
     const known = this.#isWhole ? [] : rangesOf(this.#known(waiting, place.cursor)).slice(0, MOST_KNOWN)
     return { ...place, ...(known.length > 0 && { known }) }
   }
@@ -280,7 +280,7 @@ export class ScopeSync {
   }
 
   /** What every pull says. From now on another one is due where something new is told of. */
-  asking({ generation, seq: cursor, anchor, replica }: ReplicaState): PullRequest {
+  pullAt({ generation, seq: cursor, anchor, replica }: ReplicaState): PullRequest {
     this.#asked = this.#pulls
     return {
       ...(generation !== undefined && { generation }),

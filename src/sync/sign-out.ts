@@ -1,14 +1,42 @@
 import type { Scope } from '../ports/op.ts'
+import { engineOf } from './engine-of.ts'
 import type { Followed } from './followed.ts'
 import { forget } from './resets.ts'
-import type { SignedOut } from './sync.ts'
+import type { SyncedStore } from './sync.ts'
+
+export interface SignedOut {
+  readonly done: boolean
+  readonly lost: readonly { readonly scope: Scope; readonly waiting: number; readonly refused: number }[]
+}
+
+/**
+ * Removes what is here of the user, and stops until `store.resume()`. Where something waits for the
+ * home, or was refused and not resolved, nothing is removed, unless `force` is given: wait for
+ * `store.settled()` before, for as long as the user would.
+ *
+ * @returns what was lost, or would be: by scope, how many ops
+ * @example
+ * ```ts
+ * import { signOut, sync } from 'plimsoll/sync'
+ * const store = sync({ store: base, transport })
+ * const { done, lost } = await signOut(store)
+ * if (!done) console.log('would be lost:', lost)
+ * ```
+ */
+export function signOut(
+  store: SyncedStore,
+  { force = false }: { readonly force?: boolean } = {},
+): Promise<SignedOut> {
+  const engine = engineOf('signOut', store)
+  return engine.paused(() => emptied(engine.followed, force))
+}
 
 /**
  * Empties all scopes of the user, unless something would be lost.
  *
  * @param isForced whether what would be lost is no reason
  */
-export async function signOut(followed: Followed, isForced: boolean): Promise<SignedOut> {
+async function emptied(followed: Followed, isForced: boolean): Promise<SignedOut> {
   const lost: SignedOut['lost'][number][] = []
   const look = (scope: Scope, isLast: boolean): Promise<void> =>
     followed.with(scope, async (replica) => {

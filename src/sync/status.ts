@@ -11,7 +11,7 @@ import type { ScopeSync } from './scope-sync.ts'
  * - `offline`: no network, no answer, or paused. Tried again by itself.
  * - `stalled`: connected, but nothing moves; `cause` says why, if anybody did. Tried again by
  *   itself.
- * - `signed-out`: the home does not take the token, or `signOut()` was called. With the former the
+ * - `signed-out`: the home does not take the token, or `signOut` was called. With the former the
  *   token is asked for again, now and then.
  * - `upgrade-required`: the home speaks another version. Writing goes on here; `resume()` tries
  *   again.

@@ -1,5 +1,4 @@
 import type { Channel, Lock, Network } from '../platform/tabs.ts'
-import type { Certificate } from '../ports/certificate.ts'
 import type { Host } from '../ports/host.ts'
 import type { HomeClock } from '../ports/lease.ts'
 import type { Scope } from '../ports/op.ts'
@@ -7,7 +6,6 @@ import { checkOptions } from '../ports/options.ts'
 import type { Store } from '../ports/store.ts'
 import type { Transport } from '../ports/sync.ts'
 import type { KeepLocal } from './keep-local.ts'
-import type { Refused, Resolution } from './refused.ts'
 import type { SyncStatus } from './status.ts'
 import { syncedStore } from './synced-store.ts'
 
@@ -71,35 +69,6 @@ export interface SyncedStore extends Store {
   readonly clock: HomeClock
   /** @returns what ends it */
   subscribe(listener: (status: SyncStatus) => void): () => void
-  /**
-   * `conflict`: a register was written elsewhere too. `rejected`: the home can never take an op.
-   * Both were taken back here, and are kept until they are resolved or discarded.
-   *
-   * @returns what ends it
-   */
-  on(event: 'conflict' | 'rejected', listener: (refused: Refused) => void): () => void
-  /** What the home refused of a scope, oldest first. */
-  refused(scope: Scope): Promise<readonly Refused[]>
-  /**
-   * Writes what is to hold in place of a put that was refused, on the version that is there now,
-   * and forgets what was refused. Another value keeps the places in indexes of the one that was
-   * refused.
-   *
-   * @throws ERR_NOT_FOUND: it was resolved already; ERR_INVALID_ARGUMENT: it is no put, or
-   * forgotten; ERR_CONFLICT: the register was deleted
-   */
-  resolve(refused: Refused, resolution: Resolution): Promise<void>
-  /** Forgets what was refused. */
-  discard(refused: Refused): Promise<void>
-  /**
-   * A certificate of forgetting with the replicas of its scope, which is open or followed, as the
-   * home told last: which hold nothing of all that is deleted there, this device among them, and
-   * which have not said so. Where a delete still waits here, none has. Wait for {@link settled}
-   * before.
-   *
-   * @param scope a session's, or that of the user: what derives in others goes with theirs
-   */
-  certify(scope: Scope, certificate: Certificate): Promise<Certificate>
   /** Keeps a scope up to date that is not open. @returns what ends it */
   follow(scope: Scope): () => void
   /** Sends and fetches nothing until {@link resume}; writing goes on. */
@@ -108,21 +77,8 @@ export interface SyncedStore extends Store {
   resume(): void
   /** Resolves once all is sent and fetched: the state is `current` or `conflict`. */
   settled(): Promise<SyncStatus>
-  /**
-   * Removes what is here of the user, and stops until {@link resume}. Where something waits for the
-   * home, or was refused and not resolved, nothing is removed, unless `force` is given: wait for
-   * {@link settled} before, for as long as the user would.
-   *
-   * @returns what was lost, or would be: by scope, how many ops
-   */
-  signOut(options?: { readonly force?: boolean }): Promise<SignedOut>
   /** Stops; what waits stays. */
   close(): Promise<void>
-}
-
-export interface SignedOut {
-  readonly done: boolean
-  readonly lost: readonly { readonly scope: Scope; readonly waiting: number; readonly refused: number }[]
 }
 
 const OPTIONS: readonly (keyof SyncOptions)[] = [

@@ -1,10 +1,9 @@
 import type { Scope } from '../ports/op.ts'
 import type { ScopeStore } from '../ports/store.ts'
-import { replicasOf } from './confirmations.ts'
 import { Engine } from './engine.ts'
+import { ENGINE } from './engine-of.ts'
 import { replicaStore } from './followed.ts'
 import { replicaScope } from './replica-scope.ts'
-import { signOut } from './sign-out.ts'
 import type { SyncedStore, SyncOptions } from './sync.ts'
 
 /** @param options Contract: were checked */
@@ -24,8 +23,9 @@ export function syncedStore(options: SyncOptions): SyncedStore {
     })
   }
   const engine = new Engine(options, open)
-  const { followed, refusals, closed, clock } = engine
-  return {
+  const { followed, closed, clock } = engine
+  const synced: SyncedStore & { readonly [ENGINE]: Engine } = {
+    [ENGINE]: engine,
     get status() {
       return engine.status
     },
@@ -35,22 +35,6 @@ export function syncedStore(options: SyncOptions): SyncedStore {
     removeUnused: (until) => store.removeUnused(until),
     scopes: (after) => store.scopes(after),
     subscribe: (listener) => engine.subscribe(listener),
-    on: (event, listener) => refusals.on(event, listener),
-    refused: (scope) => refusals.of(scope),
-    resolve: async (refused, resolution) => {
-      await refusals.resolve(refused, resolution)
-      engine.tell()
-    },
-    discard: async (refused) => {
-      await refusals.discard(refused)
-      engine.tell()
-    },
-    certify: (scope, certificate) =>
-      followed.with(scope, async (replica, { confirmations }) => {
-        const { waiting } = await replica.refreshed()
-        const isForgetting = waiting.some(({ envelope: { kind } }) => kind === 'delete' || kind === 'erase')
-        return { ...certificate, replicas: replicasOf(confirmations, isForgetting) }
-      }),
     follow: (scope) => {
       const sync = followed.use(scope)
       let isEnded = false
@@ -76,7 +60,7 @@ export function syncedStore(options: SyncOptions): SyncedStore {
         signal.addEventListener('abort', see)
         see()
       }),
-    signOut: ({ force = false } = {}) => engine.paused(() => signOut(followed, force)),
     close: () => engine.close(),
   }
+  return synced
 }

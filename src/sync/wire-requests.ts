@@ -5,6 +5,7 @@ import { PAGE_ROWS } from '../ports/store.ts'
 import {
   type Answers,
   type AttachmentRequest,
+  type Newest,
   PUSH_OPS,
   type PullAnswer,
   type PullRequest,
@@ -58,7 +59,7 @@ export function decodePull(text: string): Scoped<PullRequest> {
       replica: read.name('replica', fields.replica, 1, MOST_REPLICA_BYTES),
     }),
     ...(fields.limit !== undefined && { limit: read.count('limit', fields.limit, 1) }),
-    ...(fields.start !== undefined && { start: read.count('start', fields.start, Number.MIN_SAFE_INTEGER) }),
+    ...(fields.start !== undefined && { start: startIn(read, fields.start) }),
     ...(fields.waiting !== undefined && {
       waiting: read.each('waiting', fields.waiting, MOST_KNOWN, (one) => one.name('', one.value)),
     }),
@@ -69,6 +70,16 @@ export function decodePull(text: string): Scoped<PullRequest> {
       }),
     }),
   }))
+}
+
+/** Where a log is to begin: after a seq, or with the newest. */
+function startIn(read: Reader, value: unknown): number | Newest {
+  if (typeof value === 'number') return read.count('start', value)
+  const { bytes, since } = read.object('start', value)
+  return {
+    ...(bytes !== undefined && { bytes: read.count('start.bytes', bytes, 1) }),
+    ...(since !== undefined && { since: read.count('start.since', since, Number.MIN_SAFE_INTEGER) }),
+  }
 }
 
 /** Which attachment a query names. @throws ERR_INVALID_ARGUMENT */

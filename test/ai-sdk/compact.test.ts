@@ -4,6 +4,7 @@ import {
   compact,
   type LoopOptions,
   memoryLoop,
+  prepareStep,
   type StepToCompact,
   toToolSpecs,
 } from '../../src/bridges/ai-sdk/index.ts'
@@ -104,4 +105,9 @@ it('refuses options that there are none of', async () => {
   await expect(compact(sessionOf(), null as never)).rejects.toMatchObject(refused)
   await expect(memoryLoop(sessionOf(), { preview: true } as never)).rejects.toMatchObject(refused)
   await expect(memoryLoop(sessionOf(), { compactWhen: 5 } as never)).rejects.toMatchObject(refused)
+  for (const given of [5, { cache: 'yes' }, { tools: 5 }, { tools: { read: 5 } }] as never[]) {
+    await expect(compact(sessionOf(), given)).rejects.toMatchObject(refused)
+    await expect(memoryLoop(sessionOf(), given)).rejects.toMatchObject(refused)
+  }
+  expect(() => prepareStep(sessionOf(), 5 as never)).toThrowError(expect.objectContaining(refused))
 })

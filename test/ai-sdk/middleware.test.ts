@@ -112,6 +112,14 @@ describe('a model with a memory around it', () => {
     expect(await said_(session)).toEqual(['user: Hi'])
   })
 
+  it('refuses options that there are none of', () => {
+    const own = [{ tools: [] }, { preview: true }, { newEpoch: true }]
+    for (const given of [...own, { cache: 'yes' }, { unknown: 1 }, 5, null] as never[])
+      expect(() => memoryMiddleware(sessionOf(), given)).toThrowError(
+        expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' }),
+      )
+  })
+
   it('refuses a system text that is not its own', async () => {
     const model = wrapLanguageModel({
       model: scripted([]),

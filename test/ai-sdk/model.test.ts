@@ -158,6 +158,11 @@ describe('a model of the SDK', () => {
     )
   })
 
+  it('has a stream: ERR_INVALID_ARGUMENT where it has none', () => {
+    for (const none of [null, {}, 5] as never[])
+      expect(() => aiSdkModel(none)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' }))
+  })
+
   it('rejects with the error that the call, or the stream, brings', async () => {
     const { context } = { context: await (await asked()).context() }
     const failing = (doStream: MockLanguageModelV4['doStream']) =>

@@ -1,7 +1,7 @@
 import { convertToModelMessages, type UIMessage } from 'ai'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fromUIMessages, toAISDK, toUIMessages } from '../../src/bridges/ai-sdk/index.ts'
+import { appendUIMessages, fromUIMessages, toAISDK, toUIMessages } from '../../src/bridges/ai-sdk/index.ts'
 import { lintRequest, type MessageInput, mapStore, toAnthropic, toOpenAI } from '../../src/index.ts'
 import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { runs } from '../unit/support/runs.ts'
@@ -21,7 +21,30 @@ async function stored(messages: readonly UIMessage[]): Promise<readonly MessageI
   return inputs
 }
 
+/** What no chat sends, but a client may. */
+const cycle: { self?: object } = {}
+cycle.self = cycle
+const ofUser = { id: 'u', role: 'user', parts: [{ type: 'text', text: 'Hello.' }] }
+const noMessages: readonly unknown[] = [
+  ...[null, 'text', [null], [5]],
+  ...[null, 'text', [null], [{}], undefined].map((parts) => [ofUser, { ...ofUser, id: 'v', parts }]),
+  ...[undefined, 5].map((id) => [{ ...ofUser, id }]),
+  ...[1n, cycle].map((metadata) => [{ ...ofUser, metadata }]),
+]
+
 describe('UI messages', () => {
+  it('are refused as a whole where one of them is none, before anything is written', async () => {
+    const refused = { code: 'ERR_INVALID_ARGUMENT' }
+    for (const none of noMessages as (readonly UIMessage[])[])
+      for (const isFirst of [true, false]) {
+        const session = sessionOf()
+        if (!isFirst) await session.append({ role: 'user', content: 'Before.' })
+        await expect(appendUIMessages(session, none)).rejects.toMatchObject(refused)
+        expect(await session.history()).toHaveLength(isFirst ? 0 : 1)
+        expect(() => fromUIMessages(none)).toThrowError(expect.objectContaining(refused))
+      }
+  })
+
   it('come back deep-equal from the messages that a log takes, whatever their parts and states', async () => {
     await fc.assert(
       fc.asyncProperty(uiMessages, async (messages) => {

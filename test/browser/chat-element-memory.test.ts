@@ -78,15 +78,37 @@ describe('the memory panel', () => {
     expect(fake.calls.at(-1)?.[0]).toBe('editFact')
   })
 
-  it('says a fact as a person would: what, from whom, when, and how to undo it', async () => {
+  it('says a fact as a person would: what, from whom, when, and how it goes', async () => {
     const { find } = await openPanel()
     const told = find('.fact').textContent.trim().replaceAll(/\s+/g, ' ')
-    expect(told).toMatch(/^Likes window seats ?from you, [\w ,]+UndoPreference/)
+    expect(told).toMatch(/^Likes window seats ?from you, [\w ,]+ForgetPreference/)
   })
 
-  it('undoes a fact after a question, and shows the certificate', async () => {
+  it('says which conversations know a fact, and what confirming it changes', async () => {
+    const { root } = await show().then(async (shown) => {
+      shown.fake.facts = [
+        fact('A', { kind: 'preference', shared: true }),
+        fact('B', { kind: 'preference', trust: 'assistant' }),
+        fact('C', { kind: 'finding', trust: 'assistant' }),
+      ]
+      shown.button('Memory').click()
+      await until(() => shown.root.querySelectorAll('.fact').length === 3)
+      return shown
+    })
+    const told = [...root.querySelectorAll('.fact')].map(({ textContent }) => textContent)
+    expect(told.map((text) => text.includes('In all conversations'))).toEqual([true, false, false])
+    expect(told.map((text) => text.includes('In its own conversation only'))).toEqual([false, true, true])
+    expect(told.map((text) => text.includes('Once confirmed, it is in all conversations.'))).toEqual([
+      false,
+      true,
+      false,
+    ])
+    expect(told.map((text) => text.includes('from the conversation'))).toEqual([false, true, true])
+  })
+
+  it('forgets a fact after a question, and shows the certificate', async () => {
     const { root, button, text } = await openPanel()
-    button('Undo: Likes window seats').click()
+    button('Forget: Likes window seats').click()
     await frame()
     expect(text()).toContain('Forget this, and all that derives from it?')
     root.querySelector<HTMLElement>('.confirm .danger')?.click()

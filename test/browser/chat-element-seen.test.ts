@@ -10,6 +10,12 @@ afterEach(async () => {
   await page.viewport(414, 896)
 })
 
+const TOOLS = ['find_trains', 'book_seat'].map((name) => ({
+  name,
+  description: `To ${name}`,
+  inputSchema: { type: 'object' },
+}))
+
 /** A conversation of two rounds, as its memory has it. */
 async function told() {
   const memory = createMemory({ store: mapStore(), budget: 1_000, system: 'You are a travel agent.' })
@@ -22,10 +28,10 @@ async function told() {
   return session
 }
 
-async function showTold(attributes: Record<string, string> = {}) {
+async function showTold({ tools: given, ...attributes }: Record<string, string> = {}) {
   const session = await told()
   const messages = await session.history({ messages: 10 })
-  const inspected = { home: 'local', session, tools: [], title: 'Turin' } as const
+  const inspected = { home: 'local', session, tools: given ? TOOLS : [], title: 'Turin' } as const
   const shown = await show({
     attributes,
     prepare: (fake: FakeChat) => {
@@ -65,6 +71,15 @@ describe('what the model will see', () => {
     const [newest] = await session.history({ messages: 1 })
     if (newest) fake.add({ message: newest, delivery: 'sent', remembered: [] })
     await expect.poll(() => find('.seen').textContent).toContain('One more')
+  })
+
+  it('says of each section what it is before that is opened, and which tools there are', async () => {
+    const shown = await showTold({ tools: 'yes' })
+    shown.find('.to-seen').click()
+    await expect.poll(shown.text).toContain('find_trains, book_seat')
+    expect(shown.text()).toContain('What the assistant can do besides talking, and how it asks for it.')
+    for (const details of shown.root.querySelectorAll<HTMLDetailsElement>('.seen details.card'))
+      expect([details.open, details.querySelector('.about')?.checkVisibility()]).toEqual([false, true])
   })
 
   it('shows what was sent for a reply, rebuilt from the log and checked', async () => {

@@ -43,7 +43,13 @@ function told(fake: FakeChat): void {
         { type: 'text', text: 'Hello' },
         { type: 'media', mediaType: 'image/png', url: 'attachment:a' },
       ] as never,
-      { version: { index: 1, count: 2 }, remembered: [{ factId: 'f', text: 'Greets' }] },
+      {
+        version: { index: 1, count: 2 },
+        remembered: [
+          { factId: 'f', text: 'Greets', trust: 'user' },
+          { factId: 'g', text: '', trust: 'user', undo: 'done' },
+        ],
+      },
     ),
     said('assistant', [
       { type: 'reasoning', text: 'Let me see' },

@@ -271,7 +271,7 @@ describe('messages', () => {
           { type: 'tool-call', id: 'c1', name: 'memory_preference', input: { text: 'Likes trains' } },
           { type: 'tool-call', id: 'c2', name: 'memory_recall', input: { query: 'trains' } },
         ],
-        { remembered: [{ factId: 'f1', text: 'Likes trains' }] },
+        { remembered: [{ factId: 'f1', text: 'Likes trains', trust: 'user' }] },
       ),
       said('tool', [
         { type: 'tool-result', callId: 'c1', output: 'Remembered', isError: false },
@@ -319,12 +319,35 @@ describe('messages', () => {
     expect([clicks, own.checkVisibility()]).toEqual([1, false])
   })
 
-  it('undoes what was remembered', async () => {
-    const { fake, button } = await show()
-    fake.add(said('user', 'I like trains', { remembered: [{ factId: 'f1', text: 'Likes trains' }] }))
+  it('undoes what was remembered by one click, and says on the chip how far that is', async () => {
+    const { fake, button, find, root, text } = await show()
+    const chip = { factId: 'f1', text: 'Likes trains', trust: 'user' } as const
+    const message = said('user', 'I like trains', { remembered: [chip] })
+    fake.add(message)
     await frame()
+    expect(text()).toMatch(/Remembered: Likes trains\s*· from you, [\w ,]+ ·\s*Undo/)
     button('Undo: Likes trains').click()
     expect(fake.calls.at(-1)).toEqual(['forget', 'f1'])
+    fake.become({ messages: [{ ...message, remembered: [{ ...chip, undo: 'begun' }] }] })
+    await frame()
+    expect(find<HTMLButtonElement>('.chip button').disabled).toBe(true)
+    fake.become({ messages: [{ ...message, remembered: [{ ...chip, text: '', undo: 'done' }] }] })
+    await frame()
+    expect(find('.chip').textContent.trim()).toBe('Forgotten')
+    expect(root.querySelector('.chip button')).toBe(null)
+  })
+
+  it('is called what it is about, the whole of it at a long title', async () => {
+    const long = 'A weekend in Turin with the slow train, two seats by the window and a hotel by the station'
+    const { find, fake, button, root } = await show()
+    expect(find('.main h2').textContent).toBe('New conversation')
+    fake.become({ session: session(long) })
+    await frame()
+    expect(find('.main h2').title).toBe(long)
+    fake.setSessions([session(long)])
+    button('Conversations').click()
+    await until(() => root.querySelector('.entry') !== null)
+    expect(find('.entry .open span').title).toBe(long)
   })
 
   it('says of a message that it waits or failed, and what one can do', async () => {
@@ -358,8 +381,14 @@ describe('messages', () => {
   })
 
   it('names the scripted demo as what it is', async () => {
-    const { text, fake } = await show()
+    const { text, fake, find } = await show()
     expect(text()).toContain('Demo')
+    // Where a service answers there is nothing to choose.
+    expect(find('.badge').tagName).toBe('BUTTON')
+    const session = { sessionId: 'e', title: '', home: 'edge', createdAt: 0 } as const
+    fake.become({ session })
+    await frame()
+    expect([find('.badge').tagName, find('.badge').textContent]).toEqual(['SPAN', 'Demo'])
     fake.become({ model: { id: 'real', isDemo: false } })
     await frame()
     expect(text()).not.toContain('Demo')

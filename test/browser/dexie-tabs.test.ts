@@ -37,7 +37,7 @@ afterEach(async () => {
 })
 
 describe('two tabs', () => {
-  it('that append 500 messages each at once give 1 000 rows in one order without gaps', async () => {
+  it('that append 500 messages each at once give 1,000 rows in one order without gaps', async () => {
     const name = crypto.randomUUID()
     const tabs = await Promise.all([tab(), tab()])
     await Promise.all(tabs.map(({ run }, index) => run(name, `tab ${index} `, 500)))

@@ -4,6 +4,7 @@ import type { Message } from '../../src/ports/message.ts'
 import type { Envelope, Name, Op } from '../../src/ports/op.ts'
 import { type Attachment, PAGE_ROWS } from '../../src/ports/store.ts'
 import {
+  type Newest,
   PUSH_OPS,
   type PullAnswer,
   type PullRequest,
@@ -154,10 +155,19 @@ interface SayOptions {
   readonly text?: string
   readonly opId?: string
   readonly round?: string
+  readonly createdAt?: number
 }
 
-function say(id: string, { text = `Text of ${id}`, opId = `entry:${id}`, round = id }: SayOptions = {}): Op {
-  const message: Message = { id, role: 'user', content: text, createdAt: 1_790_000_000_000, trust: 'user' }
+function say(
+  id: string,
+  {
+    text = `Text of ${id}`,
+    opId = `entry:${id}`,
+    round = id,
+    createdAt = 1_790_000_000_000,
+  }: SayOptions = {},
+): Op {
+  const message: Message = { id, role: 'user', content: text, createdAt, trust: 'user' }
   return { kind: 'append', opId, round, messages: [message] }
 }
 
@@ -370,7 +380,7 @@ export function describeSync(name: string, openHome: () => SyncHome | Promise<Sy
         )
         await home.write('', put('o3', 'o0', 'd', 'app/both'))
         const waiting = ['o1', 'entry:m5', 'entry:other']
-        const page = await home.pull({ ...START, start: -4, waiting })
+        const page = await home.pull({ ...START, start: 6, waiting })
         expect(page).toMatchObject({ from: 6, cursor: 10, head: 10 })
         expect(namesOf(page.ops)).toEqual(['entry:m4', 'entry:m5', 'o2', 'o3'])
         expect(page.start).toEqual({
@@ -385,18 +395,31 @@ export function describeSync(name: string, openHome: () => SyncHome | Promise<Sy
         expect(other).toMatchObject({ from: 8, start: { ordinal: 6, arrived: [] } })
         const none = await home.pull({ ...placeIn(page), start: 10 })
         expect(none).toMatchObject({ from: 10, ops: [], start: { ordinal: 6 } })
-        const all = await home.pull({ ...placeIn(page), start: -100 })
+        const all = await home.pull({ ...placeIn(page), start: 0 })
         expect(all).toMatchObject({ from: 0, start: { ordinal: 0, registers: [], marks: [] } })
         expect(all.ops).toHaveLength(10)
-        const first = await home.pull({ ...START, start: -100 })
+        const first = await home.pull({ ...START, start: 0 })
         expect(first.start).toBe(undefined)
         expect(namesOf(first.ops)).toEqual(namesOf(all.ops))
+      })
+
+      it('begins with the newest, by their bytes and by when they were written', async () => {
+        const home = await open()
+        const days = ids('m', 6).map((id, day) => say(id, { createdAt: 1_790_000_000_000 + day }))
+        await home.write('', ...days, put('o1', null, 'a'))
+        const from = async (start: Newest) => (await home.pull({ ...START, start })).from
+        expect(await from({ bytes: 1 })).toBe(5)
+        expect(await from({ bytes: 1, since: 0 })).toBe(5)
+        expect(await from({ since: 1_790_000_000_004 })).toBe(4)
+        expect(await from({ bytes: 100_000, since: 1_790_000_000_002 })).toBe(2)
+        expect(await from({ since: 1_790_000_000_009 })).toBe(6)
+        expect(await from({ bytes: 100_000 })).toBe(0)
       })
 
       it('that begins elsewhere is a reset, too, where the replica is of another log', async () => {
         const home = await open()
         const { generation } = await home.write('', ...ids('m', 6).map((id) => say(id)))
-        const wrong = { generation, cursor: 4, anchor: 'another', start: -2 }
+        const wrong = { generation, cursor: 4, anchor: 'another', start: 4 }
         expect(await home.ask(wrong)).toEqual({ reset: 'diverged', generation })
         await home.push(generation, erase('e1'))
         expect(await home.ask({ ...wrong, cursor: 0, anchor: '' })).toMatchObject({ reset: 'erased' })
@@ -409,7 +432,7 @@ export function describeSync(name: string, openHome: () => SyncHome | Promise<Sy
         const page = await home.pull({ ...START, start: 2 })
         expect(JSON.stringify(page)).not.toMatch(/Text of m2|a secret/)
         expect(page.start?.registers).toEqual([])
-        expect((await home.pull({ ...START, start: -1 })).start?.registers).toEqual([])
+        expect((await home.pull({ ...START, start: 7 })).start?.registers).toEqual([])
       })
 
       it('names only the ops that are known', async () => {

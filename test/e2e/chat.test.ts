@@ -226,7 +226,11 @@ describe('what an edge remembers', () => {
       { name: 'MEMORY.md', text: 'Travels light.' },
     ])
     await chat.conversation.forget(chip?.factId ?? '')
-    await until(chat, ({ messages }) => messages.every(({ remembered }) => remembered.length === 0))
+    await until(chat, ({ messages }) =>
+      messages.every(({ remembered }) =>
+        remembered.every(({ text, undo }) => text === '' && undo === 'done'),
+      ),
+    )
     expect(await panel.facts()).toEqual([])
     await chat.close()
   })

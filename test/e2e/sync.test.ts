@@ -123,7 +123,7 @@ describe('two browsers and an edge', () => {
   })
 
   it.runIf(isWhole)('give the same bytes where a new device has the newest part alone', async () => {
-    const [messages, keep] = [150, 100]
+    const [messages, keep] = [150, 190_000]
     const all = await meet()
     for (let at = 0; at < messages; at++)
       await all.home.append({ role: 'user', content: `${at} ${'the train to the coast '.repeat(80)}` })
@@ -131,7 +131,9 @@ describe('two browsers and an edge', () => {
     const [one] = all.devices
     const part = await lab.open({ ...all.order, keep })
     await part.call('settled')
-    expect(await part.call('held')).toBe(keep)
+    const held = await part.call('held')
+    expect(held).toBeGreaterThan(80)
+    expect(held).toBeLessThan(110)
     const first = await one.call('context')
     await expectEqual(all, messages)
     await part.call('resume')

@@ -212,6 +212,11 @@ describe('comments', () => {
 })
 
 describe('what the pages look like', () => {
+  it.each(pages)('%s writes thousands as 10,000, but for what programs print', (page) => {
+    const prose = read(page).replaceAll(/^```.*?^```/gms, '')
+    expect(prose.match(/(?<![\d.,:/\-#`\w])\d{1,3}[ \u00a0\u202f]\d{3}(?![\d\w:/,.-])/g) ?? []).toEqual([])
+  })
+
   it.each(pages)('%s has no line of 160 characters or more, but for what programs print', (page) => {
     const long: number[] = []
     let isPrinted = false

@@ -58,13 +58,13 @@ export function weighTag(folder: string): TagWeight {
   const shown = { ...opened, 'sessions of this browser, when it is opened': weighNew(chunks('local')) }
   const answering = {
     ...shown,
-    'list of conversations, behind it': weighNew(chunks('session-list', 'panel-style')),
     'memory, and what answers, behind it': weighNew(chunks('memory')),
-    'where the database fails, behind it': weighNew(chunks('memory-mode')),
     'model that is a function of the page': weighNew(chunks('function-model')),
   }
   const steps = {
     ...answering,
+    'where the database fails, once something was said': weighNew(chunks('memory-mode')),
+    'list of conversations, once something was answered': weighNew(chunks('session-list', 'panel-style')),
     'Markdown, with the first message that has some': weighNew(chunks('blocks')),
     'colours, with the first code block, without its language': weighNew(chunks('core')),
     'one language of code (TypeScript)': weighNew(chunks('typescript')),

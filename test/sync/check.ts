@@ -1,9 +1,11 @@
 /** What must hold when nothing is on its way any more. */
+import { messageIn } from '../../src/kernel/log/bodies.ts'
 import { fold } from '../../src/kernel/log/fold.ts'
 import type { LogRow, Reads, RegisterRow, ScopeStore } from '../../src/ports/store.ts'
+import { utf8Length } from '../../src/ports/utf8-length.ts'
 import { tokOf } from '../../src/sync/tok.ts'
 import { readLog } from '../contract/samples.ts'
-import type { Tab } from './client.ts'
+import { DAY_MS, KEEP, NOW, type Tab } from './client.ts'
 import { attachmentsOf, bytesOf, textOf, type World } from './world.ts'
 
 export class Broken extends Error {}
@@ -135,8 +137,19 @@ async function checkPart({ home }: World, tab: Tab): Promise<void> {
   same(`I17: log ${name}`, ofPart.log, log)
   same(`I17: registers ${name}`, live(ofPart), live(ofHome))
   for (const what of ['head', 'indexed', 'sums']) same(`I17: ${what} ${name}`, ofPart[what], ofHome[what])
+  checkKept(ofHome.log as readonly LogRow[], after, tab.device)
   if (after > 0 && (await readLog(tab.scope)).length < (ofHome.log as []).length)
     throw new Broken(`I18: a part is taken for all ${name}`)
+}
+
+/** What is not here is more than the device keeps; a delete makes less of what is. */
+function checkKept(log: readonly LogRow[], after: number, device: number): void {
+  if (after === 0 || log.some(({ kind }) => kind === 'delete')) return
+  const { bytes = Number.POSITIVE_INFINITY, days = Number.POSITIVE_INFINITY } = KEEP[device] ?? {}
+  const size = log.reduce((sum, { seq, body }) => sum + (seq > after ? utf8Length(body ?? '') : 0), 0)
+  const times = log.flatMap((row) => (row.seq <= after ? (messageIn(row)?.createdAt ?? []) : []))
+  const isOld = times.every((time) => time < NOW - days * DAY_MS)
+  if (size < bytes && !isOld) throw new Broken(`I19: device ${device} keeps too little`)
 }
 
 /**

@@ -5,15 +5,24 @@ import type { Decide, Reads, ScopeStore } from '../../src/ports/store.ts'
 import type { PushAnswer, PushRequest } from '../../src/ports/sync.ts'
 import { PUSH_UNITS, type PullAnswer, type PullRequest } from '../../src/ports/sync.ts'
 import { giveAttachment, takeAttachment } from '../../src/sync/home-attachments.ts'
-import { type Ask, type KeepLocal, keepLocal } from '../../src/sync/keep-local.ts'
+import { type Ask, type KeepLocal, type KeepLocalOptions, keepLocal } from '../../src/sync/keep-local.ts'
 import { Replica, type ReplicaStore } from '../../src/sync/replica.ts'
 import { replicaScope } from '../../src/sync/replica-scope.ts'
 import { ScopeSync } from '../../src/sync/scope-sync.ts'
 import type { ReplicaState, Waiting } from '../../src/sync/state.ts'
 import type { Home } from './home.ts'
 
-/** Ops of a session that a device keeps which does not keep all. */
-const KEPT = 3
+export const DAY_MS = 86_400_000
+/** When all happens, as the app's times count. */
+export const NOW = 100 * DAY_MS
+/** What devices keep of a session that do not keep all: by their number. */
+export const KEEP: Readonly<Record<number, KeepLocalOptions>> = {
+  1: { bytes: 200 },
+  2: { days: 30, bytes: 2_000 },
+}
+
+/** What asks a home. */
+type Asking = (ask: Ask) => Promise<unknown>
 
 export class Tab {
   readonly device: number
@@ -24,14 +33,16 @@ export class Tab {
 
   /**
    * @param store a handle of its own
-   * @param ask asks the home for what is not here; without it, all is here
+   * @param asking does what asks the home for what is not here; without it, all is here
    */
-  constructor(device: number, store: ScopeStore, ask?: (tab: Tab) => Ask) {
+  constructor(device: number, store: ScopeStore, asking?: (tab: Tab, work: Asking) => Promise<unknown>) {
     this.device = device
     this.replica = new Replica(store as ReplicaStore)
-    const keep = ask && keepLocal({ ops: KEPT })
+    const keep = asking && keepLocal(KEEP[device] as KeepLocalOptions)
     this.#sync = new ScopeSync({ userId: 'ada', sessionId: 'trip' }, this.replica, keep)
-    const older = (start: number) => this.#start(keep as KeepLocal, start, (ask as (tab: Tab) => Ask)(this))
+    const older = async (start: number) => {
+      await asking?.(this, (ask) => this.#start(keep as KeepLocal, start, ask))
+    }
     this.scope = replicaScope({
       scope: store as ReplicaStore,
       replica: this.replica,
@@ -86,15 +97,15 @@ export class Tab {
   }
 
   /** Begins the log elsewhere, where that is due. @returns whether it was */
-  async start(ask: Ask): Promise<boolean> {
+  async start(asking: (work: Asking) => Promise<unknown>): Promise<boolean> {
     const { keep } = this.#sync
-    const start = await keep?.startOf(this.#sync)
+    const start = await keep?.startOf(this.#sync, NOW)
     if (!keep || start === undefined) return false
-    await this.#start(keep, start, ask)
+    await asking((ask) => this.#start(keep, start, ask))
     return true
   }
 
-  async #start(keep: KeepLocal, start: number, ask: Ask): Promise<void> {
+  async #start(keep: KeepLocal, start: NonNullable<PullRequest['start']>, ask: Ask): Promise<void> {
     await keep.startOver(this.#sync, start, ask)
     this.#sync.isPullDue = true
   }

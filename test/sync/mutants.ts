@@ -2,10 +2,11 @@
 import { nothingWritten } from '../../src/kernel/log/decide.ts'
 import { idIn } from '../../src/ports/op.ts'
 import type { Decision, LogRow, OutboxRow, Rows, ScopeStore } from '../../src/ports/store.ts'
-import type { LogStart, PullAnswer, PulledOp, SyncOp } from '../../src/ports/sync.ts'
+import type { LogStart, Newest, PullAnswer, PulledOp, SyncOp } from '../../src/ports/sync.ts'
 import { homeStateIn, written } from '../../src/sync/home-state.ts'
 import { stateIn, type Waiting, waitingIn } from '../../src/sync/state.ts'
 import { readLog } from '../contract/samples.ts'
+import { DAY_MS } from './client.ts'
 import type { Message, Sabotage, World } from './world.ts'
 
 type Page = Exclude<PullAnswer, { readonly reset: unknown }>
@@ -249,6 +250,14 @@ export const PARTIAL_MUTANTS: Readonly<Record<string, Sabotage>> = {
       },
     }),
   },
+  'a home that gives fewer bytes than were asked for': {
+    received: asking(({ bytes = 1, ...newest }) => ({ ...newest, bytes: Math.ceil(bytes / 3) })),
+  },
+  'a home that gives fewer days than were asked for': {
+    received: asking(({ since, ...newest }) =>
+      since === undefined ? newest : { since: since + 25 * DAY_MS, bytes: 1e9 },
+    ),
+  },
   'a device that takes a part for all': {
     device: committing({
       decision: (decision) => {
@@ -263,6 +272,13 @@ export const PARTIAL_MUTANTS: Readonly<Record<string, Sabotage>> = {
 
 function withStart(message: Message, change: (page: Page & { readonly start: LogStart }) => Page): Message {
   return withPage(message, (page) => (page.start ? change({ ...page, start: page.start }) : page))
+}
+
+function asking(change: (newest: Newest) => Newest) {
+  return (message: Message): Message => {
+    if (message.kind !== 'pull' || typeof message.request.start !== 'object') return message
+    return { ...message, request: { ...message.request, start: change(message.request.start) } }
+  }
 }
 
 function starting(change: (start: LogStart) => Partial<LogStart>) {

@@ -10,7 +10,7 @@ import type { Attachment, Decide, LogRow, RegisterRow, ScopeStore } from '../../
 import type { PullAnswer, PullRequest, PushAnswer, PushRequest } from '../../src/ports/sync.ts'
 import type { Ask } from '../../src/sync/keep-local.ts'
 import { erase, readLog } from '../contract/samples.ts'
-import { Tab } from './client.ts'
+import { DAY_MS, NOW, Tab } from './client.ts'
 import type { Command } from './commands.ts'
 import { Home } from './home.ts'
 
@@ -82,6 +82,12 @@ export interface Written {
   isAgain?: boolean
 }
 
+/** Ops that a device is about to let go of, since they are at home. */
+interface Leaving {
+  readonly device: number
+  opIds: ReadonlySet<string>
+}
+
 /** Of a tab: the home's own agent. */
 export const AGENT = -1
 
@@ -103,6 +109,7 @@ export class World {
   readonly erasedHere = new Set<string>()
   /** Ops that no device held when the home went back. */
   readonly letGo = new Set<string>()
+  readonly #leaving = new Set<Leaving>()
   restores = 0
   wipes = 0
   /** What happens next: some of it does while a device waits for an answer. */
@@ -134,8 +141,10 @@ export class World {
   async #noteHeld(): Promise<void> {
     const held = new Set<string>()
     for (const tab of this.tabs) {
-      for (const { opId } of await readLog(tab.here)) held.add(opId)
-      for (const { envelope } of await tab.outbox()) held.add(envelope.opId)
+      const leaving = [...this.#leaving].filter(({ device }) => device === tab.device)
+      const isLeaving = (opId: string) => leaving.some(({ opIds }) => opIds.has(opId))
+      for (const { opId } of await readLog(tab.here)) if (!isLeaving(opId)) held.add(opId)
+      for (const { envelope } of await tab.outbox()) if (!isLeaving(envelope.opId)) held.add(envelope.opId)
     }
     for (const opId of this.written.keys()) if (!held.has(opId)) this.letGo.add(opId)
   }
@@ -147,8 +156,8 @@ export class World {
 
   #openTab(device: number): Tab {
     const scope = (this.#places[device] as Place).open()
-    const ask = this.#isPartial && device > 0 ? this.#ask : undefined
-    return new Tab(device, this.sabotage.device?.(scope) ?? scope, ask)
+    const asking = this.#isPartial && device > 0 ? this.#asking : undefined
+    return new Tab(device, this.sabotage.device?.(scope) ?? scope, asking)
   }
 
   newTok = (): string => `tok${++this.#toks}`
@@ -219,7 +228,7 @@ export class World {
       if (request) message = { kind: 'push', tab: index, request }
     } else {
       await tab.fetch(this.home)
-      if (await unlessOffline(tab.start(this.#ask(tab, limit)))) return
+      if (await unlessOffline(tab.start((work) => this.#asking(tab, work, limit)))) return
       const request = await tab.pull(limit)
       if (request) message = { kind: 'pull', tab: index, request }
     }
@@ -242,23 +251,42 @@ export class World {
     await after?.(message, tab)
   }
 
-  /** Asks the home, while other things happen, or in vain. */
-  readonly #ask =
-    (tab: Tab, limit = 2): Ask =>
-    async (asked) => {
-      const request = { ...asked, limit }
-      const message = { kind: 'pull', tab: this.tabs.indexOf(tab), request } as const
-      await this.#meanwhile()
-      if (++this.#asks % 11 === 0 && this.next() !== undefined) throw new PlimsollError('ERR_OFFLINE', 'lost')
-      const { received, answered, heard } = this.sabotage
-      const given = (await received?.(message, this)) ?? message
-      const answer = (await this.#answer(given, message)) as Message
-      const sent = (await answered?.(answer, this)) ?? answer
-      await this.#meanwhile()
-      const last = (await heard?.(sent, tab)) ?? sent
-      if (last.kind !== 'pulled') throw new Error(`${last.kind} is no answer`)
-      return last.answer
+  /** Work that asks the home, while other things happen, or in vain. */
+  readonly #asking = async <Result>(
+    tab: Tab,
+    work: (ask: Ask) => Promise<Result>,
+    limit = 2,
+  ): Promise<Result> => {
+    const leaving: Leaving = { device: tab.device, opIds: new Set() }
+    this.#leaving.add(leaving)
+    try {
+      return await work((asked) => this.#ask(tab, { ...asked, limit }, leaving))
+    } finally {
+      this.#leaving.delete(leaving)
     }
+  }
+
+  async #ask(tab: Tab, request: PullRequest, leaving: Leaving): Promise<PullAnswer> {
+    const message = { kind: 'pull', tab: this.tabs.indexOf(tab), request } as const
+    await this.#meanwhile()
+    if (++this.#asks % 11 === 0 && this.next() !== undefined) throw new PlimsollError('ERR_OFFLINE', 'lost')
+    const { received, answered, heard } = this.sabotage
+    const given = (await received?.(message, this)) ?? message
+    const answer = (await this.#answer(given, message)) as Message
+    const sent = (await answered?.(answer, this)) ?? answer
+    if (sent.kind === 'pulled' && 'start' in sent.answer) leaving.opIds = await this.#before(sent.answer.from)
+    await this.#meanwhile()
+    const last = (await heard?.(sent, tab)) ?? sent
+    if (last.kind !== 'pulled') throw new Error(`${last.kind} is no answer`)
+    return last.answer
+  }
+
+  /** Ops of the home's log up to a seq, as replicas count them. */
+  async #before(seq: number): Promise<ReadonlySet<string>> {
+    const { since } = await this.home.state()
+    const log = (await readLog(this.home.scope)).filter((row) => row.seq > since && row.seq <= since + seq)
+    return new Set(log.map(({ opId }) => opId))
+  }
 
   async #meanwhile(): Promise<void> {
     for (let left = 2 * (this.#asks % 5); left > 0; left--) {
@@ -285,6 +313,7 @@ export class World {
   /** Writes ops on a device, or at home. */
   async write(tab: number, ops: readonly SealedOp[], rule: Decide = decide): Promise<void> {
     const writer = this.#writer(tab)
+    const place = this.#places[writer.by]
     const saws = await Promise.all(
       ops.map(async ({ envelope: { kind, key = '' } }) =>
         kind === 'put' ? ((await writer.here.register(key))?.version ?? null) : undefined,
@@ -308,7 +337,7 @@ export class World {
         ...(beside?.envelope.opId === opId && { secret: beside.bodies[0] ?? undefined }),
         ...(saw !== undefined && { saw }),
         ...(count !== undefined && { count }),
-        wiped: false,
+        wiped: this.#places[writer.by] !== place,
       })
     }
   }
@@ -378,7 +407,7 @@ export class World {
               ['tool', [{ type: 'tool-result', callId: 'a', output: textOf(id(1)) }]],
             ]
     const bodies = messages.map(([role, content], place) =>
-      sealMessage({ id: id(place), role, content, createdAt: 1_000_000 - at * 7, trust: role }),
+      sealMessage({ id: id(place), role, content, createdAt: NOW - at * DAY_MS, trust: role }),
     )
     const isPicture = isNew && shape === 2
     const attachment = { id: `a${id(0)}`, mediaType: 'image/png', bytes: bytesOf(`a${id(0)}`) }

@@ -7,6 +7,7 @@ import { mapStore } from '../../src/stores/map.ts'
 import { answerPull } from '../../src/sync/answer-pull.ts'
 import { answerPush } from '../../src/sync/home.ts'
 import { giveAttachment, takeAttachment } from '../../src/sync/home-attachments.ts'
+import { refusalsOf } from '../../src/sync/index.ts'
 import { readScopes } from '../../src/sync/read.ts'
 import { type SyncedStore, sync } from '../../src/sync/sync.ts'
 import type { Devices } from './world.ts'
@@ -65,7 +66,7 @@ export class TwoDevices implements Devices {
     for (const store of this.stores)
       for (const scope of await readScopes(store))
         if (scope.userId === user.userId)
-          for (const refused of await store.refused(scope)) await store.discard(refused)
+          for (const refused of await refusalsOf(store).of(scope)) await refusalsOf(store).discard(refused)
   }
 
   async close(): Promise<void> {

@@ -71,7 +71,7 @@ describe('watch across tabs', () => {
 })
 
 describe('two tabs', () => {
-  it('that append 500 messages each at once give 1 000 rows in one order without gaps', async () => {
+  it('that append 500 messages each at once give 1,000 rows in one order without gaps', async () => {
     const indexedDB = new IDBFactory()
     const tabs = ['a', 'b'].map((name) => ({
       name,

@@ -5,6 +5,7 @@
 import { html, nothing, render, type TemplateResult } from 'lit/html.js'
 import type { Bills } from '../../src/replay/bills.ts'
 import { BILLED, chart } from './chart.ts'
+import { dollars } from './money.ts'
 import type { OwnRace } from './own.ts'
 import '../exhibit.css'
 import './race.css'
@@ -67,13 +68,7 @@ class RaceView {
   }
 
   #dollars(amount: number): string {
-    return new Intl.NumberFormat(this.#locale, {
-      style: 'currency',
-      currency: 'USD',
-      currencyDisplay: 'narrowSymbol',
-      // A short conversation costs less than a cent.
-      ...(amount < 0.01 && { maximumSignificantDigits: 2 }),
-    }).format(amount)
+    return dollars(amount, this.#locale)
   }
 
   /** That its figures are estimates, and what they assume. */
@@ -109,12 +104,12 @@ class RaceView {
         this.#last === 0
           ? html`<p>${words.single}</p>`
           : html`<div class="race-scrub">
-        <button type="button" @click=${() => this.#toggle()}>
-          ${this.#frame === undefined ? words.play : words.pause}
-        </button>
         <input type="range" min="0" max=${this.#last} .value=${String(this.#call)}
           aria-label=${words.title} aria-valuetext=${value.join('; ')}
           @input=${({ target }: Event) => this.#show(Number((target as HTMLInputElement).value))} />
+        <button type="button" @click=${() => this.#toggle()}>
+          ${this.#frame === undefined ? words.play : words.pause}
+        </button>
         <span class="race-place">${place}</span>
       </div>`
       }

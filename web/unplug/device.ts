@@ -52,7 +52,7 @@ export class Device {
   constructor(parts: DeviceParts) {
     const { url, token, scope } = parts
     this.#parts = parts
-    const transport = httpTransport({ url, token, socket: edgeSocket })
+    const transport = httpTransport({ url, token, socket: edgeSocket() })
     // Both windows are in one page: each of them is to send by itself.
     this.#store = sync({ store: mapStore(), transport, lock: false, channel: false })
     this.#session = createMemory({ store: this.#store, budget: 16_000 }).session(scope)

@@ -30,7 +30,7 @@ function open(
   { url, token, session: sessionId, hints }: HomeOrder,
 ): Ours {
   const local = dexieStore({ name, durability })
-  const calls = httpTransport({ url, token, ...(hints === 'socket' && { socket: edgeSocket }) })
+  const calls = httpTransport({ url, token, ...(hints === 'socket' && { socket: edgeSocket() }) })
   const transport = hints === 'events' ? { ...calls, pokes: streamPokes(url) } : calls
   const store = sync({ store: local, transport })
   const session = createMemory({ store, budget: BUDGET }).session({ ...USER, sessionId })

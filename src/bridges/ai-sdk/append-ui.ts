@@ -2,8 +2,8 @@ import type { ModelMessage, UIMessage } from 'ai'
 import { isPlimsollError } from '../../ports/errors.ts'
 import type { Session } from '../../ports/memory.ts'
 import { appendOnce } from './append-once.ts'
-import { fromUIMessages, isCall, logId, resultOf, type UIPart } from './from-ui.ts'
-import { given, jsonOf } from './opaque.ts'
+import { fromUIMessages, isCall, logId, resultOf, type UIPart, uiMessagesIn } from './from-ui.ts'
+import { given } from './opaque.ts'
 import { toolNameOf } from './ui-parts.ts'
 
 /** How far back a known message is looked for. */
@@ -24,12 +24,14 @@ const LOOK_BACK = 64
  *
  * @returns calls that the user has approved and their approvals, as messages to begin `streamText`
  * with: it runs the tools. Most often empty.
- * @throws as `session.append()`
+ * @throws as `session.append()`; ERR_INVALID_ARGUMENT: one of them is no UI message. Nothing is
+ * written then
  */
 export async function appendUIMessages(
   session: Session,
-  messages: readonly UIMessage[],
+  sent: readonly UIMessage[],
 ): Promise<ModelMessage[]> {
+  const messages = uiMessagesIn('appendUIMessages', sent)
   const history = await session.history({ messages: LOOK_BACK })
   if (history.length === 0) {
     const all = fromUIMessages(messages)
@@ -111,7 +113,7 @@ async function approvalsIn(session: Session, message: UIMessage): Promise<ModelM
 }
 
 function callsIn(message: UIMessage): readonly UIPart[] {
-  return (jsonOf(message.parts) as unknown as readonly UIPart[]).filter(isCall)
+  return (message.parts as unknown as readonly UIPart[]).filter(isCall)
 }
 
 /** The calls that wait for a result, by the message that made them. */

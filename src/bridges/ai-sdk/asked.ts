@@ -1,6 +1,6 @@
 import type { ToolSet } from 'ai'
 import { invalid } from '../../kernel/text/json.ts'
-import { checkContext } from '../../operations/context-at.ts'
+import { checkAsked, checkObject } from '../../operations/check-asked.ts'
 import type { Session } from '../../ports/memory.ts'
 import type { ContextOptions } from '../../ports/session.ts'
 
@@ -12,9 +12,14 @@ export interface AskedOptions extends Omit<ContextOptions, 'tools' | 'preview' |
 
 /** Checked before anything is written. @throws ERR_INVALID_ARGUMENT */
 export function askedOf(operation: string, session: Session, options: AskedOptions): ContextOptions {
-  const { tools: _, ...asked }: AskedOptions = { ...options }
-  checkContext(session, options && asked)
-  for (const name of ['preview', 'newEpoch'])
-    if (name in asked) throw invalid(operation, name, 'is not for the app to say here')
+  const { tools = {}, ...asked } = options
+  checkObject(operation, 'tools', tools)
+  checkAsked(operation, session, asked, ['preview', 'newEpoch'])
   return asked
+}
+
+/** @throws ERR_INVALID_ARGUMENT */
+export function checkCache(operation: string, cache: unknown): void {
+  if (cache !== undefined && typeof cache !== 'boolean')
+    throw invalid(operation, 'cache', 'must be true or false')
 }

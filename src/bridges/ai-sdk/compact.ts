@@ -1,7 +1,8 @@
 import * as ai from 'ai'
+import { checkObject } from '../../operations/check-asked.ts'
 import type { Omitted, Receipt, SummaryUse } from '../../ports/context.ts'
 import type { Session } from '../../ports/memory.ts'
-import { type AskedOptions, askedOf } from './asked.ts'
+import { type AskedOptions, askedOf, checkCache } from './asked.ts'
 import { asOlder, type LoopRequest } from './older.ts'
 import { isOlder } from './peer.ts'
 import { toAISDK } from './to-ai-sdk.ts'
@@ -51,9 +52,11 @@ export interface Compacted extends LoopRequest {
  */
 export async function compact(session: Session, given: CompactOptions = {}): Promise<Compacted> {
   const older = isOlder(ai)
-  const { cache = false, ...options }: CompactOptions = { ...given }
+  checkObject('compact', 'options', given)
+  const { cache = false, ...options } = given
+  checkCache('compact', cache)
   const asked = {
-    ...askedOf('compact', session, given && options),
+    ...askedOf('compact', session, options),
     tools: await toToolSpecs(options.tools),
   }
   const before = await session.context({ ...asked, preview: true })

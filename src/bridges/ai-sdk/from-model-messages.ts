@@ -14,7 +14,7 @@ import type { AssistantPart, ProviderOptions, ToolPart, UserPart } from './types
  * providers add to texts, reasoning and calls (signatures, ids of items) stays; what only the SDK
  * understands travels in opaque parts. Also takes the prompt that a language model is given.
  *
- * @throws ERR_INVALID_ARGUMENT: an unknown role
+ * @throws ERR_INVALID_ARGUMENT: what is no model message
  * @example
  * ```ts
  * import { fromModelMessages } from 'plimsoll/ai-sdk'
@@ -23,7 +23,10 @@ import type { AssistantPart, ProviderOptions, ToolPart, UserPart } from './types
  * ```
  */
 export function fromModelMessages(messages: readonly ModelMessage[]): MessageInput[] {
-  return messages.flatMap((message, index): MessageInput[] => {
+  if (!Array.isArray(messages)) throw invalid('fromModelMessages', 'messages', 'must be a list')
+  return messages.flatMap((message: ModelMessage, index): MessageInput[] => {
+    if (!isModelMessage(message))
+      throw invalid('fromModelMessages', `messages[${index}]`, 'must be a model message')
     const { role, content } = message
     switch (role) {
       case 'system':
@@ -40,6 +43,17 @@ export function fromModelMessages(messages: readonly ModelMessage[]): MessageInp
         throw invalid('fromModelMessages', `messages[${index}].role`, `is unknown: ${JSON.stringify(role)}`)
     }
   })
+}
+
+/** Whether it has a text, or parts of which all are objects; a result has an output. */
+function isModelMessage(message: unknown): boolean {
+  if (!isRecord(message)) return false
+  const { role, content } = message
+  if (typeof content === 'string') return role !== 'tool'
+  return (
+    Array.isArray(content) &&
+    content.every((part) => isRecord(part) && (part.type !== 'tool-result' || isRecord(part.output)))
+  )
 }
 
 /** The parts of a reply, in order. */

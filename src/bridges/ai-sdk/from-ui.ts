@@ -1,6 +1,8 @@
 import type { UIMessage } from 'ai'
 import { EPOCH_ID } from '../../kernel/log/message.ts'
 import { hashText } from '../../kernel/text/hash.ts'
+import { invalid } from '../../kernel/text/json.ts'
+import { isRecord } from '../../ports/is-record.ts'
 import type { MessageInput, OpaquePart, Part, ToolResultPart } from '../../ports/message.ts'
 import { utf8Length } from '../../ports/utf8-length.ts'
 import { fromReasoning } from './from-model-messages.ts'
@@ -29,9 +31,26 @@ export type UIPart = Fields & { readonly type: string }
  *
  * Values are taken as JSON, as when they travel over HTTP: properties that are undefined are left
  * out.
+ *
+ * @throws ERR_INVALID_ARGUMENT: what is no UI message, or no JSON
  */
 export function fromUIMessages(messages: readonly UIMessage[]): MessageInput[] {
-  return messages.flatMap((message) => fromUIMessage(jsonOf(message) as unknown as UIMessage))
+  return uiMessagesIn('fromUIMessages', messages).flatMap(fromUIMessage)
+}
+
+/** UI messages as JSON. @throws ERR_INVALID_ARGUMENT: a client may send anything in their place */
+export function uiMessagesIn(operation: string, messages: unknown): UIMessage[] {
+  if (!Array.isArray(messages)) throw invalid(operation, 'messages', 'must be a list')
+  return messages.map((given: unknown, index) => {
+    const message = jsonOf(given)
+    if (!isRecord(message) || typeof message.id !== 'string' || !isParts(message.parts))
+      throw invalid(operation, `messages[${index}]`, 'must be a UI message, with an id and parts')
+    return message as unknown as UIMessage
+  })
+}
+
+function isParts(parts: unknown): boolean {
+  return Array.isArray(parts) && parts.every((part) => isRecord(part) && typeof part.type === 'string')
 }
 
 /** The id under which a UI message begins in the log. */

@@ -1,12 +1,13 @@
 import type { LanguageModel, ModelMessage, SystemModelMessage } from 'ai'
 import * as ai from 'ai'
 import { invalid } from '../../kernel/text/json.ts'
+import { checkObject } from '../../operations/check-asked.ts'
 import type { Receipt } from '../../ports/context.ts'
 import type { Session } from '../../ports/memory.ts'
 import type { ContextOptions } from '../../ports/session.ts'
 import { appendOnce } from './append-once.ts'
 import { appendUIMessages } from './append-ui.ts'
-import { type AskedOptions, askedOf } from './asked.ts'
+import { type AskedOptions, askedOf, checkCache } from './asked.ts'
 import { isAnthropic } from './cache.ts'
 import { fromModelMessages } from './from-model-messages.ts'
 import { asOlder, type LoopRequest, ownMessages } from './older.ts'
@@ -113,10 +114,12 @@ export function prepareStep(session: Session, options: LoopOptions = {}): Prepar
  * What a loop asks of contexts, checked before anything is written. @throws ERR_INVALID_ARGUMENT
  */
 function checkLoop(session: Session, options: LoopOptions): ContextOptions {
-  const { cache, compactWhen, ...asked }: LoopOptions = { ...options }
+  checkObject('memoryLoop', 'options', options)
+  const { cache, compactWhen, ...asked } = options
+  checkCache('memoryLoop', cache)
   if (compactWhen !== undefined && typeof compactWhen !== 'function')
     throw invalid('memoryLoop', 'compactWhen', 'must be a function')
-  return askedOf('memoryLoop', session, options && asked)
+  return askedOf('memoryLoop', session, asked)
 }
 
 /**
@@ -238,8 +241,9 @@ export interface MemoryLoopOptions extends LoopOptions {
  */
 export async function memoryLoop(session: Session, given: MemoryLoopOptions = {}): Promise<MemoryLoop> {
   const older = isOlder(ai)
-  const { messages, ...options }: MemoryLoopOptions = { ...given }
-  const contextOptions = checkLoop(session, given && options)
+  checkObject('memoryLoop', 'options', given)
+  const { messages, ...options } = given
+  const contextOptions = checkLoop(session, options)
   const { tools, cache = false } = options
   const approved = messages ? await appendUIMessages(session, messages) : []
   const written = new Set<string>()

@@ -3,10 +3,11 @@ import * as ai from 'ai'
 import { asText } from '../../kernel/count.ts'
 import { partsOf } from '../../kernel/log/message.ts'
 import { invalid } from '../../kernel/text/json.ts'
-import { checkContext } from '../../operations/context-at.ts'
+import { checkAsked, checkObject } from '../../operations/check-asked.ts'
 import type { Session } from '../../ports/memory.ts'
 import type { MessageInput } from '../../ports/message.ts'
 import type { ContextOptions } from '../../ports/session.ts'
+import { checkCache } from './asked.ts'
 import { isAnthropic } from './cache.ts'
 import { fromModelMessages } from './from-model-messages.ts'
 import { needAI } from './peer.ts'
@@ -56,8 +57,10 @@ export function memoryMiddleware(
   options: MemoryMiddlewareOptions = {},
 ): LanguageModelMiddleware {
   needAI(ai)
-  const { cache, ...contextOptions }: MemoryMiddlewareOptions = { ...options }
-  checkContext(session, options && contextOptions)
+  checkObject('memoryMiddleware', 'options', options)
+  const { cache, ...contextOptions } = options
+  checkCache('memoryMiddleware', cache)
+  checkAsked('memoryMiddleware', session, contextOptions, ['tools', 'preview', 'newEpoch'])
   return {
     specificationVersion: 'v4',
     transformParams: async ({ params, model }) => {

@@ -1,5 +1,6 @@
 import type { LanguageModel } from 'ai'
 import { checkOptions, invalid } from '../../kernel/text/json.ts'
+import { checkMethod } from '../../operations/check-asked.ts'
 import type { Model, ModelEvent, ModelRequest } from '../../ports/model.ts'
 import { type AISDKModelOptions, currentModel } from './current-model.ts'
 import { currentOf } from './older.ts'
@@ -25,6 +26,7 @@ import { isOlder } from './peer.ts'
 export function aiSdkModel(languageModel: LanguageModel, options: AISDKModelOptions = {}): Model {
   if (typeof languageModel === 'string')
     throw invalid('aiSdkModel', 'languageModel', 'must be a model object; a string goes through the gateway')
+  checkMethod('aiSdkModel', 'languageModel', languageModel, 'doStream')
   checkOptions('aiSdkModel', 'options', options, ['id', 'cache', 'providerOptions', 'headers'])
   if (languageModel.specificationVersion === 'v4') return currentModel(languageModel, options)
   const { id = `${languageModel.provider}/${languageModel.modelId}` } = options

@@ -1,3 +1,4 @@
+import { invalid } from '../../kernel/text/json.ts'
 import { base64 } from '../../ports/base64.ts'
 import { isRecord } from '../../ports/is-record.ts'
 import type { Json, OpaquePart, Part } from '../../ports/message.ts'
@@ -68,13 +69,19 @@ export function keptIn(part: Part): Kept | undefined {
 /**
  * A value as JSON: what is undefined is left out, bytes become base64, addresses become text. As
  * when it travels over HTTP.
+ *
+ * @throws ERR_INVALID_ARGUMENT: bigints, circles, and what is nested so deep that there is no JSON
  */
 export function jsonOf(value: unknown): Json {
-  const text = JSON.stringify(value, (_, inner: unknown) => {
-    if (inner instanceof Uint8Array) return base64(inner)
-    return inner instanceof ArrayBuffer ? base64(new Uint8Array(inner)) : inner
-  })
-  return text === undefined ? null : (JSON.parse(text) as Json)
+  try {
+    const text = JSON.stringify(value, (_, inner: unknown) => {
+      if (inner instanceof Uint8Array) return base64(inner)
+      return inner instanceof ArrayBuffer ? base64(new Uint8Array(inner)) : inner
+    })
+    return text === undefined ? null : (JSON.parse(text) as Json)
+  } catch {
+    throw invalid('message', 'value', 'must be JSON')
+  }
 }
 
 /** A value as it may stand in a log, or as text where it is nested too deep. */

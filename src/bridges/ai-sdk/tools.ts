@@ -1,4 +1,6 @@
 import { asSchema, jsonSchema, type ToolSet } from 'ai'
+import { invalid } from '../../kernel/text/json.ts'
+import { isRecord } from '../../ports/is-record.ts'
 import type { Json, ToolSpec } from '../../ports/message.ts'
 import { jsonOf } from './opaque.ts'
 import type { CallOptions } from './types.ts'
@@ -23,6 +25,7 @@ export interface ExecutableTool extends ToolSpec {
 export async function toToolSpecs(tools: ToolSet = {}): Promise<ToolSpec[]> {
   return Promise.all(
     Object.entries(tools).map(async ([name, tool]): Promise<ToolSpec> => {
+      if (!isRecord(tool)) throw invalid('tools', name, 'must be a tool')
       if (tool.type === 'provider') return providerTool(name, tool.id, tool.args)
       const { description } = tool
       const schema = jsonOf(await asSchema(tool.inputSchema).jsonSchema) as ToolSpec['inputSchema']

@@ -61,9 +61,11 @@ const DEEPEST = 2
  * There is nothing outside of `/memories`. A folder is there as long as it has files. With all
  * other documents of the user there are at most 64, of 32 KiB each, with names of at most 128
  * bytes; so ERR_LIMIT, ERR_ENTRY_TOO_LARGE and ERR_INVALID_ARGUMENT can be refusals, too. Edits of
- * two writers are both kept. A folder is renamed file by file, each written before it is removed:
- * where that ends early, the rest stands under the old name.
+ * two writers are both kept. A folder is renamed file by file once all new names are free, each
+ * written before it is removed: where that ends early, the rest stands under the old name, and with
+ * 64 documents nothing can be renamed.
  *
+ * @throws ERR_NOT_CONFIGURED: the memory has no `profile()` in `use`
  * @example With a key of Anthropic:
  * ```ts
  * import Anthropic from '@anthropic-ai/sdk'
@@ -77,7 +79,10 @@ const DEEPEST = 2
  * })
  * ```
  */
-export function memoryHandlers({ profile }: MemoryFiles): MemoryHandlers {
+export function memoryHandlers(user: MemoryFiles): MemoryHandlers {
+  const { profile } = user
+  if (!profile)
+    throw new PlimsollError('ERR_NOT_CONFIGURED', 'memoryHandlers: needs profile() in `use` of the memory')
   /** The files below a folder, by name. */
   async function filesIn(folder: string): Promise<readonly ProfileDocument[]> {
     const all = await profile.list()
@@ -108,14 +113,18 @@ export function memoryHandlers({ profile }: MemoryFiles): MemoryHandlers {
     }
   }
 
-  /** Writes a file where there is none, nor a folder, nor a file in the place of its folder. */
-  async function add(file: string, text: string, isTaken: () => PlimsollError): Promise<void> {
+  /** That there is no such file, nor a folder, nor a file in the place of its folder. */
+  async function checkFree(file: string, isTaken: () => PlimsollError): Promise<void> {
     const folders = file.split('/').slice(0, -1)
     for (const [index] of folders.entries()) {
       const folder = folders.slice(0, index + 1).join('/')
       if (await profile.get(PREFIX + folder)) throw exists(`${ROOT}/${folder}`)
     }
     if (await isThere(file)) throw isTaken()
+  }
+
+  async function add(file: string, text: string, isTaken: () => PlimsollError): Promise<void> {
+    await checkFree(file, isTaken)
     try {
       await profile.set(PREFIX + file, text, { ifVersion: null })
     } catch (error) {
@@ -194,8 +203,12 @@ export function memoryHandlers({ profile }: MemoryFiles): MemoryHandlers {
       if (files.length === 0) throw absent(old_path)
       if (to.startsWith(`${from}/`))
         throw refused('ERR_INVALID_ARGUMENT', `Cannot move ${old_path} into itself`)
-      for (const { name, text } of files) {
-        await add(to + name.slice(PREFIX.length + from.length), text, isTaken)
+      const moves = files.map(({ name, text }) => {
+        return { name, text, file: to + name.slice(PREFIX.length + from.length) }
+      })
+      for (const { file } of moves) await checkFree(file, isTaken)
+      for (const { name, text, file } of moves) {
+        await add(file, text, isTaken)
         await profile.delete(name)
       }
       return `Successfully renamed ${old_path} to ${new_path}`
@@ -245,6 +258,11 @@ function entriesOf(files: readonly Entry[]): readonly Entry[] {
 function numbered(text: string, range?: readonly number[]): string {
   const lines = text.split('\n')
   const [first = 1, last = -1] = range?.length === 2 ? range : []
+  if (!Number.isInteger(first) || !Number.isInteger(last))
+    throw refused(
+      'ERR_INVALID_ARGUMENT',
+      `Invalid \`view_range\` parameter: ${range}. It must be two line numbers`,
+    )
   const from = Math.max(1, first)
   return lines
     .slice(from - 1, last === -1 ? lines.length : last)

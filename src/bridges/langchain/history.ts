@@ -7,13 +7,14 @@ import { messageIn } from '../../kernel/log/bodies.ts'
 import { readEntry } from '../../kernel/log/entries.ts'
 import { duplicate } from '../../kernel/log/writer.ts'
 import { canonical, invalid } from '../../kernel/text/json.ts'
-import { checkContext } from '../../operations/context-at.ts'
+import { checkAsked, checkObject } from '../../operations/check-asked.ts'
 import { clearLog } from '../../operations/forget/clear-log.ts'
 import { kernelOf } from '../../operations/kernel-of.ts'
 import { readMessages } from '../../operations/marks.ts'
 import { writeRewinds } from '../../operations/rewind.ts'
 import { rewindOp } from '../../operations/rewinds.ts'
 import type { Context } from '../../ports/context.ts'
+import { isRecord } from '../../ports/is-record.ts'
 import type { Session } from '../../ports/memory.ts'
 import type { Json, Message, MessageInput, ToolSpec } from '../../ports/message.ts'
 import type { RewindMark } from '../../ports/op.ts'
@@ -74,8 +75,12 @@ export class PlimsollChatHistory extends BaseListChatMessageHistory {
     const added = storedOf('addMessages', messages).map(toMessage)
     await this.#kernel.run(async () => {
       const fresh: MessageInput[] = []
-      for (const message of added) if (!(await this.#isWritten(message))) fresh.push(message)
-      if (fresh.length > 0) await this.#kernel.append('addMessages', fresh)
+      for (const message of added)
+        if (!(await this.#isWritten(message)) && !isAmong(message, fresh)) fresh.push(message)
+      if (fresh.length === 0) return
+      const { mismatch } = await this.#kernel.append('addMessages', fresh)
+      // Another process wrote another message of such an id first, and nothing was written here.
+      if (mismatch) for (const message of fresh) await this.#isWritten(message)
     })
   }
 
@@ -94,8 +99,9 @@ export class PlimsollChatHistory extends BaseListChatMessageHistory {
    * @throws ERR_INVALID_ARGUMENT
    */
   trimmer(options: TrimmerOptions = {}): Runnable<BaseMessage[], BaseMessage[]> {
-    const { tools = [], ...contextOptions } = { ...options }
-    checkContext(this.#session, options && contextOptions)
+    checkObject('trimmer', 'options', options)
+    const { tools = [], ...contextOptions } = options
+    checkAsked('trimmer', this.#session, contextOptions, ['system', 'preview', 'newEpoch'])
     if (!Array.isArray(tools)) throw invalid('trimmer', 'tools', 'must be a list')
     const specs = tools.map(specOf)
     return RunnableLambda.from(async (messages: BaseMessage[]) => {
@@ -113,8 +119,7 @@ export class PlimsollChatHistory extends BaseListChatMessageHistory {
     const row = await readEntry(this.#kernel.store, message.id)
     const written = row && messageIn(row)
     if (!row) return false
-    if (!written || saidBy(storedIn(written)) !== saidBy(storedIn(message as Message)))
-      throw duplicate('addMessages', message.id)
+    if (!written || !isSame(written, message)) throw duplicate('addMessages', message.id)
     return true
   }
 
@@ -164,6 +169,17 @@ function saysSomething(message: BaseMessage): boolean {
   return message.type === 'tool' || calls.length > 0 || !isBlankContent(message.content as never)
 }
 
+/** Whether a message is one of others. @throws ERR_DUPLICATE_ID: one of them has its id alone */
+function isAmong(message: MessageInput, others: readonly MessageInput[]): boolean {
+  const other = message.id === undefined ? undefined : others.find(({ id }) => id === message.id)
+  if (other && !isSame(other, message)) throw duplicate('addMessages', String(message.id))
+  return other !== undefined
+}
+
+function isSame(one: MessageInput, other: MessageInput): boolean {
+  return saidBy(storedIn(one as Message)) === saidBy(storedIn(other as Message))
+}
+
 /** What a message says, whatever its provider noted beside it. */
 function saidBy({ type, data }: Stored): string {
   const { content = '', tool_call_id = null, tool_calls } = data
@@ -171,11 +187,18 @@ function saidBy({ type, data }: Stored): string {
   return canonical([type, content, tool_call_id, calls] as Json)
 }
 
-function specOf(tool: Parameters<typeof convertToOpenAITool>[0]): ToolSpec {
-  const { name, description, parameters } = convertToOpenAITool(tool).function
+/** @throws ERR_INVALID_ARGUMENT: it is no tool that LangChain knows */
+function specOf(tool: Parameters<typeof convertToOpenAITool>[0], at: number): ToolSpec {
+  const { name, description, parameters } = functionOf(tool, at)
   return {
     name,
     ...(description !== undefined && { description }),
     inputSchema: JSON.parse(JSON.stringify(parameters ?? {})),
   }
+}
+
+function functionOf(tool: Parameters<typeof convertToOpenAITool>[0], at: number) {
+  const made = isRecord(tool) ? convertToOpenAITool(tool).function : undefined
+  if (!made) throw invalid('trimmer', `tools[${at}]`, 'must be a tool')
+  return made
 }

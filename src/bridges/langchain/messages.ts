@@ -16,6 +16,7 @@ import { callsIn, OWN, ROLES, roleOf, type Stored, withCalls } from './stored.ts
 
 /** @throws ERR_INVALID_ARGUMENT: they are no messages, or hold what is no JSON */
 export function storedOf(operation: string, messages: readonly BaseMessage[]): Stored[] {
+  if (!Array.isArray(messages)) throw invalid(operation, 'messages', 'must be a list')
   return messages.map((message, at) => {
     try {
       const [stored] = mapChatMessagesToStoredMessages([message])

@@ -121,6 +121,8 @@ export class PlimsollSaver extends BaseCheckpointSaver {
     super(serde)
     if (typeof store?.open !== 'function')
       throw invalid('PlimsollSaver', 'store', 'must be a store, for example mapStore()')
+    if (typeof this.serde.dumpsTyped !== 'function' || typeof this.serde.loadsTyped !== 'function')
+      throw invalid('PlimsollSaver', 'serde', 'must have dumpsTyped and loadsTyped')
     this.#store = store
     this.#owner = checkFields('PlimsollSaver', '', owner, { userId: checkId, tenant: optional(checkId) })
     this.#values = new Values(this.serde)
@@ -140,6 +142,8 @@ export class PlimsollSaver extends BaseCheckpointSaver {
   async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
     const { thread_id: thread, checkpoint_ns: namespace, checkpoint_id: only } = config.configurable ?? {}
     const { before, filter = {} } = options
+    const to: unknown = before?.configurable?.checkpoint_id
+    if (to !== undefined) checkText('list', 'before', to)
     const wanted = Object.entries(filter)
     let left = options.limit ?? Number.POSITIVE_INFINITY
     const shown = namespace === undefined ? undefined : checkText('list', 'checkpoint_ns', namespace)
@@ -175,9 +179,9 @@ export class PlimsollSaver extends BaseCheckpointSaver {
         : await readCheckpoint(place, checkText('put', 'checkpoint_id', parent))
     const versions = base && ((await this.#values.load(base.checkpoint)) as Checkpoint).channel_versions
     const refs = new Map<string, Ref>()
-    const own = new Map<string, { readonly stored: StoredValue; readonly content: Content }>()
+    const added = new Map<string, { readonly stored: StoredValue; readonly content: Content }>()
     for (const channel of Object.keys(values)) {
-      const there = base?.values[channel]
+      const there = own(base?.values, channel)
       const isNew = Object.hasOwn(newVersions, channel)
       if (!isNew && there && versions?.[channel] === checkpoint.channel_versions[channel]) {
         refs.set(channel, there)
@@ -187,7 +191,7 @@ export class PlimsollSaver extends BaseCheckpointSaver {
       const before = there && { ref: there, ...(await this.#read(place, there)) }
       if (before && isSameContent(content, before.content)) refs.set(channel, before.ref)
       else if (isNew || parent !== undefined)
-        own.set(channel, { content, stored: difference(content, before) })
+        added.set(channel, { content, stored: difference(content, before) })
       else {
         // A copy of a thread's first checkpoint names none of its values as new.
         const found = await this.#amongRoots(place, channel, content)
@@ -196,14 +200,15 @@ export class PlimsollSaver extends BaseCheckpointSaver {
     }
     const [head, meta] = await Promise.all([this.#values.dump(rest), this.#values.dump(metadata)])
     const order = orderOf({ namespace, id })
-    await changeRegister<StoredCheckpoint>(place.scope, webHost, {
+    const version = await changeRegister<StoredCheckpoint>(place.scope, webHost, {
       operation: 'put',
+      isPatient: true,
       key: checkpointKey(namespace, id),
       index: () => [{ group: ALL, order }, ...(parent === undefined ? [{ group: ROOTS, order }] : [])],
       change: (before) => {
         // A slot that was written may be the base of others, so it stays.
         const slots = [...(before?.own ?? [])]
-        for (const [channel, { stored }] of own) {
+        for (const [channel, { stored }] of added) {
           const text = JSON.stringify(stored)
           const at = slots.findIndex((slot) => JSON.stringify(slot) === text)
           refs.set(channel, [at < 0 ? slots.push(stored) - 1 : at, id])
@@ -217,7 +222,10 @@ export class PlimsollSaver extends BaseCheckpointSaver {
         }
       },
     })
-    for (const [channel, { content }] of own) this.#keep(nameOf(place, refs.get(channel) as Ref), content)
+    for (const [channel, { content }] of added) {
+      const [slot] = refs.get(channel) as Ref
+      this.#keep(nameOf(version, slot), content)
+    }
     return { configurable: { thread_id: place.thread, checkpoint_ns: namespace, checkpoint_id: id } }
   }
 
@@ -233,11 +241,12 @@ export class PlimsollSaver extends BaseCheckpointSaver {
     checkText('putWrites', 'taskId', taskId)
     const added = await Promise.all(
       writes.map(async ([channel, value], at): Promise<StoredWrite> => {
-        return [WRITES_IDX_MAP[channel] ?? at, channel, await this.#values.dump(value)]
+        return [own(WRITES_IDX_MAP, channel) ?? at, channel, await this.#values.dump(value)]
       }),
     )
     await changeRegister<StoredWrites>(scope, webHost, {
       operation: 'putWrites',
+      isPatient: true,
       key: `${writesKey(namespace, id)}${pathOf([taskId])}`,
       change: (before) => {
         const there = new Map(before?.writes.map((write) => [write[0], write]))
@@ -277,7 +286,7 @@ export class PlimsollSaver extends BaseCheckpointSaver {
       for (const [task, channel, value] of writes.reverse())
         found.get(channel)?.writes.push([task, channel, await this.#values.load(value)])
       for (const channel of open) {
-        const ref = at.values[channel]
+        const ref = own(at.values, channel)
         const seed = ref && (await this.#value(place, ref))
         if (seed === undefined) continue
         open.delete(channel)
@@ -317,17 +326,17 @@ export class PlimsollSaver extends BaseCheckpointSaver {
   async #tuple(place: Place, stored: Found): Promise<CheckpointTuple> {
     const { thread: thread_id } = place
     const { id, namespace: checkpoint_ns, parent } = stored
-    const own = { ...place, namespace: checkpoint_ns }
+    const of = { ...place, namespace: checkpoint_ns }
     const [head, metadata, writes, ...values] = await Promise.all([
       this.#values.load(stored.checkpoint) as Promise<Checkpoint>,
       this.#values.load(stored.metadata) as Promise<CheckpointMetadata>,
-      readWrites(own, id),
+      readWrites(of, id),
       ...Object.entries(stored.values).map(
-        async ([channel, ref]) => [channel, await this.#value(own, ref)] as const,
+        async ([channel, ref]) => [channel, await this.#value(of, ref)] as const,
       ),
     ])
     const checkpoint: Checkpoint = { ...head, channel_values: Object.fromEntries(values) }
-    if (checkpoint.v < 4 && parent !== undefined) await this.#addPendingSends(own, parent, checkpoint)
+    if (checkpoint.v < 4 && parent !== undefined) await this.#addPendingSends(of, parent, checkpoint)
     const configOf = (checkpoint_id: string) => ({
       configurable: { thread_id, checkpoint_ns, checkpoint_id },
     })
@@ -362,18 +371,22 @@ export class PlimsollSaver extends BaseCheckpointSaver {
   /** A stored value with what it comes to, by its base and so on, up to one that is in memory. */
   async #read(place: Place, ref: Ref): Promise<{ readonly stored: StoredValue; readonly content: Content }> {
     const chain: StoredValue[] = []
+    const names: string[] = []
     let content: Content | undefined
     for (let at: Ref | undefined = ref; at && !content; at = chain.at(-1)?.base) {
-      const [slot, owner] = at
-      const stored = (await readCheckpoint(place, owner))?.own[slot]
-      if (!stored) throw missing(place, owner)
+      const [slot, id] = at
+      const owner = await readCheckpoint(place, id)
+      const stored = owner?.own[slot]
+      if (!stored) throw missing(place, id)
+      const name = nameOf(owner.version, slot)
       chain.push(stored)
-      content = this.#contents.get(nameOf(place, at))
+      names.push(name)
+      content = this.#contents.get(name)
     }
     const [stored] = chain as [StoredValue]
     if (content) chain.pop()
     for (const one of chain.reverse()) content = restored(one, content?.items ?? [])
-    this.#keep(nameOf(place, ref), content as Content)
+    this.#keep(names[0] as string, content as Content)
     return { stored, content: content as Content }
   }
 
@@ -393,9 +406,17 @@ export class PlimsollSaver extends BaseCheckpointSaver {
   }
 }
 
-/** A name for what a value comes to, among all threads. */
-function nameOf({ thread, namespace }: Place, [slot, owner]: Ref): string {
-  return JSON.stringify([thread, namespace, owner, slot])
+/**
+ * A name for what a value comes to, among all threads. Not by the checkpoint's id: another process
+ * may erase a thread and begin one with the same ids.
+ */
+function nameOf(version: string | null, slot: number): string {
+  return `${version}/${slot}`
+}
+
+/** A field of its own: channels have any names, `constructor` too. */
+function own<Value>(fields: { readonly [name: string]: Value } | undefined, name: string): Value | undefined {
+  return fields && Object.hasOwn(fields, name) ? fields[name] : undefined
 }
 
 /** A checkpoint that another one needs is not there. */
@@ -405,6 +426,8 @@ function missing({ thread }: Place, id: string): PlimsollError {
 }
 
 interface Found extends StoredCheckpoint {
+  /** Of its register: another one each time that it is written. */
+  readonly version: string
   readonly id: string
   readonly namespace: string
 }
@@ -419,12 +442,12 @@ function writesKey(namespace: string, id: string): string {
 
 function foundIn(row: RegisterRow): Found {
   const [, namespace = '', id = ''] = labelsOf(row.key)
-  return { ...(valueIn(row) as unknown as StoredCheckpoint), id, namespace }
+  return { ...(valueIn(row) as unknown as StoredCheckpoint), version: row.version, id, namespace }
 }
 
 async function readCheckpoint({ scope, namespace }: Place, id: string): Promise<Found | undefined> {
   const { row, value } = await readRegister<StoredCheckpoint>(scope, checkpointKey(namespace, id))
-  return row && value && { ...value, id, namespace }
+  return row && value && { ...value, version: row.version, id, namespace }
 }
 
 /** Where the checkpoints of a namespace are listed that came before one. */

@@ -11,12 +11,12 @@ import {
 } from '@langchain/langgraph-checkpoint'
 import { lexicalRecall } from '../../features/recall/lexical-recall.ts'
 import { searchWords } from '../../features/recall/search-words.ts'
-import { readRegister } from '../../features/register.ts'
+import { PATIENCE_MS, pause, readRegister } from '../../features/register.ts'
 import { valueIn } from '../../kernel/log/bodies.ts'
-import { allOrNone, changedByOthers, TRIES } from '../../kernel/log/once.ts'
+import { allOrNone, changedByOthers } from '../../kernel/log/once.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import { checkFields, optional } from '../../kernel/text/fields.ts'
-import { checkId, checkOptions, checkText, invalid } from '../../kernel/text/json.ts'
+import { checkCount, checkId, checkOptions, checkText, invalid } from '../../kernel/text/json.ts'
 import { webHost } from '../../platform/web.ts'
 import type { Json, JsonObject } from '../../ports/message.ts'
 import type { Op } from '../../ports/op.ts'
@@ -64,8 +64,8 @@ const COMPARE: { readonly [operator: string]: (value: unknown, other: never) => 
   $gte: (value, other) => Number(value) >= Number(other),
   $lt: (value, other) => Number(value) < Number(other),
   $lte: (value, other) => Number(value) <= Number(other),
-  $in: (value, other: readonly unknown[]) => other.includes(value),
-  $nin: (value, other: readonly unknown[]) => !other.includes(value),
+  $in: (value, other) => valuesOf(other).includes(value),
+  $nin: (value, other) => !valuesOf(other).includes(value),
 }
 
 /**
@@ -75,13 +75,15 @@ const COMPARE: { readonly [operator: string]: (value: unknown, other: never) => 
  * where it looks.
  *
  * The puts of one `batch` are written in one commit, after its reads; the last one of an item
- * wins. Reads go through all items of a user: it is made for thousands, not for millions.
+ * wins, also where several are made at once. Reads go through all items of a user: it is made for
+ * thousands, not for millions.
  */
 export class PlimsollStore extends BaseStore {
   readonly #scope: ScopeStore
   readonly #fields: readonly string[]
   readonly #stemmer: Stemmer | undefined
   readonly #clock: () => number
+  #last: Promise<unknown> = Promise.resolve()
 
   /** @throws ERR_INVALID_ARGUMENT */
   constructor(options: PlimsollStoreOptions) {
@@ -90,7 +92,10 @@ export class PlimsollStore extends BaseStore {
     const { store, fields = ['$'], stemmer, clock = webHost.now, ...owner } = options
     if (typeof store?.open !== 'function')
       throw invalid('PlimsollStore', 'store', 'must be a store, for example mapStore()')
-    if (!Array.isArray(fields)) throw invalid('PlimsollStore', 'fields', 'must be a list of paths')
+    if (!isTexts(fields)) throw invalid('PlimsollStore', 'fields', 'must be a list of paths')
+    if (stemmer !== undefined && typeof stemmer?.stem !== 'function')
+      throw invalid('PlimsollStore', 'stemmer', 'must be a stemmer')
+    if (typeof clock !== 'function') throw invalid('PlimsollStore', 'clock', 'must be a function')
     const scope = checkFields<{ userId: string; tenant?: string }>('PlimsollStore', '', owner, {
       userId: checkId,
       tenant: optional(checkId),
@@ -109,13 +114,17 @@ export class PlimsollStore extends BaseStore {
       else if (!('key' in operation)) results.push(await this.#namespaces(operation))
       else {
         const { namespace, key } = operation
-        for (const label of namespace) checkId('batch', 'namespace', label)
+        for (const label of checkLabels('batch', 'namespace', namespace)) checkId('batch', 'namespace', label)
         const name = nameOf(namespace, checkText('batch', 'key', key))
         if ('value' in operation) puts.set(name, operation)
         results.push('value' in operation ? undefined : await this.#item(name))
       }
     }
-    if (puts.size > 0) await this.#put(puts)
+    if (puts.size > 0) {
+      const written = this.#last.then(() => this.#put(puts))
+      this.#last = written.catch(() => {})
+      await written
+    }
     return results as OperationResults<Op>
   }
 
@@ -125,7 +134,9 @@ export class PlimsollStore extends BaseStore {
   }
 
   async #put(puts: ReadonlyMap<string, PutOperation>): Promise<void> {
-    for (let attempt = 0; attempt < TRIES; attempt++) {
+    let waited = 0
+    for (let attempt = 0; waited < PATIENCE_MS; attempt++) {
+      if (attempt > 0) waited += await pause(webHost, attempt)
       const now = this.#clock()
       const ops: Op[] = []
       for (const [key, { value, index }] of puts) {
@@ -155,6 +166,10 @@ export class PlimsollStore extends BaseStore {
     offset = 0,
     query,
   }: SearchOperation): Promise<SearchItem[]> {
+    checkLabels('search', 'namespacePrefix', namespacePrefix)
+    checkCount('search', 'limit', limit)
+    checkCount('search', 'offset', offset)
+    if (query !== undefined) checkText('search', 'query', query)
     const wanted = Object.entries(filter)
     const found: { readonly item: Item; readonly stored: StoredItem }[] = []
     const most = query ? Number.POSITIVE_INFINITY : offset + limit
@@ -180,6 +195,10 @@ export class PlimsollStore extends BaseStore {
 
   async #namespaces(operation: ListNamespacesOperation): Promise<string[][]> {
     const { matchConditions = [], maxDepth, limit = 100, offset = 0 } = operation
+    checkCount('listNamespaces', 'limit', limit)
+    checkCount('listNamespaces', 'offset', offset)
+    if (maxDepth !== undefined) checkCount('listNamespaces', 'maxDepth', maxDepth, 1)
+    for (const { path } of matchConditions) checkLabels('listNamespaces', 'path', path)
     const paths = new Set<string>()
     for await (const { item } of this.#under([]))
       if (matchConditions.every((condition) => isMatch(item.namespace, condition)))
@@ -205,6 +224,22 @@ export class PlimsollStore extends BaseStore {
       if (rows.length < PAGE_ROWS) return
     }
   }
+}
+
+/** @throws ERR_INVALID_ARGUMENT: it is no list of texts */
+function checkLabels(operation: string, argument: string, labels: unknown): readonly string[] {
+  if (!isTexts(labels)) throw invalid(operation, argument, 'must be a list of labels')
+  return labels
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string')
+}
+
+/** @throws ERR_INVALID_ARGUMENT */
+function valuesOf(list: unknown): readonly unknown[] {
+  if (!Array.isArray(list)) throw invalid('search', 'filter', 'must have a list for $in and $nin')
+  return list
 }
 
 /** A namespace ends with a `/` of its own, so that one begins another only at a label's border. */

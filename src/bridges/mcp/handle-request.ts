@@ -1,4 +1,4 @@
-import { checkOptions } from '../../kernel/text/json.ts'
+import { checkCount, checkOptions } from '../../kernel/text/json.ts'
 import { MCP_OPTIONS, type MemoryMcpOptions, memoryMcpServer } from './memory-mcp-server.ts'
 import { ERRORS, isMessage, isRequest, VERSIONS } from './protocol.ts'
 import type { McpSession } from './start-resource.ts'
@@ -25,7 +25,7 @@ const REFUSED = -32_000
  *
  * @param session where it takes work to open, a function that does so: it is called once there is
  * something to answer, and not for what is refused
- * @throws ERR_INVALID_ARGUMENT (an unknown option, `only` names no tool), what `session` throws
+ * @throws ERR_INVALID_ARGUMENT (an option, `only` names no tool), what `session` throws
  * @example In a Worker:
  * ```ts
  * import { handleMcpRequest } from 'plimsoll/mcp'
@@ -39,8 +39,9 @@ export async function handleMcpRequest(
   options: McpRequestOptions = {},
 ): Promise<Response> {
   checkOptions('handleMcpRequest', 'options', options, ['maxBytes', ...MCP_OPTIONS])
-  if (request.method !== 'POST') return new Response(null, { status: 405, headers: { Allow: 'POST' } })
   const { maxBytes = MEBIBYTE, ...rest } = options
+  checkCount('handleMcpRequest', 'maxBytes', maxBytes, 1)
+  if (request.method !== 'POST') return new Response(null, { status: 405, headers: { Allow: 'POST' } })
   const { headers } = request
   const accepted = headers.get('Accept') ?? ''
   if (!accepted.includes('application/json') || !accepted.includes('text/event-stream'))
@@ -51,7 +52,6 @@ export async function handleMcpRequest(
   const text = await textWithin(request, maxBytes)
   if (text === undefined) return refused(413, REFUSED, `A body has at most ${maxBytes} bytes`)
   const body = parsed(text)
-  if (body === undefined) return refused(400, ERRORS.parse, 'Not JSON')
   const messages: readonly unknown[] = Array.isArray(body) ? body : [body]
   if (messages.length === 0) return refused(400, ERRORS.request, 'A batch has at least one message')
   if (messages.length > MOST_AT_ONCE)

@@ -1,7 +1,7 @@
 import { type MemoryToolName, memoryToolSpecs, runMemoryTool } from '../../agent/memory-tools.ts'
 import { asText } from '../../kernel/count.ts'
-import { checkOptions } from '../../kernel/text/json.ts'
-import { isPlimsollError } from '../../ports/errors.ts'
+import { checkOptions, checkText, invalid } from '../../kernel/text/json.ts'
+import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import { isRecord } from '../../ports/is-record.ts'
 import type { Json } from '../../ports/message.ts'
 import { guide, guidePrompt, instructions } from './guide-prompt.ts'
@@ -52,10 +52,17 @@ export class MemoryMcpServer {
 
   constructor(session: McpSession, options: MemoryMcpOptions = {}) {
     checkOptions('memoryMcpServer', 'options', options, MCP_OPTIONS)
-    const { only } = options
+    const { only, info, instructions: text, newId } = options
+    if (newId !== undefined && typeof newId !== 'function')
+      throw invalid('memoryMcpServer', 'newId', 'must be a function')
+    if (text !== undefined) checkText('memoryMcpServer', 'instructions', text)
+    if (info !== undefined) {
+      checkText('memoryMcpServer', 'info.name', info?.name)
+      checkText('memoryMcpServer', 'info.version', info?.version)
+    }
     this.#session = session
     this.#options = options
-    this.#newId = options.newId ?? (() => crypto.randomUUID())
+    this.#newId = newId ?? (() => crypto.randomUUID())
     this.#tools = toolList(memoryToolSpecs(session, only))
   }
 
@@ -64,8 +71,14 @@ export class MemoryMcpServer {
     return this.#transport
   }
 
-  /** Answers what comes over a transport of an SDK, until that closes. */
+  /**
+   * Answers what comes over a transport of an SDK, until that closes.
+   *
+   * @throws ERR_CONFLICT: it is connected to another one
+   */
   async connect(transport: McpTransport): Promise<void> {
+    if (this.#transport)
+      throw new PlimsollError('ERR_CONFLICT', 'memoryMcpServer: is connected to a transport already')
     this.#transport = transport
     const { onclose } = transport
     transport.onclose = () => {
@@ -154,7 +167,7 @@ export class MemoryMcpServer {
  * session's newest round holds less. It is never pinned, shared, promoted or in the system section.
  * What that model read elsewhere is not seen here, so it lowers nothing.
  *
- * @throws ERR_INVALID_ARGUMENT (`only` names no tool)
+ * @throws ERR_INVALID_ARGUMENT (an option, `only` names no tool)
  * @example
  * ```ts
  * import { memoryMcpServer } from 'plimsoll/mcp'

@@ -91,9 +91,19 @@ export function fromParts(role: Message['role'], parts: readonly Part[], kept?: 
   })
 }
 
+/** Without which a call is kept whole. */
+const FIELDS_OF_CALL = ['callId', 'name', 'arguments'] as const
+
+/** Whether it is a message of a role that the log has. */
+function isSaid(item: Item): item is Item & { readonly role: 'user' | 'system' | 'assistant' } {
+  const { type = 'message', role } = item
+  return type === 'message' && (role === 'user' || role === 'system' || role === 'assistant')
+}
+
 function toParts(item: Item): Pick<MessageInput, 'role' | 'metadata'> & { readonly parts: readonly Part[] } {
-  const { type = 'message', role, content } = item
-  if (type === 'function_call') return { role: 'assistant', parts: callParts(item) }
+  const { type } = item
+  if (type === 'function_call' && FIELDS_OF_CALL.every((field) => typeof item[field] === 'string'))
+    return { role: 'assistant', parts: callParts(item) }
   if (type === 'function_call_result' && typeof item.callId === 'string') {
     const { callId, output = null, ...rest } = item
     const isText = isRecord(output) && output.type === 'text' && typeof output.text === 'string'
@@ -105,15 +115,14 @@ function toParts(item: Item): Pick<MessageInput, 'role' | 'metadata'> & { readon
       metadata,
     }
   }
-  if (type !== 'message') return { role: 'assistant', parts: [keepShape(OWN, item)] }
-  if (role !== 'user' && role !== 'system' && role !== 'assistant')
-    return { role: 'assistant', parts: [keepShape(OWN, item)] }
+  if (!isSaid(item)) return { role: 'assistant', parts: [keepShape(OWN, item)] }
+  const { role, content } = item
   const texts = textsOf(content)
   const parts = texts.map((text): Part => ({ type: 'text', text }))
   const [first] = parts
   if (role === 'user' && first && canonical(item) === canonical(plainItem(role, first)[0] as Json))
     return { role, parts }
-  const shape = { ...item, content: emptied(content ?? null) }
+  const shape = { ...item, ...(content !== undefined && { content: emptied(content) }) }
   return role === 'system'
     ? { role, parts, metadata: { [OWN]: JSON.stringify(shape) } }
     : { role, parts: [keepShape(OWN, shape, tokensBeside(content)), ...parts] }
@@ -179,7 +188,7 @@ function plainItem(role: Message['role'], part: Part): Item[] {
 function isFull(shape: Item | undefined, parts: readonly Part[] = []): boolean {
   if (!shape) return parts.length > 0
   if (shape.type === 'function_call') return parts.length > 0
-  return parts.length >= textsOf(shape.content).length
+  return !isSaid(shape) || parts.length >= textsOf(shape.content).length
 }
 
 /** A shape with its texts, or the input of its call. */
@@ -190,7 +199,8 @@ function filled(shape: Item, parts: readonly Part[]): Item {
     return { arguments: JSON.stringify(input), ...shape, callId }
   }
   const { content } = shape
-  if (content === undefined) return shape
+  // An item that the log has no words for is kept whole, its texts too.
+  if (content === undefined || !isSaid(shape)) return shape
   return {
     ...shape,
     content: refilled(

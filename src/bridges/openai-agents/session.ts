@@ -14,7 +14,7 @@ import { allOrNone, changedByOthers } from '../../kernel/log/once.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import { hashText } from '../../kernel/text/hash.ts'
 import { canonical, invalid } from '../../kernel/text/json.ts'
-import { checkContext } from '../../operations/context-at.ts'
+import { checkAsked, checkMethod, checkObject } from '../../operations/check-asked.ts'
 import { clearLog } from '../../operations/forget/clear-log.ts'
 import { kernelOf } from '../../operations/kernel-of.ts'
 import { readMessages } from '../../operations/marks.ts'
@@ -26,7 +26,7 @@ import type { Op } from '../../ports/op.ts'
 import type { ContextOptions } from '../../ports/session.ts'
 import { toAgentItems } from './context-items.ts'
 import { agentItem, type Item, itemOf, itemsIn, toMessages } from './messages.ts'
-import { snapshot, type Transaction } from './transaction.ts'
+import { snapshot } from './transaction.ts'
 
 /** An item of the log, and the message that holds it. */
 interface Entry {
@@ -49,6 +49,7 @@ export type AgentContextOptions = Omit<
   'tools' | 'system' | 'preview' | 'newEpoch' | 'onPending'
 >
 
+const OWN_OPTIONS = ['tools', 'system', 'preview', 'newEpoch', 'onPending']
 /** Where it is noted that a transaction was applied. */
 const APPLIED = 'openai-agents/'
 
@@ -126,30 +127,33 @@ export class PlimsollSession
     await kernel.run(async () => {
       this.#ahead = []
       for (let rows = await store.registers(APPLIED); rows.length > 0; ) {
-        const there = rows.filter(({ body }) => body !== null)
-        const ops = there.map(({ key, version: base }): Op => ({ ...put(kernel, key), base, value: null }))
-        if (ops.length > 0) await this.#commit('clearSession', ops)
+        const ops = rows.map(({ key, version: base }): Op => ({ ...put(kernel, key), base, value: null }))
+        await this.#commit('clearSession', ops)
         rows = await store.registers(APPLIED, rows.at(-1)?.key)
       }
     })
   }
 
   /** Replaces calls of functions; of several with one id the first stays. */
-  async applyHistoryMutations({ mutations }: SessionHistoryRewriteArgs): Promise<void> {
-    const changes = mutations.map(({ type, callId, replacement }) => {
+  async applyHistoryMutations(args: SessionHistoryRewriteArgs): Promise<void> {
+    const mutations: unknown = args?.mutations
+    if (!Array.isArray(mutations)) throw invalid('applyHistoryMutations', 'mutations', 'must be a list')
+    const changes = (mutations as SessionHistoryRewriteArgs['mutations']).map((mutation, at) => {
+      checkObject('applyHistoryMutations', `mutations[${at}]`, mutation)
+      const { type, callId, replacement } = mutation
       if (type !== 'replace_function_call')
         throw invalid('applyHistoryMutations', 'type', `is unknown: ${String(type)}`)
       return { callId, replacement: checked('applyHistoryMutations', [replacement]) }
     })
     await this.#kernel.run(async () => {
       const entries = await this.#settled()
-      let items = entries.map(({ item }) => item)
+      let items = itemsOf(entries)
       for (const { callId, replacement } of changes) {
         const isCall = (item: Item): boolean => item.type === 'function_call' && item.callId === callId
         const first = items.findIndex(isCall)
         items = items.flatMap((item, at) => (isCall(item) ? (at === first ? replacement : []) : [item]))
       }
-      const count = sharedBy(entries, items)
+      const count = sharedBy(itemsOf(entries), items)
       const keep = { entries, count }
       await this.#write({ operation: 'applyHistoryMutations', keep, add: items.slice(count) })
     })
@@ -171,7 +175,8 @@ export class PlimsollSession
       if (transaction.type === 'append_items') return this.#confirm(operation, transaction.items, beside)
       const entries = await this.#settled()
       const count = entries.length - transaction.expectedSuffix.length
-      if (!isSameItems(entries.slice(count), transaction))
+      const { expectedSuffix } = transaction
+      if (sharedBy(expectedSuffix, itemsOf(entries.slice(count))) < expectedSuffix.length)
         throw misfit('Session history suffix no longer matches the transaction precondition.')
       await this.#write({ operation, keep: { entries, count }, add: transaction.replacement, beside })
     })
@@ -192,7 +197,8 @@ export class PlimsollSession
    * @throws ERR_INVALID_ARGUMENT
    */
   provider(provider: ModelProvider, options: AgentContextOptions = {}): ModelProvider {
-    checkContext(this.#session, options)
+    checkMethod('provider', 'provider', provider, 'getModel')
+    this.#check('provider', options)
     return { getModel: async (name) => this.model(await provider.getModel(name), options) }
   }
 
@@ -210,7 +216,8 @@ export class PlimsollSession
    * @throws ERR_INVALID_ARGUMENT
    */
   model(model: Model, options: AgentContextOptions = {}): Model {
-    checkContext(this.#session, options)
+    checkMethod('model', 'model', model, 'getResponse')
+    this.#check('model', options)
     const request = (given: ModelRequest) => this.#request(given, options)
     const { supportsPromptModelSelection } = model
     return {
@@ -221,6 +228,11 @@ export class PlimsollSession
       },
       getRetryAdvice: (args) => model.getRetryAdvice?.(args),
     }
+  }
+
+  #check(operation: string, options: AgentContextOptions): void {
+    checkObject(operation, 'options', options)
+    checkAsked(operation, this.#session, options, OWN_OPTIONS)
   }
 
   async #request(request: ModelRequest, options: AgentContextOptions): Promise<ModelRequest> {
@@ -261,10 +273,8 @@ export class PlimsollSession
 
   /** Writes items, those aside that were written ahead; what the Runner does not say is hidden. */
   async #confirm(operation: string, items: readonly Item[], beside: readonly Op[] = []): Promise<void> {
-    const ahead = this.#ahead
-    const most = Math.min(ahead.length, items.length)
-    let same = 0
-    while (same < most && canonical(ahead[same] as Item) === canonical(items[same] as Item)) same++
+    const ahead = await this.#aheadThere()
+    const same = sharedBy(ahead, items)
     const add = items.slice(same)
     if (same === ahead.length || add.length === 0) {
       await this.#write({ operation, add, beside })
@@ -275,6 +285,18 @@ export class PlimsollSession
     const count = this.#confirmed(entries).length + (this.#ahead.length > 0 ? same : 0)
     await this.#write({ operation, keep: { entries, count }, add, beside })
     this.#ahead = []
+  }
+
+  /** What was written ahead and still shows: another process may have hidden or forgotten it. */
+  async #aheadThere(): Promise<readonly Item[]> {
+    const ahead = this.#ahead
+    if (ahead.length === 0) return ahead
+    const items = itemsOf(await this.#read())
+    const sharedFrom = (from: number): number => sharedBy(ahead, items.slice(from, from + ahead.length))
+    if (sharedFrom(Math.max(0, items.length - ahead.length)) === ahead.length) return ahead
+    const longest = items.reduce((most, _, from) => Math.max(most, sharedFrom(from)), 0)
+    this.#ahead = ahead.slice(0, longest)
+    return this.#ahead
   }
 
   /** All items, after what only a call wrote was hidden. */
@@ -355,20 +377,17 @@ function saidBy({ id: _, status: _status, providerData: _data, ...item }: Item):
   return canonical({ type: 'message', ...item })
 }
 
-/** How many items at the beginning are the same. */
-function sharedBy(entries: readonly Entry[], items: readonly Item[]): number {
-  const at = entries.findIndex(({ item }, index) => {
-    const other = items[index]
-    return !other || canonical(item) !== canonical(other)
-  })
-  return at < 0 ? Math.min(entries.length, items.length) : at
+function itemsOf(entries: readonly Entry[]): Item[] {
+  return entries.map(({ item }) => item)
 }
 
-function isSameItems(
-  entries: readonly Entry[],
-  { expectedSuffix }: Extract<Transaction, { readonly type: 'replace_suffix' }>,
-): boolean {
-  return sharedBy(entries, expectedSuffix) === expectedSuffix.length
+/** How many items at the beginning others have, too. */
+function sharedBy(items: readonly Item[], others: readonly Item[]): number {
+  const at = items.findIndex((item, index) => {
+    const other = others[index]
+    return !other || canonical(item) !== canonical(other)
+  })
+  return at < 0 ? items.length : at
 }
 
 function put({ memory }: KernelSession, key: string) {

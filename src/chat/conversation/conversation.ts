@@ -19,7 +19,7 @@ import type { ChatEvent, ChatPlatform } from '../settings.ts'
 import { textIn, titleOf } from '../text.ts'
 import { NOTHING, PAGE, type Run, released, withNewest, withOlder } from './pages.ts'
 import { nextReply, WAITING } from './running-reply.ts'
-import { shownMessages } from './shown.ts'
+import { shownMessages, type Undone } from './shown.ts'
 
 export interface ConversationParts {
   /** Contract: opens a home, the same each time. @throws where there is none of that kind */
@@ -28,6 +28,8 @@ export interface ConversationParts {
   readonly defaultHome: HomeKind
   /** Contract: the homes that have sessions, the quickest first. */
   readonly kinds: () => readonly HomeKind[]
+  /** What answers in a home, where that is known. */
+  readonly model: (home: Home) => ConversationState['model']
   readonly platform: Pick<ChatPlatform, 'newId' | 'now' | 'network' | 'sleep'>
   readonly emit: (event: ChatEvent) => void
   /** Of sessions that were begun in this browser: `empty`, or that something was `said`. */
@@ -69,6 +71,8 @@ export class ChatConversation implements Conversation {
   #run: Run = NOTHING
   #branches: readonly Branch[] = []
   #facts: readonly RememberedFact[] = []
+  /** Facts that are forgotten while this shows. */
+  readonly #undone = new Map<string, Undone>()
   /** Counts the readings of facts: the newest counts. */
   #factReadings = 0
   /** Counts what was opened, so that what was asked for before shows no more. */
@@ -210,10 +214,8 @@ export class ChatConversation implements Conversation {
   }
 
   async forget(factId: string): Promise<void> {
-    await this.#try(async () => {
-      await this.#open?.session.forget(factId)
-      await this.#readFacts()
-    })
+    if (this.#undone.has(factId)) return
+    await this.#try(() => this.undoing(factId, async () => this.#open?.session.forget(factId)))
   }
 
   async showOlder(): Promise<void> {
@@ -261,7 +263,35 @@ export class ChatConversation implements Conversation {
 
   /** Shows which model answers now. */
   onModel(): void {
-    if (this.#open) this.#become({ model: this.#open.home.model() })
+    if (this.#open) this.#become({ model: this.#parts.model(this.#open.home) })
+  }
+
+  /** Reads again what is remembered, which somebody has changed. */
+  onFacts(): void {
+    void this.#readFacts().catch(() => {})
+  }
+
+  /** Says at a fact's message how far it is that `forget` forgets it. */
+  async undoing<Done>(factId: string, forget: () => Promise<Done>): Promise<Done> {
+    const open = this.#open
+    const fact = this.#facts.find(({ id }) => id === factId)
+    const become = (undo?: Undone['undo']): void => {
+      if (!fact || this.#open !== open) return
+      if (undo) this.#undone.set(factId, { ...fact, undo, ...(undo === 'done' && { text: '' }) })
+      else this.#undone.delete(factId)
+      this.#show()
+    }
+    become('begun')
+    try {
+      const done = await forget()
+      become('done')
+      return done
+    } catch (error) {
+      become()
+      throw error
+    } finally {
+      this.onFacts()
+    }
   }
 
   /** Says what went wrong beside the conversation. */
@@ -321,7 +351,7 @@ export class ChatConversation implements Conversation {
     }
     this.#open = open
     open.ends.push(home.onStorage(() => this.#become({ storage: home.storage() })))
-    this.#become({ storage: home.storage(), model: home.model(), takesUploads: home.takesUploads })
+    this.#become({ storage: home.storage(), model: this.#parts.model(home), takesUploads: home.takesUploads })
     let isWatched = false
     // Before something was sent, an edge may have nothing to tell of.
     let isSent = false
@@ -354,10 +384,11 @@ export class ChatConversation implements Conversation {
 
   async #load(open: Open): Promise<void> {
     const { sessionId } = open.entry
-    const info = await open.home.find(sessionId)
-    if (this.#open !== open) return
-    if (info) this.#become({ session: { ...info, home: open.home.kind } })
-    await this.#readAll(open)
+    const found = open.home.find(sessionId).then((info) => {
+      if (info && this.#open === open) this.#become({ session: { ...info, home: open.home.kind } })
+      return info
+    })
+    const [info] = await Promise.all([found, this.#readAll(open)])
     if (this.#open !== open) return
     const isMissing = !info && this.#state.messages.length === 0 && this.#parts.begun.read(sessionId) === ''
     this.#become({ loaded: true, isMissing })
@@ -589,11 +620,12 @@ export class ChatConversation implements Conversation {
   }
 
   async #readAll(open: Open): Promise<void> {
-    const branches = await open.session.branches()
+    const newest = open.session.history({ messages: PAGE })
+    const [branches, first] = await Promise.all([open.session.branches(), newest])
     // Where something was hidden or shown again, all that shows may be another.
     const hasChanged = JSON.stringify(branches) !== JSON.stringify(this.#branches)
     const asked = hasChanged ? Math.max(PAGE, this.#run.messages.length) : PAGE
-    const page = await open.session.history({ messages: asked })
+    const page = asked > PAGE ? await open.session.history({ messages: asked }) : first
     if (this.#open !== open) return
     this.#branches = branches
     this.#run = withNewest(hasChanged ? NOTHING : this.#run, page, asked)
@@ -618,6 +650,7 @@ export class ChatConversation implements Conversation {
       run: this.#run,
       branches: this.#branches,
       facts: this.#facts,
+      undone: this.#undone,
       outgoing: open.session.outgoing?.list() ?? [],
     }
     this.#become({ messages: shownMessages(parts, this.#state.messages), hasOlder: this.#run.hasOlder })
@@ -632,6 +665,7 @@ export class ChatConversation implements Conversation {
     this.#run = NOTHING
     this.#branches = []
     this.#facts = []
+    this.#undone.clear()
     if (!open) return
     open.leave.abort(new Error('left'))
     for (const end of open.ends) end()

@@ -10,20 +10,25 @@ export interface ShownParts {
   readonly run: Run
   readonly branches: readonly Branch[]
   readonly facts: readonly RememberedFact[]
+  /** Facts that are forgotten while this shows, by their ids. */
+  readonly undone: ReadonlyMap<string, Undone>
   readonly outgoing: readonly OutgoingMessage[]
+}
+
+/** A fact and how far its undo is; without its text once that is done. */
+export interface Undone extends RememberedFact {
+  readonly undo: 'begun' | 'done'
 }
 
 /**
  * What is on the screen, in order. Messages of which nothing changed are the same objects as
  * before.
  */
-export function shownMessages(
-  { run, branches, facts, outgoing }: ShownParts,
-  before: readonly ShownMessage[],
-): readonly ShownMessage[] {
+export function shownMessages(parts: ShownParts, before: readonly ShownMessage[]): readonly ShownMessage[] {
+  const { run, branches, outgoing } = parts
   const known = new Map(before.map((shown) => [shown.message.id, shown]))
   const versions = versionsIn(run.messages, branches, !run.hasOlder)
-  const chips = chipsOf(run, facts)
+  const chips = chipsOf(parts)
   const there = new Set(run.messages.map(({ id }) => id))
   const sent = run.messages.map((message): ShownMessage => {
     const version = versions.get(message.id)
@@ -52,20 +57,23 @@ export function shownMessages(
 }
 
 /** Each fact at the newest message that it came from. */
-function chipsOf(
-  { messages }: Run,
-  facts: readonly RememberedFact[],
-): ReadonlyMap<string, readonly RememberedChip[]> {
+function chipsOf({
+  run: { messages },
+  facts,
+  undone,
+}: ShownParts): ReadonlyMap<string, readonly RememberedChip[]> {
   const places = new Map(messages.map(({ id }, place) => [id, place]))
   const chips = new Map<string, RememberedChip[]>()
-  for (const { id, text, sources } of facts) {
+  const add = ({ id, text, trust, sources, undo }: RememberedFact & Partial<Undone>): void => {
     const place = Math.max(-1, ...sources.map((source) => places.get(source) ?? -1))
     const message = messages[place]
-    if (!message) continue
+    if (!message) return
     const some = chips.get(message.id) ?? []
-    some.push({ factId: id, text })
+    some.push({ factId: id, text, trust, ...(undo && { undo }) })
     chips.set(message.id, some)
   }
+  for (const fact of facts) if (!undone.has(fact.id)) add(fact)
+  for (const fact of undone.values()) add(fact)
   return chips
 }
 
@@ -75,8 +83,7 @@ function isSame(one: ShownMessage, other: ShownMessage): boolean {
     one.problem?.code === other.problem?.code &&
     one.version?.index === other.version?.index &&
     one.version?.count === other.version?.count &&
-    one.remembered.length === other.remembered.length &&
-    one.remembered.every(({ factId }, index) => factId === other.remembered[index]?.factId) &&
+    JSON.stringify(one.remembered) === JSON.stringify(other.remembered) &&
     // A message never changes, but for being forgotten: then it shows no more.
     (other.delivery === 'sent' || one.message.content === other.message.content)
   )

@@ -8,11 +8,15 @@ const WAIT_MS = 1_500
 /** Shows the conversation of that id; without one the newest, or an empty one. */
 export async function firstSession(chat: Chat, sessionId: string | undefined): Promise<void> {
   const { conversation, sessions } = chat
-  if (sessionId !== undefined) return conversation.open(sessionId)
-  await loaded(sessions)
-  const [newest] = sessions.getSnapshot().sessions
-  if (newest) await conversation.open(newest.sessionId, { home: newest.home })
-  else await conversation.create()
+  if (sessionId === undefined) await loaded(sessions)
+  const [newest] = sessionId === undefined ? sessions.getSnapshot().sessions : [{ sessionId }]
+  if (!newest) {
+    await conversation.create()
+    return
+  }
+  // What replies mostly need is loaded while they are read.
+  import('../markdown/blocks.ts').catch(() => {})
+  await conversation.open(newest.sessionId, 'home' in newest ? { home: newest.home } : {})
 }
 
 function loaded(sessions: Chat['sessions']): Promise<void> {

@@ -9,10 +9,11 @@ import type { Scene, Side } from './scene.ts'
 export function header(scene: Scene): TemplateResult {
   const { words, settings, state, act } = scene
   const home = state.session?.home
+  const title = state.session?.title || (settings.heading ?? words.text('untitled'))
   return html`<header class="head" part="header">
     ${loadMark(scene)}
     <div class="titles">
-      <h2 dir="auto">${state.session?.title || (settings.heading ?? words.text('heading'))}</h2>
+      <h2 dir="auto" title=${title}>${title}</h2>
       <p class="home">
         ${home ? html`${icon(state.online ? (home === 'edge' ? 'service' : 'device') : 'offline')}<span>${words.text(home === 'edge' ? 'homeEdge' : 'homeLocal')}</span>` : nothing}
         ${modelBadge(scene)}
@@ -43,6 +44,9 @@ function modelBadge(scene: Scene): TemplateResult | typeof nothing {
   const { words, settings, state, ui, act } = scene
   if (!state.model || !(state.model.isDemo || settings.isDeveloper)) return nothing
   const isOpen = ui.side === 'model'
+  // Which model answers at a service, nobody chooses here.
+  if (state.session?.home === 'edge')
+    return html`<span class="badge" title=${words.text('demoHint')}>${words.text('demo')}</span>`
   return html`<button class="badge to-model" type="button" title=${words.text(state.model.isDemo ? 'demoHint' : 'model')}
     aria-expanded=${isOpen ? 'true' : 'false'} @click=${() => act.show(isOpen ? undefined : 'model')}
   >${state.model.isDemo ? words.text('demo') : state.model.id}</button>`

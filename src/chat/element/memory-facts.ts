@@ -5,6 +5,7 @@ import type { MemoryFact, MemoryPanelModel } from '../ports.ts'
 import type { TextKey } from '../strings/catalogue.ts'
 import { icon } from './icons.ts'
 import type { MemoryActions, MemoryState } from './memory-panel.ts'
+import { TRUST } from './message.ts'
 import type { Scene } from './scene.ts'
 
 const KINDS: Readonly<Record<MemoryFact['kind'], TextKey>> = {
@@ -13,15 +14,6 @@ const KINDS: Readonly<Record<MemoryFact['kind'], TextKey>> = {
   correction: 'kindCorrection',
   preference: 'kindPreference',
   constraint: 'kindConstraint',
-}
-
-const TRUST: Readonly<Record<Trust, TextKey>> = {
-  system: 'trustSystem',
-  user: 'trustUser',
-  assistant: 'trustAssistant',
-  import: 'trustImport',
-  tool: 'trustTool',
-  web: 'trustWeb',
 }
 
 export function factsTab(scene: Scene, state: MemoryState, actions: MemoryActions): TemplateResult {
@@ -65,11 +57,12 @@ function factView(
     <p class="labels"><span>${words.text(TRUST[trust])}, ${words.day(createdAt, now)}</span>${
       forgetting === id
         ? nothing
-        : html`<button type="button" aria-label=${words.text('undoOf', { text: title || text })}
-            @click=${() => actions.update({ forgetting: id, certificate: undefined })}>${words.text('undo')}</button>`
+        : html`<button type="button" aria-label="${words.text('forget')}: ${title || text}"
+            @click=${() => actions.update({ forgetting: id, certificate: undefined })}>${words.text('forget')}</button>`
     }<span>${words.text(KINDS[kind])}</span>${
       pinned ? html`<span>${words.text('pinned')}</span>` : nothing
-    }${shared ? html`<span>${words.text('shared')}</span>` : nothing}</p>
+    }<span>${words.text(shared ? 'shared' : 'ownSession')}</span></p>
+    ${isOwn(trust) || shared || (kind !== 'preference' && kind !== 'constraint') ? nothing : html`<p class="muted small">${words.text('promoteHint')}</p>`}
     ${
       settings.isDeveloper
         ? html`<p class="labels"><span>${words.text('confidence', { percent: words.percent(confidence) })}</span>

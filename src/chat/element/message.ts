@@ -1,7 +1,9 @@
 import { guard } from 'lit/directives/guard.js'
 import { html, nothing, type TemplateResult } from 'lit/html.js'
+import type { Trust } from '../../ports/message.ts'
 import { chunksOf, prose } from '../markdown/prose.ts'
 import type { RunningReply, ShownCall, ShownMessage } from '../ports.ts'
+import type { TextKey } from '../strings/catalogue.ts'
 import { icon, mark } from './icons.ts'
 import { wordsFor } from './problems.ts'
 import type { Row } from './rows.ts'
@@ -146,17 +148,33 @@ function delivery(
   </div>`
 }
 
-function chips(scene: Scene, { remembered }: ShownMessage): TemplateResult | typeof nothing {
-  const { words, chat } = scene
+function chips(
+  scene: Scene,
+  { message: { createdAt }, remembered }: ShownMessage,
+): TemplateResult | typeof nothing {
+  const { words, chat, now } = scene
   if (remembered.length === 0) return nothing
-  return html`<div class="chips">${remembered.map(
-    ({ factId, text }) => html`<p class="chip">
-      ${mark(0.7)}<span dir="auto" title=${text}>${words.text('remembered', { text })}</span>
-      <button type="button" aria-label=${words.text('undoOf', { text })}
-        @click=${() => scene.attempt(chat.conversation.forget(factId))}>${words.text('undo')}</button>
-    </p>`,
+  return html`<div class="chips">${remembered.map(({ factId, text, trust, undo }) =>
+    undo === 'done'
+      ? html`<p class="chip" role="status">${icon('check')}<span>${words.text('forgotten')}</span></p>`
+      : html`<p class="chip">
+          ${mark(0.7)}<span dir="auto" title=${text}>${words.text('remembered', { text })}</span>
+          <small>· ${words.text(TRUST[trust])}, ${words.day(createdAt, now)} ·</small>
+          <button type="button" aria-label="${words.text('undo')}: ${text}" ?disabled=${undo}
+            @click=${() => scene.attempt(chat.conversation.forget(factId))}>${words.text('undo')}</button>
+        </p>`,
   )}</div>`
 }
+
+/** From whom something is. */
+export const TRUST = {
+  system: 'trustSystem',
+  user: 'trustUser',
+  assistant: 'trustAssistant',
+  import: 'trustImport',
+  tool: 'trustTool',
+  web: 'trustWeb',
+} as const satisfies Readonly<Record<Trust, TextKey>>
 
 function foot(scene: Scene, { shown, text }: Row, isUser: boolean, isLast: boolean): TemplateResult {
   const { words, state, ui, act, chat } = scene

@@ -3,6 +3,12 @@
  * of the view.
  */
 export const panelStyle = `
+.danger { background: var(--danger); color: var(--surface) }
+.danger:hover:not(:disabled) { background: color-mix(in oklab, var(--danger) 88%, var(--text)) }
+.side .body { overflow: hidden auto; overscroll-behavior: contain; scrollbar-width: thin; scrollbar-color: var(--line) transparent; padding: 0.75rem }
+.nothing { padding: 2rem 1rem; color: var(--muted); font-size: 0.875rem; text-align: center; text-wrap: balance }
+.field { inline-size: 100%; padding: 0.5rem 0.75rem; border: 1px solid color-mix(in oklab, var(--muted) 80%, var(--surface)); border-radius: 0.75rem; background: var(--surface) }
+.field:focus { border-color: var(--accent); outline: 1px solid var(--accent); outline-offset: 0 }
 .search { position: relative; margin-block-end: 0.625rem }
 .search .icon { position: absolute; inset-block-start: 0.5625rem; inset-inline-start: 0.6875rem; color: var(--muted) }
 .search .field { min-block-size: 2.25rem; padding-block: 0.3125rem; padding-inline-start: 2.25rem; border-radius: 1.25rem }
@@ -11,7 +17,7 @@ export const panelStyle = `
 .entry[aria-current] { background: var(--tint) }
 .entry .open { display: grid; justify-content: stretch; justify-items: start; gap: 0; min-block-size: 2.75rem; padding: 0.375rem 0.625rem; text-align: start }
 .entry .open:hover:not(:disabled) { background: none }
-.entry .open > span { inline-size: 100%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
+.entry .open > span { inline-size: 100%; overflow: hidden; overflow-wrap: anywhere; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2 }
 .entry .tools { display: flex; padding-inline-end: 0.25rem }
 .entry .tools button { color: var(--muted) }
 @media (hover: hover) {
@@ -41,4 +47,9 @@ export const panelStyle = `
 .certificate { display: grid; gap: 0.25rem; padding: 0.75rem; border: 1px solid var(--line); border-radius: 0.875rem; background: var(--raised); font-size: 0.8125rem; line-height: 1.45 }
 .certificate h3 { display: flex; align-items: center; gap: 0.375rem; font-size: 0.8125rem; font-weight: 620 }
 .certificate .icon { color: var(--accent) }
+@container chat (inline-size >= 57.6em) {
+  .side.sessions .entry:hover { background: color-mix(in oklab, var(--text) 6%, transparent) }
+  .side.sessions .entry[aria-current] { background: color-mix(in oklab, var(--accent) 14%, var(--raised)) }
+  .side.memory { grid-area: 1 / 3; border-inline-start: 1px solid var(--line) }
+}
 `

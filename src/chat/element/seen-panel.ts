@@ -26,6 +26,8 @@ interface Seen {
   readonly strings: Strings
   /** Undefined: nothing was said yet. */
   readonly shown: Shown | undefined
+  /** Names of the tools in it. */
+  readonly tools: readonly string[]
   /** Of a request that was made: what came of checking it. */
   readonly checked: string | undefined
 }
@@ -46,7 +48,12 @@ export function seenPanel(chat: Chat, draw: () => void): (scene: Scene) => Templ
           : found.verified
             ? strings.verified
             : strings.unverified[found.reason ?? 'unrecorded']
-      seen = { strings, shown: found && showContext(found.context, 'openai'), checked }
+      seen = {
+        strings,
+        shown: found && showContext(found.context, 'openai'),
+        tools: found?.context.tools?.map(({ name }) => name) ?? [],
+        checked,
+      }
       problem = undefined
     } catch (error) {
       if (asked !== key) return
@@ -94,7 +101,8 @@ async function look(chat: Chat, id: string | undefined) {
   return source.context(id ?? (await source.calls()).at(-1)?.id ?? '')
 }
 
-function seenView({ strings, shown, checked }: Seen, { words }: Scene): TemplateResult {
+function seenView(seen: Seen, { words }: Scene): TemplateResult {
+  const { strings, shown, checked } = seen
   if (!shown) return html`<p class="muted" role="status">${words.text('seenNothing')}</p>`
   const { used, cap, receipt } = shown
   const whole = Math.max(cap ?? 0, used, 1)
@@ -109,7 +117,7 @@ function seenView({ strings, shown, checked }: Seen, { words }: Scene): Template
             <p class="muted small">${strings.explained.line}</p>`
     }
     ${checked === undefined ? nothing : html`<p class="small" role="status">${checked}</p>`}
-    ${sections.map((section) => sectionView(section, shown, strings, words))}
+    ${sections.map((section) => sectionView(section, { ...seen, shown }, strings, words))}
     ${
       receipt
         ? html`<dl class="card small terms">
@@ -136,15 +144,15 @@ function bar({ segments }: Shown, whole: number): TemplateResult {
 
 function sectionView(
   section: Section,
-  { segments, stretches, text }: Shown,
+  { shown: { segments, stretches, text }, tools }: Seen & { readonly shown: Shown },
   strings: Strings,
   words: Scene['words'],
 ): TemplateResult {
   const tokens = segments.find((one) => one.section === section)?.tokens ?? 0
   return html`<details class="card">
     <summary><svg class="swatch" aria-hidden="true"><rect class="of-${section}" width="100%" height="100%" /></svg>
-      <strong>${strings.sections[section]}</strong> <span class="muted small">${strings.tokens(words.number(tokens))}</span>${icon('expand')}</summary>
-    <p class="muted small">${strings.explained[section]}</p>
+      <strong>${strings.sections[section]}</strong> <span class="muted small">${strings.tokens(words.number(tokens))}</span>${icon('expand')}
+      <span class="muted small about">${strings.explained[section]}${section === 'tools' && tools.length > 0 ? html` <bdi>${tools.join(', ')}</bdi>` : nothing}</span></summary>
     <ul class="stretches">${stretches
       .filter((stretch) => stretch.section === section)
       .map((stretch) => html`<li>${stretchView(stretch, text, strings, words)}</li>`)}</ul>

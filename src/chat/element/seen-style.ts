@@ -11,7 +11,9 @@ export const seenStyle = `
 .of-request { fill: var(--of-request) }
 .swatch { flex: none; inline-size: 0.75rem; block-size: 0.75rem; border-radius: 0.1875rem }
 .seen .card { display: block }
+.seen .card > summary { flex-wrap: wrap; inline-size: auto; margin-inline: 0 }
 .seen .card summary strong { color: var(--text) }
+.seen .about { flex-basis: 100% }
 .seen .icon-expand { margin-inline-start: 0.25rem }
 .seen .stretches { display: grid; gap: 0.375rem; margin-block-start: 0.375rem }
 .seen code, .seen pre { font: 0.75rem/1.5 var(--mono) }

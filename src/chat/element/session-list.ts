@@ -43,7 +43,7 @@ function entryView(scene: Scene, session: FoundSession): TemplateResult {
   const isCurrent = state.session?.sessionId === sessionId
   return html`<div class="entry" aria-current=${isCurrent ? 'true' : nothing}>
     <button class="open" type="button" @click=${() => act.openSession(sessionId, home)}>
-      <span dir="auto">${title}</span>
+      <span dir="auto" title=${title}>${title}</span>
       <span class="muted small" dir="auto">${excerpt ?? words.day(createdAt, now)}</span>
     </button>
     <div class="tools">

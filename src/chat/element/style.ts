@@ -54,8 +54,6 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .primary, .danger { min-block-size: 2.25rem; padding-inline: 0.875rem; border-radius: 0.625rem; font-weight: 550 }
 .primary { background: var(--accent); color: var(--on-accent) }
 .primary:hover:not(:disabled) { background: color-mix(in oklab, var(--accent) 88%, var(--text)) }
-.danger { background: var(--danger); color: var(--surface) }
-.danger:hover:not(:disabled) { background: color-mix(in oklab, var(--danger) 88%, var(--text)) }
 .outlined { min-block-size: 2.25rem; padding-inline: 0.875rem; border-radius: 0.625rem; box-shadow: inset 0 0 0 1px var(--line) }
 .quiet { color: var(--muted) }
 .quiet:hover:not(:disabled), .quiet[aria-expanded='true'] { color: var(--text) }
@@ -65,7 +63,7 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .head { display: flex; align-items: center; gap: 0.625rem; min-block-size: 3.75rem; padding: 0.375rem 0.75rem; border-block-end: 1px solid var(--line) }
 .load { padding: 0.125rem }
 .head .titles { flex: 1; min-inline-size: 0 }
-.head h2 { overflow: hidden; font-size: 0.9375rem; font-weight: 620; line-height: 1.3; text-overflow: ellipsis; white-space: nowrap }
+.head h2 { overflow: hidden; font-size: 0.9375rem; font-weight: 620; line-height: 1.3; overflow-wrap: anywhere; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2 }
 .head .home { display: flex; align-items: center; gap: 0.3125rem; overflow: hidden; white-space: nowrap; color: var(--muted); font-size: 0.75rem; line-height: 1.35 }
 .head .home span { overflow: hidden; text-overflow: ellipsis }
 .head .home .icon { inline-size: 0.8125rem; block-size: 0.8125rem }
@@ -113,6 +111,7 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .chip { display: inline-flex; align-items: center; gap: 0.375rem; max-inline-size: 100%; padding: 0.125rem 0.25rem 0.125rem 0.5rem; padding-inline: 0.5rem 0.25rem; border-radius: 1rem; box-shadow: inset 0 0 0 1px var(--line); color: var(--muted); font-size: 0.75rem; animation: rise 0.3s var(--ease) }
 .chip .mark { inline-size: 1rem; block-size: 1rem }
 .chip span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
+.chip small { flex: none; font-size: inherit }
 .chip button { min-block-size: 1.5rem; padding: 0 0.4375rem; border-radius: 1rem; color: var(--accent); font-weight: 600 }
 .plain { white-space: pre-wrap }
 .chunk { content-visibility: auto; contain-intrinsic-size: auto 100rem }
@@ -163,16 +162,14 @@ textarea::placeholder, input::placeholder { color: var(--muted); opacity: 1 }
 .hint { display: flex; justify-content: space-between; gap: 1rem; padding: 0.375rem 0.875rem 0; color: var(--muted); font-size: 0.6875rem; line-height: 1.3 }
 @media (hover: none) { .hint .keys { display: none } }
 .editor { display: grid; gap: 0.5rem; inline-size: min(100%, 36rem) }
-.editor textarea, .field { inline-size: 100%; padding: 0.5rem 0.75rem; border: 1px solid color-mix(in oklab, var(--muted) 80%, var(--surface)); border-radius: 0.75rem; background: var(--surface); field-sizing: content; resize: none }
-.editor textarea:focus, .field:focus { border-color: var(--accent); outline: 1px solid var(--accent); outline-offset: 0 }
+.editor textarea { inline-size: 100%; padding: 0.5rem 0.75rem; border: 1px solid color-mix(in oklab, var(--muted) 80%, var(--surface)); border-radius: 0.75rem; background: var(--surface); field-sizing: content; resize: none }
+.editor textarea:focus { border-color: var(--accent); outline: 1px solid var(--accent); outline-offset: 0 }
 .editor .row { justify-content: end }
 
 .side { grid-area: 1 / 1; z-index: 2; display: grid; grid-template: auto minmax(0, 1fr) / minmax(0, 1fr); min-block-size: 0; background: var(--surface); animation: slide 0.25s var(--ease) }
-.side .body { overflow: hidden auto; overscroll-behavior: contain; scrollbar-width: thin; scrollbar-color: var(--line) transparent; padding: 0.75rem }
 
 label { display: grid; gap: 0.25rem; color: var(--muted); font-size: 0.8125rem }
 label > * { color: var(--text) }
-.nothing { padding: 2rem 1rem; color: var(--muted); font-size: 0.875rem; text-align: center; text-wrap: balance }
 
 .frame { display: grid; grid-template: minmax(0, 1fr) / minmax(0, 1fr); min-block-size: 0; block-size: 100% }
 @container chat (inline-size >= 57.6em) {
@@ -180,9 +177,6 @@ label > * { color: var(--text) }
   .frame.remembering { grid-template-columns: 17rem minmax(0, 1fr) 22rem }
   .side { animation: none }
   .side.sessions { grid-area: 1 / 1; border-inline-end: 1px solid var(--line); background: var(--raised) }
-  .side.sessions .entry:hover { background: color-mix(in oklab, var(--text) 6%, transparent) }
-  .side.sessions .entry[aria-current] { background: color-mix(in oklab, var(--accent) 14%, var(--raised)) }
-  .side.memory { grid-area: 1 / 3; border-inline-start: 1px solid var(--line) }
   .main { grid-area: 1 / 2 }
   .to-sessions, .side.sessions .leave, .main .to-new { display: none }
 }

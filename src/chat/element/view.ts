@@ -75,6 +75,8 @@ export class ChatView {
   #isClosed = false
   #newest: string | undefined
   #sidePanels: { readonly [Name in Side]?: SidePanel } = {}
+  #isListAsked = false
+  #hadReply = false
   readonly #preparing: ReturnType<typeof setTimeout>
   #copiedTimer: ReturnType<typeof setTimeout> | undefined
   #searchTimer: ReturnType<typeof setTimeout> | undefined
@@ -120,8 +122,7 @@ export class ChatView {
       () => root.removeEventListener('click', this.#clicked),
     )
     this.#draw()
-    // Loaded behind what is shown first: the list, and what the first message needs.
-    this.#attempt(this.#loadPanel('sessions'))
+    // Loaded behind what is shown first.
     this.#preparing = setTimeout(() => chat.conversation.prepare(), PREPARE_MS)
   }
 
@@ -172,6 +173,7 @@ export class ChatView {
       this.#frame,
     )
     this.#followDraft(scene.state)
+    this.#followList(scene.state)
     // What had the focus is gone: it goes to what stands there now.
     if (held && !held.element.isConnected) (firstFocusable(held) ?? this.#textarea())?.focus()
     const scroller = this.#frame.querySelector<HTMLElement>('.scroller')
@@ -378,6 +380,17 @@ export class ChatView {
     this.#drafted = { sessionId, name }
     if (textarea.value === '') textarea.value = this.#chat.drafts.read(name)
     if (textarea.value !== '') this.#actions.typed()
+  }
+
+  /** Loads the list of conversations where it is in sight, else once a reply was made here. */
+  #followList({ reply, online }: ConversationState): void {
+    if (this.#isListAsked || !online) return
+    this.#hadReply ||= reply !== undefined
+    const isInSight = this.#frame.querySelector('.side.sessions')?.checkVisibility()
+    if (!isInSight && (reply || !this.#hadReply)) return
+    this.#isListAsked = true
+    // Where that fails, whoever opens it is told.
+    this.#loadPanel('sessions').catch(() => {})
   }
 
   readonly #keepDraft = (): void => {

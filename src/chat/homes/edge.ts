@@ -1,3 +1,4 @@
+import type { Client } from '../../client/client.ts'
 import { EdgeAccess, type EdgeAccessParts } from './edge-access.ts'
 import { edgeHome } from './edge-home.ts'
 import { sayAtEdge } from './edge-session.ts'
@@ -27,6 +28,7 @@ export interface Lost {
 
 /** An edge, as one user of the widget has it: the sessions there, and what is to be sent. */
 export interface Edge {
+  readonly client: Client
   readonly home: Home
   /** Begins to send what was said before. */
   open(): Promise<void>
@@ -53,6 +55,7 @@ export interface Edge {
 
 /** With an outbox, and all else at the edge. */
 export class PlainEdge implements Edge {
+  readonly client: Client
   readonly home: Home
   readonly #access: EdgeAccess
   readonly #outbox: Outbox
@@ -63,6 +66,7 @@ export class PlainEdge implements Edge {
     this.#parts = parts
     this.#access = new EdgeAccess(parts)
     const { client } = this.#access
+    this.client = client
     const { now, network } = platform
     this.#outbox = new Outbox({
       store: platform.indexedDB ? idbOutbox(platform.indexedDB, `${name}/outbox`) : memoryOutbox(),

@@ -2,7 +2,7 @@
 import type { Branch } from '../../ports/branch.ts'
 import type { Certificate } from '../../ports/certificate.ts'
 import type { Receipt } from '../../ports/context.ts'
-import type { Message, MessageInput, SessionMessage } from '../../ports/message.ts'
+import type { Message, MessageInput, SessionMessage, Trust } from '../../ports/message.ts'
 import type {
   ConversationState,
   HomeKind,
@@ -52,6 +52,7 @@ export interface Home {
 export interface RememberedFact {
   readonly id: string
   readonly text: string
+  readonly trust: Trust
   readonly sources: readonly string[]
 }
 

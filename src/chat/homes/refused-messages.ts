@@ -1,14 +1,14 @@
 import { messageIn } from '../../kernel/log/bodies.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { LogRow } from '../../ports/store.ts'
+import type { Refusals } from '../../sync/refusals.ts'
 import type { Refused } from '../../sync/refused.ts'
-import type { SyncedStore } from '../../sync/sync.ts'
 import type { Problem } from '../ports.ts'
 import { textIn } from '../text.ts'
 import type { Outgoing, OutgoingMessage } from './home.ts'
 
 export interface RefusedMessagesParts {
-  readonly store: Pick<SyncedStore, 'refused' | 'discard' | 'on'>
+  readonly refusals: Refusals
   readonly scope: Scope
   /** Contract: says it as another message; durable when it resolves. */
   readonly say: (text: string) => Promise<void>
@@ -32,7 +32,7 @@ export class RefusedMessages implements Outgoing {
 
   constructor(parts: RefusedMessagesParts) {
     this.#parts = parts
-    this.#stop = parts.store.on('rejected', ({ scope: { sessionId } }) => {
+    this.#stop = parts.refusals.on('rejected', ({ scope: { sessionId } }) => {
       if (sessionId === parts.scope.sessionId) this.#look().catch(() => {})
     })
   }
@@ -57,7 +57,7 @@ export class RefusedMessages implements Outgoing {
   async drop(id: string): Promise<void> {
     const refused = this.#refused.get(id)
     if (!refused) return this.#parts.takeBack(id)
-    await this.#parts.store.discard(refused)
+    await this.#parts.refusals.discard(refused)
     await this.#look()
   }
 
@@ -71,11 +71,11 @@ export class RefusedMessages implements Outgoing {
   }
 
   async #look(): Promise<void> {
-    const { store, scope } = this.#parts
+    const { refusals, scope } = this.#parts
     this.#isRead = true
     this.#refused.clear()
     const list: OutgoingMessage[] = []
-    for (const refused of await store.refused(scope)) {
+    for (const refused of await refusals.of(scope)) {
       const message = messageOf(refused)
       if (!message) continue
       this.#refused.set(message.id, refused)

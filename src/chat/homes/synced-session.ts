@@ -1,6 +1,7 @@
 import type { Client } from '../../client/client.ts'
 import { readHistory } from '../../kernel/log/history.ts'
 import { PlimsollError } from '../../ports/errors.ts'
+import type { Refusals } from '../../sync/refusals.ts'
 import type { SyncState } from '../../sync/status.ts'
 import type { SyncedStore } from '../../sync/sync.ts'
 import type { Drafts } from '../drafts.ts'
@@ -15,6 +16,7 @@ import { waitFor } from './wait-for.ts'
 
 export interface SyncedSessionParts extends StoredSessionParts {
   readonly store: SyncedStore
+  readonly refusals: Refusals
   readonly client: Client
   readonly newId: () => string
   /** The sessions for which no answer was asked yet since something was said. */
@@ -40,7 +42,8 @@ const STUCK: { readonly [State in SyncState]?: PlimsollError['code'] } = {
 
 /** A session in this browser that follows the one of an edge, which answers. */
 export function syncedSession(parts: SyncedSessionParts): HomeSession {
-  const { store, client, memory, newId, scope, unasked, asking, locks, lockName, pull, rest } = parts
+  const { store, refusals, client, memory, newId, scope, unasked, asking, locks, lockName, pull, rest } =
+    parts
   const { sessionId } = scope
   const { log, opened, ...stored } = storedSession(parts)
   const session = client.session(sessionId)
@@ -51,7 +54,7 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
     return stored.append(message, options)
   }
   const outgoing = new RefusedMessages({
-    store,
+    refusals,
     scope,
     async say(text) {
       await say({ id: newId(), role: 'user', content: text }, {})

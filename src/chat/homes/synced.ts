@@ -1,11 +1,16 @@
+import type { Client } from '../../client/client.ts'
 import { type Network, webNetwork } from '../../platform/tabs.ts'
 import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { DexieStore } from '../../stores/indexed-db.ts'
 import { adopt } from '../../sync/adopt.ts'
-import { edgeSocket, httpTransport } from '../../sync/http.ts'
+import { httpTransport } from '../../sync/http.ts'
 import { readScopes } from '../../sync/read.ts'
+import { type Refusals, refusalsOf } from '../../sync/refusals.ts'
 import type { Refused } from '../../sync/refused.ts'
+import { signOut } from '../../sync/sign-out.ts'
+import { edgeSocket } from '../../sync/sockets.ts'
+import type { SyncState } from '../../sync/status.ts'
 import { type SyncedStore, type SyncOptions, sync } from '../../sync/sync.ts'
 import type { Drafts } from '../drafts.ts'
 import type { HomeMemory } from '../ports.ts'
@@ -38,11 +43,13 @@ const SEND_MS = 3_000
 
 /** An edge whose sessions are in this browser, too: what is written here is sent when it can be. */
 export class SyncedEdge implements Edge {
+  readonly client: Client
   readonly home: Home
   readonly #parts: SyncedEdgeParts
   readonly #access: EdgeAccess
   readonly #database: DexieStore
   readonly #store: SyncedStore
+  readonly #refusals: Refusals
   readonly #stored: StoredHome
   readonly #owner: string
   readonly #closed = new AbortController()
@@ -59,11 +66,13 @@ export class SyncedEdge implements Edge {
     this.#access = new EdgeAccess(parts)
     this.#database = openDatabase(this.#name, platform)
     this.#store = this.#syncFor(this.#owner)
+    this.#refusals = refusalsOf(this.#store)
     const memory = memoryOver(this.#store, parts)
     const store = this.#store
     this.#stored = storedHome({ store, memory, database: this.#database, userId: this.#owner })
     const { shared, ...stored } = this.#stored
     const { client } = this.#access
+    this.client = client
     const { newId, now } = platform
     const pull = (signal: AbortSignal): Promise<void> => {
       store.resume()
@@ -78,6 +87,7 @@ export class SyncedEdge implements Edge {
       session: (sessionId) =>
         syncedSession({
           store,
+          refusals: this.#refusals,
           memory,
           client,
           newId,
@@ -111,8 +121,8 @@ export class SyncedEdge implements Edge {
       close: () => this.close(),
     }
     this.#ends = [
-      store.on('conflict', (refused) => void this.#giveUp(refused)),
-      store.on('rejected', (refused) => void this.#giveUp(refused)),
+      this.#refusals.on('conflict', (refused) => void this.#giveUp(refused)),
+      this.#refusals.on('rejected', (refused) => void this.#giveUp(refused)),
       store.subscribe(() => this.#ask()),
       platform.network.subscribe(() => void this.#fetchAhead(true)),
       shared.watch?.(() => {
@@ -123,7 +133,7 @@ export class SyncedEdge implements Edge {
   }
 
   async open(): Promise<void> {
-    for (const refused of await this.#store.refused({ userId: this.#owner })) await this.#giveUp(refused)
+    for (const refused of await this.#refusals.of({ userId: this.#owner })) await this.#giveUp(refused)
     void this.#fetchAhead()
     await this.#takeOver().catch(() => {})
   }
@@ -146,7 +156,7 @@ export class SyncedEdge implements Edge {
     if (this.#store.status.waiting > 0) throw unsent()
     const isClaimed = token !== undefined && guestToken !== undefined
     const sessions = isClaimed ? await claimGuest(this.#access.clientOf(token), guestToken) : undefined
-    await this.#store.signOut({ force: true })
+    await signOut(this.#store, { force: true })
     return sessions ?? new Map()
   }
 
@@ -162,7 +172,7 @@ export class SyncedEdge implements Edge {
     const { signal } = late
     await Promise.race([this.#rest(signal), platform.sleep(SEND_MS, signal).catch(() => {})])
     late.abort()
-    const { done, lost } = await this.#store.signOut({ force })
+    const { done, lost } = await signOut(this.#store, { force })
     if (!done)
       return lost.map(({ scope: { sessionId }, waiting, refused }) => ({
         ...(sessionId !== undefined && { sessionId }),
@@ -207,8 +217,10 @@ export class SyncedEdge implements Edge {
       fetch,
       // Those of a session are opened with it, once the edge has it.
       ...(WebSocket && {
-        WebSocket,
-        socket: (scope) => (scope.sessionId === undefined ? edgeSocket(scope) : undefined),
+        socket: edgeSocket({
+          WebSocket,
+          path: ({ sessionId }) => (sessionId === undefined ? '/v1/me/live' : undefined),
+        }),
       }),
     })
     const either: Network = {
@@ -237,13 +249,17 @@ export class SyncedEdge implements Edge {
   }
 
   async #find(sessionId: string): Promise<ListedSession | undefined> {
-    const known = await this.#stored.find(sessionId)
-    if (known) return known
-    await this.#rest(this.#closed.signal)
-    const found = await this.#stored.find(sessionId)
-    const { state } = this.#store.status
-    if (found || state === 'current' || state === 'conflict') return found
-    throw new PlimsollError('ERR_OFFLINE', `chat: session ${sessionId} is not in this browser`)
+    const { signal } = this.#closed
+    let state: SyncState | undefined
+    for (;;) {
+      const found = await this.#stored.find(sessionId)
+      if (found || state === 'current' || state === 'conflict') return found
+      if ((state && state !== 'syncing') || signal.aborted)
+        throw new PlimsollError('ERR_OFFLINE', `chat: session ${sessionId} is not in this browser`)
+      // It may be on its way.
+      await this.#rest(signal)
+      state = this.#store.status.state
+    }
   }
 
   /** What this page kept to be sent before it was synced. */
@@ -297,7 +313,7 @@ export class SyncedEdge implements Edge {
   async #giveUp(refused: Refused): Promise<void> {
     if (messageOf(refused)) return
     try {
-      await this.#store.discard(refused)
+      await this.#refusals.discard(refused)
     } catch {
       // Another tab did.
       return
@@ -311,7 +327,7 @@ export class SyncedEdge implements Edge {
 
   async #eraseAll(all: HomeMemory): ReturnType<HomeMemory['eraseAll']> {
     const certificate = await all.eraseAll()
-    await this.#store.signOut({ force: true })
+    await signOut(this.#store, { force: true })
     this.#store.resume()
     return certificate
   }
@@ -341,7 +357,7 @@ export class SyncedEdge implements Edge {
     } finally {
       await theirs.close()
     }
-    await this.#store.signOut({ force: true })
+    await signOut(this.#store, { force: true })
   }
 
   /** Whether nobody's sessions are in the database. */

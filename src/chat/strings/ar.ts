@@ -1,7 +1,6 @@
 import type { Strings } from './catalogue.ts'
 
 export const ar: Strings = {
-  heading: 'المحادثة',
   close: 'إغلاق المحادثة',
   tryAgain: 'إعادة المحاولة',
   reload: 'إعادة تحميل الصفحة',
@@ -74,7 +73,7 @@ export const ar: Strings = {
   drop: 'تجاهل',
   remembered: 'حُفظ في الذاكرة: {text}',
   undo: 'تراجع',
-  undoOf: 'تراجع: {text}',
+  forgotten: 'تم النسيان',
 
   toolWaiting: 'ستُشغَّل {name}',
   toolRunning: 'تعمل {name}',
@@ -142,17 +141,19 @@ export const ar: Strings = {
   kindConstraint: 'شرط',
   trustSystem: 'من التطبيق',
   trustUser: 'منك',
-  trustAssistant: 'من المساعد',
+  trustAssistant: 'من المحادثة',
   trustImport: 'مستوردة',
   trustTool: 'من أداة',
   trustWeb: 'من الويب',
   confidence: 'مؤكّد بنسبة {percent}',
   review: 'تُراجع في {date}',
   shared: 'في كل المحادثات',
+  ownSession: 'في محادثتها فقط',
   pin: 'تثبيت',
   unpin: 'إلغاء التثبيت',
   pinned: 'مثبّتة',
   promote: 'تأكيد',
+  promoteHint: 'بعد التأكيد تكون في كل المحادثات.',
   forget: 'نسيان',
   forgetAsk: 'هل تريد نسيان هذا وكل ما نتج عنه؟',
   factText: 'نص الحقيقة',

@@ -1,7 +1,6 @@
 import type { Strings } from './catalogue.ts'
 
 export const de: Strings = {
-  heading: 'Chat',
   close: 'Chat schließen',
   tryAgain: 'Noch einmal versuchen',
   reload: 'Seite neu laden',
@@ -76,7 +75,7 @@ export const de: Strings = {
   drop: 'Verwerfen',
   remembered: 'Gemerkt: {text}',
   undo: 'Rückgängig',
-  undoOf: 'Rückgängig: {text}',
+  forgotten: 'Vergessen',
 
   toolWaiting: '{name} steht an',
   toolRunning: '{name} läuft',
@@ -140,17 +139,19 @@ export const de: Strings = {
   kindConstraint: 'Bedingung',
   trustSystem: 'von der App',
   trustUser: 'von Ihnen',
-  trustAssistant: 'vom Assistenten',
+  trustAssistant: 'aus der Unterhaltung',
   trustImport: 'importiert',
   trustTool: 'aus einem Werkzeug',
   trustWeb: 'aus dem Netz',
   confidence: '{percent} sicher',
   review: 'Wieder ansehen am {date}',
   shared: 'In allen Unterhaltungen',
+  ownSession: 'Nur in ihrer Unterhaltung',
   pin: 'Anheften',
   unpin: 'Lösen',
   pinned: 'Angeheftet',
   promote: 'Als meines bestätigen',
+  promoteHint: 'Einmal bestätigt, gilt es in allen Unterhaltungen.',
   forget: 'Vergessen',
   forgetAsk: 'Dies vergessen, mit allem, was sich daraus ergibt?',
   factText: 'Text des Fakts',

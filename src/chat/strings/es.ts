@@ -1,7 +1,6 @@
 import type { Strings } from './catalogue.ts'
 
 export const es: Strings = {
-  heading: 'Chat',
   close: 'Cerrar el chat',
   tryAgain: 'Reintentar',
   reload: 'Recargar la página',
@@ -75,7 +74,7 @@ export const es: Strings = {
   drop: 'Descartar',
   remembered: 'Recordado: {text}',
   undo: 'Deshacer',
-  undoOf: 'Deshacer: {text}',
+  forgotten: 'Olvidado',
 
   toolWaiting: '{name} se ejecutará',
   toolRunning: '{name} se ejecuta',
@@ -137,17 +136,19 @@ export const es: Strings = {
   kindConstraint: 'Condición',
   trustSystem: 'de la aplicación',
   trustUser: 'de usted',
-  trustAssistant: 'del asistente',
+  trustAssistant: 'de la conversación',
   trustImport: 'importado',
   trustTool: 'de una herramienta',
   trustWeb: 'de la web',
   confidence: 'seguro al {percent}',
   review: 'Revisar el {date}',
   shared: 'En todas las conversaciones',
+  ownSession: 'Solo en su conversación',
   pin: 'Fijar',
   unpin: 'Soltar',
   pinned: 'Fijado',
   promote: 'Confirmar como mío',
+  promoteHint: 'Una vez confirmado, está en todas las conversaciones.',
   forget: 'Olvidar',
   forgetAsk: '¿Olvidar esto y todo lo que se deriva de ello?',
   factText: 'Texto del hecho',

@@ -1,7 +1,6 @@
 import type { Strings } from './catalogue.ts'
 
 export const fr: Strings = {
-  heading: 'Chat',
   close: 'Fermer le chat',
   tryAgain: 'Réessayer',
   reload: 'Recharger la page',
@@ -76,7 +75,7 @@ export const fr: Strings = {
   drop: 'Abandonner',
   remembered: 'Retenu : {text}',
   undo: 'Annuler',
-  undoOf: 'Annuler : {text}',
+  forgotten: 'Oublié',
 
   toolWaiting: '{name} va s’exécuter',
   toolRunning: '{name} s’exécute',
@@ -140,17 +139,19 @@ export const fr: Strings = {
   kindConstraint: 'Contrainte',
   trustSystem: 'par l’application',
   trustUser: 'par vous',
-  trustAssistant: 'par l’assistant',
+  trustAssistant: 'tiré de la conversation',
   trustImport: 'importé',
   trustTool: 'd’un outil',
   trustWeb: 'du web',
   confidence: 'sûr à {percent}',
   review: 'À revoir le {date}',
   shared: 'Dans toutes les conversations',
+  ownSession: 'Dans sa seule conversation',
   pin: 'Épingler',
   unpin: 'Détacher',
   pinned: 'Épinglé',
   promote: 'Confirmer',
+  promoteHint: 'Une fois confirmé, il vaut dans toutes les conversations.',
   forget: 'Oublier',
   forgetAsk: 'Oublier ceci et tout ce qui en découle ?',
   factText: 'Texte du fait',

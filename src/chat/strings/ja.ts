@@ -1,7 +1,6 @@
 import type { Strings } from './catalogue.ts'
 
 export const ja: Strings = {
-  heading: 'チャット',
   close: 'チャットを閉じる',
   tryAgain: 'もう一度試す',
   reload: 'ページを再読み込み',
@@ -75,7 +74,7 @@ export const ja: Strings = {
   drop: '破棄',
   remembered: '記憶しました：{text}',
   undo: '取り消す',
-  undoOf: '取り消す：{text}',
+  forgotten: '忘れました',
 
   toolWaiting: '{name}を実行予定',
   toolRunning: '{name}を実行中',
@@ -136,17 +135,19 @@ export const ja: Strings = {
   kindConstraint: '条件',
   trustSystem: 'アプリから',
   trustUser: 'あなたから',
-  trustAssistant: 'アシスタントから',
+  trustAssistant: '会話から',
   trustImport: '読み込み',
   trustTool: 'ツールから',
   trustWeb: 'ウェブから',
   confidence: '確度{percent}',
   review: '{date}に見直し',
   shared: 'すべての会話',
+  ownSession: '元の会話のみ',
   pin: '固定',
   unpin: '固定を解除',
   pinned: '固定済み',
   promote: '自分のものとして確認',
+  promoteHint: '確認すると、すべての会話で使われます。',
   forget: '忘れる',
   forgetAsk: 'これと、これに基づくすべてを忘れますか？',
   factText: '事実の本文',

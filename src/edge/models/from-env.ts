@@ -44,6 +44,7 @@ export interface ModelOfOptions extends Omit<SteadyOptions, 'host'> {
 export function modelOf(env: ModelEnv, given: ModelOfOptions = {}): Model {
   checkSettings('modelOf', given, ['isDevelopment', 'fetch', ...STEADY_OPTIONS])
   const { isDevelopment = false, host = webHost, fetch, ...options } = given
+  if (isDevelopment && isBare(env)) return demoModel(host)
   const { MODEL_BASE_URL: baseUrl, MODEL_API_KEY: apiKey, MODEL_ID: modelId, AI: binding } = env
   const steady = { ...options, host }
   if (baseUrl) {
@@ -62,8 +63,12 @@ export function modelOf(env: ModelEnv, given: ModelOfOptions = {}): Model {
     if (!binding) throw lacking('AI', 'is not bound')
     return workersAIModel({ ...steady, binding, modelId: env.WORKERS_AI_MODEL })
   }
-  if (isDevelopment) return demoModel(host)
   throw lacking('MODEL_BASE_URL', 'is missing, and so is WORKERS_AI_MODEL: there is no model to call')
+}
+
+/** Whether no model is configured, so that in development a script answers. */
+export function isBare(env: ModelEnv): boolean {
+  return !(env.MODEL_BASE_URL || env.MODEL_ID || env.MODEL_API_KEY || env.WORKERS_AI_MODEL)
 }
 
 /** Servers of one's own are often asked without TLS; a key must not be. */

@@ -1,5 +1,6 @@
 import type { KernelUser } from '../../kernel/feature.ts'
 import { checkOptions } from '../../kernel/text/json.ts'
+import { isPlimsollError } from '../../ports/errors.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { Recalled, UserRecallOptions } from '../../ports/recall.ts'
 import { readSessions } from '../read-sessions.ts'
@@ -59,6 +60,17 @@ export async function keptIn(
   const index = kept?.kind === recall.id ? recall.decode(kept.blocks) : undefined
   if (!kept || !index) return undefined
   return { index, seq: 0, dropped: 0, hidden: new Set(), rewoundAt: 0, asOf: kept.asOf }
+}
+
+/** One that cannot be fetched now counts as missing, and the rest is found. */
+export function orMissing<Session extends RecallSession>(session: Session, { decode }: Recall): Session {
+  const read = (): Promise<SessionRead> =>
+    session.index.read().catch((error) => {
+      const index = isPlimsollError(error, 'ERR_OFFLINE') ? decode([]) : undefined
+      if (!index) throw error
+      return { index, seq: 0, dropped: 0, hidden: new Set(), rewoundAt: 0 }
+    })
+  return { ...session, index: { read } }
 }
 
 /** Other sessions of a user than one, as many as are looked through, and how many are left. */

@@ -196,9 +196,11 @@ export function recallWith(
         return {
           messages,
           sessions: async () => {
-            const { othersOf } = await load()
+            const { orMissing, othersOf } = await load()
             const { ids, left } = await othersOf(session.user, asked, sessionId, sessions)
-            const others = ids.map((id) => openWith(id, session.user.session(id), vectorSearch))
+            const others = ids.map((id) =>
+              orMissing(openWith(id, session.user.session(id), vectorSearch), lexical),
+            )
             return { opened: [open(), ...others], left }
           },
         }

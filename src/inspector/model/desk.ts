@@ -4,6 +4,7 @@ import type { Comparison } from './compare.ts'
 import {
   conversationInspection,
   type Detail,
+  type InspectedCall,
   type Inspection,
   requestsInspection,
   sourceInspection,
@@ -69,8 +70,10 @@ export class Desk {
   /**
    * Reads a file, lets its conversations race and shows the first of them. Resolves when that is
    * done, or was ended by something newer.
+   *
+   * @param at the call that shows then: the `first`, or the first at which the line cuts, `cut`
    */
-  async open(file: OpenedFile, settings: DeskSettings): Promise<void> {
+  async open(file: OpenedFile, settings: DeskSettings, at: 'first' | 'cut' = 'first'): Promise<void> {
     await this.#work(async (signal) => {
       let bytes = 0
       const pause = this.#pause(signal)
@@ -84,6 +87,8 @@ export class Desk {
       signal.throwIfAborted()
       this.log = log
       await this.#play(settings, signal)
+      const cut = this.inspection?.calls.findIndex(isCut) ?? -1
+      if (at === 'cut' && cut > 0) await this.#select(cut)
     })
   }
 
@@ -292,4 +297,9 @@ export class Desk {
       await wait()
     }
   }
+}
+
+/** Whether the window was cut back for this call. */
+function isCut({ outcomes: { plimsoll } }: InspectedCall): boolean {
+  return plimsoll !== undefined && 'cause' in plimsoll && plimsoll.cause === 'window'
 }

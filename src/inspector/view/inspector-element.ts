@@ -86,19 +86,23 @@ export class PlimsollInspector extends LitElement {
    * is said on the page, nothing rejects.
    */
   open(file: OpenedFile): Promise<void> {
+    return this.#open(file)
+  }
+
+  #open(file: OpenedFile, at?: 'cut'): Promise<void> {
     this.isPasting = false
     this.stretch = 0
-    return this.#keepFocus(() => this.#desk.open(file, this.#settings), 'input[type=range]')
+    return this.#keepFocus(() => this.#desk.open(file, this.#settings, at), 'input[type=range]')
   }
 
   /**
-   * Shows a conversation that comes with the inspector, at a line of its own. Resolves when
-   * everything is shown.
+   * Shows a conversation that comes with the inspector, at a line of its own and at the first call
+   * where that line cuts. Resolves when everything is shown.
    */
   openSample(): Promise<void> {
     this.#ownBudget ??= this.budget
     this.budget = SAMPLE_BUDGET
-    return this.open(new File([sampleLog()], this.strings.sampleName))
+    return this.#open(new File([sampleLog()], this.strings.sampleName), 'cut')
   }
 
   override disconnectedCallback(): void {

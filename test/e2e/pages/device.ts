@@ -21,7 +21,7 @@ export interface DeviceOrder {
   readonly url: string
   readonly token: string
   readonly scope: Scope
-  /** Ops that it keeps of the session. Default: all. */
+  /** Bytes that it keeps of the session. Default: all. */
   readonly keep?: number
 }
 
@@ -47,11 +47,11 @@ class NotedSocket extends WebSocket {
   }
 }
 
-function openAll({ url, token, scope, keep: ops }: DeviceOrder) {
+function openAll({ url, token, scope, keep: bytes }: DeviceOrder) {
   const local = dexieStore({ name: 'device' })
-  const transport = httpTransport({ url, token, socket: edgeSocket, WebSocket: NotedSocket })
+  const transport = httpTransport({ url, token, socket: edgeSocket({ WebSocket: NotedSocket }) })
   const user = { userId: scope.userId, ...(scope.tenant !== undefined && { tenant: scope.tenant }) }
-  const keep = ops === undefined ? undefined : keepLocal({ ops })
+  const keep = bytes === undefined ? undefined : keepLocal({ bytes })
   const store = sync({ store: local, transport, user, baseMs: 50, capMs: 500, ...(keep && { keep }) })
   const use = standard({ facts: { caps: { facts: MOST_FACTS } } })
   const session = createMemory({ store, budget: BUDGET, use }).session(scope)

@@ -20,7 +20,7 @@ import { decide } from '../../../src/kernel/log/decide.ts'
 import { webHost } from '../../../src/platform/web.ts'
 import type { LeaseMark } from '../../../src/ports/lease.ts'
 import type { LogRow } from '../../../src/ports/store.ts'
-import { homeStore, httpTransport, syncServer } from '../../../src/sync/index.ts'
+import { homeStore, httpTransport, refusalsOf, syncServer } from '../../../src/sync/index.ts'
 import { VirtualTime } from '../../crash/virtual-time.ts'
 import { device, TestHome, TRIP } from '../support/synced.ts'
 import { call, eventsOf, open, tool } from './support.ts'
@@ -431,7 +431,7 @@ describe('a run under a lease', () => {
       const said = (await open(one).history()).map(({ content }) => JSON.stringify(content))
       expect(said).toEqual([expect.stringContaining('next train'), expect.stringContaining('9:40')])
     }
-    expect(await store.refused(TRIP)).toHaveLength(1)
+    expect(await refusalsOf(store).of(TRIP)).toHaveLength(1)
     await store.close()
   })
 

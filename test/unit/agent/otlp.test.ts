@@ -130,6 +130,11 @@ describe('records of calls, for OpenTelemetry', () => {
     const spans = spansOf(records)
     expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1)
     expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(4)
+    for (const { traceId, spanId, parentId } of records)
+      expect([traceId, spanId, parentId].join(' ')).toMatch(/^[0-9a-f]{32} [0-9a-f]{16} [0-9a-f]{16}$/)
+    expect(() => observability({ sinks: 1 } as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT', argument: 'sinks' }),
+    )
     const [first, ...rest] = spans
     expect(rest.map(({ name, parentSpanId }) => [name, parentSpanId])).toEqual([
       ['execute_tool look', first?.spanId],

@@ -119,6 +119,35 @@ it('keeps files as documents of the user, which no context shows', async () => {
   expect(await other.view({ path: '/memories' })).not.toContain('notes')
 })
 
+it('refuses a memory without documents, and a range that is none', async () => {
+  const user = createMemory({ store: mapStore() }).user({ userId: 'ada' })
+  expect(() => memoryHandlers(user as never)).toThrowError(
+    expect.objectContaining({ code: 'ERR_NOT_CONFIGURED', message: expect.stringContaining('profile()') }),
+  )
+  const tool = handlersOver()
+  await tool.create({ path: '/memories/a', file_text: 'one' })
+  for (const range of [
+    ['a', 2],
+    [1, Number.NaN],
+    [1.5, 2],
+    [null, 2],
+  ] as never[])
+    await expect(tool.view({ path: '/memories/a', view_range: range })).rejects.toMatchObject({
+      code: 'ERR_INVALID_ARGUMENT',
+    })
+})
+
+it('moves nothing of a folder where one of its files cannot go', async () => {
+  const tool = handlersOver()
+  const long = 'x'.repeat(100)
+  for (const name of ['a', long]) await tool.create({ path: `/memories/d/${name}`, file_text: name })
+  const before = await tool.view({ path: '/memories' })
+  await expect(
+    tool.rename({ old_path: '/memories/d', new_path: `/memories/${'e'.repeat(40)}` }),
+  ).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
+  expect(await tool.view({ path: '/memories' })).toBe(before)
+})
+
 it('keeps both edits of two writers, and lets one of two create a file', async () => {
   const store = mapStore()
   const tools = [handlersOver(store), handlersOver(store)]

@@ -99,6 +99,36 @@ it('writes a message with an id once, and refuses another one of its id', async 
   const bigint = new AIMessage({ content: 'a', additional_kwargs: { n: 1n } })
   await expect(history.addMessages([bigint])).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
   expect(await history.getMessages()).toHaveLength(4)
+  // Twice in one call is once, too.
+  const twice = new HumanMessage({ id: '5', content: 'Twice.' })
+  await history.addMessages([twice, twice])
+  expect(await history.getMessages()).toHaveLength(5)
+  const both = ['one', 'two'].map((content) => new HumanMessage({ id: '6', content }))
+  await expect(history.addMessages(both)).rejects.toMatchObject({ code: 'ERR_DUPLICATE_ID' })
+  for (const none of [null, 'text', {}] as never[]) {
+    await expect(history.addMessages(none)).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
+    await expect(history.trimmer().invoke(none)).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
+  }
+  expect(await history.getMessages()).toHaveLength(5)
+})
+
+it('tells one of two processes that write other messages of one id at once', async () => {
+  const store = mapStore()
+  const histories = [1, 2].map(
+    () => new PlimsollChatHistory(createMemory({ store }).session({ userId: 'ada', sessionId: 'trip' })),
+  )
+  const add = (contents: readonly string[]) =>
+    Promise.allSettled(
+      histories.map((history, at) =>
+        history.addMessage(new HumanMessage({ id: '1', content: contents[at] ?? '' })),
+      ),
+    )
+  const ended = await add(['one', 'two'])
+  expect(ended.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  expect(ended.find(({ status }) => status === 'rejected')).toMatchObject({
+    reason: { code: 'ERR_DUPLICATE_ID' },
+  })
+  expect(await histories[0]?.getMessages()).toHaveLength(1)
 })
 
 it('trims the messages of a conversation, and keeps what it is given', async () => {
@@ -223,6 +253,11 @@ it('counts the tools, and refuses options that there are none of', async () => {
     expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT', argument: 'tools' }),
   )
   expect(() => new PlimsollChatHistory({} as never)).toThrowError(/session/)
+  const own = [{ system: 'x' }, { preview: true }, { newEpoch: true }]
+  for (const given of [...own, { tools: [5] }, { tools: [null] }, { tools: [{}] }, 5, null] as never[])
+    expect(() => history.trimmer(given), JSON.stringify(given)).toThrowError(
+      expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' }),
+    )
 })
 
 it('makes of messages the parts that a log has words for, and counts what it has none for', async () => {

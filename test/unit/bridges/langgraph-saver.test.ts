@@ -311,6 +311,66 @@ describe('a saver', () => {
     }
   })
 
+  it('shows nothing of a thread that another process deleted and began again with the same ids', async () => {
+    const store = mapStore()
+    const [saver, other] = [saverOver(store), saverOver(store)]
+    const values = { messages: ['a', 'b'] }
+    for (const text of ['old', 'new']) {
+      await saver.put(at('t'), checkpointOf(idOf(0), { messages: [text] }, 1), METADATA, { messages: 1 })
+      const next = checkpointOf(idOf(1), { messages: [text, ...values.messages] }, 2)
+      await saver.put(at('t', idOf(0)), next, METADATA, { messages: 2 })
+      expect((await other.getTuple(at('t')))?.checkpoint).toEqual(next)
+      await saver.deleteThread('t')
+    }
+  })
+
+  it('takes channels that are called as what every object has', async () => {
+    const savers = [new MemorySaver(), saverOver()]
+    const [expected, actual] = await Promise.all(
+      savers.map(async (saver) => {
+        await saver.put(at('t'), checkpointOf(idOf(0), { a: [1] }, 1), METADATA, { a: 1 })
+        const next = checkpointOf(idOf(1), { a: [1], constructor: [2], toString: 'x' } as never, 2)
+        await saver.put(at('t', idOf(0)), next, METADATA, next.channel_versions)
+        const writes = [
+          ['b', 0],
+          ['toString', 1],
+          ['constructor', 2],
+          ['c', 3],
+        ] as [string, unknown][]
+        await saver.putWrites(at('t', idOf(1)), writes, 'task')
+        return saver.getTuple(at('t'))
+      }),
+    )
+    expect(actual?.checkpoint).toEqual(expected?.checkpoint)
+    expect(actual?.pendingWrites?.map(([, channel]) => channel)).toEqual([
+      'b',
+      'toString',
+      'constructor',
+      'c',
+    ])
+    const channels = ['constructor', 'none', 'valueOf']
+    const history = await savers[1]?.getDeltaChannelHistory({ config: at('t', idOf(1)), channels })
+    expect(history).toMatchObject(Object.fromEntries(channels.map((channel) => [channel, { writes: [] }])))
+  })
+
+  it('loses nothing of many processes that write at once', async () => {
+    const store = mapStore()
+    const config = await saverOver(store).put(at('t'), checkpointOf(idOf(0), {}, 1), METADATA, {})
+    await Promise.all(
+      Array.from({ length: 24 }, (_, number) => {
+        const writes = Array.from({ length: number + 1 }, (_, at) => ['c', at] as [string, unknown])
+        return saverOver(store).putWrites(config, writes, 'task')
+      }),
+    )
+    expect((await saverOver(store).getTuple(config))?.pendingWrites).toHaveLength(24)
+    const put = (number: number) =>
+      saverOver(store).put(config, checkpointOf(idOf(1), { messages: [number] }, 1), METADATA, {
+        messages: 1,
+      })
+    await Promise.all(Array.from({ length: 24 }, (_, number) => put(number)))
+    expect((await saverOver(store).getTuple(at('t')))?.checkpoint.channel_values.messages).toHaveLength(1)
+  })
+
   it('gives what MemorySaver gives of older checkpoints, and of all namespaces before one', async () => {
     const savers = [new MemorySaver(), saverOver()]
     const [expected, actual] = await Promise.all(
@@ -432,7 +492,12 @@ describe('a saver', () => {
     expect(() => new PlimsollSaver({ store, userId: '' })).toThrow(invalid('userId'))
     expect(() => new PlimsollSaver({ store, userId: 'ada', path: 'x' } as never)).toThrow(invalid('path'))
     expect(() => new PlimsollSaver({ userId: 'ada' } as never)).toThrow(invalid('store'))
+    for (const serde of [{}, { dumpsTyped: async () => ['json', ''] }, { loadsTyped: async () => 1 }])
+      expect(() => new PlimsollSaver({ store, userId: 'ada', serde: serde as never })).toThrow(
+        invalid('serde'),
+      )
     const saver = saverOver(store)
+    await expect(all(saver.list(at('t'), { before: at('t', 5 as never) }))).rejects.toThrow(invalid('before'))
     const checkpoint = checkpointOf(idOf(0), {}, 1)
     for (const thread of [undefined, 7, '', '\ud800', 'x'.repeat(250)])
       await expect(saver.put(at(thread as string), checkpoint, METADATA, {})).rejects.toThrow(

@@ -130,10 +130,26 @@ describe('a store of items', () => {
     expect(results[1]).toMatchObject({ value: { value: 0 } })
     expect(results[3]).toMatchObject([{ value: { value: 0 } }])
     expect(await store.get(['n'], 'a')).toMatchObject({ value: { value: 2 } })
-    const many = Array.from({ length: 20 }, (_, number) => storeOver(shared).put(['n'], 'b', { number }))
-    await Promise.all(many.slice(0, 6))
-    expect(await store.get(['n'], 'b')).not.toBeNull()
-    await Promise.allSettled(many)
+    await Promise.all(Array.from({ length: 40 }, (_, number) => store.put(['n'], 'b', { number })))
+    expect(await store.get(['n'], 'b')).toMatchObject({ value: { number: 39 } })
+  })
+
+  it('writes what many processes put of one item at once, and the puts after one that failed', async () => {
+    const shared = mapStore()
+    const all = Array.from({ length: 24 }, (_, number) => storeOver(shared).put(['n'], 'b', { number }))
+    await Promise.all(all)
+    expect(await storeOver(shared).get(['n'], 'b')).not.toBeNull()
+    let isBroken = true
+    const clock = () => {
+      if (isBroken) throw new Error('no clock')
+      return 0
+    }
+    const store = storeOver(shared, { clock })
+    const failed = store.put(['n'], 'c', {})
+    await expect(failed).rejects.toThrow('no clock')
+    isBroken = false
+    await store.put(['n'], 'c', {})
+    expect(await store.get(['n'], 'c')).not.toBeNull()
   })
 
   it('loses no put of two writers that write the same item', async () => {
@@ -176,6 +192,29 @@ describe('a store of items', () => {
       invalid('key'),
     )
     await expect(store.put([], 'k', {})).rejects.toThrow('Namespace cannot be empty')
+    expect(() => storeOver(mapStore(), { fields: [5] })).toThrow(invalid('fields'))
+    expect(() => storeOver(mapStore(), { stemmer: {} })).toThrow(invalid('stemmer'))
+    expect(() => storeOver(mapStore(), { clock: 5 })).toThrow(invalid('clock'))
+    const put = { namespace: ['a'], key: 'k', value: {} }
+    for (const [argument, operation] of [
+      ['namespace', { namespace: 'a', key: 'k' }],
+      ['namespacePrefix', { namespacePrefix: 'a' }],
+      ['namespacePrefix', { namespacePrefix: [5] }],
+      ['limit', { namespacePrefix: [], limit: -1 }],
+      ['limit', { namespacePrefix: [], limit: '2' }],
+      ['offset', { namespacePrefix: [], offset: 0.5 }],
+      ['query', { namespacePrefix: [], query: 5 }],
+      ['limit', { limit: Number.NaN }],
+      ['offset', { offset: -1 }],
+      ['maxDepth', { maxDepth: 0 }],
+      ['path', { matchConditions: [{ matchType: 'prefix', path: 'a' }] }],
+    ] as const)
+      await expect(store.batch([put, operation as never])).rejects.toThrow(invalid(argument))
+    // Nothing of such a batch is written.
+    expect(await store.search([])).toEqual([])
+    await store.put(['a'], 'k', { value: 1 })
+    for (const filter of [{ value: { $in: 1 } }, { value: { $nin: 'x' } }])
+      await expect(store.search([], { filter })).rejects.toThrow(invalid('filter'))
   })
 })
 

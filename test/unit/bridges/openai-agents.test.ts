@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { PlimsollSession, toAgentItems } from '../../../src/bridges/openai-agents/index.ts'
 import { decode, encode } from '../../../src/bridges/openai-agents/plain.ts'
 import { createMemory } from '../../../src/create-memory.ts'
+import { textOf } from '../../../src/kernel/log/message.ts'
 import type { Session } from '../../../src/ports/memory.ts'
 import { mapStore } from '../../../src/stores/map.ts'
 import { runs } from '../../everywhere/runs.ts'
@@ -67,7 +68,7 @@ const item = withExtra(
         fc.array(outputPart, { maxLength: 2 }),
       ),
     }),
-    fc.record({ type: fc.constant('reasoning'), id: text, content: fc.constant([]) }),
+    fc.record({ type: fc.constant('reasoning'), id: text, content: fc.array(outputPart, { maxLength: 2 }) }),
     fc.record({
       type: fc.constantFrom('shell_call', 'compaction', 'unknown'),
       callId,
@@ -177,6 +178,13 @@ it('keeps nothing of what has no JSON, and says so before anything is written', 
       mutations: [{ type: 'other', callId: 'a', replacement: { type: 'message' } } as never],
     }),
   ).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
+  for (const mutations of [undefined, 5, [null], [5]])
+    await expect(session.applyHistoryMutations({ mutations } as never)).rejects.toMatchObject({
+      code: 'ERR_INVALID_ARGUMENT',
+    })
+  await expect(session.applyHistoryMutations(undefined as never)).rejects.toMatchObject({
+    code: 'ERR_INVALID_ARGUMENT',
+  })
   expect(await session.getItems()).toEqual([])
 })
 
@@ -297,8 +305,17 @@ it('refuses a model whose conversation is elsewhere, and one without the session
   await session.getItems()
   for (const server of [{ conversationId: 'c' }, { previousResponseId: 'r' }])
     await expect(model.getResponse(request('Hello.', server))).rejects.toMatchObject(refused)
-  expect(() => session.model({} as never, { unknown: 1 } as never)).toThrowError(/unknown/)
-  expect(() => session.provider({} as never, { unknown: 1 } as never)).toThrowError(/unknown/)
+  const given = { getResponse: answer, getModel: async () => model } as never
+  for (const name of ['unknown', 'tools', 'system', 'preview', 'newEpoch', 'onPending'])
+    for (const make of ['model', 'provider'] as const)
+      expect(() => session[make](given, { [name]: 'reject' } as never)).toThrowError(name)
+  for (const none of [null, {}, 5] as never[]) {
+    expect(() => session.model(none)).toThrowError(expect.objectContaining(refused))
+    expect(() => session.provider(none)).toThrowError(expect.objectContaining(refused))
+    expect(() =>
+      session.model(given, none === (null as never) || none === (5 as never) ? none : ([] as never)),
+    ).toThrowError(expect.objectContaining(refused))
+  }
   await model.getResponse(request('Hello.'))
   await model.getResponse(request('Hello.'))
   expect(asked.map(({ input }) => input)).toEqual([1, 2].map(() => [{ role: 'user', content: 'Hello.' }]))
@@ -306,6 +323,113 @@ it('refuses a model whose conversation is elsewhere, and one without the session
   expect(await session.getItems()).toEqual([])
   await session.addItems([{ role: 'user', content: 'Goodbye.' }])
   expect(await session.getItems()).toEqual([{ role: 'user', content: 'Goodbye.' }])
+})
+
+it('gives the last items, and replaces those at the end', async () => {
+  const session = new PlimsollSession(memorySession())
+  const [a, b, c] = ['a', 'b', 'c'].map((content): AgentInputItem => ({ role: 'user', content }))
+  const all = [a, b] as AgentInputItem[]
+  await session.addItems(all)
+  for (const [limit, count] of [
+    [1, 1],
+    [2, 2],
+    [3, 2],
+    [0, 0],
+    [-1, 0],
+  ] as const)
+    expect(await session.getItems(limit), String(limit)).toEqual(count === 0 ? [] : all.slice(-count))
+  const replace = (operationId: string, expectedSuffix: unknown[], type = 'replace_suffix') =>
+    session.applyHistoryTransaction({
+      operationId,
+      transaction: { type, expectedSuffix, replacement: [c] } as never,
+    })
+  for (const [at, suffix] of [[a], [a, a, b], [b, a]].entries())
+    await expect(replace(`wrong ${at}`, suffix)).rejects.toMatchObject({ code: 'ERR_CONFLICT' })
+  await expect(replace('other', [b], 'other')).rejects.toThrow(
+    'Unsupported session history transaction type.',
+  )
+  expect(await session.getItems()).toEqual(all)
+  await replace('right', [b])
+  expect(await session.getItems()).toEqual([a, c])
+})
+
+it('finds where an input goes on that begins in the middle of the log', async () => {
+  const plain = memorySession()
+  const session = new PlimsollSession(plain)
+  const said = ['a', 'b', 'c', 'd'].map((content): AgentInputItem => ({ role: 'user', content }))
+  await session.addItems(said.slice(0, 2))
+  await session.getItems()
+  const answer = async () => ({ output: [], usage: {} as never })
+  const model = session.model({ getResponse: answer } as unknown as Model)
+  await model.getResponse(request(said.slice(1)))
+  expect((await plain.history()).map(textOf)).toEqual(['a', 'b', 'c', 'd'])
+})
+
+it('gives what another writer’s assistant said as the SDK writes it', async () => {
+  const plain = memorySession()
+  const session = new PlimsollSession(plain)
+  await plain.append([
+    { role: 'user', content: 'Hello.' },
+    { role: 'assistant', content: 'Hi.' },
+  ])
+  await session.addItems([{ type: 'message', role: 'user' } as never])
+  expect(await session.getItems()).toStrictEqual([
+    { type: 'message', role: 'user', content: 'Hello.' },
+    {
+      type: 'message',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: 'Hi.' }],
+    },
+    { type: 'message', role: 'user' },
+  ])
+})
+
+it('keeps items whole that the log has no words for, their texts too', async () => {
+  const plain = memorySession()
+  const session = new PlimsollSession(plain)
+  const items = [
+    { type: 'reasoning', id: 'r', content: [{ type: 'input_text', text: 'So.' }], rawContent: [] },
+    { type: 'shell_call', callId: 'a', content: 'text' },
+    { role: 'developer', content: 'Be brief.' },
+    { type: 'message', content: 'of nobody' },
+    { type: 'function_call', callId: 'a', name: 'look', status: 'completed' },
+    { type: 'function_call', callId: 5, name: 'look', status: 'completed', arguments: '{}' },
+    {
+      type: 'message',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: 'Yes.' }],
+    },
+  ] as unknown as AgentInputItem[]
+  await session.addItems(items)
+  expect(await session.getItems()).toEqual(items)
+  expect(toAgentItems(await plain.context()).input).toEqual(expect.arrayContaining(items.slice(0, 1)))
+})
+
+it('writes all that the Runner says where another process hid or forgot what was written ahead', async () => {
+  const said: AgentInputItem[] = [{ role: 'user', content: 'Hello.' }]
+  const call = {
+    type: 'function_call',
+    callId: 'a',
+    name: 'look',
+    status: 'completed',
+    arguments: '{}',
+  } as never
+  const all = [...said, call, result('a', { type: 'text', text: 'found' })]
+  const answer = async () => ({ output: [], usage: {} as never })
+  const end = { role: 'user', content: 'End.' } as AgentInputItem
+  for (const elsewhere of ['clearSession', 'popItem'] as const) {
+    const plain = memorySession()
+    const session = new PlimsollSession(plain)
+    await session.getItems()
+    const model = session.model({ getResponse: answer } as unknown as Model)
+    await model.getResponse(request(said))
+    await model.getResponse(request(all))
+    await new PlimsollSession(plain)[elsewhere]()
+    await session.addItems([...all, end])
+    expect(await session.getItems()).toEqual([...all, end])
+  }
 })
 
 it('keeps what was written ahead where another writer went on from it', async () => {

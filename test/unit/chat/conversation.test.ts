@@ -40,6 +40,7 @@ function over(
     home: async () => home,
     kinds: () => ['local'],
     defaultHome: 'local',
+    model: (home) => home.model(),
     platform: {
       newId: () => `id-${++ids}`,
       now: () => 7,

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { allPanels } from '../../../src/chat/homes/all-panels.ts'
 import { localPanel } from '../../../src/chat/homes/local-panel.ts'
+import type { Chat } from '../../../src/chat/open-chat.ts'
+import type { RememberedChip } from '../../../src/chat/ports.ts'
 import { mapStore, scriptedModel } from '../../../src/index.ts'
 import { listSessions } from '../../../src/operations/sessions.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
@@ -79,6 +81,18 @@ describe('the list of sessions', () => {
   })
 })
 
+const chipOf = (chat: Chat): RememberedChip | undefined =>
+  chat.conversation.getSnapshot().messages.flatMap(({ remembered }) => remembered)[0]
+
+/** A chat in which one thing was remembered. */
+async function remembering(): Promise<{ readonly chat: Chat; readonly chip: RememberedChip }> {
+  const call = { name: 'memory_preference', input: { text: 'Likes window seats.' }, id: 'c1' }
+  const chat = browser().open({ model: scriptedModel([{ calls: [call] }, 'Noted.']) })
+  await chat.conversation.send('I like window seats')
+  await until(chat, (state) => idle(state) && chipOf(chat) !== undefined)
+  return { chat, chip: chipOf(chat) as RememberedChip }
+}
+
 describe('what was remembered of a reply', () => {
   it('shows at the newest message that it came from, and is gone once it is undone', async () => {
     const chat = browser().open({
@@ -94,9 +108,35 @@ describe('what was remembered of a reply', () => {
     )
     const chips = state.messages.flatMap(({ remembered }) => remembered)
     expect(chips.map(({ text }) => text)).toEqual(['The 9:40 is full.'])
+    const seen: (string | undefined)[] = []
+    chat.conversation.subscribe(() => seen.push(chipOf(chat)?.undo))
     await chat.conversation.forget(chips[0]?.factId ?? '')
-    await until(chat, ({ messages }) => messages.every(({ remembered }) => remembered.length === 0))
+    // Once more does nothing.
+    await chat.conversation.forget(chips[0]?.factId ?? '')
+    expect(chipOf(chat)).toEqual({ ...chips[0], text: '', undo: 'done' })
+    expect([...new Set(seen)]).toEqual(['begun', 'done'])
     expect(await (await chat.memory()).facts()).toEqual([])
+    await chat.conversation.open(state.session?.sessionId ?? '')
+    expect(chipOf(chat)).toBe(undefined)
+    await chat.close()
+  })
+
+  it('is kept where it could not be undone, and says so', async () => {
+    const { chat, chip } = await remembering()
+    await chat.conversation.forget('no such fact')
+    expect(chat.conversation.getSnapshot().problem).toMatchObject({ code: 'ERR_NOT_FOUND' })
+    expect(chipOf(chat)).toEqual(chip)
+    await chat.close()
+  })
+
+  it('shows no more once it is forgotten in the panel, also where all sessions share it', async () => {
+    const { chat, chip } = await remembering()
+    const panel = await chat.memory()
+    await panel.promote(chip.factId)
+    await expect.poll(() => chipOf(chat)?.trust).toBe('user')
+    expect((await panel.facts()).map(({ shared }) => shared)).toEqual([true])
+    await panel.forget(chip.factId)
+    expect(chipOf(chat)).toMatchObject({ text: '', undo: 'done' })
     await chat.close()
   })
 })

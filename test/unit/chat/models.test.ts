@@ -11,6 +11,7 @@ import { Models } from '../../../src/chat/models/picker.ts'
 import type { PlainMessage } from '../../../src/chat/settings.ts'
 import { type Context, type Model, type ModelEvent, mapStore } from '../../../src/index.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
+import { browser } from './support.ts'
 
 async function contextOf(): Promise<Context> {
   const memory = fullMemory({ store: mapStore(), system: 'Be brief.', budget: 16_000 })
@@ -201,5 +202,53 @@ describe('a server and a key', () => {
         KEY,
       )
     }
+  })
+})
+
+describe('a service', () => {
+  it.each([
+    [{ demo: true }, { id: 'demo', isDemo: true }],
+    [{ demo: false }, undefined],
+    [{}, undefined],
+  ])('whose health is %j is told as %j', async (health, model) => {
+    const asked: string[] = []
+    const fetch = async (input: RequestInfo | URL): Promise<Response> => {
+      const { pathname } = new URL(String(input instanceof Request ? input.url : input))
+      asked.push(pathname)
+      return pathname === '/health'
+        ? Response.json({ status: 'ok', ...health })
+        : new Response(null, { status: 404 })
+    }
+    const chat = browser().open({ src: 'https://edge.test', platform: { fetch }, getToken: () => 'token' })
+    await chat.conversation.create()
+    await expect.poll(() => asked.filter((path) => path === '/health').length).toBe(1)
+    await expect.poll(() => chat.conversation.getSnapshot().model).toEqual(model)
+    // What answers is asked once.
+    await chat.conversation.create()
+    expect(asked.filter((path) => path === '/health').length).toBe(1)
+    expect(chat.conversation.getSnapshot().model).toEqual(model)
+    await chat.conversation.create({ home: 'local' })
+    expect(chat.conversation.getSnapshot().model).toEqual({ id: 'demo', isDemo: true })
+    await chat.close()
+  })
+
+  it('that did not answer is asked again with the next conversation', async () => {
+    let isThere = false
+    const fetch = async (input: RequestInfo | URL): Promise<Response> => {
+      if (!String(input instanceof Request ? input.url : input).endsWith('/health') || !isThere)
+        return new Response(null, { status: 403 })
+      return Response.json({ status: 'ok', demo: true })
+    }
+    const chat = browser().open({ src: 'https://edge.test', platform: { fetch }, getToken: () => 'token' })
+    await chat.conversation.create()
+    expect(chat.conversation.getSnapshot().model).toBe(undefined)
+    isThere = true
+    await expect
+      .poll(async () => {
+        await chat.conversation.create()
+        return chat.conversation.getSnapshot().model?.isDemo
+      })
+      .toBe(true)
+    await chat.close()
   })
 })

@@ -45,6 +45,7 @@ describe('an HTTP request of MCP', () => {
     ['an error of an answer', {}, '{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"x"}}', 202],
     ['initialize beside another', {}, `[${LIST},${LIST.replace('tools/list', 'initialize')}]`, 400],
     ['an empty batch', {}, '[]', 400],
+    ['no body at all', {}, null, 400],
     ['a batch of 101', {}, `[${Array(101).fill(LIST).join()}]`, 400],
     ['text', { 'Content-Type': 'text/plain' }, LIST, 415],
     ['a client that takes no JSON', { Accept: 'text/html' }, LIST, 406],
@@ -59,6 +60,17 @@ describe('an HTTP request of MCP', () => {
     const body = (bytes: number): string => JSON.stringify('x'.repeat(bytes - 2))
     expect((await post(home().session, body(1_048_576))).status).toBe(400)
     expect((await post(home().session, body(1_048_577))).status).toBe(413)
+  })
+
+  it('is refused with options that there are none of', async () => {
+    for (const given of ['x', Number.NaN, 0, -1, null].map((maxBytes) => ({ maxBytes })))
+      await expect(post(home().session, LIST, given as never)).rejects.toMatchObject({
+        code: 'ERR_INVALID_ARGUMENT',
+        argument: 'maxBytes',
+      })
+    await expect(post(home().session, LIST, { unknown: 1 } as never)).rejects.toMatchObject({
+      code: 'ERR_INVALID_ARGUMENT',
+    })
   })
 
   it('names what is wrong with its parameters by a code alone', async () => {

@@ -67,7 +67,7 @@ export const HEADERS = {
 
 export function post(
   session: FullSession,
-  body: string,
+  body: string | null,
   { headers = {}, ...options }: McpRequestOptions & { readonly headers?: Record<string, string> } = {},
 ): Promise<Response> {
   const init = { method: 'POST', headers: { ...HEADERS, ...headers }, body }

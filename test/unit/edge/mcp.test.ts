@@ -51,6 +51,30 @@ describe('an MCP client of a session', () => {
     expect(server.transport).toBeUndefined()
   })
 
+  it('is connected to one transport at a time', async () => {
+    const server = memoryMcpServer(home().session)
+    const pairs = [1, 2].map(() => InMemoryTransport.createLinkedPair())
+    const [first, second] = pairs.map(([, there]) => there as InMemoryTransport)
+    await server.connect(first as InMemoryTransport)
+    await expect(server.connect(second as InMemoryTransport)).rejects.toMatchObject({ code: 'ERR_CONFLICT' })
+    expect(server.transport).toBe(first)
+    await server.close()
+    await server.connect(second as InMemoryTransport)
+    expect(server.transport).toBe(second)
+  })
+
+  it('is refused options that there are none of', async () => {
+    const { session } = home()
+    const info = { name: 'n', version: '1' }
+    for (const given of [
+      ...[{ newId: 5 }, { instructions: 5 }, { info: 5 }, { info: {} }, { info: { ...info, version: 1 } }],
+      ...[{ unknown: 1 }, null],
+    ] as never[]) {
+      const refused = expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' })
+      expect(() => memoryMcpServer(session, given), JSON.stringify(given)).toThrowError(refused)
+    }
+  })
+
   it('finds the ten tools, with their schemas and what they do to the memory', async () => {
     const { session } = home()
     const { tools, nextCursor } = await (await connect(session)).listTools()

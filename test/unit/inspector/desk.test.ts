@@ -43,6 +43,19 @@ describe('a desk', () => {
     expect(desk.call).toBe(41)
   })
 
+  it('shows the first call at which the line cuts, where that is asked for', async () => {
+    const desk = deskOf()
+    await desk.open(fileOf(sampleLog()), settings, 'cut')
+    expect(desk.call).toBeGreaterThan(0)
+    expect(desk.comparison?.cause).toBe('window')
+    const before = desk.inspection?.calls.slice(0, desk.call) ?? []
+    expect(
+      before.some(({ outcomes: { plimsoll = {} } }) => 'cause' in plimsoll && plimsoll.cause === 'window'),
+    ).toBe(false)
+    await desk.open(fileOf(jsonl(user('Hi'), assistant('Hello'))), settings, 'cut')
+    expect(desk.call).toBe(0)
+  })
+
   it('shows of two calls that are asked for at once the later one', async () => {
     const desk = deskOf()
     await desk.open(fileOf(sampleLog()), settings)

@@ -63,7 +63,7 @@ export interface PlacesOptions extends Omit<FullMemoryOptions, 'store'> {
   readonly stores?: readonly [Store, Store]
   /** Whether the models of all places say the same. Default `true`. */
   readonly alike?: boolean
-  /** Ops that the second device keeps of the session. Default: all. */
+  /** Bytes that the second device keeps of the session. Default: all. */
   readonly keep?: number
 }
 
@@ -116,7 +116,7 @@ export class Places {
         delayMs: 0,
         baseMs: 1,
         random: () => 0.5,
-        ...(index === 1 && keep !== undefined && { keep: keepLocal({ ops: keep }) }),
+        ...(index === 1 && keep !== undefined && { keep: keepLocal({ bytes: keep }) }),
       }),
     )
     for (const device of this.devices) device.pause()

@@ -1,4 +1,5 @@
 /** Bytes that messages name, between devices and their home. */
+
 import { afterEach, expect, test, vi } from 'vitest'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
@@ -12,6 +13,7 @@ import { answerPush } from '../../../src/sync/home.ts'
 import { takeAttachment } from '../../../src/sync/home-attachments.ts'
 import { type HomeState, readState } from '../../../src/sync/home-state.ts'
 import { httpTransport } from '../../../src/sync/http.ts'
+import { refusalsOf } from '../../../src/sync/index.ts'
 import { Replica, type ReplicaStore } from '../../../src/sync/replica.ts'
 import { resetReplica } from '../../../src/sync/resets.ts'
 import { syncServer } from '../../../src/sync/server.ts'
@@ -130,13 +132,13 @@ test.each([
     const { link, store } = device(home)
     link.attach = refusing(code)
     const told = vi.fn()
-    store.on('rejected', told)
+    refusalsOf(store).on('rejected', told)
     store.follow(TRIP)
     await attach(store, picture('p'))
     await write(store, [naming('m1', 'p'), append('a', ['m2'])])
     expect(await store.settled()).toMatchObject({ waiting: 0, refused: 1 })
     expect(told).toHaveBeenCalledOnce()
-    expect(await store.refused(TRIP)).toMatchObject([{ refusal: { rejected } }])
+    expect(await refusalsOf(store).of(TRIP)).toMatchObject([{ refusal: { rejected } }])
     expect(await idsOf(home.store)).toEqual(['m2'])
   },
 )

@@ -1,9 +1,11 @@
 /** The client half of sync: two devices and a home in one process. */
+
 import { afterEach, expect, test, vi } from 'vitest'
 import { decide, nothingWritten } from '../../../src/kernel/log/decide.ts'
 import type { Decision } from '../../../src/ports/store.ts'
 import { PUSH_OPS } from '../../../src/ports/sync.ts'
 import { mapStore } from '../../../src/stores/map.ts'
+import { refusalsOf, signOut } from '../../../src/sync/index.ts'
 import { Replica, type ReplicaStore } from '../../../src/sync/replica.ts'
 import { NO_STATE, outboxRow } from '../../../src/sync/state.ts'
 import { writeLocally } from '../../../src/sync/write.ts'
@@ -117,17 +119,19 @@ test('a put on what another device wrote is told as a conflict, and the app says
   await write(two.store, [put('r', 'mood', 'p', { body: '"two"' })])
   await one.store.settled()
   const told = vi.fn()
-  two.store.on('conflict', told)
+  refusalsOf(two.store).on('conflict', told)
   two.store.resume()
   expect(await two.store.settled()).toMatchObject({ state: 'conflict', refused: 1, waiting: 0 })
   expect(told).toHaveBeenCalledOnce()
-  const [refused] = await two.store.refused(TRIP)
+  const [refused] = await refusalsOf(two.store).of(TRIP)
   expect(refused).toMatchObject({ mine: 'two', theirs: 'one', refusal: { conflict: 'q' } })
   expect(await two.base.open(TRIP).register('mood')).toMatchObject({ version: 'q' })
-  if (refused) await two.store.resolve(refused, 'mine')
+  if (refused) await refusalsOf(two.store).resolve(refused, 'mine')
   expect(await two.store.settled()).toMatchObject({ state: 'current', refused: 0 })
   expect(await home.store.open(TRIP).register('mood')).toMatchObject({ body: '"two"' })
-  await expect(two.store.resolve(refused as never, 'mine')).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
+  await expect(refusalsOf(two.store).resolve(refused as never, 'mine')).rejects.toMatchObject({
+    code: 'ERR_NOT_FOUND',
+  })
 })
 
 test('a 401 is never permanent', async () => {
@@ -167,7 +171,7 @@ test('one poison op blocks nothing', async () => {
     return isBad ? refusing('ERR_INVALID_ARGUMENT')() : push(requests, signal)
   }
   const told = vi.fn()
-  store.on('rejected', told)
+  refusalsOf(store).on('rejected', told)
   await write(store, [append('a', ['m1']), append('poison', ['m2']), append('b', ['m3'])])
   await write(store, [put('p', 'mood', null)], ADA)
   await store.settled()
@@ -175,10 +179,10 @@ test('one poison op blocks nothing', async () => {
   expect(await idsOf(home.store, ADA)).toEqual(['mood'])
   expect(await logOf(base)).toEqual(await logOf(home.store))
   expect(told).toHaveBeenCalledOnce()
-  const [refused] = await store.refused(TRIP)
+  const [refused] = await refusalsOf(store).of(TRIP)
   expect(refused).toMatchObject({ bodies: ['body of m2'], refusal: { rejected: 'forbidden' } })
-  if (refused) await store.discard(refused)
-  expect(await store.refused(TRIP)).toEqual([])
+  if (refused) await refusalsOf(store).discard(refused)
+  expect(await refusalsOf(store).of(TRIP)).toEqual([])
 })
 
 test('a home that takes nothing at all makes no dead letter', async () => {
@@ -187,7 +191,7 @@ test('a home that takes nothing at all makes no dead letter', async () => {
   link.push = refusing('ERR_INVALID_ARGUMENT')
   await write(store, [append('a', ['m1']), append('b', ['m2'])])
   await vi.waitFor(() => expect(store.status.cause?.code).toBe('ERR_INVALID_ARGUMENT'))
-  expect(await store.refused(TRIP)).toEqual([])
+  expect(await refusalsOf(store).of(TRIP)).toEqual([])
   expect(await idsOf(base)).toEqual(['m1', 'm2'])
   expect(await outboxOf(base)).toBe(2)
 })
@@ -349,9 +353,9 @@ test('an outbox survives a sign-out, or its loss is told', async () => {
   link.pull = offline
   await write(store, [append('b', ['m2'])])
   const lost = [{ scope: TRIP, waiting: 1, refused: 0 }]
-  expect(await store.signOut()).toEqual({ done: false, lost })
+  expect(await signOut(store)).toEqual({ done: false, lost })
   expect(await idsOf(base)).toEqual(['m1', 'm2'])
-  expect(await store.signOut({ force: true })).toEqual({ done: true, lost })
+  expect(await signOut(store, { force: true })).toEqual({ done: true, lost })
   expect(await idsOf(base)).toEqual([])
   expect(store.status.state).toBe('signed-out')
   expect(await idsOf(home.store)).toEqual(['m1'])
@@ -451,7 +455,7 @@ test('a put that waits to a new register stays, where the home lost its log', as
   expect(await idsOf(base)).toEqual(['m0', 'm1', 'mood'])
   link.push = push
   await store.settled()
-  expect(await store.refused(TRIP)).toEqual([])
+  expect(await refusalsOf(store).of(TRIP)).toEqual([])
   expect(await home.store.open(TRIP).register('mood')).toMatchObject({ version: 'p' })
   expect(await logOf(base)).toEqual(await logOf(home.store))
 })
@@ -497,7 +501,7 @@ test('what another device deletes is gone from what waits and from what was refu
   expect(JSON.stringify(rows)).not.toMatch(/a secret|body of m1/)
   link.push = push
   await store.settled()
-  expect((await store.refused(TRIP)).map(({ refusal }) => refusal)).toEqual([
+  expect((await refusalsOf(store).of(TRIP)).map(({ refusal }) => refusal)).toEqual([
     { rejected: 'forbidden' },
     { rejected: 'deleted' },
   ])
@@ -583,7 +587,7 @@ test('a scope whose pushes are all refused makes no dead letter', async () => {
     requests.map(() => ({ error: { code: 'ERR_INVALID_ARGUMENT', message: 'no' } }))
   await write(store, [append('a', ['m1'])])
   await vi.waitFor(() => expect(store.status.cause?.code).toBe('ERR_INVALID_ARGUMENT'))
-  expect(await store.refused(TRIP)).toEqual([])
+  expect(await refusalsOf(store).of(TRIP)).toEqual([])
   expect(await idsOf(base)).toEqual(['m1'])
 })
 

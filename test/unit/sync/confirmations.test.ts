@@ -4,7 +4,7 @@ import { createMemory, forget } from '../../../src/index.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import type { Certificate } from '../../../src/ports/certificate.ts'
 import { answerPull } from '../../../src/sync/answer-pull.ts'
-import { replicasAt } from '../../../src/sync/index.ts'
+import { certify, replicasAt, signOut } from '../../../src/sync/index.ts'
 import { append, erase, remove } from '../../contract/samples.ts'
 import { device, idsOf, TestHome, TRIP, write } from '../support/synced.ts'
 
@@ -35,11 +35,11 @@ test('a certificate names the devices that hold nothing of it any more, and thos
   one.store.pause()
   const certificate = await forget(session, 'm3')
   // Nobody has heard of it.
-  const { replicas } = await one.store.certify(TRIP, certificate)
+  const { replicas } = await certify(one.store, TRIP, certificate)
   expect([replicas?.confirmed, replicas?.pending.length]).toEqual([[], 2])
   one.store.resume()
   await one.store.settled()
-  const known = await one.store.certify(TRIP, certificate)
+  const known = await certify(one.store, TRIP, certificate)
   expect(known).toEqual({
     ...certificate,
     replicas: { confirmed: [expect.any(String)], pending: [expect.any(String)] },
@@ -49,7 +49,7 @@ test('a certificate names the devices that hold nothing of it any more, and thos
   await other.store.settled()
   home.poke()
   await one.store.settled()
-  const whole = await one.store.certify(TRIP, certificate)
+  const whole = await certify(one.store, TRIP, certificate)
   expect(whole.replicas?.pending).toEqual([])
   expect([...(whole.replicas?.confirmed ?? [])].sort()).toEqual([...(replicas?.pending ?? [])].sort())
   for (const name of whole.replicas?.confirmed ?? []) expect(name).toMatch(/^[0-9a-f]{24}$/)
@@ -67,7 +67,7 @@ test('a device has another name in each scope, and another one once its user has
   const [trip, here] = [await names(TRIP), await names(other)]
   expect(here).toHaveLength(1)
   expect(trip).not.toContain(here[0])
-  await one.store.signOut()
+  await signOut(one.store)
   one.store.resume()
   await one.store.settled()
   home.poke()
@@ -119,7 +119,7 @@ test('a home that never notes what a device says is not asked for ever', async (
   await write(one.store, [remove('d', 'entry:m1')])
   expect(await one.store.settled()).toMatchObject({ state: 'current' })
   expect(vi.mocked(one.link.pull).mock.calls.length).toBeLessThan(4)
-  expect((await one.store.certify(TRIP, NOTHING)).replicas?.confirmed).toEqual([])
+  expect((await certify(one.store, TRIP, NOTHING)).replicas?.confirmed).toEqual([])
   expect((await replicasAt(home.store, TRIP)).confirmed).toHaveLength(1)
 })
 

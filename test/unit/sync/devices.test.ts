@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest'
 import { checkPushed, createMemory, forget, mapStore, readAudit, standard } from '../../../src/index.ts'
-import { homeStore, httpTransport, type Refused, sync, syncServer } from '../../../src/sync/index.ts'
+import {
+  homeStore,
+  httpTransport,
+  type Refused,
+  refusalsOf,
+  sync,
+  syncServer,
+} from '../../../src/sync/index.ts'
 
 const USER = { userId: 'ada' }
 const TRIP = { ...USER, sessionId: 'trip' }
@@ -26,8 +33,8 @@ function world() {
       },
     })
     const store = sync({ store: mapStore(), transport, baseMs: 1, capMs: 5, channel: false, lock: false })
-    store.on('conflict', (one) => refused.push(one))
-    store.on('rejected', (one) => refused.push(one))
+    refusalsOf(store).on('conflict', (one) => refused.push(one))
+    refusalsOf(store).on('rejected', (one) => refused.push(one))
     const memory = createMemory({ store, budget: 4_000, use: standard() })
     return { store, memory, refused, session: memory.session(TRIP), user: memory.user(USER) }
   }
@@ -95,13 +102,16 @@ test('a document that two devices changed offline is a conflict, with both texts
   network.isUp = false
   await one.user.profile.set('SOUL.md', 'Be brief.')
   await other.user.profile.set('SOUL.md', 'Be kind.')
+  other.store.pause()
   network.isUp = true
+  one.store.resume()
+  await one.store.settled()
   await settle()
   expect([...one.refused, ...other.refused]).toMatchObject([
     { op: { key: 'profile/SOUL.md' }, mine: { text: 'Be kind.' }, theirs: { text: 'Be brief.' } },
   ])
   expect(other.store.status.state).toBe('conflict')
-  await other.store.resolve(other.refused[0] as Refused, 'mine')
+  await refusalsOf(other.store).resolve(other.refused[0] as Refused, 'mine')
   await settle()
   expect((await one.user.profile.get('SOUL.md'))?.text).toBe('Be kind.')
   expect(other.store.status.state).toBe('current')

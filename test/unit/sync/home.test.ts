@@ -4,7 +4,7 @@ import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
 import { carriers, followed } from '../../../src/operations/transfer/follow.ts'
 import type { SealedOp } from '../../../src/ports/op.ts'
-import type { ScopeStore } from '../../../src/ports/store.ts'
+import type { LogRow, ScopeStore } from '../../../src/ports/store.ts'
 import {
   PUSH_OPS,
   type PullAnswer,
@@ -17,6 +17,7 @@ import { mapStore } from '../../../src/stores/map.ts'
 import { answerPull, PULL_OPS } from '../../../src/sync/answer-pull.ts'
 import { answerPush, homeScope } from '../../../src/sync/home.ts'
 import { NO_GENERATION } from '../../../src/sync/state.ts'
+import { tokOf } from '../../../src/sync/tok.ts'
 import { append, erase, mark, names, put, remove, SCOPE } from '../../contract/samples.ts'
 
 let toks = 0
@@ -628,6 +629,16 @@ describe('attachments', () => {
   })
 })
 
+/** A store of which some calls are others. */
+function withCalls(scope: ScopeStore, calls: Partial<ScopeStore>): ScopeStore {
+  return new Proxy(scope, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(name in calls ? calls : target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
+
 describe('a start', () => {
   const fill = async (scope: ScopeStore): Promise<ScopeStore> => {
     const home = homeScope(scope, { newTok })
@@ -650,17 +661,37 @@ describe('a start', () => {
       isDeleted = true
       return found
     }
-    const answer = await pull(
-      new Proxy(scope, {
-        get: (target, name) => {
-          const value: unknown = name === 'registers' ? registers : Reflect.get(target, name)
-          return typeof value === 'function' ? value.bind(target) : value
-        },
-      }),
-      { ...START, start: -3 },
-    )
+    const answer = await pull(withCalls(scope, { registers }), { ...START, start: 5 })
     expect(answer.start?.registers).toEqual([])
     expect(answer).toMatchObject({ from: 5, head: 8 })
+  })
+
+  it('is of one log, though that is erased meanwhile', async () => {
+    const scope = openScope()
+    const home = await fill(scope)
+    let calls = 0
+    const head: ScopeStore['head'] = async () => {
+      if (++calls === 2) {
+        await home.commit([erase('o8')], decide)
+        await fill(scope)
+      }
+      return scope.head()
+    }
+    const answer = await pull(withCalls(scope, { head }), { ...START, start: 10 })
+    const { rows } = await scope.changesSince(8)
+    expect(answer).toMatchObject({ cursor: 7, anchor: tokOf(rows.at(-1) as LogRow) })
+    expect(answer.generation).toBe((await pull(scope, START)).generation)
+  })
+
+  it('of the whole log needs nothing but its ops', async () => {
+    const scope = openScope()
+    await fill(scope)
+    const page = await pull(scope, START)
+    const place = { generation: page.generation, cursor: page.cursor, anchor: page.anchor }
+    const registers = () => Promise.reject(new Error('they were asked for'))
+    const all = await pull(withCalls(scope, { registers }), { ...place, start: 0 })
+    expect(all.start).toEqual({ ordinal: 0, registers: [], marks: [], arrived: [] })
+    expect(all.ops).toHaveLength(7)
   })
 
   it('has the marks that were current there, whichever came since', async () => {

@@ -1,8 +1,9 @@
 /** Sync over HTTP: the transport, and the server's answers. */
 import { afterEach, expect, test, vi } from 'vitest'
 import { mapStore } from '../../../src/stores/map.ts'
-import { edgeSocket, type HttpTransportOptions, httpTransport } from '../../../src/sync/http.ts'
+import { type HttpTransportOptions, httpTransport } from '../../../src/sync/http.ts'
 import { syncServer } from '../../../src/sync/server.ts'
+import { edgeSocket } from '../../../src/sync/sockets.ts'
 import { append } from '../../contract/samples.ts'
 import { device, idsOf, TestHome, TRIP, write } from '../support/synced.ts'
 
@@ -130,9 +131,7 @@ test('a socket tells of changes, and opens again until it is ended', async () =>
   const transport = httpTransport({
     url,
     token,
-    socket: edgeSocket,
-    WebSocket: FakeSocket as never,
-    random: () => 1,
+    socket: edgeSocket({ WebSocket: FakeSocket as never, random: () => 1 }),
   })
   const heard = vi.fn()
   const end = transport.pokes?.([{ sessionId: 'a b' }, {}], heard)

@@ -3,6 +3,7 @@ import { afterAll, expect, it, onTestFinished } from 'vitest'
 import {
   charsPerToken,
   createMemory,
+  exportFrom,
   facts,
   forget,
   mapStore,
@@ -10,11 +11,13 @@ import {
   standard,
   toOpenAI,
 } from '../../../src/index.ts'
+import { sealMessage } from '../../../src/kernel/log/message.ts'
+import { webHost } from '../../../src/platform/web.ts'
 import type { SealedOp } from '../../../src/ports/op.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import type { LogStart } from '../../../src/ports/sync.ts'
 import { encryptedStore, secretKeys } from '../../../src/stores/encrypted/index.ts'
-import { keepLocal } from '../../../src/sync/index.ts'
+import { type KeepLocalOptions, keepLocal, refusalsOf } from '../../../src/sync/index.ts'
 import { erase, names, put } from '../../contract/samples.ts'
 import { SqliteFiles } from '../support/sqlite-files.ts'
 import {
@@ -36,12 +39,19 @@ afterAll(() => files.remove())
 
 /** More than a session reads at once. */
 const OPS = 100
+const DAY_MS = 86_400_000
+const NOW = 1_790_000_000_000
+/** So many bytes are those of {@link OPS} messages that have three digits each. */
+const BYTES = OPS * sealMessage({ id: 'm100', ...textAt(100), createdAt: NOW, trust: 'user' }).length
+
+function textAt(at: number) {
+  return { role: 'user', content: `Text ${at}` } as const
+}
 
 /** A home whose log has that many messages, each a round of its own. */
 async function homeWith(messages: number, home = new TestHome(), from = 0): Promise<TestHome> {
   const session = createMemory({ store: storeOf(home), budget: 4_000 }).session(TRIP)
-  for (let at = from; at < messages; at++)
-    await session.append({ id: `m${at}`, role: 'user', content: `Text ${at}` })
+  for (let at = from; at < messages; at++) await session.append({ id: `m${at}`, ...textAt(at) })
   await session.close()
   return home
 }
@@ -57,7 +67,7 @@ function storeOf(home: TestHome): Store {
 }
 
 function partial(home: TestHome, store: Store = mapStore()) {
-  const made = device(home, { store, keep: keepLocal({ ops: OPS }) })
+  const made = device(home, { store, keep: keepLocal({ bytes: BYTES }) })
   const session = memoryOf(made.store).session(TRIP)
   onTestFinished(() => session.close())
   return { ...made, session }
@@ -175,26 +185,26 @@ it('a message joins a round that is at home alone', async () => {
   await session.append({ id: 'late', role: 'assistant', content: 'Late.' }, { round: 'm3' })
   await store.settled()
   expect((await idsOf(home.store)).at(-1)).toBe('late')
-  expect((await store.refused(TRIP)).length).toBe(0)
+  expect((await refusalsOf(store).of(TRIP)).length).toBe(0)
 })
 
-it('older rows leave the device once twice as many are here, and what waits stays', async () => {
-  const home = await homeWith(OPS)
+it('older rows leave the device once twice as many bytes are here, and what waits stays', async () => {
+  const home = await homeWith(100 + OPS, undefined, 100)
   const { store, link, base, session } = partial(home)
   await store.settled()
-  await homeWith(2 * OPS - 1, home, OPS)
+  await homeWith(100 + 2 * OPS - 1, home, 100 + OPS)
   home.poke()
   await store.settled()
   expect(await idsOf(base)).toHaveLength(2 * OPS - 1)
   const { push } = link
   link.push = refusing('ERR_STORAGE')
   await session.append({ id: 'waits', role: 'user', content: 'Not sent yet.' })
-  await homeWith(2 * OPS, home, 2 * OPS - 1)
+  await homeWith(100 + 2 * OPS, home, 100 + 2 * OPS - 1)
   home.poke()
   await expect.poll(async () => (await idsOf(base)).length).toBe(2 * OPS + 1)
-  await homeWith(2 * OPS + 1, home, 2 * OPS)
+  await homeWith(101 + 2 * OPS, home, 100 + 2 * OPS)
   home.poke()
-  await expect.poll(async () => (await idsOf(base)).length).toBe(OPS + 1)
+  await expect.poll(async () => (await idsOf(base)).length).toBe(OPS + 2)
   expect((await idsOf(base)).at(-1)).toBe('waits')
   expect(await outboxOf(base)).toBe(1)
   link.push = push
@@ -202,6 +212,119 @@ it('older rows leave the device once twice as many are here, and what waits stay
   await store.settled()
   expect((await idsOf(home.store)).at(-1)).toBe('waits')
   expect(await outboxOf(base)).toBe(0)
+})
+
+/** A home with a message of each of so many days, the newest of them today. */
+async function homeOfDays(days: number): Promise<TestHome> {
+  const home = new TestHome()
+  const session = memoryOf(storeOf(home)).session(TRIP)
+  for (let day = 0; day < days; day++)
+    await session.append({ id: `m${day}`, ...textAt(day), createdAt: NOW - (days - 1 - day) * DAY_MS })
+  await session.close()
+  return home
+}
+
+/** A device with a clock of its own, which keeps a part. */
+function partialAt(home: TestHome, keep: KeepLocalOptions, clock: { now: number }) {
+  const made = device(home, { keep: keepLocal(keep), host: { ...webHost, now: () => clock.now } })
+  const opened = made.store.open(TRIP)
+  onTestFinished(() => opened.close())
+  return made
+}
+
+it('a new device fetches the newest days, and what is twice as old leaves', async () => {
+  const home = await homeOfDays(300)
+  const clock = { now: NOW + 1 }
+  const { store, base } = partialAt(home, { days: 30 }, clock)
+  await store.settled()
+  expect(await idsOf(base)).toEqual(Array.from({ length: 30 }, (_, at) => `m${270 + at}`))
+  clock.now += 30 * DAY_MS
+  home.poke()
+  await store.settled()
+  expect(await idsOf(base)).toHaveLength(30)
+  await homeWith(340, home, 300)
+  clock.now += DAY_MS
+  home.poke()
+  await store.settled()
+  expect(await idsOf(base)).toEqual(Array.from({ length: 41 }, (_, at) => `m${299 + at}`))
+})
+
+it('of bytes and days the fewer are here', async () => {
+  const home = await homeOfDays(300)
+  const clock = { now: NOW + 1 }
+  for (const [keep, count] of [
+    [{ days: 30, bytes: BYTES }, 30],
+    [{ days: 200, bytes: BYTES }, OPS],
+    [{ days: 400 }, 300],
+  ] as const) {
+    const { store, base } = partialAt(home, keep, clock)
+    await store.settled()
+    expect(await idsOf(base)).toHaveLength(count)
+  }
+})
+
+it('how much is here is counted on from what is new', async () => {
+  const home = await homeWith(200)
+  const base = mapStore()
+  let read = 0
+  const open: Store['open'] = (scope) => {
+    const opened = base.open(scope)
+    const changesSince: typeof opened.changesSince = async (seq) => {
+      const changes = await opened.changesSince(seq)
+      read += changes.rows.length
+      return changes
+    }
+    return new Proxy(opened, {
+      get: (target, name) => {
+        const value: unknown = name === 'changesSince' ? changesSince : Reflect.get(target, name)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+  }
+  const { store } = device(home, { store: { ...base, open }, keep: keepLocal({ bytes: 10 * BYTES }) })
+  const opened = store.open(TRIP)
+  onTestFinished(() => opened.close())
+  await store.settled()
+  home.poke()
+  await store.settled()
+  expect(read).toBeGreaterThanOrEqual(200)
+  read = 0
+  for (let at = 200; at < 205; at++) {
+    await homeWith(at + 1, home, at)
+    home.poke()
+    await store.settled()
+  }
+  expect(read).toBeLessThan(20)
+})
+
+it('days cannot be told where messages are encrypted: nothing is fetched, and the cause says so', async () => {
+  const home = new TestHome()
+  const keys = secretKeys('a secret of this test, of 32 bytes or more')
+  const whole = device(home)
+  const writer = memoryOf(encryptedStore(whole.store, keys)).session(TRIP)
+  await writer.append({ role: 'user', content: 'Hi.' })
+  await whole.store.settled()
+  await writer.close()
+  const { store, base } = partialAt(home, { days: 30 }, { now: NOW })
+  await expect.poll(() => store.status.cause).toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
+  expect(await idsOf(base)).toEqual([])
+})
+
+it('a newest op of more than twice the bytes is fetched once', async () => {
+  const home = await homeWith(100)
+  const session = memoryOf(storeOf(home)).session(TRIP)
+  await session.append({ id: 'long', role: 'user', content: 'x'.repeat(3 * BYTES) })
+  await session.close()
+  const { store, base } = partialAt(home, { bytes: BYTES }, { now: NOW })
+  await store.settled()
+  expect(await idsOf(base)).toEqual(['long'])
+  const before = home.calls.length
+  for (let poke = 0; poke < 5; poke++) {
+    home.poke()
+    await store.settled()
+  }
+  expect(home.calls.slice(before)).toHaveLength(5)
+  expect(JSON.stringify(home.calls.slice(before))).not.toContain('start')
 })
 
 it.each([
@@ -215,7 +338,7 @@ it.each([
     sessionId: 'old',
   })
   await told.append({ role: 'user', content: 'The zanzibar code is 4711.' })
-  const { store } = device(home, isPart ? { keep: keepLocal({ ops: OPS }) } : {})
+  const { store } = device(home, isPart ? { keep: keepLocal({ bytes: BYTES }) } : {})
   const memory = createMemory({ store, budget: 16_000, use })
   const session = memory.session(TRIP)
   await session.append({ role: 'user', content: 'Hi.' })
@@ -235,6 +358,80 @@ it.each([
   for (const sessions of ['all', ['old']] as const)
     expect(await asked(sessions)).toMatchObject({ items: 1, others: { searched: 1, missing: 0 } })
   await session.close()
+})
+
+/** What recall of a context shows of a query, and what failed. */
+async function recalled(session: ReturnType<typeof recalling>, query: string, sessions?: 'all') {
+  const { receipt } = await session.context({ recall: sessions ? { query, sessions } : query })
+  const { items, others } = receipt.remembered?.find(({ name }) => name === 'recall') ?? {}
+  return { items, others, failures: receipt.failures.map(({ code }) => code) }
+}
+
+function recalling(store: Store) {
+  const parts = { budget: 400, counter: charsPerToken(4) }
+  const session = createMemory({ store, ...parts, use: [facts(), recall()] }).session(TRIP)
+  onTestFinished(() => session.close())
+  return session
+}
+
+it('recall over a session of which a part is here fetches the rest, or says that it is missing', async () => {
+  const home = new TestHome()
+  const told = createMemory({ store: storeOf(home), budget: 16_000, use: standard() })
+  const old = told.session({ ...ADA, sessionId: 'old' })
+  await old.append({ role: 'user', content: 'The zanzibar code is 4711.' })
+  for (let at = 0; at < 2 * OPS; at++) await old.append({ ...textAt(at) })
+  const { store, base } = device(home, { keep: keepLocal({ bytes: BYTES }) })
+  const opened = store.open({ ...ADA, sessionId: 'old' })
+  const session = recalling(store)
+  await session.append({ role: 'user', content: 'Hi.' })
+  await store.settled()
+  const isWhole = async () => (await base.open({ ...ADA, sessionId: 'old' }).head()).ordinal
+  store.pause()
+  expect(await recalled(session, 'zanzibar code', 'all')).toMatchObject({
+    items: 0,
+    others: { searched: 0, missing: 1 },
+    failures: [],
+  })
+  const across = createMemory({ store, budget: 400, use: [facts(), recall()] }).user(ADA)
+  const found = () => across.recall.find('zanzibar code', { sessions: ['old'] })
+  await expect(found()).rejects.toMatchObject({ code: 'ERR_OFFLINE' })
+  store.resume()
+  expect(await found()).not.toEqual([])
+  expect(await recalled(session, 'zanzibar code', 'all')).toMatchObject({
+    items: 2,
+    others: { searched: 1, missing: 0 },
+  })
+  expect(await isWhole()).toBe(2 * OPS + 1)
+  store.pause()
+  expect(await recalled(session, 'zanzibar code', 'all')).toMatchObject({ items: 2 })
+  await opened.close()
+})
+
+it('recall over a part of its own session says in the receipt that the rest cannot be fetched', async () => {
+  const home = await homeWith(300)
+  const { store } = partial(home)
+  await store.settled()
+  store.pause()
+  const session = recalling(store)
+  expect(await recalled(session, 'text 7')).toMatchObject({ failures: ['ERR_OFFLINE'] })
+  await expect(session.recall.find('text 7')).rejects.toMatchObject({ code: 'ERR_OFFLINE' })
+  store.resume()
+  expect(await recalled(session, 'text 7')).toMatchObject({ failures: [] })
+})
+
+it('an export of a session of which a part is here is that of all, or none', async () => {
+  const home = await homeWith(300)
+  const { store } = partial(home)
+  await store.settled()
+  const linesOf = async (from: Store) => {
+    const lines: string[] = []
+    for await (const line of exportFrom(memoryOf(from), TRIP)) lines.push(line)
+    return lines
+  }
+  store.pause()
+  await expect(linesOf(store)).rejects.toMatchObject({ code: 'ERR_OFFLINE' })
+  store.resume()
+  expect(await linesOf(store)).toEqual(await linesOf(storeOf(home)))
 })
 
 it('a window of the standard features needs no older rows; recall needs all, and fetches it', async () => {
@@ -277,7 +474,7 @@ it('a name that the home has for something else is refused, and the app sees it'
   bounded(home, link)
   await session.append({ id: 'm3', role: 'user', content: 'Another.' }, { opId: 'another' })
   await store.settled()
-  expect(await store.refused(TRIP)).toMatchObject([{ refusal: { rejected: 'duplicate-id' } }])
+  expect(await refusalsOf(store).of(TRIP)).toMatchObject([{ refusal: { rejected: 'duplicate-id' } }])
   expect((await idsOf(base)).at(-1)).toBe('m299')
 })
 
@@ -512,7 +709,7 @@ it('what is here stays until all is, where registers become too many for one ans
 
 it('a home that does not know of parts gives all', async () => {
   const home = await homeWith(300)
-  const made = device(home, { keep: keepLocal({ ops: OPS }) })
+  const made = device(home, { keep: keepLocal({ bytes: BYTES }) })
   const { pull } = made.link
   made.link.pull = (requests, signal) =>
     pull(
@@ -525,8 +722,18 @@ it('a home that does not know of parts gives all', async () => {
   await opened.close()
 })
 
-it.each([{}, { ops: 0 }, { ops: 1.5 }, { ops: 8, days: 3 }])('keepLocal refuses %j', (options) => {
-  expect(() => keepLocal(options as { ops: number })).toThrow(
+it.each([
+  {},
+  { bytes: undefined, days: undefined },
+  { bytes: 0 },
+  { bytes: 1.5 },
+  { bytes: '2000' },
+  { days: 0 },
+  { days: -1, bytes: 2_000 },
+  { days: Number.POSITIVE_INFINITY },
+  { bytes: 2_000, ops: 8 },
+])('keepLocal refuses %j', (options) => {
+  expect(() => keepLocal(options as KeepLocalOptions)).toThrow(
     expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' }),
   )
 })

@@ -2,8 +2,10 @@
  * What others' sync lost: a side that is empty, or is gone in the middle, is no reason to delete
  * anything, and what only one side has is kept.
  */
+
 import { expect, test, vi } from 'vitest'
 import { mapStore } from '../../../src/stores/map.ts'
+import { refusalsOf } from '../../../src/sync/index.ts'
 import { append, remove } from '../../contract/samples.ts'
 import { ADA, device, idsOf, logOf, outboxOf, refusing, TestHome, TRIP, write } from '../support/synced.ts'
 
@@ -64,7 +66,7 @@ test('keep the only copy: what a home refuses, or never answers, stays on the de
     await vi.waitFor(() => expect(store.status.cause?.code).toBe(code))
     expect(await idsOf(base)).toEqual(['m1'])
     expect(await outboxOf(base)).toBe(1)
-    expect(await store.refused(TRIP)).toEqual([])
+    expect(await refusalsOf(store).of(TRIP)).toEqual([])
   }
   Object.assign(link, home.link())
   store.resume()

@@ -1,7 +1,8 @@
 /** What is told of changes at home while something else is under way. */
 import { expect, test, vi } from 'vitest'
 import { decide } from '../../../src/kernel/log/decide.ts'
-import { edgeSocket, httpTransport } from '../../../src/sync/http.ts'
+import { httpTransport } from '../../../src/sync/http.ts'
+import { edgeSocket } from '../../../src/sync/sockets.ts'
 import { append, erase } from '../../contract/samples.ts'
 import { device, idsOf, TestHome, TRIP } from '../support/synced.ts'
 
@@ -49,9 +50,7 @@ test('a socket of what was erased is opened again ever later, up to a quarter of
   const transport = httpTransport({
     url: 'https://memory.test',
     token: 'token',
-    socket: edgeSocket,
-    WebSocket: FakeSocket as never,
-    random: () => 1,
+    socket: edgeSocket({ WebSocket: FakeSocket as never, random: () => 1 }),
     host: {
       now: () => 0,
       controller: () => new AbortController(),
@@ -88,9 +87,7 @@ test('a socket that cannot be opened again has the home asked once', async () =>
   const transport = httpTransport({
     url: 'https://memory.test',
     token: 'token',
-    socket: edgeSocket,
-    WebSocket: FakeSocket as never,
-    random: () => 0,
+    socket: edgeSocket({ WebSocket: FakeSocket as never, random: () => 0 }),
   })
   const told = vi.fn()
   const end = transport.pokes?.([{ sessionId: 'trip' }], told)
@@ -113,8 +110,7 @@ for (const [code, times] of [
     const transport = httpTransport({
       url: 'https://memory.test',
       token: 'token',
-      socket: edgeSocket,
-      WebSocket: FakeSocket as never,
+      socket: edgeSocket({ WebSocket: FakeSocket as never }),
     })
     const told = vi.fn()
     const end = transport.pokes?.([{ sessionId: 'trip' }], told)

@@ -1,7 +1,9 @@
 /** A put that waits, was emptied here with what it derives from, and is refused by the home. */
+
 import { expect, test } from 'vitest'
 import type { SealedOp } from '../../../src/ports/op.ts'
 import type { PushAnswer } from '../../../src/ports/sync.ts'
+import { refusalsOf } from '../../../src/sync/index.ts'
 import { append, put, remove } from '../../contract/samples.ts'
 import { device, logOf, outboxOf, TestHome, TRIP, write } from '../support/synced.ts'
 
@@ -44,7 +46,8 @@ async function played(
     }
   })
   const told: unknown[] = []
-  for (const event of ['conflict', 'rejected'] as const) one.store.on(event, (refused) => told.push(refused))
+  for (const event of ['conflict', 'rejected'] as const)
+    refusalsOf(one.store).on(event, (refused) => told.push(refused))
   one.store.resume()
   await one.store.settled()
   const other = device(home)
@@ -55,7 +58,7 @@ async function played(
     expect(await scope.register('mood')).toMatchObject({ body: null })
     expect(JSON.stringify([await logOf(store), await scope.register('mood')])).not.toContain(BODY)
   }
-  expect(JSON.stringify(await one.store.refused(TRIP))).not.toContain(BODY)
+  expect(JSON.stringify(await refusalsOf(one.store).of(TRIP))).not.toContain(BODY)
   expect(await outboxOf(other.base)).toBe(0)
   await one.store.close()
   await other.store.close()

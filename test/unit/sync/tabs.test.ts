@@ -1,8 +1,10 @@
 /** Several tabs of one browser: one works, and no write waits for it to be well. */
+
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import type { Channel, Lock } from '../../../src/platform/tabs.ts'
 import { mapStore } from '../../../src/stores/map.ts'
+import { refusalsOf } from '../../../src/sync/index.ts'
 import { syncOnce } from '../../../src/sync/once.ts'
 import { append, put } from '../../contract/samples.ts'
 import { device, idsOf, logOf, offline, outboxOf, TestHome, TRIP, write } from '../support/synced.ts'
@@ -100,7 +102,7 @@ test('a tab that holds the lock and does nothing holds up no write for long', as
 test('a tab shows that the one that works is offline, and what was refused there', async () => {
   const { home, one, two } = tabs()
   const told = vi.fn()
-  two.store.on('conflict', told)
+  refusalsOf(two.store).on('conflict', told)
   await vi.advanceTimersByTimeAsync(100)
   const { pull } = one.link
   one.link.pull = offline

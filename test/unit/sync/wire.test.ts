@@ -134,6 +134,7 @@ const ranges = fc.array(fc.record({ from: fc.integer({ min: 1 }), to: fc.integer
 })
 const anchor = fc.oneof(fc.constant(''), id)
 const replica = fc.stringMatching(/^[0-9a-f]{1,64}$/)
+const newest = fc.record({ bytes: fc.integer({ min: 1 }), since: fc.maxSafeInteger() }, { requiredKeys: [] })
 const pulls = fc.array(
   fc
     .tuple(
@@ -142,7 +143,7 @@ const pulls = fc.array(
       optional(fc.integer({ min: 1 }), 'limit'),
       optional(ranges, 'known'),
       optional(replica, 'replica'),
-      optional(fc.maxSafeInteger(), 'start'),
+      optional(fc.oneof(fc.maxSafeNat(), newest), 'start'),
       optional(fc.array(name, { maxLength: 3 }), 'waiting'),
       fc.record({ cursor: seq, anchor }),
     )
@@ -374,8 +375,12 @@ describe('what is malformed', () => {
 
   it.each([
     { cursor: 0, start: 0.5 },
-    { cursor: 0, start: -1, waiting: Array(513).fill('o') },
-    { cursor: 0, start: -1, waiting: [1] },
+    { cursor: 0, start: -1 },
+    { cursor: 0, start: 'x' },
+    { cursor: 0, start: { bytes: 0 } },
+    { cursor: 0, start: { since: 0.5 } },
+    { cursor: 0, start: 1, waiting: Array(513).fill('o') },
+    { cursor: 0, start: 1, waiting: [1] },
   ])('is refused: a pull with %j', (scope) => {
     const text = JSON.stringify({ proto: 1, scopes: [scope] })
     expect(codeOf(() => decodePull(text))).toBe('ERR_INVALID_ARGUMENT')

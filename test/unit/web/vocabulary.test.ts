@@ -66,6 +66,12 @@ function patternOf(word: string, language: Language): RegExp {
 }
 
 describe('the words that people read', () => {
+  it.each(Object.keys(LANGUAGES) as Language[])('give two things two names, in %s', (language) => {
+    const { words } = wordsFor([TAGS[language]])
+    const { homeLocal } = LANGUAGES[language]
+    expect(words.keep.toLowerCase()).not.toContain(homeLocal.toLowerCase())
+  })
+
   it('are all in the glossary’s languages', () => {
     expect(columns).toEqual(Object.keys(LANGUAGES))
     expect(meanings.length).toBeGreaterThan(10)

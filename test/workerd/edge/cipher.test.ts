@@ -1,4 +1,5 @@
 /** An edge that keeps what devices encrypted, and reads nothing. */
+
 import { env, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { GUEST_LIFETIME_MS } from '../../../src/edge/guest.ts'
@@ -7,7 +8,8 @@ import { createMemory, forget, standard } from '../../../src/index.ts'
 import { attach, readAttachment } from '../../../src/operations/attachments.ts'
 import { encryptedStore, secretKeys } from '../../../src/stores/encrypted/index.ts'
 import { mapStore } from '../../../src/stores/map.ts'
-import { edgeSocket, httpTransport } from '../../../src/sync/http.ts'
+import { httpTransport } from '../../../src/sync/http.ts'
+import { certify, refusalsOf } from '../../../src/sync/index.ts'
 import { sync } from '../../../src/sync/sync.ts'
 import { newUser, type User } from './caller.ts'
 import { rowsOf, sessionObject, userObject } from './rows.ts'
@@ -98,7 +100,7 @@ test('two devices show the same over it, and it holds none of their texts', asyn
   const certificate = await forget(one.session, 'm1')
   await meet(one, two, one)
   expect((await two.session.history()).map(({ id }) => id)).toEqual(['m2', 'm3'])
-  const { replicas } = await one.store.certify(one.trip, certificate)
+  const { replicas } = await certify(one.store, one.trip, certificate)
   expect([replicas?.confirmed.length, replicas?.pending]).toEqual([2, []])
   await close(one, two)
 })
@@ -108,11 +110,11 @@ test('what is not encrypted is refused and told, and its bytes are not kept', as
   const home = edge(user)
   const plain = device(home, user, true)
   const told = vi.fn()
-  plain.store.on('rejected', told)
+  refusalsOf(plain.store).on('rejected', told)
   await plain.session.append({ id: 'm1', role: 'user', content: CANARY })
   await plain.store.settled()
   expect(told).toHaveBeenCalled()
-  expect(await plain.store.refused(plain.trip)).toMatchObject([
+  expect(await refusalsOf(plain.store).of(plain.trip)).toMatchObject([
     { op: { ids: ['m1'] }, refusal: { rejected: 'forbidden' } },
   ])
   const refused = await home.ask('PUT', '/v1/sync/attachment?session=trip&generation=g&id=p', {
@@ -207,7 +209,7 @@ async function rewritten(stub: DurableObjectStub): Promise<() => number> {
 }
 
 async function listening(home: ReturnType<typeof edge>): Promise<number[]> {
-  const { webSocket } = await home.ask('GET', edgeSocket({ sessionId: 'trip' }), {
+  const { webSocket } = await home.ask('GET', '/v1/sessions/trip/live', {
     headers: { Upgrade: 'websocket' },
   })
   const closed: number[] = []
@@ -262,7 +264,7 @@ test('what a guest keeps goes once the token has ended, and not before', async (
 test('a device is poked when another one has written', async () => {
   const user = newUser()
   const home = edge(user)
-  const upgraded = await home.ask('GET', edgeSocket({ sessionId: 'trip' }), {
+  const upgraded = await home.ask('GET', '/v1/sessions/trip/live', {
     headers: { Upgrade: 'websocket' },
   })
   expect(upgraded.status).toBe(101)

@@ -13,6 +13,7 @@ const health = z
   .looseObject({
     status: z.literal('ok'),
     encrypted: z.boolean().optional().openapi({ description: 'Whether what is stored is encrypted.' }),
+    demo: z.boolean().optional().openapi({ description: 'Whether a script answers in chats, and no model.' }),
   })
   .openapi({ example: { status: 'ok', encrypted: true } })
 

@@ -116,10 +116,10 @@ const pull = z
           known: z.array(z.array(z.int().min(1)).min(2).max(2)).optional(),
           replica: z.string().min(1).max(64).optional().describe('A random name of the replica.'),
           start: z
-            .int()
+            .union([z.int().min(0), z.object({ bytes: z.int().min(1), since: z.int() }).partial()])
             .optional()
-            .describe('Ops after this seq in place of those after the cursor; below 0: the last so many.'),
-          waiting: z.array(name).max(512).optional().describe('Ops that wait there; with `start` below 0.'),
+            .describe('Ops after this seq in place of those after the cursor; or the newest of the log.'),
+          waiting: z.array(name).max(512).optional().describe('Ops that wait there; with `start`.'),
         }),
       )
       .max(SYNC_SCOPES),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ModelEnv, modelOf } from '../../../../src/edge/models/from-env.ts'
+import { isBare, type ModelEnv, modelOf } from '../../../../src/edge/models/from-env.ts'
 import { isPlimsollError, mapStore } from '../../../../src/index.ts'
 import { fullMemory } from '../../../contract/full-memory.ts'
 
@@ -33,6 +33,17 @@ describe('the model that a worker calls', () => {
     expect(code({ MODEL_BASE_URL: '', MODEL_ID: '', MODEL_API_KEY: '' }, true)).toBe('demo')
     expect(code({})).toMatch(/^ERR_NOT_CONFIGURED .*MODEL_BASE_URL is missing/)
     expect(code({ AI })).toMatch(/^ERR_NOT_CONFIGURED/)
+  })
+
+  it.each([
+    [{}, true],
+    [{ MODEL_BASE_URL: '', WORKERS_AI_MODEL: '' }, true],
+    [{ AI }, true],
+    ...Object.entries({ ...server, WORKERS_AI_MODEL: 'm' }).map(
+      ([name, value]) => [{ [name]: value }, false] as const,
+    ),
+  ] as const)('is said not to be there where nothing names one: %j: %s', (env, isNone) => {
+    expect(isBare(env)).toBe(isNone)
   })
 
   it.each([

@@ -1,0 +1,32 @@
+import { invalid } from '../kernel/text/json.ts'
+import { isRecord } from '../ports/is-record.ts'
+import type { Session } from '../ports/memory.ts'
+import type { ContextOptions } from '../ports/session.ts'
+import { checkContext } from './context-at.ts'
+
+/**
+ * Checks what an app asks of a loop's contexts, before anything is written.
+ *
+ * @param own names of what the bridge says itself
+ * @throws ERR_INVALID_ARGUMENT
+ */
+export function checkAsked(
+  operation: string,
+  session: Session,
+  asked: ContextOptions,
+  own: readonly string[],
+): void {
+  for (const name of own) if (name in asked) throw invalid(operation, name, 'is not for the app to say here')
+  checkContext(session, asked)
+}
+
+/** @throws ERR_INVALID_ARGUMENT */
+export function checkObject(operation: string, argument: string, value: unknown): void {
+  if (!isRecord(value)) throw invalid(operation, argument, 'must be an object')
+}
+
+/** @throws ERR_INVALID_ARGUMENT */
+export function checkMethod(operation: string, argument: string, value: unknown, method: string): void {
+  if (typeof (value as { readonly [name: string]: unknown } | null)?.[method] !== 'function')
+    throw invalid(operation, argument, `must be an object with ${method}()`)
+}

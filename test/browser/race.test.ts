@@ -1,0 +1,52 @@
+/** The race of the first screen, by hand. */
+import { afterEach, expect, it } from 'vitest'
+import { page } from 'vitest/browser'
+import '../../web/page.css'
+import { raceView } from '../../web/race/race.ts'
+
+afterEach(async () => {
+  document.body.replaceChildren()
+  document.documentElement.dir = 'ltr'
+  await page.viewport(414, 896)
+})
+
+const frame = (): Promise<unknown> => new Promise(requestAnimationFrame)
+
+const box = (element: Element | null): DOMRect => {
+  if (!element) throw new Error('It is not there')
+  return element.getBoundingClientRect()
+}
+
+it.each([
+  ['en', 'ltr', 1_280],
+  ['en', 'ltr', 360],
+  ['ar', 'rtl', 360],
+] as const)(
+  'its slider stays where it is while it is dragged, under the place that shows: %s, %s, %i',
+  async (language, direction, width) => {
+    await page.viewport(width, 800)
+    document.documentElement.dir = direction
+    const race = raceView(language, language)
+    const first = document.createElement('div')
+    first.className = 'first'
+    first.append(race)
+    document.body.append(first)
+    await frame()
+    const slider = race.querySelector<HTMLInputElement>('input[type=range]')
+    if (!slider) throw new Error('There is no slider')
+    const stood = box(slider)
+    for (const share of [0, 0.05, 0.5, 0.99, 1]) {
+      slider.value = String(Math.round(Number(slider.max) * share))
+      slider.dispatchEvent(new Event('input'))
+      await frame()
+      const { left, width: long } = box(slider)
+      expect([left, long]).toEqual([stood.left, stood.width])
+      // A thumb stays within its slider: its middle is half of it from the ends.
+      const thumb = long - box(race.querySelector('svg')).width
+      const along = (Number(slider.value) / Number(slider.max)) * (long - thumb)
+      const middle = direction === 'rtl' ? left + long - thumb / 2 - along : left + thumb / 2 + along
+      const place = box(race.querySelector('.place'))
+      expect(Math.abs(place.left + place.width / 2 - middle)).toBeLessThan(2)
+    }
+  },
+)
