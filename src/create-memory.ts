@@ -2,6 +2,7 @@ import type { Compose, Fault, Flat } from './compose.ts'
 import { defaultCounter } from './counters/default.ts'
 import type { Feature } from './kernel/feature.ts'
 import { createKernel, type KernelOptions } from './kernel/memory.ts'
+import { checkFunction } from './kernel/text/check-value.ts'
 import { type Check, checkShape, type Fields, optional } from './kernel/text/fields.ts'
 import { checkText, invalid, isPlainObject } from './kernel/text/json.ts'
 import { webHost } from './platform/web.ts'
@@ -10,14 +11,14 @@ import type { Memory } from './ports/memory.ts'
 
 /** What makes the policy and what is in use is checked where it is used. */
 const given: Check = (_operation, _argument, value) => value
-/** Something that has a method, or is a function. */
+/** Something that has a method. */
 const having =
   (method: string, reason: string): Check =>
   (operation, argument, value) => {
-    if (typeof (method ? value?.[method as never] : value) === 'function') return value
+    if (typeof value?.[method as never] === 'function') return value
     throw invalid(operation, argument, reason)
   }
-const run = optional(having('', 'must be a function'))
+const run = optional(checkFunction)
 const OPTIONS: Fields = {
   store: having('open', 'must be a store, for example mapStore()'),
   budget: optional((operation, argument, value) => {

@@ -8,6 +8,8 @@ const TIMEOUT_MS = 45_000
 
 /** A program that was started, and listens. */
 export interface Started {
+  /** Of its process, and of the group of those that it started. */
+  readonly pid: number
   /** What its output was searched for. */
   readonly found: string
   /** All that it has said so far. */
@@ -45,7 +47,8 @@ export async function start(
   child.stdout.on('data', note)
   child.stderr.on('data', note)
   try {
-    return { found: await outputOf(child, pattern), said: () => said, stop, kill: () => kill(child) }
+    const found = await outputOf(child, pattern)
+    return { pid: child.pid as number, found, said: () => said, stop, kill: () => kill(child) }
   } catch (error) {
     await stop()
     throw error
@@ -88,7 +91,8 @@ function outputOf(child: ChildProcess, pattern: RegExp): Promise<string> {
     child.once('error', failed)
     child.once('exit', (code) => {
       clearTimeout(timer)
-      fail(`ended with ${code}`)
+      // What it said last may not be read yet.
+      setTimeout(() => fail(`ended with ${code}`), 100)
     })
   })
 }

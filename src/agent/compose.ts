@@ -1,4 +1,5 @@
 import { checkMessage } from '../kernel/log/check-message.ts'
+import { checkFunction, checkList, checkOneOf } from '../kernel/text/check-value.ts'
 import { checkOptions, checkText, invalid, isPlainObject } from '../kernel/text/json.ts'
 import type { Context } from '../ports/context.ts'
 import type { AbortSignalLike } from '../ports/host.ts'
@@ -75,15 +76,14 @@ export interface ComposedHooks {
  * @throws ERR_INVALID_ARGUMENT
  */
 export function compose(middleware: readonly Middleware[]): Composed {
-  if (!Array.isArray(middleware)) throw invalid('compose', 'middleware', 'must be a list')
+  checkList('compose', 'middleware', middleware)
   middleware.forEach((one: Middleware, index) => {
     const argument = `middleware[${index}]`
-    if (typeof one?.start !== 'function') throw invalid('compose', `${argument}.start`, 'must be a function')
+    checkFunction('compose', `${argument}.start`, one?.start)
     if (!SECTION_NAME.test(one.name))
       throw invalid('compose', `${argument}.name`, 'must be 1 to 64 letters, digits, dashes or underscores')
     if (!Number.isFinite(one.order)) throw invalid('compose', `${argument}.order`, 'must be a number')
-    if (one.kind !== 'enricher' && one.kind !== 'guard')
-      throw invalid('compose', `${argument}.kind`, 'must be enricher or guard')
+    checkOneOf('compose', `${argument}.kind`, one.kind, ['enricher', 'guard'])
   })
   const ordered = middleware.toSorted((a, b) => a.order - b.order)
   return { start: (run) => new Running(ordered, run) }
@@ -257,7 +257,7 @@ function checkProposal(
 function checkMessages(messages: readonly MessageInput[], run: ComposedRun): readonly Message[] {
   if (run.session)
     throw invalid('beforeModelCall', 'messages', 'needs a run without a session, whose log is what shows')
-  if (!Array.isArray(messages)) throw invalid('beforeModelCall', 'messages', 'must be a list')
+  checkList('beforeModelCall', 'messages', messages)
   return messages.map((message, index) => checkMessage('beforeModelCall', `messages[${index}]`, message, run))
 }
 

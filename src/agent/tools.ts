@@ -1,5 +1,6 @@
 import { checkTools } from '../kernel/context/head.ts'
 import { checkJson } from '../kernel/text/check-json.ts'
+import { checkFunction, checkList, checkOneOf } from '../kernel/text/check-value.ts'
 import { invalid, isPlainObject } from '../kernel/text/json.ts'
 import { headOf } from '../kernel/text/text.ts'
 import type { Json, ToolSpec } from '../ports/message.ts'
@@ -24,15 +25,13 @@ interface Ready {
 
 /** @throws ERR_INVALID_ARGUMENT */
 export async function createToolbox(tools: readonly AgentTool[], load: LoadValidator): Promise<Toolbox> {
-  if (!Array.isArray(tools)) throw invalid('runAgent', 'tools', 'must be a list')
+  checkList('runAgent', 'tools', tools)
   const ready: (Ready & { readonly spec: ToolSpec })[] = []
   for (const [index, tool] of (tools as readonly AgentTool[]).entries()) {
     const argument = `tools[${index}]`
     if (typeof tool !== 'object' || tool === null) throw invalid('runAgent', argument, 'must be an object')
-    if (typeof tool.execute !== 'function')
-      throw invalid('runAgent', `${argument}.execute`, 'must be a function')
-    if (tool.trust !== undefined && tool.trust !== 'tool' && tool.trust !== 'web')
-      throw invalid('runAgent', `${argument}.trust`, 'must be tool or web')
+    checkFunction('runAgent', `${argument}.execute`, tool.execute)
+    if (tool.trust !== undefined) checkOneOf('runAgent', `${argument}.trust`, tool.trust, ['tool', 'web'])
     checkMs(`${argument}.timeoutMs`, tool.timeoutMs)
     const { name, description, inputSchema, jsonSchema } = tool
     const schema = await createSchema(`${argument}.inputSchema`, inputSchema, jsonSchema, load)

@@ -1,13 +1,15 @@
 import { valueIn } from '../kernel/log/bodies.ts'
-import { allOrNone, beside, TRIES } from '../kernel/log/once.ts'
+import { allOrNone, areAccepted, TRIES } from '../kernel/log/once.ts'
 import { sealOp } from '../kernel/log/seal.ts'
 import { canonical, checkCount, invalid, isPlainObject } from '../kernel/text/json.ts'
 import type { AuditQuery, AuditRecord } from '../ports/audit.ts'
+import { defined } from '../ports/defined.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
 import type { Json } from '../ports/message.ts'
 import type { IndexEntry, Op } from '../ports/op.ts'
 import type { Decide, ScopeStore } from '../ports/store.ts'
+import { beside } from './rules.ts'
 
 /** What is recorded; id and time are made. */
 export type AuditInput = Omit<AuditRecord, 'id' | 'at'>
@@ -48,14 +50,14 @@ export async function auditOp(
   // Clocks differ: what was there before is older in any case.
   const newest = LAST - Number(records[0]?.index?.[0]?.order ?? LAST)
   const stamp = Math.min(LAST, Math.max(at, newest + 1))
-  const record: AuditRecord = {
+  const record: AuditRecord = defined({
     id: idOf(stamp, key),
     at,
     action,
-    ...(target !== undefined && { target }),
-    ...(counts && Object.keys(counts).length > 0 && { counts }),
-    ...(by !== undefined && { by }),
-  }
+    target,
+    counts: counts && Object.keys(counts).length > 0 ? counts : undefined,
+    by,
+  })
   return {
     kind: 'put',
     opId,
@@ -96,7 +98,7 @@ async function commitAudit(
       ops.map((op) => sealOp(op)),
       decide,
     )
-    if (results.every(({ status }) => status === 'accepted')) return
+    if (areAccepted(results)) return
   }
   throw new PlimsollError('ERR_CONFLICT', `audit: others recorded something ${TRIES} times in a row`)
 }

@@ -1,6 +1,5 @@
 import {
   type AllOwed,
-  areAccepted,
   emptyOwed,
   OWED,
   type Owed,
@@ -12,7 +11,7 @@ import { commitDeletes } from '../kernel/context/secret.ts'
 import type { KernelUser } from '../kernel/feature.ts'
 import { valueIn } from '../kernel/log/bodies.ts'
 import { HEAD_KEY, SHARED } from '../kernel/log/message.ts'
-import { allOrNone, changedByOthers, TRIES } from '../kernel/log/once.ts'
+import { allOrNone, areAccepted, changedByOthers, TRIES } from '../kernel/log/once.ts'
 import { partId } from '../kernel/log/rounds.ts'
 import { sealOp } from '../kernel/log/seal.ts'
 import { isPlimsollError } from '../ports/errors.ts'
@@ -22,6 +21,7 @@ import { SESSION } from '../ports/session.ts'
 import type { RegisterRow, ScopeStore } from '../ports/store.ts'
 import { type AuditInput, auditOp } from './audit.ts'
 import { type RegisterChange, readRegister, removeRegister, type WriteOptions } from './register.ts'
+import { registerPages } from './register-pages.ts'
 
 /** Names under which heads show what is renewed. */
 const RENEWED = /^user:(?:profile|skill)\//u
@@ -134,8 +134,7 @@ export async function emptyElsewhere(
   before: (own: OwedIn) => Promise<void> = async () => {},
 ): Promise<readonly string[]> {
   const heads: string[] = []
-  for (let after: string | undefined; ; ) {
-    const page = await user.registers(SESSION, after)
+  for await (const page of registerPages(user, SESSION))
     for (const row of page) {
       const sessionId = row.key.slice(SESSION.length)
       if (sessionId === but || valueIn(row) === null) continue
@@ -151,9 +150,7 @@ export async function emptyElsewhere(
         await store.close()
       }
     }
-    after = page.at(-1)?.key
-    if (after === undefined) return heads
-  }
+  return heads
 }
 
 /** The same in one session. */
@@ -178,17 +175,14 @@ export async function headsShowing(
   const others = names.flatMap((name) => (RENEWED.test(name) ? name.slice(0, name.lastIndexOf('@') + 1) : []))
   const heads: string[] = []
   const imported: Name[] = []
-  for (let after: string | undefined; ; ) {
-    const page = await store.registers(HEAD_KEY, after)
+  for await (const page of registerPages(store, HEAD_KEY))
     for (const { key, sources = [] } of page) {
       const isNamed = sources.some((name) => names.includes(name))
       const isOther = !isNamed && sources.some((name) => others.some((other) => name.startsWith(other)))
       if (isNamed || isOther) heads.push(key)
       if (isOther) imported.push(`register:${key}`)
     }
-    after = page.at(-1)?.key
-    if (after === undefined) return { heads, imported }
-  }
+  return { heads, imported }
 }
 
 /**

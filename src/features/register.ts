@@ -1,9 +1,10 @@
 import { checkReadable, valueIn } from '../kernel/log/bodies.ts'
-import { changedByOthers, once, TRIES } from '../kernel/log/once.ts'
+import { areAccepted, changedByOthers, once, TRIES } from '../kernel/log/once.ts'
 import { checkOpId } from '../kernel/log/op-id.ts'
 import { sealOp } from '../kernel/log/seal.ts'
 import { hashText } from '../kernel/text/hash.ts'
 import { canonical, checkOptions } from '../kernel/text/json.ts'
+import { defined } from '../ports/defined.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
 import type { Json } from '../ports/message.ts'
@@ -107,21 +108,21 @@ export async function changeRegister<Value>(
     const after = await change(before, version, opId)
     const places = after === null ? [] : (index?.(after) ?? [])
     if (isExpected && isSame(row, after, places)) return version
-    const put: Op = {
-      kind: 'put',
+    const put: Op = defined({
+      kind: 'put' as const,
       opId,
       key,
       base: isExpected ? base : ifVersion,
       value: after as Json,
-      ...(sources && { sources }),
+      sources,
       index: places,
-    }
+    })
     const ops = [put, ...((await beside?.(after, opId)) ?? [])]
     const results = await store.commit(
       ops.map((op) => sealOp(op)),
       once,
     )
-    if (results.every(({ status }) => status === 'accepted')) return after === null ? null : opId
+    if (areAccepted(results)) return after === null ? null : opId
     if (results.some(({ status }) => status === 'rejected')) throw deleted(operation, key)
   }
   const { version } = await readRegister(store, key)
@@ -136,14 +137,8 @@ export async function removeRegister(
   { ifVersion, opId }: WriteOptions,
   beside?: RegisterChange<never>['beside'],
 ): Promise<void> {
-  await changeRegister<never>(store, host, {
-    ...(ifVersion !== undefined && { ifVersion }),
-    ...(opId !== undefined && { opId }),
-    ...(beside && { beside }),
-    operation: 'delete',
-    key,
-    change: () => null,
-  })
+  const asked = { ifVersion, opId, beside, operation: 'delete', key, change: () => null }
+  await changeRegister<never>(store, host, defined(asked))
 }
 
 /** Another version is there than the one that was asked for. */

@@ -13,6 +13,8 @@ import type { LogRow, Sum } from '../ports/store.ts'
 export interface NotesFacts {
   /** Resolves when all that was written so far is noted, or is left to that work. */
   settle(): Promise<void>
+  /** The same of the user's other sessions, as far as they answer soon. */
+  gather(): Promise<void>
 }
 export const FactNoter: Slot<NotesFacts> = slot('plimsoll/fact-noter')
 
@@ -38,8 +40,12 @@ export interface ListedFacts {
     day: number,
   ): Promise<readonly { readonly fact: Fact; readonly index: readonly IndexEntry[] }[]>
   sums(project: string | undefined, day: number): Promise<FactSums>
-  /** Tells the user's scope what it was not told yet; where that fails, it is left. */
-  settle(): Promise<void>
+  /**
+   * Tells the user's scope what it was not told yet; where that fails, it is left.
+   *
+   * @param others whether the user's other sessions do the same
+   */
+  settle(others: boolean): Promise<void>
 }
 export const FactLists: Slot<ListedFacts> = slot('plimsoll/fact-lists')
 

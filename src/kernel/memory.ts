@@ -10,6 +10,7 @@ import { type Feature, KERNEL, type KernelMemory, type OnCut } from './feature.t
 import { createPolicy, type Policy, type PolicyOptions } from './policy.ts'
 import { openSession } from './session.ts'
 import { providedIn } from './slot.ts'
+import { checkList } from './text/check-value.ts'
 import { checkShape, optional } from './text/fields.ts'
 import { checkId, checkOptions, invalid } from './text/json.ts'
 
@@ -107,10 +108,10 @@ export function createKernel<F extends object>(options: KernelOptions): Memory<F
 /** Features in the order of their names, in which they act. @throws ERR_INVALID_ARGUMENT */
 function checkUse(use: readonly Feature[]): readonly Feature[] {
   const refused = (reason: string) => invalid(OPERATION, 'use', reason)
-  if (!Array.isArray(use)) throw refused('must be a list of features')
+  checkList(OPERATION, 'use', use)
   const names = use.map((feature: Feature | null) => feature?.name)
   for (const [index, name] of names.entries()) {
-    const feature: Feature = use[index]
+    const feature = use[index] as Feature
     if (typeof feature === 'function') throw refused(`has ${name}, which is to be called: ${name}()`)
     if (typeof name !== 'string') throw refused('must be a list of features')
     checkOptions(OPERATION, 'use', feature, PARTS)

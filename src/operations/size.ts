@@ -1,4 +1,4 @@
-import { heldBy } from '../kernel/context/held.ts'
+import { heldBy } from '../features/held.ts'
 import type { Call } from '../kernel/context/measure.ts'
 import { WHOLE } from '../kernel/context/plan.ts'
 import type { Window } from '../kernel/context/window.ts'

@@ -55,8 +55,10 @@ export interface ScopeStore {
   /**
    * Live registers whose key starts with `prefix`, by key in code unit order; at most
    * {@link PAGE_ROWS} after `after`.
+   *
+   * @param before a store may leave out keys from this one on: the caller has no use for them
    */
-  registers(prefix: string, after?: string): Promise<readonly RegisterRow[]>
+  registers(prefix: string, after?: string, before?: string): Promise<readonly RegisterRow[]>
   /**
    * Registers that are listed in a group, by order, then key; at most and by default
    * {@link PAGE_ROWS}.

@@ -175,7 +175,7 @@ class Database {
 
   /** The rows of a query about a scope and a list of names, which it has as `(${list})`. */
   named(scope: number, names: Iterable<string>, query: (list: string) => string): SqlRow[] {
-    const all = [...new Set(names)]
+    const all = scope === NO_SCOPE ? [] : [...new Set(names)]
     const found: SqlRow[] = []
     for (let at = 0; at < all.length; at += BATCH) {
       const batch = all.slice(at, at + BATCH)
@@ -258,6 +258,20 @@ interface Known {
   readonly stamp: number | null
   /** Its state as the replica of a home, if it is one. */
   readonly state: { readonly replica?: string }
+}
+
+/** What is known of a scope to which nothing was written. */
+function nothing(): Known {
+  return {
+    newest: undefined,
+    head: { seq: 0, ordinal: 0, marks: new Map() },
+    tail: new LogTail(0, []),
+    deletes: false,
+    refusals: false,
+    emptiedAt: 0,
+    stamp: null,
+    state: {},
+  }
 }
 
 class SqlScope implements ScopeStore {
@@ -378,14 +392,16 @@ class SqlScope implements ScopeStore {
     return this.#registersOf(this.#find(), [key]).get(key)
   }
 
-  async registers(prefix: string, after?: string): Promise<readonly RegisterRow[]> {
+  async registers(prefix: string, after?: string, before?: string): Promise<readonly RegisterRow[]> {
     const found: RegisterRow[] = []
     const rows = this.#database.run(
       `SELECT * FROM plimsoll_register
-        WHERE scope = ? AND sort >= ? AND sort > ? AND (body IS NOT NULL OR parts IS NOT NULL) ORDER BY sort`,
+        WHERE scope = ? AND sort >= ? AND sort > ? ${before === undefined ? '' : 'AND sort < ?'}
+          AND (body IS NOT NULL OR parts IS NOT NULL) ORDER BY sort`,
       this.#find(),
       sortable(prefix),
       after === undefined ? '' : sortable(after),
+      ...(before === undefined ? [] : [sortable(before)]),
     )
     for (const raw of rows) {
       const row = this.#registerRow(raw)
@@ -574,6 +590,10 @@ class SqlScope implements ScopeStore {
   /** What is known, read again where others wrote, or a transaction was undone from outside. */
   #know(): Known {
     const scope = this.#find()
+    if (scope === NO_SCOPE) {
+      this.#known = nothing()
+      return this.#known
+    }
     const newest = this.#newest(scope)
     const known = this.#known
     if (newest && isSame(newest, known?.newest)) return known as Known
@@ -710,7 +730,7 @@ class SqlScope implements ScopeStore {
   #read(ops: readonly SealedOp[]): Rows {
     const { head, deletes, refusals, emptiedAt, state } = this.#know()
     const named = namedBy(ops.map(({ envelope }) => envelope))
-    const scope = this.#find()
+    const scope = this.#number ?? NO_SCOPE
     const database = this.#database
     const dependents = named.deletes ? this.#dependents(scope, named.names) : new Map<Name, Name[]>()
     const derived = [...dependents.values()].flat()
@@ -800,8 +820,8 @@ class SqlScope implements ScopeStore {
     const { erase, emptied, unrecorded, log, registers, marks, refused, used, replica } = decision
     if (log.length + registers.length + refused.length === 0 && !replica) return
     // Of a scope that begins with this, nothing is there to be removed.
-    const isNew = this.#find() === NO_SCOPE
-    const scope = this.#make()
+    const isNew = this.#number === undefined
+    const scope = this.#number ?? this.#add()
     const known = this.#known
     const rebase = replica?.rebase
     const last = rebase ? this.#takeBack(scope, rebase) : known?.newest?.n
@@ -900,7 +920,10 @@ class SqlScope implements ScopeStore {
   /** Number of the scope, which is there from now on. */
   #make(): number {
     const found = this.#find()
-    if (found !== NO_SCOPE) return found
+    return found === NO_SCOPE ? this.#add() : found
+  }
+
+  #add(): number {
     const [row] = this.#database.all(
       'INSERT INTO plimsoll_scope (name) VALUES (?) RETURNING scope',
       this.#name,

@@ -21,6 +21,7 @@ import {
 import type { ReplyContent } from '../../src/bridges/ai-sdk/types.ts'
 import { type Counter, defaultCounter, mapStore, utf8Bound } from '../../src/index.ts'
 import { type FullSession, fullMemory } from '../contract/full-memory.ts'
+import { size } from '../everywhere/runs.ts'
 import { promptTokens } from './count.ts'
 import { expectPaired } from './prompts.ts'
 import { called, said, scripted } from './scripted.ts'
@@ -67,7 +68,8 @@ describe('the tool loop of streamText', () => {
     })
   })
 
-  it('keeps every request of 200 steps with large outputs under the cap, by the memory counter and by an upper bound', async () => {
+  it('keeps every request of many steps with large outputs under the cap, by the memory counter and by an upper bound', async () => {
+    const steps = Math.max(50, size(200))
     const large: ToolSet = {
       search: tool({
         inputSchema: query,
@@ -77,18 +79,20 @@ describe('the tool loop of streamText', () => {
     for (const counter of [undefined, utf8Bound]) {
       const session = sessionOf({ budget: 16_000, ...(counter && { counter }) })
       await session.append({ role: 'user', content: 'Read all of it.' })
-      const model = scripted((call) => (call < 200 ? [said(`Step ${call}.`), search(call)] : [said('Done.')]))
+      const model = scripted((call) =>
+        call < steps ? [said(`Step ${call}.`), search(call)] : [said('Done.')],
+      )
       const loop = await memoryLoop(session, { tools: large })
       await streamText({ model, tools: large, stopWhen: isStepCount(300), ...loop }).consumeStream()
       await loop.settled()
-      expect(model.requests).toHaveLength(201)
+      expect(model.requests).toHaveLength(steps + 1)
       for (const request of model.requests) {
         expectPaired(request.prompt)
         expect(promptTokens(counter ?? defaultCounter, request)).toBeLessThanOrEqual(16_000)
       }
       const { receipt } = await session.context({ tools: await toToolSpecs(large) })
       expect(receipt.used + receipt.margin).toBeLessThanOrEqual(receipt.cap ?? Infinity)
-      expect(await session.history({ messages: 1_000 })).toHaveLength(402)
+      expect(await session.history({ messages: 1_000 })).toHaveLength(2 * steps + 2)
     }
   })
 
@@ -216,6 +220,23 @@ describe('the tool loop of streamText', () => {
   })
 })
 
+it('appends each step once, and nothing else', async () => {
+  for (const how of ['memoryLoop', 'prepareStep'] as const) {
+    const session = sessionOf()
+    await session.append({ role: 'user', content: 'Hi' })
+    const append = vi.spyOn(session, 'append')
+    const loop =
+      how === 'memoryLoop'
+        ? await memoryLoop(session, { tools })
+        : { prompt: 'Hi', prepareStep: prepareStep(session, { tools }), onStepEnd: writeStep(session) }
+    const model = scripted([[search(1)], [search(2)], [said('Done.')]])
+    await generateText({ model, tools, stopWhen: isStepCount(5), ...(loop as { prompt: string }) })
+    // `prepareStep` alone does not know what `writeStep` wrote: it appends that again, for nothing.
+    expect(append).toHaveBeenCalledTimes(how === 'memoryLoop' ? 3 : 5)
+    expect(await roles(session)).toEqual(['user', 'assistant', 'tool', 'assistant', 'tool', 'assistant'])
+  }
+})
+
 const scriptedPrompt = ({ messages }: Awaited<ReturnType<typeof memoryLoop>>) => messages
 
 describe('a chat over the transport behind useChat', () => {
@@ -326,6 +347,68 @@ describe('a chat over the transport behind useChat', () => {
       content: [{ output: { value: 'booked 9:40' } }],
     })
     for (const { prompt } of model.requests) expectPaired(prompt)
+  })
+
+  it('takes up only what was approved and still waits', async () => {
+    const session = sessionOf()
+    const calls = ['c1', 'c2', 'c3'].map((id) => called(id, 'book', { query: id }))
+    await session.append([
+      { role: 'user', content: 'Book all.' },
+      {
+        role: 'assistant',
+        content: calls.map((_, at) => ({ type: 'tool-call', id: `c${at + 1}`, name: 'book', input: {} })),
+      },
+    ])
+    const part = (id: string, state: string, approved?: boolean) => ({
+      ...{ type: 'tool-book', toolCallId: id, state, input: {} },
+      approval: { id: `a-${id}`, ...(approved !== undefined && { approved }) },
+    })
+    const parts = [part('c1', 'approval-responded', true), part('c2', 'approval-requested')]
+    const sent = (more: object[]) => [{ id: 'r', role: 'assistant', parts: [...parts, ...more] }] as never
+    const ids = async (messages: never) => {
+      const begin = await appendUIMessages(session, messages)
+      return begin.map(({ content }) => (content as { toolCallId?: string }[]).map((one) => one.toolCallId))
+    }
+    const third = part('c3', 'approval-responded', true)
+    expect((await ids(sent([third])))[0]).toEqual(['c1', 'c1', 'c3', 'c3'])
+    await session.append({ role: 'tool', content: [{ type: 'tool-result', callId: 'c3', output: 'x' }] })
+    expect((await ids(sent([third])))[0]).toEqual(['c1', 'c1'])
+    const rest = ['c1', 'c2'].map((callId) => ({ type: 'tool-result' as const, callId, output: 'x' }))
+    await session.append({ role: 'tool', content: rest })
+    expect(await ids(sent([third]))).toEqual([])
+  })
+
+  it('writes what the SDK ran before the first step, where the app begins with what was approved', async () => {
+    const session = sessionOf()
+    const call = { type: 'tool-call' as const, id: 'c1', name: 'book', input: { query: '9:40' } }
+    await session.append([
+      { role: 'user', content: 'Book.' },
+      { role: 'assistant', content: [call] },
+    ])
+    const part = {
+      type: 'tool-book',
+      toolCallId: 'c1',
+      state: 'approval-responded',
+      input: { query: '9:40' },
+    }
+    const approved = { ...part, approval: { id: 'a', approved: true } }
+    const messages = await appendUIMessages(session, [
+      { id: 'r', role: 'assistant', parts: [approved] },
+    ] as never)
+    const hooks = { prepareStep: prepareStep(session, { tools: guarded }), onStepEnd: writeStep(session) }
+    await generateText({ model: scripted([[said('Booked.')]]), tools: guarded, messages, ...hooks })
+    expect(await roles(session)).toEqual(['user', 'assistant', 'tool', 'assistant'])
+  })
+
+  it('asks for no context where nothing waits, and fails with what that fails with', async () => {
+    const session = sessionOf()
+    await session.append({ role: 'user', content: 'Hi' })
+    const context = vi.spyOn(session, 'context').mockRejectedValue(new Error('disk'))
+    const reply = (part: object) => [{ id: 'r', role: 'assistant', parts: [part] }] as never
+    expect(await appendUIMessages(session, reply({ type: 'text', text: 'Hello.' }))).toEqual([])
+    expect(context).not.toHaveBeenCalled()
+    const done = { type: 'tool-book', toolCallId: 'c', state: 'output-available', input: {}, output: 1 }
+    await expect(appendUIMessages(session, reply(done))).rejects.toThrow('disk')
   })
 
   it('tells the model of a refusal', async () => {

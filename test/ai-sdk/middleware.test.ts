@@ -3,6 +3,7 @@ import { MockLanguageModelV4 } from 'ai/test'
 import { describe, expect, it } from 'vitest'
 import { memoryMiddleware } from '../../src/bridges/ai-sdk/index.ts'
 import { defaultCounter, mapStore } from '../../src/index.ts'
+import { textOf } from '../../src/kernel/log/message.ts'
 import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { promptTokens } from './count.ts'
 import { expectPaired } from './prompts.ts'
@@ -112,6 +113,34 @@ describe('a model with a memory around it', () => {
     expect(await said_(session)).toEqual(['user: Hi'])
   })
 
+  it('finds where a prompt goes on beside messages that say nothing, in it and in the log', async () => {
+    const user = (text: string) => ({ role: 'user' as const, content: [{ type: 'text' as const, text }] })
+    const blank = { role: 'assistant' as const, content: [{ type: 'text' as const, text: '' }] }
+    const silent = { role: 'assistant' as const, content: [{ type: 'reasoning' as const, text: 'Hm.' }] }
+    for (const [log, prompt, expected] of [
+      [[user('A')], [blank, user('A'), user('B')], ['A', 'B']],
+      [
+        [user('A'), silent],
+        [user('A'), user('B')],
+        ['A', 'B'],
+      ],
+      [
+        [user('A'), user('B')],
+        [user('A'), blank],
+        ['A', 'B', 'A'],
+      ],
+      [[user('A')], [], ['A']],
+    ] as const) {
+      const session = sessionOf()
+      await session.append(log)
+      const inner = scripted(() => [])
+      const model = wrapLanguageModel({ model: inner, middleware: memoryMiddleware(session) })
+      await model.doGenerate({ prompt: [...prompt] as never })
+      const said = (await session.history()).filter(({ role }) => role === 'user')
+      expect(said.map(({ content }) => textOf({ content }))).toEqual(expected)
+    }
+  })
+
   it('refuses options that there are none of', () => {
     const own = [{ tools: [] }, { preview: true }, { newEpoch: true }]
     for (const given of [...own, { cache: 'yes' }, { unknown: 1 }, 5, null] as never[])
@@ -128,6 +157,12 @@ describe('a model with a memory around it', () => {
     await expect(generateText({ model, instructions: 'Be rude.', prompt: 'Hi' })).rejects.toMatchObject({
       code: 'ERR_INVALID_ARGUMENT',
     })
-    await expect(generateText({ model, instructions: 'Be kind.', prompt: 'Hi' })).resolves.toBeDefined()
+    const kind = sessionOf({ system: 'Be kind.' })
+    const other = wrapLanguageModel({
+      model: scripted([[said('Hello.')]]),
+      middleware: memoryMiddleware(kind),
+    })
+    await generateText({ model: other, instructions: 'Be kind.', prompt: 'Hi' })
+    expect(await said_(kind)).toEqual(['user: Hi', 'assistant: Hello.'])
   })
 })

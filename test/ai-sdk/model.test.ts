@@ -154,7 +154,13 @@ describe('a model of the SDK', () => {
 
   it('cannot be a string: ERR_INVALID_ARGUMENT', () => {
     expect(() => aiSdkModel('openai/gpt-5' as never)).toThrow(
-      expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' }),
+      expect.objectContaining({
+        code: 'ERR_INVALID_ARGUMENT',
+        message: expect.stringContaining('gateway'),
+      }),
+    )
+    expect(() => aiSdkModel(scripted([]), { unknown: 1 } as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT', argument: 'unknown' }),
     )
   })
 

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { appendUIMessages, fromUIMessages, toAISDK, toUIMessages } from '../../src/bridges/ai-sdk/index.ts'
 import { lintRequest, type MessageInput, mapStore, toAnthropic, toOpenAI } from '../../src/index.ts'
+import { partsOf } from '../../src/kernel/log/message.ts'
 import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { runs } from '../unit/support/runs.ts'
 import { expectPaired } from './prompts.ts'
@@ -33,6 +34,37 @@ const noMessages: readonly unknown[] = [
 ]
 
 describe('UI messages', () => {
+  it('are in the log what a model reads of them', () => {
+    const tool = { type: 'tool-search', toolCallId: 'c', input: { q: 1 } }
+    const kinds = (part: object): unknown => {
+      const messages = fromUIMessages([{ id: 'a', role: 'assistant', parts: [part] } as never])
+      return messages.map((message) => [message.role, ...partsOf(message as never).map(({ type }) => type)])
+    }
+    const steering = { type: 'steering-message', id: 's', parts: [{ type: 'text', text: 'Hurry.' }] }
+    const signed = { providerMetadata: { anthropic: { signature: 's' } } }
+    const elsewhere = { providerMetadata: { openai: { itemId: 'i' } } }
+    for (const [part, expected] of [
+      [steering, [['assistant'], ['user', 'text']]],
+      [{ type: 'reasoning', text: 'So.' }, [['assistant', 'reasoning']]],
+      [{ type: 'reasoning', text: 'So.', ...signed }, [['assistant', 'reasoning']]],
+      [{ type: 'reasoning', text: 'So.', ...elsewhere }, [['assistant', 'opaque']]],
+      [{ type: 'file', mediaType: 'image/png', url: 'https://example.org/a' }, [['assistant', 'media']]],
+      [{ type: 'custom', kind: 'x.y' }, [['assistant', 'opaque']]],
+      [{ type: 'data-weather', data: 1 }, [['assistant']]],
+      [{ ...tool, state: 'input-available' }, [['assistant', 'tool-call']]],
+      [{ ...tool, state: 'input-streaming' }, [['assistant']]],
+      [{ ...tool, state: 'output-available', output: 1, providerExecuted: true }, [['assistant', 'opaque']]],
+      [
+        { ...tool, state: 'output-error', errorText: 'no' },
+        [
+          ['assistant', 'tool-call'],
+          ['tool', 'tool-result'],
+        ],
+      ],
+    ] as const)
+      expect(kinds(part), JSON.stringify(part)).toEqual(expected)
+  })
+
   it('are refused as a whole where one of them is none, before anything is written', async () => {
     const refused = { code: 'ERR_INVALID_ARGUMENT' }
     for (const none of noMessages as (readonly UIMessage[])[])

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { userEvent } from 'vitest/browser'
-import { clear, frame, type Shown, show, until } from './support/element.ts'
+import { clear, fill, frame, type Shown, show, until } from './support/element.ts'
 import { fact, said, session } from './support/fake-chat.ts'
 
 afterEach(clear)
@@ -72,7 +71,7 @@ describe('the memory panel', () => {
     const { fake, button, find } = await openPanel()
     button('Edit').click()
     await frame()
-    await userEvent.fill(find('.fact textarea'), 'Likes aisle seats')
+    fill(find<HTMLTextAreaElement>('.fact textarea'), 'Likes aisle seats')
     button('Save').click()
     await until(() => find('.fact').textContent.includes('Likes aisle seats'))
     expect(fake.calls.at(-1)?.[0]).toBe('editFact')
@@ -125,11 +124,11 @@ describe('the memory panel', () => {
     const erase = (): HTMLButtonElement => find<HTMLButtonElement>('.card .danger')
     expect(erase().disabled).toBe(true)
     erase().form?.requestSubmit()
-    await userEvent.fill(find('input[name=confirm]'), 'eras')
+    fill(find<HTMLInputElement>('input[name=confirm]'), 'eras')
     await frame()
     expect(erase().disabled).toBe(true)
     expect(fake.calls).not.toContainEqual(['eraseAll'])
-    await userEvent.fill(find('input[name=confirm]'), 'Erase')
+    fill(find<HTMLInputElement>('input[name=confirm]'), 'Erase')
     await until(() => !erase().disabled)
     erase().click()
     await until(() => root.querySelector('.certificate') !== null)
@@ -189,14 +188,14 @@ describe('the list of conversations', () => {
     })
     button('Conversations').click()
     await frame()
-    await userEvent.fill(find('.sessions input'), 'dinner')
+    fill(find<HTMLInputElement>('.sessions input'), 'dinner')
     await until(() => root.querySelectorAll('.entry').length === 1)
     expect(text()).toContain('… dinner …')
-    await userEvent.fill(find('.sessions input'), '')
+    fill(find<HTMLInputElement>('.sessions input'), '')
     await until(() => root.querySelectorAll('.entry').length === 2)
     find('[aria-label="Rename Dinner"]').click()
     await frame()
-    await userEvent.fill(find('.rename input'), 'Supper')
+    fill(find<HTMLInputElement>('.rename input'), 'Supper')
     button('Save').click()
     await until(() => text().includes('Supper'))
     find('[aria-label="Delete Supper"]').click()
@@ -224,7 +223,7 @@ describe('the choice of a model', () => {
     const fields = [...root.querySelectorAll<HTMLInputElement>('.model input')]
     for (const [place, text] of ['https://llm.example.com/v1', 'small', 'sk-secret'].entries()) {
       const field = fields[place]
-      if (field) await userEvent.fill(field, text)
+      if (field) fill(field, text)
     }
     button('Use this model').click()
     const endpoint = { url: 'https://llm.example.com/v1', model: 'small', key: 'sk-secret' }

@@ -285,7 +285,7 @@ describe('messages', () => {
       const { element, fake, root } = await show({ attributes })
       fake.add(...messages)
       await frame()
-      expect([...root.querySelectorAll('.chip span')].map((chip) => chip.textContent)).toEqual([
+      expect([...root.querySelectorAll('.chip bdi')].map((chip) => chip.textContent)).toEqual([
         'Remembered: Likes trains',
       ])
       expect([...root.querySelectorAll('summary')].map((step) => step.textContent.trim())).toEqual(steps)
@@ -325,7 +325,7 @@ describe('messages', () => {
     const message = said('user', 'I like trains', { remembered: [chip] })
     fake.add(message)
     await frame()
-    expect(text()).toMatch(/Remembered: Likes trains\s*· from you, [\w ,]+ ·\s*Undo/)
+    expect(text()).toMatch(/Remembered: Likes trains · from you, [\w ,]+ ·\s*Undo/)
     button('Undo: Likes trains').click()
     expect(fake.calls.at(-1)).toEqual(['forget', 'f1'])
     fake.become({ messages: [{ ...message, remembered: [{ ...chip, undo: 'begun' }] }] })
@@ -335,6 +335,20 @@ describe('messages', () => {
     await frame()
     expect(find('.chip').textContent.trim()).toBe('Forgotten')
     expect(root.querySelector('.chip button')).toBe(null)
+  })
+
+  it('shows all of a long fact on a phone, and its undo on one line', async () => {
+    const text = 'Likes trains along the lake, two seats by the window, and no hurry at all on the way'
+    await page.viewport(360, 800)
+    const { fake, find } = await show()
+    const chip = { factId: 'f1', text, trust: 'assistant' } as const
+    fake.add(said('user', 'I like trains', { remembered: [chip] }))
+    await frame()
+    const undo = find('.chip button')
+    expect(undo.offsetHeight).toBeLessThan(2 * Number.parseFloat(getComputedStyle(undo).lineHeight))
+    const told = find('.chip span')
+    expect([told.scrollWidth, told.scrollHeight]).toEqual([told.clientWidth, told.clientHeight])
+    await page.viewport(414, 896)
   })
 
   it('is called what it is about, the whole of it at a long title', async () => {

@@ -3,13 +3,20 @@
  * can only drive its own build.
  */
 import { playwright } from '@vitest/browser-playwright'
-import puppeteer, { type Browser, type Page, type Viewport } from 'puppeteer-core'
+import puppeteer, { type Browser, type KeyInput, type Page, type Viewport } from 'puppeteer-core'
 import type { BrowserProvider, BrowserProviderOption, TestProject } from 'vitest/node'
 
 declare module 'vitest/browser' {
   interface BrowserCommands {
     __vitest_viewport: (size: Viewport) => Promise<void>
+    __vitest_keyboard: (text: string, state: KeyboardState) => Promise<KeyboardState>
+    __vitest_cleanup: (state: KeyboardState) => Promise<void>
   }
+}
+
+/** Keys that a test holds down, from one call to the next. */
+interface KeyboardState {
+  readonly unreleased?: readonly string[]
 }
 
 interface FirefoxOptions {
@@ -19,8 +26,8 @@ interface FirefoxOptions {
 }
 
 /**
- * A provider that opens pages and closes them: no mocks of modules, no CDP, no commands that act on
- * a page.
+ * A provider that opens pages, presses keys in them and closes them: no mocks of modules, no CDP,
+ * no other commands that act on a page.
  */
 export function firefox(options: FirefoxOptions): BrowserProviderOption<FirefoxOptions> {
   return {
@@ -43,9 +50,16 @@ class FirefoxProvider implements BrowserProvider {
 
   constructor(project: TestProject, options: FirefoxOptions) {
     this.#options = options
-    // The one command that Vitest itself gives, before each file.
+    // Vitest itself gives the first, before each file, and the last, after each test.
     project.browser?.registerCommand('__vitest_viewport', async ({ sessionId }, size) => {
       await this.#pages.get(sessionId)?.setViewport(size)
+    })
+    project.browser?.registerCommand('__vitest_keyboard', async ({ sessionId }, text, state) => {
+      const page = this.#pages.get(sessionId)
+      return page ? press(page, text, state) : state
+    })
+    project.browser?.registerCommand('__vitest_cleanup', async ({ sessionId }, { unreleased = [] }) => {
+      for (const key of unreleased) await this.#pages.get(sessionId)?.keyboard.up(key as KeyInput)
     })
   }
 
@@ -85,4 +99,33 @@ class FirefoxProvider implements BrowserProvider {
     }, limit).unref()
     return browser
   }
+}
+
+/** Gives the tests' frame the focus, which it has only some time later. */
+const FOCUSED = `(() => {
+  const frame = document.querySelector('iframe[data-vitest]')
+  frame?.focus()
+  return frame?.contentDocument.hasFocus()
+})()`
+
+/**
+ * Presses keys as Vitest writes them: `a`, `{Enter}`, `{Shift>}` (held) and `{/Shift}` (let go of).
+ *
+ * @returns the keys that are held now
+ */
+async function press(page: Page, text: string, { unreleased = [] }: KeyboardState): Promise<KeyboardState> {
+  const held = new Set(unreleased)
+  // Tests run in a frame, which keys reach where it has the focus.
+  await page.waitForFunction(FOCUSED)
+  for (const [whole, name] of text.matchAll(/\{(\/?\w+>?)\}|./gsu)) {
+    const key = (name ?? whole).replace(/^\/|>$/g, '') as KeyInput
+    if (name?.startsWith('/')) {
+      held.delete(key)
+      await page.keyboard.up(key)
+    } else if (name?.endsWith('>')) {
+      held.add(key)
+      await page.keyboard.down(key)
+    } else await page.keyboard.press(key)
+  }
+  return { unreleased: [...held] }
 }

@@ -13,8 +13,10 @@ export default defineConfig({
   test: {
     name: 'firefox',
     include: ['test/browser/**/*.test.ts'],
-    // They press keys, which this provider cannot.
-    exclude: ['test/browser/chat-element{,-access,-memory}.test.ts'],
+    // They point and type by commands that this provider has not.
+    exclude: ['test/browser/chat-element{,-access}.test.ts'],
+    // What is loaded on demand comes module by module.
+    expect: { poll: { timeout: 10_000 } },
     browser: {
       enabled: true,
       headless: true,

@@ -21,11 +21,6 @@ const ONLY_TRUTH = 'It is only asked whether it is true.'
 const OTHER_WORD = 'It is compared with other values only.'
 
 export const equivalents: readonly Equivalent[] = [
-  ...of(
-    'context/blocks.ts',
-    `const shown = stored <= old ? text : capOutput(text, old, counter.count, \`#\${row.ordinal}\`)`,
-    [['stored <= old', '(stored) < (old)', SHORT_CUT]],
-  ),
   ...of('context/blocks.ts', "? this.#keep(unit, 'opener', false, () => [this.#cappedUser(unit)])", [
     ["'opener'", "''", OTHER_WORD],
     ['false', 'true', 'A user message makes no call that could be missing.'],
@@ -98,9 +93,9 @@ export const equivalents: readonly Equivalent[] = [
   ...of('log/entries.ts', 'if (row && row.seq > (opener?.seq ?? 0)) opener = row', [
     ['0', '(-1)', 'Ops are numbered from 1 on.'],
   ]),
-  ...of('log/history.ts', 'const FIRST_ROWS = 32', [
-    ['32', '(33)', PORTIONS],
-    ['32', '(31)', PORTIONS],
+  ...of('log/history.ts', 'const FIRST_ROWS = 8', [
+    ['8', '(9)', PORTIONS],
+    ['8', '(7)', PORTIONS],
   ]),
   ...of('log/history.ts', 'const ROWS_A_ROUND = 4', [
     ['4', '(5)', PORTIONS],

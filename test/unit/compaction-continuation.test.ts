@@ -290,9 +290,9 @@ describe('a summary that would not pay', () => {
 describe('compaction() with ask', () => {
   it.each([
     [{ ask: 'continuation' }, /ask needs a model/],
-    [{ model: content(), ask: 'later' }, /ask must be continuation or apart/],
-    [{ model: content(), when: 'never' }, /when must be pays or always/],
-    [{ model: content(), toolChoice: 'required' }, /toolChoice must be auto or none/],
+    [{ model: content(), ask: 'later' }, /ask must be one of continuation, apart/],
+    [{ model: content(), when: 'never' }, /when must be one of pays, always/],
+    [{ model: content(), toolChoice: 'required' }, /toolChoice must be one of auto, none/],
     [{ model: content(), ask: 'apart', toolChoice: 'none' }, /toolChoice needs a model that is asked by/],
     [{ toolChoice: 'none' }, /toolChoice needs a model that is asked by/],
   ])('refuses %j', (compaction, message) => {

@@ -404,7 +404,7 @@ describe('a context', () => {
   it('says what is wrong with what it was asked', async () => {
     const session = open(mapStore())
     const wrong: readonly (readonly [options: object, says: string])[] = [
-      [{ onPending: 'wait' }, 'onPending must be reject or abandon'],
+      [{ onPending: 'wait' }, 'onPending must be one of reject, abandon'],
       [
         { tail: [{ name: 'a b', text: '' }] },
         'tail[0].name must be 1 to 64 letters, digits, dashes or underscores',
@@ -699,7 +699,7 @@ describe('append', () => {
     const session = open(mapStore())
     const wrong: readonly (readonly [input: unknown, says: string])[] = [
       ['Hello', 'message must be an object'],
-      [{ role: 'robot', content: '' }, 'message.role must be system, user, assistant or tool'],
+      [{ role: 'robot', content: '' }, 'message.role must be one of system, user, assistant, tool'],
       [
         { role: 'user', content: '', trust: 'system' },
         'message.trust cannot be above user for a message of that role',

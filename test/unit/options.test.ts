@@ -231,7 +231,7 @@ const calls: { readonly [name: string]: Call } = {
   prepareStep: (given, { session }) => prepareStep(session, given),
   memoryLoop: (given, { session }) => memoryLoop(session, given && { messages: [], ...(given as object) }),
   memoryMiddleware: (given, { session }) => memoryMiddleware(session, given),
-  aiSdkModel: (given) => aiSdkModel({ specificationVersion: 'v4' } as never, given),
+  aiSdkModel: (given) => aiSdkModel({ specificationVersion: 'v4', doStream: () => {} } as never, given),
   toAISDK: (given, { context }) => toAISDK(context, given),
   handleMcpRequest: (given, { session }) =>
     handleMcpRequest(session, new Request('http://127.0.0.1/', { method: 'POST' }), given),

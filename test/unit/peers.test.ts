@@ -100,7 +100,8 @@ describe('with an old peer', () => {
     await expect(memoryLoop(session)).rejects.toEqual(refused)
     await expect(compact(session)).rejects.toEqual(refused)
     for (const door of [prepareStep, writeStep]) expect(() => door(session)).toThrow(refused)
-    const older = { specificationVersion: 'v2', provider: 'test', modelId: 'old' } as never
+    const named = { specificationVersion: 'v2', provider: 'test', modelId: 'old' }
+    const older = { ...named, doStream: async () => {} } as never
     await expect(
       aiSdkModel(older)
         .complete({} as never)

@@ -1,3 +1,4 @@
+import { checkList } from '../../kernel/text/check-value.ts'
 import { invalid } from '../../kernel/text/json.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { AgentSession, ToolSession } from '../agent-session.ts'
@@ -36,7 +37,7 @@ export function toolsOf(
   session: AgentSession,
   names: readonly MemoryToolName[] | undefined,
 ): readonly MemoryTool[] {
-  if (names !== undefined && !Array.isArray(names)) throw invalid(operation, 'names', 'must be a list')
+  if (names !== undefined) checkList(operation, 'names', names)
   const unknown = names?.find((name) => !TOOLS.some((tool) => nameOf(tool) === name))
   if (unknown !== undefined) throw invalid(operation, 'names', `has one that is no tool's: ${unknown}`)
   return TOOLS.filter((tool) => {

@@ -2,8 +2,10 @@ import { typedAmong } from '../../features/extraction/typed.ts'
 import { typedTrust } from '../../features/extraction/typed-trust.ts'
 import { areNear } from '../../features/facts/near-duplicates.ts'
 import { RECALLED } from '../../features/recall/recall-text.ts'
-import { storedKey } from '../../kernel/context/secret.ts'
+import { putSecret } from '../../kernel/context/secret.ts'
 import { asText } from '../../kernel/count.ts'
+import type { KernelSession } from '../../kernel/feature.ts'
+import { decide } from '../../kernel/log/decide.ts'
 import { lowerTrust, partsOf } from '../../kernel/log/message.ts'
 import { hashText } from '../../kernel/text/hash.ts'
 import { kernelOf } from '../../operations/kernel-of.ts'
@@ -129,4 +131,15 @@ function sourcesIn(round: readonly Message[]): readonly string[] {
     sources.push(id)
   }
   return sources
+}
+
+/** The key of a session's hashes that are to be the same in every process: it is stored by then. */
+async function storedKey({ store, memory, secret }: KernelSession): Promise<string> {
+  await secret.refresh(store, true)
+  if (secret.since === Infinity) {
+    await store.commit([putSecret(memory.host.newId(), secret.key)], decide)
+    // Another writer may have been first.
+    await secret.refresh(store, true)
+  }
+  return secret.key
 }

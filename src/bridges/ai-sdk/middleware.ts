@@ -107,10 +107,10 @@ async function writeReply(session: Session, message: MessageInput): Promise<void
 async function writeNew(session: Session, prompt: Prompt): Promise<void> {
   const messages = fromModelMessages(prompt as ModelMessage[]).filter(({ role }) => role !== 'system')
   const keys = messages.map(keyOf)
-  const shown = await session.history({ messages: Math.max(1, messages.length) })
+  const shown = await session.history({ messages: messages.length })
   const log = shown.map(keyOf).filter((key) => key !== '')
   const given = keys.filter((key) => key !== '')
-  let known = Math.min(log.length, given.length)
+  let known = given.length
   while (known > 0 && !given.slice(0, known).every((key, index) => key === log[log.length - known + index]))
     known--
   let left = known

@@ -6,6 +6,7 @@ import { canonical } from '../../kernel/text/json.ts'
 import { switchTo } from '../../operations/branches.ts'
 import { kernelOf } from '../../operations/kernel-of.ts'
 import { rewind } from '../../operations/rewind.ts'
+import { defined } from '../../ports/defined.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { SessionBase } from '../../ports/memory.ts'
 import type { Json, JsonObject, MessageInput } from '../../ports/message.ts'
@@ -195,7 +196,7 @@ function readable(nodes: Thread['nodes'], format: string) {
     let { parent } = node
     while (parent !== null && !found.has(parent)) parent = nodes.get(parent)?.parent ?? null
     const { role, parts, metadata } = node
-    const ui = { role, parts, ...(metadata !== undefined && { metadata }) } as JsonObject
+    const ui = defined({ role, parts, metadata }) as JsonObject
     found.set(node.id, {
       node,
       parent,
@@ -327,7 +328,7 @@ class ThreadLog {
       const { rows } = await kernel.store.entries({ from: own, first: 1 })
       const id = rows[0]?.id === own ? kernel.memory.host.newId() : own
       const all = [...parts, { type: NOTE, data: note }]
-      const message = { id, role, parts: all, ...(metadata !== undefined && { metadata }) }
+      const message = defined({ id, role, parts: all, metadata })
       messages.push(...fromUIMessages([message as never]))
     }
     await this.#session.append(messages)
@@ -336,7 +337,7 @@ class ThreadLog {
 
 function draftOf({ id, parent, format = OWN_FORMAT, shape, role, parts, metadata, createdAt }: Node): Draft {
   const note = { id, parent, format, shape: shape ?? {} }
-  if (shape !== undefined) return { note, role, parts, ...(metadata !== undefined && { metadata }) }
+  if (shape !== undefined) return defined({ note, role, parts, metadata })
   // Of another writer: it becomes one of ours.
   return ownNote({ message: threadMessageOf(id, role, parts, createdAt) as never, parentId: parent })
 }

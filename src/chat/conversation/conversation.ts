@@ -214,7 +214,6 @@ export class ChatConversation implements Conversation {
   }
 
   async forget(factId: string): Promise<void> {
-    if (this.#undone.has(factId)) return
     await this.#try(() => this.undoing(factId, async () => this.#open?.session.forget(factId)))
   }
 
@@ -273,10 +272,9 @@ export class ChatConversation implements Conversation {
 
   /** Says at a fact's message how far it is that `forget` forgets it. */
   async undoing<Done>(factId: string, forget: () => Promise<Done>): Promise<Done> {
-    const open = this.#open
     const fact = this.#facts.find(({ id }) => id === factId)
     const become = (undo?: Undone['undo']): void => {
-      if (!fact || this.#open !== open) return
+      if (!fact) return
       if (undo) this.#undone.set(factId, { ...fact, undo, ...(undo === 'done' && { text: '' }) })
       else this.#undone.delete(factId)
       this.#show()

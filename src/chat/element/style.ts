@@ -110,9 +110,8 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .message.user .chips { justify-content: end }
 .chip { display: inline-flex; align-items: center; gap: 0.375rem; max-inline-size: 100%; padding: 0.125rem 0.25rem 0.125rem 0.5rem; padding-inline: 0.5rem 0.25rem; border-radius: 1rem; box-shadow: inset 0 0 0 1px var(--line); color: var(--muted); font-size: 0.75rem; animation: rise 0.3s var(--ease) }
 .chip .mark { inline-size: 1rem; block-size: 1rem }
-.chip span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
-.chip small { flex: none; font-size: inherit }
-.chip button { min-block-size: 1.5rem; padding: 0 0.4375rem; border-radius: 1rem; color: var(--accent); font-weight: 600 }
+.chip span { overflow-wrap: anywhere }
+.chip button { flex: none; min-block-size: 1.5rem; padding: 0 0.4375rem; border-radius: 1rem; color: var(--accent); font-weight: 600 }
 .plain { white-space: pre-wrap }
 .chunk { content-visibility: auto; contain-intrinsic-size: auto 100rem }
 .name { color: var(--muted); font-size: 0.75rem; font-weight: 600 }

@@ -1,4 +1,3 @@
-import type { NotesFacts } from '../../features/slots.ts'
 import type { WrittenFact } from './held-scope.ts'
 
 export interface FactNotesParts {
@@ -13,11 +12,12 @@ export interface FactNotesParts {
 }
 
 /**
- * Notes what a session keeps with its user behind the calls that write it. That it is owed is
- * written in the transaction of each fact; where the object ends before it is done, or the user is
- * not reached, an alarm notes all facts.
+ * Notes what a session keeps with its user behind the calls that write it: what is written within
+ * some seconds together, by an alarm, or sooner where somebody asks. That it is owed is written in
+ * the transaction of each fact; where the object ends before it is done, or the user is not
+ * reached, the alarm notes all facts.
  */
-export class FactNotes implements NotesFacts {
+export class FactNotes {
   readonly #parts: FactNotesParts
   #facts = new Map<string, WrittenFact>()
   #running: Promise<void> | undefined
@@ -33,21 +33,29 @@ export class FactNotes implements NotesFacts {
   wrote(facts: readonly WrittenFact[]): void {
     this.#owe()
     for (const fact of facts) this.#facts.set(fact.key, fact)
-    this.#running ??= this.#run()
   }
 
-  /** The same, where nothing is done before the alarm. */
+  /** The same, where nobody but the alarm does it. */
   leave(): void {
     this.#owe()
     this.#left = (this.#left ?? 0) + 1
   }
 
+  /** Notes what was written so far, or leaves it to the alarm. */
   async settle(): Promise<void> {
-    await this.#running
+    while (this.#facts.size > 0 || this.#running) {
+      this.#running ??= this.#run()
+      await this.#running
+    }
   }
 
-  /** What the alarm does. @param all Contract: notes all facts */
+  /**
+   * What the alarm does: more than {@link settle} where something was left to it, or may have been
+   * before the object woke. @param all Contract: notes all facts
+   */
   async catchUp(all: () => Promise<void>): Promise<void> {
+    await this.settle()
+    if (this.#left === this.#caughtUp) return
     const left = this.#left ?? 0
     await all()
     this.#left ??= 0
@@ -66,15 +74,11 @@ export class FactNotes implements NotesFacts {
   }
 
   async #run(): Promise<void> {
-    // The transaction comes first.
-    await undefined
     try {
-      while (this.#facts.size > 0) {
-        const facts = this.#facts
-        this.#facts = new Map()
-        await this.#parts.note(facts)
-      }
-      if (this.#left === this.#caughtUp) this.#parts.cancel()
+      const facts = this.#facts
+      this.#facts = new Map()
+      await this.#parts.note(facts)
+      if (this.#facts.size === 0 && this.#left === this.#caughtUp) this.#parts.cancel()
     } catch {
       this.#left = (this.#left ?? 0) + 1
     } finally {

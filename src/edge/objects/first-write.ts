@@ -9,9 +9,10 @@ import type { SqlStorageLike } from '../../stores/sql-schema.ts'
  */
 export function madeByWrites(storage: SqlStorageLike, store: Store): Store {
   const nothing = mapStore()
-  let isMade = false
+  /** Undefined: nobody has looked. Nobody but this store makes them. */
+  let isMade: boolean | undefined
   const look = (): boolean => {
-    isMade ||=
+    isMade ??=
       storage.sql.exec(`SELECT 1 FROM sqlite_master WHERE name = 'plimsoll_meta' LIMIT 1`).toArray().length >
       0
     return isMade
@@ -31,7 +32,7 @@ export function madeByWrites(storage: SqlStorageLike, store: Store): Store {
       entries: async (query) => now().entries(query),
       head: async () => now().head(),
       register: async (key) => now().register(key),
-      registers: async (prefix, after) => now().registers(prefix, after),
+      registers: async (prefix, after, before) => now().registers(prefix, after, before),
       indexed: async (group, query) => now().indexed(group, query),
       sums: async (groups) => now().sums(groups),
       changesSince: async (seq) => now().changesSince(seq),

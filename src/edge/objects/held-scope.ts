@@ -30,7 +30,7 @@ export function heldScope(scope: ScopeStore, check: () => void): ScopeStore {
     entries: (query) => held(() => scope.entries(query)),
     head: () => held(() => scope.head()),
     register: (key) => held(() => scope.register(key)),
-    registers: (prefix, after) => held(() => scope.registers(prefix, after)),
+    registers: (prefix, after, before) => held(() => scope.registers(prefix, after, before)),
     indexed: (group, query) => held(() => scope.indexed(group, query)),
     sums: (groups) => held(() => scope.sums(groups)),
     changesSince: (seq) => held(() => scope.changesSince(seq)),

@@ -1,5 +1,5 @@
 import type { OthersAsk, OthersFound } from '../../features/recall/others.ts'
-import { type NotesFacts, type SessionWords, Words } from '../../features/slots.ts'
+import { type SessionWords, Words } from '../../features/slots.ts'
 import { checkId } from '../../kernel/text/json.ts'
 import { deleteSession } from '../../operations/delete-session.ts'
 import { kernelOf } from '../../operations/kernel-of.ts'
@@ -71,8 +71,8 @@ export interface SessionLifeParts {
   readonly said: NonNullable<Told['said']>
   /** Contract: up to which seq of the log the user's object is to drop words, if it is. */
   readonly forgotten: () => number | undefined
-  /** Contract: as the slot says; of what `wrote` was told. */
-  readonly noter: NotesFacts
+  /** Contract: notes what `wrote` was told of, or leaves it to be done later. */
+  readonly settleNotes: () => Promise<void>
 }
 
 /** What a user's object offers to sessions beside the home of their user's scope. */
@@ -83,6 +83,8 @@ export interface SessionsHome {
   rankWords(user: Scope, ask: OthersAsk): Promise<OthersFound>
   /** As `UserObject.settle`. */
   settle(user: Scope, by: Confirmed): Promise<Settled>
+  /** As `UserObject.gatherNotes`. */
+  gatherNotes(user: Scope, by: string): Promise<void>
 }
 
 /** Up to which seq of the user's scope a session holds nothing that was deleted there. */
@@ -501,7 +503,14 @@ export class SessionLife {
           scopes: (after) => this.#local.scopes(after),
         },
         log: () => held(record.scope, 'pushes'),
-        noter: this.#parts.noter,
+        noter: {
+          settle: () => this.#parts.settleNotes(),
+          gather: async () => {
+            const { sessionId } = record.scope
+            const gather = (home: SessionsHome): Promise<void> => home.gatherNotes(user, sessionId)
+            await callObject(() => this.#parts.user(user), webHost, 'start', gather).catch(() => {})
+          },
+        },
         others: {
           rank: (ask) =>
             callObject(

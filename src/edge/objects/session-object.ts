@@ -110,7 +110,9 @@ const NOTES = 'notes'
 const WORDS = 'words'
 const FORGOTTEN_WORDS = 'forgotten-words'
 
-/** In which most replicas have told what they pushed themselves. */
+/**
+ * For which facts are gathered, and in which most replicas have told what they pushed themselves.
+ */
 const NOTES_MS = 5_000
 /** For how long what is said is gathered before the user's object gets its words unasked. */
 const WORDS_MS = 86_400_000
@@ -189,7 +191,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     wrote: (facts, by) => (by === 'calls' ? this.#notes.wrote(facts) : this.#notes.leave()),
     said: (change, seq) => this.#said(change, seq),
     forgotten: () => this.#work.payloadOf(FORGOTTEN_WORDS) as number | undefined,
-    noter: { settle: () => this.#notes.settle() },
+    settleNotes: () => this.#notes.settle(),
   })
   readonly #work = new WorkQueue({
     storage: this.ctx.storage,
@@ -806,6 +808,12 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
    */
   words(scope: SessionScope, state?: WordsState): Promise<readonly WordsBlock[]> {
     return this.#life.lackingWords(scope, state)
+  }
+
+  /** Notes what was written of facts with the user. @throws as {@link SessionLife.open} */
+  async tellNotes(scope: SessionScope): Promise<void> {
+    this.#life.open(scope)
+    await this.#notes.settle()
   }
 
   /** As {@link SessionLife.rewrap}. */

@@ -121,8 +121,13 @@ const FORGET_AGAIN_MS = 60_000
 const ASKED_AT_ONCE = 32
 /** How long a call that forgets something waits for the other sessions to confirm it. */
 const SETTLE_MS = 5_000
-/** How long a recall waits for what a session said lately. */
+/** How long a recall waits for what a session said lately, and a start for what it found out. */
 const ASK_MS = 300
+/**
+ * In which a session asked that wrote a fact which is not noted yet: its copy is a minute old then
+ * at most, by default.
+ */
+const NOTED_MS = 90_000
 /** Sessions that one call erases or asks: a call of an object may make so many calls of others. */
 const MOST_SESSIONS = 256
 const DAY_MS = 86_400_000
@@ -639,10 +644,27 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
       const blocks = await callObject(session, webHost, 'recall', (object) => object.words(scope, state))
       for (const block of blocks) if (!(await this.#keepWords(userOf(scope), block))) break
     }
-    const { signal, clear } = webHost.timeout(ASK_MS)
-    const late = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
-    await Promise.race([ask().catch(() => {}), late])
-    clear()
+    await within(
+      ASK_MS,
+      ask().catch(() => {}),
+    )
+  }
+
+  /**
+   * Has sessions that were in use lately note what they kept. Those that do not answer soon do it
+   * by themselves.
+   *
+   * @param by not this one
+   * @throws ERR_NOT_FOUND
+   */
+  async gatherNotes(user: Scope, by: string): Promise<void> {
+    this.#check(user)
+    const tell = (scope: SessionScope): Promise<void> => {
+      const session = (): DurableObjectStub<SessionObject> => this.env.SESSIONS.getByName(objectName(scope))
+      return callObject(session, webHost, 'start', (object) => object.tellNotes(scope))
+    }
+    const asked = this.#replicas.recent(by, NOTED_MS)
+    await within(ASK_MS, Promise.allSettled(asked.map((sessionId) => tell({ ...user, sessionId }))))
   }
 
   /**
@@ -664,12 +686,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   async #settle(scope: Scope): Promise<Settled> {
     const owed = this.#work.payloadOf(FORGET) as ForgetWork | undefined
     if (!owed) return { left: 0, heads: 0 }
-    const limit = webHost.timeout(SETTLE_MS)
-    const late = new Promise<number>((resolve) => {
-      limit.signal.addEventListener('abort', () => resolve(Number.POSITIVE_INFINITY))
-    })
-    const left = await Promise.race([this.#confirmAll(scope, owed.seq), late])
-    limit.clear()
+    const left = (await within(SETTLE_MS, this.#confirmAll(scope, owed.seq))) ?? Number.POSITIVE_INFINITY
     // Something else may have been deleted meanwhile.
     const now = this.#work.payloadOf(FORGET) as ForgetWork | undefined
     if (left === 0 && now?.seq === owed.seq) this.#work.cancel(FORGET)
@@ -1135,6 +1152,13 @@ export interface Erased {
 /** Whether a place on the list of sessions is taken: who is taken off leaves `null` there. */
 function isListed(row: Pick<RegisterRow, 'key' | 'body'>): boolean {
   return (valueIn(row) ?? null) !== null
+}
+
+/** What becomes of some work; undefined: it takes longer than so many milliseconds, and goes on. */
+async function within<Result>(ms: number, work: Promise<Result>): Promise<Result | undefined> {
+  const { signal, clear } = webHost.timeout(ms)
+  const late = new Promise<undefined>((resolve) => signal.addEventListener('abort', () => resolve(undefined)))
+  return Promise.race([work, late]).finally(clear)
 }
 
 /** There are more sessions than one call erases. */

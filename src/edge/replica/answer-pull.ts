@@ -133,8 +133,10 @@ async function registersAfter(
 ): Promise<Part> {
   const fill = new Fill()
   for (let last = after; ; ) {
-    const page = await store.registers('', last ?? undefined)
-    if (page.length === 0) return { rows: fill.rows, deleted: [], place: since }
+    const others = OTHERS.find((prefix) => prefix > (last ?? ''))
+    const page = await store.registers('', last ?? undefined, others)
+    if (page.length === 0 && others === undefined) return { rows: fill.rows, deleted: [], place: since }
+    if (page.length === 0) last = others + BEHIND
     for (const row of page) {
       const others = OTHERS.find((prefix) => row.key.startsWith(prefix))
       if (others !== undefined) {

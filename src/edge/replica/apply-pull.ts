@@ -53,7 +53,8 @@ export async function applyPull(
       if (!fits || isMoved || (seq === 0 && place.seq === 0)) return nothingWritten([])
       const isNew = isReset || place.seq > seq
       const log = isNew ? [markerOf(place, isReset ? isWhole : base.isWhole)] : []
-      return followed(ops, read, { erase: isReset, log, registers })
+      // Where nothing was, nothing is to be removed.
+      return followed(ops, read, { erase: isReset && seq > 0, log, registers })
     })
     if (!isMoved) return isDone
     base = await placeOf(local)

@@ -1,3 +1,4 @@
+import { registerPages } from '../../features/register-pages.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import { idIn, type Name, type OpResult, type SealedOp } from '../../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
@@ -124,12 +125,9 @@ async function derivedFrom(
     for (const source of sources) naming.set(source, [...(naming.get(source) ?? []), key])
   }
   for (const row of rows.values()) note(row)
-  for (let after: string | undefined; local; ) {
-    const page = await local.registers('', after)
-    for (const row of page) if (!rows.has(row.key)) note(row)
-    after = page.at(-1)?.key
-    if (after === undefined) break
-  }
+  if (local)
+    for await (const page of registerPages(local, ''))
+      for (const row of page) if (!rows.has(row.key)) note(row)
   // Of what is not held here, or was gone before its place in a snapshot came, nobody says whether
   // it is gone too.
   const names = new Set([...gone, ...[...naming.keys()].filter(unknown)])

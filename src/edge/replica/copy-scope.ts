@@ -1,3 +1,4 @@
+import { registerPages } from '../../features/register-pages.ts'
 import { nothingWritten } from '../../kernel/log/decide.ts'
 import { carriers, type Followed, followed } from '../../operations/transfer/follow.ts'
 import { attachmentsOf, emptiedIn, marksOf } from '../../operations/transfer/rows.ts'
@@ -124,8 +125,7 @@ class Copy {
       const emptied = rows.flatMap(({ key, body }): Name[] => (body === null ? [`register:${key}`] : []))
       if (rows.length > 0) await this.#write(this.#at, { registers: rows, emptied })
     }
-    for (let after: string | undefined; ; ) {
-      const page = await this.#from.registers('', after)
+    for await (const page of registerPages(this.#from, '')) {
       for (const row of page) {
         if (row.unreadable) throw undecryptable(row.key)
         const size = row.body?.length ?? 0
@@ -135,8 +135,6 @@ class Copy {
         this.#keys.delete(row.key)
       }
       await flush()
-      after = page.at(-1)?.key
-      if (after === undefined) break
     }
     for (const key of this.#keys) {
       const row = await this.#from.register(key)

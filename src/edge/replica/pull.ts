@@ -60,8 +60,11 @@ export interface PullAnswer {
 export const MOST_NAMES = 64
 /** Keys of the registers that list a user's sessions begin with this. */
 export const SESSIONS = 'session/'
-/** Keys of what is no replica's, but for a session's own place on the list. */
-export const OTHERS = [SESSIONS, NOTE] as const
+/**
+ * Keys of what is no replica's, but for a session's own place on the list: what they begin with, in
+ * code unit order.
+ */
+export const OTHERS = [NOTE, SESSIONS] as const
 
 /** Whether a register of the user's scope is in the replica of a session. */
 export function isHeld(key: string, sessionId: string): boolean {

@@ -9,8 +9,13 @@ const MOST_POKED = 32
  * when it is used again.
  */
 export const LATELY_MS = 600_000
-/** How exact the times are: a replica that pulls often is not written down each time. */
-const EXACT_MS = 10_000
+/**
+ * How far behind the times are that are stored: a replica that pulls often is not written down each
+ * time. Exact ones are in memory.
+ */
+const BEHIND_MS = 600_000
+/** Exact times in memory. */
+const MOST_TIMES = 1_024
 
 export interface RecentPullsParts {
   readonly storage: SqlStorageLike
@@ -24,6 +29,8 @@ export interface RecentPullsParts {
  */
 export class RecentPulls {
   readonly #parts: RecentPullsParts
+  /** Since the object woke. */
+  readonly #times = new Map<string, number>()
   #isReady = false
 
   constructor(parts: RecentPullsParts) {
@@ -34,8 +41,10 @@ export class RecentPulls {
   pulled(sessionId: string): void {
     const { now } = this.#parts
     const at = now()
+    if (this.#times.size >= MOST_TIMES) this.#times.clear()
+    this.#times.set(sessionId, at)
     const [row] = this.#rows('SELECT at FROM plimsoll_edge_replica WHERE session = ?', sessionId)
-    if (row && Math.abs(at - (row.at as number)) < EXACT_MS) return
+    if (row && Math.abs(at - (row.at as number)) < BEHIND_MS) return
     this.#parts.storage.transactionSync(() => {
       this.#rows('INSERT OR REPLACE INTO plimsoll_edge_replica VALUES (?, ?)', sessionId, at)
       this.#rows(
@@ -52,20 +61,38 @@ export class RecentPulls {
    */
   mayHaveChanged(sessionId: string, since: number): boolean {
     const [row] = this.#rows('SELECT at FROM plimsoll_edge_replica WHERE session = ?', sessionId)
-    return row !== undefined && (row.at as number) + EXACT_MS + LATELY_MS >= since
+    return row !== undefined && this.#latest(sessionId, row.at as number) + LATELY_MS >= since
   }
 
   /**
-   * Sessions that pulled within ten minutes, the latest first, at most 32. @param but not this one:
-   * it knows what it wrote itself
+   * Sessions that pulled lately, the latest first, at most 32.
+   *
+   * @param but not this one: it knows what it wrote itself
+   * @param within milliseconds. Default: ten minutes. Of those that pulled before the object woke,
+   * nobody knows it so exactly: ten minutes more
    */
-  recent(but?: string): readonly string[] {
+  recent(but?: string, within = LATELY_MS): readonly string[] {
+    const since = this.#parts.now() - within
     return this.#rows(
-      'SELECT session FROM plimsoll_edge_replica WHERE at > ? AND session IS NOT ? ORDER BY at DESC, session LIMIT ?',
-      this.#parts.now() - LATELY_MS,
+      'SELECT session, at FROM plimsoll_edge_replica WHERE at > ? AND session IS NOT ? ORDER BY at DESC, session',
+      since - BEHIND_MS,
       but ?? null,
-      MOST_POKED,
-    ).map(({ session }) => session as string)
+    )
+      .map(({ session, at }) => ({ session: session as string, at: at as number }))
+      .filter(({ session, at }) => this.#latest(session, at) > since)
+      .sort((one, other) => this.#timeOf(other) - this.#timeOf(one))
+      .slice(0, MOST_POKED)
+      .map(({ session }) => session)
+  }
+
+  /** As far as it is known. */
+  #timeOf({ session, at }: { readonly session: string; readonly at: number }): number {
+    return this.#times.get(session) ?? at
+  }
+
+  /** When it pulled at the latest. @param stored the time that is stored */
+  #latest(session: string, stored: number): number {
+    return this.#times.get(session) ?? stored + BEHIND_MS
   }
 
   /**
@@ -80,6 +107,7 @@ export class RecentPulls {
 
   /** Forgets all of them. */
   clear(): void {
+    this.#times.clear()
     this.#rows('DELETE FROM plimsoll_edge_replica')
   }
 

@@ -1,6 +1,7 @@
 import { KEPT } from '../../features/facts/fact-index.ts'
 import { NOTE } from '../../features/facts/kept.ts'
 import { shownKeyIn } from '../../features/forget-shown.ts'
+import { registerPages } from '../../features/register-pages.ts'
 import { decide } from '../../kernel/log/decide.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import { type ErrorCode, isPlimsollError, PlimsollError } from '../../ports/errors.ts'
@@ -304,16 +305,12 @@ async function goneIn(
 ): Promise<readonly string[]> {
   const gone = new Set([...names].flatMap((name) => idIn('register', name) ?? []))
   // What all that there is lacks was deleted too.
-  for (let after: string | undefined; isReset; ) {
-    const page = await local.registers('', after)
+  for await (const page of isReset ? registerPages(local, '') : [])
     for (const row of page) {
       const there = rows.get(row.key)
       const shown = shownKeyIn(row)
       if (!there) gone.add(row.key)
       if (shown !== undefined && (!there || shownKeyIn(there) !== shown)) gone.add(shown)
     }
-    after = page.at(-1)?.key
-    if (after === undefined) break
-  }
   return [...gone]
 }

@@ -29,6 +29,12 @@ export interface RunRow {
   readonly endedAt?: number
 }
 
+/** Bytes of a stream that follow each other, of which the first is number `at`. */
+export interface Stretch {
+  readonly at: number
+  readonly bytes: Uint8Array
+}
+
 /** What ends a run's row. */
 export interface RunEnd {
   readonly status: Exclude<RunStatus, 'running'>
@@ -39,11 +45,13 @@ export interface RunEnd {
 
 /**
  * `n` of a chunk: the run's place in the high bits, the place of its first byte in the low ones, so
- * that the table needs no other key.
+ * that the table needs no other key. The end of a stream, for most the whole of it, is in the row
+ * of its run: `bytes`, of which the first is number `rest`.
  */
 const SCHEMA: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS plimsoll_edge_run (place INTEGER PRIMARY KEY, id TEXT NOT NULL, key TEXT NOT NULL, fingerprint TEXT NOT NULL,
-    status TEXT NOT NULL, message TEXT, begin INTEGER NOT NULL DEFAULT 0, ended INTEGER, keep INTEGER NOT NULL)`,
+    status TEXT NOT NULL, message TEXT, begin INTEGER NOT NULL DEFAULT 0, ended INTEGER, keep INTEGER NOT NULL,
+    rest INTEGER, bytes BLOB)`,
   `CREATE TABLE IF NOT EXISTS plimsoll_edge_chunk (n INTEGER PRIMARY KEY, bytes BLOB NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS plimsoll_edge_run_secret (secret TEXT NOT NULL)`,
 ]
@@ -52,6 +60,8 @@ const SCHEMA: readonly string[] = [
  * JavaScript.
  */
 const RUN_BYTES = 2 ** 32
+/** All of a run's row but the bytes in it. */
+const COLUMNS = 'place, id, key, fingerprint, status, message, begin, ended'
 /** A Durable Object takes rows of 2 MB. */
 const ROW_BYTES = 2 ** 18
 
@@ -89,15 +99,27 @@ export class RunTables {
     return place
   }
 
-  end(place: number, { status, messageId, begin, endedAt }: RunEnd): void {
-    this.#all(
-      'UPDATE plimsoll_edge_run SET status = ?, message = ?, begin = ?, ended = ? WHERE place = ?',
-      status,
-      messageId,
-      begin,
-      endedAt,
-      place,
-    )
+  /**
+   * Writes how a run ended, and the last of its stream, both or none.
+   *
+   * @throws ERR_DECRYPT: there is no key to seal it
+   */
+  end(place: number, { status, messageId, begin, endedAt }: RunEnd, { at, bytes }: Stretch): void {
+    this.transaction(() => {
+      const whole = Math.max(0, Math.ceil(bytes.length / ROW_BYTES) - 1) * ROW_BYTES
+      this.write(place, { at, bytes: bytes.subarray(0, whole) })
+      const rest = at + whole
+      this.#all(
+        'UPDATE plimsoll_edge_run SET status = ?, message = ?, begin = ?, ended = ?, rest = ?, bytes = ? WHERE place = ?',
+        status,
+        messageId,
+        begin,
+        endedAt,
+        rest,
+        this.#sealed(place, rest, bytes.subarray(whole)),
+        place,
+      )
+    })
   }
 
   /**
@@ -165,17 +187,19 @@ export class RunTables {
     })
   }
 
-  /**
-   * Writes bytes of a stream, of which the first is number `at`. @throws ERR_DECRYPT: there is no
-   * key to seal them
-   */
-  write(place: number, at: number, bytes: Uint8Array): void {
+  /** Writes bytes of a stream. @throws ERR_DECRYPT: there is no key to seal them */
+  write(place: number, { at, bytes }: Stretch): void {
     const [from] = range(place)
     for (let done = 0; done < bytes.length; done += ROW_BYTES) {
-      const n = from + at + done
-      const row = this.#seal().seal(bytes.subarray(done, done + ROW_BYTES), placeOf(n))
-      this.#all('INSERT INTO plimsoll_edge_chunk (n, bytes) VALUES (?, ?)', n, row.buffer)
+      const first = at + done
+      const row = this.#sealed(place, first, bytes.subarray(done, done + ROW_BYTES))
+      this.#all('INSERT INTO plimsoll_edge_chunk (n, bytes) VALUES (?, ?)', from + first, row)
     }
+  }
+
+  #sealed(place: number, at: number, bytes: Uint8Array): ArrayBuffer {
+    const [from] = range(place)
+    return this.#seal().seal(bytes, placeOf(from + at)).buffer
   }
 
   /**
@@ -184,11 +208,18 @@ export class RunTables {
    */
   read(place: number, at: number): Uint8Array | undefined {
     const [from] = range(place)
-    const [row] = this.#all(
-      'SELECT n, bytes FROM plimsoll_edge_chunk WHERE n >= ? AND n <= ? ORDER BY n DESC LIMIT 1',
-      from,
-      from + at,
-    )
+    const row =
+      this.#all(
+        'SELECT ? + rest AS n, bytes FROM plimsoll_edge_run WHERE place = ? AND rest <= ?',
+        from,
+        place,
+        at,
+      )[0] ??
+      this.#all(
+        'SELECT n, bytes FROM plimsoll_edge_chunk WHERE n >= ? AND n <= ? ORDER BY n DESC LIMIT 1',
+        from,
+        from + at,
+      )[0]
     if (!row) return undefined
     const n = row.n as number
     const bytes = this.#seal()
@@ -197,7 +228,7 @@ export class RunTables {
     return bytes.length > 0 ? bytes : undefined
   }
 
-  /** How many bytes of a stream are stored. */
+  /** How many bytes of the stream of a run that goes on are stored. */
   sizeOf(place: number): number {
     const [from, to] = range(place)
     const [row] = this.#all(
@@ -213,7 +244,7 @@ export class RunTables {
   }
 
   #runs(where: string, ...bindings: SqlValue[]): RunRow[] {
-    return this.#all(`SELECT * FROM plimsoll_edge_run ${where}`, ...bindings).map(runOf)
+    return this.#all(`SELECT ${COLUMNS} FROM plimsoll_edge_run ${where}`, ...bindings).map(runOf)
   }
 
   #all(query: string, ...bindings: SqlValue[]): SqlRow[] {

@@ -1,7 +1,7 @@
 import type { Host } from '../../ports/host.ts'
 import { joinedBytes } from '../../ports/joined-bytes.ts'
 import { type Deferred, deferred } from './deferred.ts'
-import type { RunEnd, RunTables } from './run-tables.ts'
+import type { RunEnd, RunTables, Stretch } from './run-tables.ts'
 
 /** Milliseconds in which bytes are gathered for one row: the price of a chat is in its rows. */
 const FLUSH_MS = 15_000
@@ -42,7 +42,7 @@ export class RunTape implements TapeSource {
   #pieces: Uint8Array[] = []
   #stored = 0
   /** The row that was written last: most who read are no further behind. */
-  #last: { readonly at: number; readonly bytes: Uint8Array } | undefined
+  #last: Stretch | undefined
   #waiting = 0
   #hasEnded = false
   #hasFailed = false
@@ -86,7 +86,7 @@ export class RunTape implements TapeSource {
   end(text: string, end: RunEnd): void {
     this.write(text)
     this.#hasEnded = true
-    this.#flush(({ tables, place }) => tables.end(place, end))
+    this.#flush(end)
     this.#wake()
   }
 
@@ -112,18 +112,15 @@ export class RunTape implements TapeSource {
     return this.#next.promise
   }
 
-  #flush(withIt: (storage: TapeStorage) => void = () => {}): void {
-    const storage = this.#storage
-    if (!storage) return
-    const { tables, place, host, onFailure } = storage
+  #flush(end?: RunEnd): void {
+    if (!this.#storage) return
+    const { tables, place, host, onFailure } = this.#storage
     this.#flushedAt = host.now()
-    const bytes = this.#joined()
+    const stretch: Stretch = { at: this.#stored, bytes: this.#joined() }
     try {
-      tables.transaction(() => {
-        tables.write(place, this.#stored, bytes)
-        withIt(storage)
-      })
-      if (bytes.length > 0) this.#last = { at: this.#stored, bytes }
+      if (end) tables.end(place, end, stretch)
+      else tables.transaction(() => tables.write(place, stretch))
+      if (stretch.bytes.length > 0) this.#last = stretch
       this.#letGo()
     } catch (error) {
       this.#hasFailed = true

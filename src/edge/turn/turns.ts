@@ -332,10 +332,11 @@ export class Turns {
     for (const { place } of tables.running()) {
       // What is kept is of one protocol.
       const end = uiEncoder({ messageId: '' }).next({ type: 'error', error })
-      tables.transaction(() => {
-        tables.write(place, tables.sizeOf(place), new TextEncoder().encode(end))
-        tables.end(place, { status: 'interrupted', messageId: '', begin: 0, endedAt: this.#host.now() })
-      })
+      tables.end(
+        place,
+        { status: 'interrupted', messageId: '', begin: 0, endedAt: this.#host.now() },
+        { at: tables.sizeOf(place), bytes: new TextEncoder().encode(end) },
+      )
     }
     this.#mayBeLost = false
   }

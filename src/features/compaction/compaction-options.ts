@@ -1,4 +1,6 @@
-import { checkCount, checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
+import { checkFunction, checkOneOf } from '../../kernel/text/check-value.ts'
+import { type Check, checkShape, type Fields, optional } from '../../kernel/text/fields.ts'
+import { checkCount, checkId, invalid } from '../../kernel/text/json.ts'
 import { MOST_MS } from '../../ports/host.ts'
 import type { Model } from '../../ports/model.ts'
 import type { Scope } from '../../ports/op.ts'
@@ -86,52 +88,42 @@ export const MOST_SHARE = 1 / 3
 const CARRIES = 10
 /** Where less of the window is kept. */
 const MORE_CARRIES = 6
-const OPTIONS = ['model', 'length', 'summaryTokens', 'carryTokens', 'sourceTokens', 'tokensPerHour']
-const MORE_OPTIONS = ['timeout', 'ahead', 'pins', 'ask', 'toolChoice', 'when']
-
-/** @throws ERR_INVALID_ARGUMENT */
-export function checkCompaction(options: CompactionOptions): void {
-  const operation = 'compaction'
-  checkOptions(operation, 'options', options, [...OPTIONS, ...MORE_OPTIONS])
-  const { sourceTokens = 1, tokensPerHour = 0, timeout = 1, ahead = false } = options
-  const { model, length = '-', pins, summaryTokens = 1, carryTokens = 0 } = options
-  if (model !== undefined && typeof model?.complete !== 'function')
-    throw invalid(operation, 'model', 'must be a model')
-  if (model) checkId(operation, 'model.id', model.id)
-  const { ask, toolChoice, when } = options
-  checkOneOf('ask', ask, ['continuation', 'apart'], model !== undefined, 'needs a model')
-  checkOneOf('when', when, ['pays', 'always'], true, '')
-  checkOneOf(
-    'toolChoice',
-    toolChoice,
-    ['auto', 'none'],
-    model && ask !== 'apart',
-    'needs a model that is asked by continuation',
-  )
-  checkId(operation, 'length', length)
-  if (pins !== undefined && typeof pins !== 'function') throw invalid(operation, 'pins', 'must be a function')
+const checkModel: Check = (operation, argument, model) => {
+  if (typeof (model as Model | null)?.complete !== 'function')
+    throw invalid(operation, argument, 'must be a model')
+  checkId(operation, `${argument}.id`, (model as Model).id)
+}
+const checkAhead: Check = (operation, argument, ahead) => {
   if (ahead !== false && !(typeof ahead === 'number' && ahead > 0 && ahead <= 1))
-    throw invalid(operation, 'ahead', 'must be above 0 and at most 1, or false')
-  checkCount(operation, 'sourceTokens', sourceTokens, 1)
-  if (tokensPerHour !== Infinity) checkCount(operation, 'tokensPerHour', tokensPerHour, 0)
-  if (checkCount(operation, 'timeout', timeout, 1) > MOST_MS)
-    throw invalid(operation, 'timeout', `must be at most ${MOST_MS}`)
-  checkCount(operation, 'summaryTokens', summaryTokens, 1)
-  checkCount(operation, 'carryTokens', carryTokens, 0)
+    throw invalid(operation, argument, 'must be above 0 and at most 1, or false')
+}
+const checkTimeout: Check = (operation, argument, ms) => {
+  if (checkCount(operation, argument, ms, 1) > MOST_MS)
+    throw invalid(operation, argument, `must be at most ${MOST_MS}`)
+}
+const size = optional((...of) => checkCount(...of, 1))
+const OPTIONS: Fields = {
+  model: optional(checkModel),
+  ask: optional((...of) => checkOneOf(...of, ['continuation', 'apart'])),
+  when: optional((...of) => checkOneOf(...of, ['pays', 'always'])),
+  toolChoice: optional((...of) => checkOneOf(...of, ['auto', 'none'])),
+  length: optional(checkId),
+  pins: optional(checkFunction),
+  ahead: optional(checkAhead),
+  sourceTokens: size,
+  tokensPerHour: optional((...of) => of[2] === Infinity || checkCount(...of)),
+  timeout: optional(checkTimeout),
+  summaryTokens: size,
+  carryTokens: optional(checkCount),
 }
 
 /** @throws ERR_INVALID_ARGUMENT */
-function checkOneOf(
-  argument: string,
-  value: unknown,
-  values: readonly string[],
-  isOfUse: boolean | undefined,
-  need: string,
-): void {
-  if (value === undefined) return
-  if (!values.includes(value as string))
-    throw invalid('compaction', argument, `must be ${values.join(' or ')}`)
-  if (!isOfUse) throw invalid('compaction', argument, need)
+export function checkCompaction(options: CompactionOptions): void {
+  checkShape('compaction', 'options', options, OPTIONS)
+  const { model, ask, toolChoice } = options
+  if (ask !== undefined && !model) throw invalid('compaction', 'ask', 'needs a model')
+  if (toolChoice !== undefined && (!model || ask === 'apart'))
+    throw invalid('compaction', 'toolChoice', 'needs a model that is asked by continuation')
 }
 
 export function sizesOf({ ask, summaryTokens, carryTokens }: CompactionOptions, cap: number): SummarySizes {

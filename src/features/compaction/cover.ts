@@ -1,7 +1,6 @@
 import { cutBack, cutPays, extentOf } from '../../kernel/context/cut.ts'
 import type { Gap } from '../../kernel/context/gaps.ts'
 import { readHead, sum } from '../../kernel/context/head.ts'
-import { heldBy } from '../../kernel/context/held.ts'
 import { keeper } from '../../kernel/context/keeper.ts'
 import type { Lane } from '../../kernel/context/lane.ts'
 import type { Call, Measure } from '../../kernel/context/measure.ts'
@@ -18,6 +17,7 @@ import { isPlimsollError } from '../../ports/errors.ts'
 import type { Json } from '../../ports/message.ts'
 import type { EpochCause, SummaryMark } from '../../ports/op.ts'
 import type { LogRow, Reads } from '../../ports/store.ts'
+import { heldBy } from '../held.ts'
 import { MOST_SHARE } from './compaction-options.ts'
 import {
   AHEAD,

@@ -2,6 +2,7 @@ import { firstNeeded } from '../../kernel/context/window.ts'
 import type { Covering } from '../../kernel/cover.ts'
 import { messageIn } from '../../kernel/log/bodies.ts'
 import type { Conversation } from '../../kernel/log/fold.ts'
+import { defined } from '../../ports/defined.ts'
 import type { Message } from '../../ports/message.ts'
 import type { SummaryMark } from '../../ports/op.ts'
 import type { LogRow } from '../../ports/store.ts'
@@ -72,14 +73,14 @@ export function uncoveredBefore(
     rounds: grouped(placed.values(), ({ round }) => round).map((all) => all.map(({ message }) => message)),
     updates: summary,
     rows: [...placed.values()].map(({ row }) => row),
-    covers: {
+    covers: defined({
       ...beginning(summary, whole ? undefined : first),
       upto: upto.id,
       seen: seen.id,
       count: upto.ordinal - 1,
       of: (summary?.mark.of ?? 0) + placed.size,
-      ...(needed && needed !== upto && { apart: { from: needed.id, count: needed.ordinal - 1 } }),
-    },
+      apart: needed && needed !== upto ? { from: needed.id, count: needed.ordinal - 1 } : undefined,
+    }),
   }
 }
 
@@ -93,7 +94,7 @@ function beginning(
 ): Pick<SummaryMark, 'from' | 'skipped'> {
   if (!summary) return first ? { from: first.id, skipped: first.ordinal - 1 } : {}
   const { from, skipped } = summary.mark
-  return { ...(from !== undefined && { from }), ...(skipped !== undefined && { skipped }) }
+  return defined({ from, skipped })
 }
 
 /** The messages of units, in the order in which they show. */

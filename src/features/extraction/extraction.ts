@@ -1,7 +1,8 @@
 import type { CutPart } from '../../kernel/feature.ts'
 import { messagesOf, type Unit } from '../../kernel/log/fold.ts'
 import { lowerTrust } from '../../kernel/log/message.ts'
-import { invalid, isPlainObject } from '../../kernel/text/json.ts'
+import { checkList } from '../../kernel/text/check-value.ts'
+import { isPlainObject } from '../../kernel/text/json.ts'
 import { FACT, type FactInput } from '../../ports/fact.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Message, Trust } from '../../ports/message.ts'
@@ -69,7 +70,7 @@ export function extracting(
     try {
       const rounds = roundsOf(cut)
       const facts = await Promise.race([extract(rounds), aborted(signal)])
-      if (!Array.isArray(facts)) throw invalid('extract', 'its result', 'must be a list of facts')
+      checkList('extract', 'its result', facts)
       if (facts.length === 0) return facts
       const messages = rounds.flat()
       const typed = await typedIn(messages)

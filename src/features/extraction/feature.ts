@@ -1,7 +1,8 @@
 import type { Feature, KernelSession } from '../../kernel/feature.ts'
 import { messageIn } from '../../kernel/log/bodies.ts'
+import { checkFunction } from '../../kernel/text/check-value.ts'
 import { hashText } from '../../kernel/text/hash.ts'
-import { checkOptions, invalid, isPlainObject } from '../../kernel/text/json.ts'
+import { checkOptions, isPlainObject } from '../../kernel/text/json.ts'
 import { type ErrorCode, isPlimsollError } from '../../ports/errors.ts'
 import type { FactInput } from '../../ports/fact.ts'
 import type { Message } from '../../ports/message.ts'
@@ -43,7 +44,7 @@ const AROUND = 16
 export function extraction(options: ExtractionOptions = {}): Feature<'extraction', ExtractionShape> {
   checkOptions('extraction', 'options', options, ['extract'])
   const { extract = extractFacts } = options
-  if (typeof extract !== 'function') throw invalid('extraction', 'extract', 'must be a function')
+  checkFunction('extraction', 'extract', extract)
   return {
     name: 'extraction',
     needs: ['facts'],

@@ -1,12 +1,7 @@
 import { checkLabel, checkSize, checkTime } from '../../kernel/log/check-message.ts'
-import {
-  checkCount,
-  checkId,
-  checkOptions,
-  checkText,
-  invalid,
-  isPlainObject,
-} from '../../kernel/text/json.ts'
+import { checkList, checkOneOf } from '../../kernel/text/check-value.ts'
+import { type Check, checkFields, type Fields, optional } from '../../kernel/text/fields.ts'
+import { checkCount, checkId, checkObject, checkOptions, checkText, invalid } from '../../kernel/text/json.ts'
 import type { PlimsollError } from '../../ports/errors.ts'
 import type { Fact, FactInput, FactKind } from '../../ports/fact.ts'
 import type { Trust } from '../../ports/message.ts'
@@ -36,30 +31,34 @@ const PRIORITIES: { readonly [kind in FactKind]: number } = {
   preference: 4,
   finding: 3,
 }
-/** How fields are checked that are given; the others come with the kind or the text. */
-const CHECKS: {
-  readonly [field in keyof FactDraft]?: (operation: string, argument: string, value: unknown) => unknown
-} = {
+/** Checked before, or by what else is known. */
+const known: Check = (_operation, _argument, value) => value
+/** How the fields of a fact are checked, in the order in which they are stored. */
+const FIELDS: Fields = {
   id: checkFactId,
+  kind: known,
   title: checkTitle,
-  project: checkId,
-  pinned: checkPinned,
+  text: known,
+  project: optional(checkId),
+  status: known,
+  pinned: optional(checkPinned),
   priority: checkPriority,
-  confidence: checkConfidence,
+  confidence: optional(checkConfidence),
   trust: checkTrust,
   sources: checkSources,
-  supersedes: checkFactId,
+  supersedes: optional(checkFactId),
+  createdAt: checkTime,
   reviewAt: checkTime,
-  expiresAt: checkTime,
+  expiresAt: optional(checkTime),
 }
-const FIELDS = ['kind', 'text', 'createdAt', ...Object.keys(CHECKS)]
+const INPUT = Object.keys(FIELDS).filter((field) => field !== 'status')
 /** The first sentence of a text, or its first line. */
 const FIRST_SENTENCE = /^[^\n]*?(?:[.!?…]["'”’)\]]*(?=\s|$)|[。！？]|(?=\n)|$)/u
 
 /** What an app hands over has no field that would change nothing. @throws ERR_INVALID_ARGUMENT */
-export function checkFields(operation: string, at: string, input: FactInput): void {
-  if (!isPlainObject(input)) throw invalid(operation, at || 'fact', 'must be an object')
-  checkOptions(operation, at || 'options', input, FIELDS)
+export function checkFactInput(operation: string, at: string, input: FactInput): void {
+  checkObject(operation, at || 'fact', input)
+  checkOptions(operation, at || 'options', input, INPUT)
 }
 
 /**
@@ -75,35 +74,25 @@ export function checkFact(
   input: FactInput,
   given: { readonly id: string; readonly now: number },
 ): FactDraft {
-  if (!isPlainObject(input)) throw invalid(operation, at || 'fact', 'must be an object')
-  const { kind } = input
-  if (typeof kind !== 'string' || !Object.hasOwn(PRIORITIES, kind))
-    throw invalid(operation, pathOf(at, 'kind'), `must be one of ${Object.keys(PRIORITIES).join(', ')}`)
+  checkObject(operation, at || 'fact', input)
+  const kind = checkOneOf(operation, pathOf(at, 'kind'), input.kind, Object.keys(PRIORITIES)) as FactKind
   const text = checkVisible(operation, pathOf(at, 'text'), input.text)
   const { id = given.id, title = FIRST_SENTENCE.exec(text)?.[0] ?? text, createdAt = given.now } = input
   checkTime(operation, pathOf(at, 'createdAt'), createdAt)
-  const filled: { readonly [field in keyof FactDraft]: unknown } = {
+  const { priority, trust, sources, reviewAt } = input
+  const filled = {
+    ...input,
     id,
-    kind,
     title,
     text,
-    project: input.project,
     status: kind === 'blocker' ? 'open' : undefined,
-    pinned: input.pinned,
-    priority: input.priority ?? PRIORITIES[kind],
-    confidence: input.confidence,
-    trust: input.trust ?? 'user',
-    sources: input.sources ?? [],
-    supersedes: input.supersedes,
+    priority: priority ?? PRIORITIES[kind],
+    trust: trust ?? 'user',
+    sources: sources ?? [],
     createdAt,
-    reviewAt: input.reviewAt ?? firstReview(kind, createdAt),
-    expiresAt: input.expiresAt,
+    reviewAt: reviewAt ?? firstReview(kind, createdAt),
   }
-  const fields = Object.entries(filled).flatMap(([field, value]) => {
-    const check = CHECKS[field as keyof FactDraft]
-    return value === undefined ? [] : [[field, check ? check(operation, pathOf(at, field), value) : value]]
-  })
-  const draft = Object.fromEntries(fields) as FactDraft
+  const draft = checkFields<FactDraft>(operation, pathOf(at, ''), filled, FIELDS)
   checkFactSize(operation, at, draft)
   return draft
 }
@@ -256,8 +245,7 @@ function checkTrust(operation: string, argument: string, value: unknown): Trust 
 }
 
 function checkSources(operation: string, argument: string, value: unknown): readonly string[] {
-  if (!Array.isArray(value) || value.length > MOST_SOURCES)
-    throw invalid(operation, argument, `must be a list of at most ${MOST_SOURCES} ids`)
+  checkList(operation, argument, value, MOST_SOURCES)
   const ids = value.map((id: unknown, index) => checkId(operation, `${argument}[${index}]`, id))
   return [...new Set(ids)]
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../ports/defined.ts'
 import type { Fact, FactList, FactQuery } from '../../ports/fact.ts'
 import { type IndexQuery, PAGE_ROWS, type RegisterRow, type ScopeStore } from '../../ports/store.ts'
 import { FACT, type FactRow, factIn, factKey, type Place } from './fact.ts'
@@ -34,7 +35,7 @@ export async function readFacts(
   while (found.length < most) {
     const rows: readonly RegisterRow[] = all
       ? await store.registers(FACT, place?.key)
-      : await readLive(store, project, { first: page, ...(place && { after: place }) })
+      : await readLive(store, project, defined({ first: page, after: place }))
     const last = rows.at(-1)
     if (last === undefined) break
     found.push(...rows.flatMap((row) => factIn(row) ?? []).filter(isAsked))
@@ -93,11 +94,7 @@ async function readList(
   const first = Math.min(PAGE_ROWS, Math.max(LEAST, most))
   let after: Place | undefined
   for (let page = 0; page < MOST_PAGES && found.length < most; page++) {
-    const rows = await store.indexed(group, {
-      first,
-      ...(to !== undefined && { to }),
-      ...(after && { after }),
-    })
+    const rows = await store.indexed(group, defined({ first, to, after }))
     for (const row of rows) {
       const fact = factIn(row)
       after = { order: orderIn(row, group), key: row.key }

@@ -1,4 +1,5 @@
 import type { Hash, HeadPart, Rung, TailPart } from '../../kernel/feature.ts'
+import { defined } from '../../ports/defined.ts'
 import type { Json, Trust } from '../../ports/message.ts'
 import { Filling } from '../filling.ts'
 import { PLACES } from '../places.ts'
@@ -59,11 +60,7 @@ export function headPart(
   for (const [at, one] of facts.entries()) others.take(one.fact.id, factLine(one), at < MOST.facts)
   const shownFacts = [...moved, ...facts.slice(0, others.items - moved.length)]
   const shown = [...pinned.slice(0, pins.items), ...shownFacts]
-  const record: FactRecord = {
-    ...(project !== undefined && { project }),
-    facts: shown.map((one) => hashed(one, hash)),
-    asOf,
-  }
+  const record: FactRecord = defined({ project, facts: shown.map((one) => hashed(one, hash)), asOf })
   return {
     sections: [
       ...pins.section(

@@ -2,19 +2,22 @@ import { commitDeletes } from '../../kernel/context/secret.ts'
 import type { KernelMemory } from '../../kernel/feature.ts'
 import { checkReadable } from '../../kernel/log/bodies.ts'
 import { decide } from '../../kernel/log/decide.ts'
-import { allOrNone, changedByOthers, compared, TRIES } from '../../kernel/log/once.ts'
+import { allOrNone, areAccepted, changedByOthers, TRIES } from '../../kernel/log/once.ts'
 import { checkOpId } from '../../kernel/log/op-id.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
+import { checkList } from '../../kernel/text/check-value.ts'
 import { hashText } from '../../kernel/text/hash.ts'
 import { checkCount, checkId, checkOptions, invalid } from '../../kernel/text/json.ts'
+import { defined } from '../../ports/defined.ts'
 import type { Fact, FactInput, FactList, FactQuery, Rating, Remembered } from '../../ports/fact.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Message, Trust } from '../../ports/message.ts'
 import type { Name, Op } from '../../ports/op.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { hasBody } from '../../ports/store.ts'
+import { compared } from '../rules.ts'
 import { isTrusted } from '../trust.ts'
-import { checkFact, checkFactId, checkFields, checkPinned } from './check-fact.ts'
+import { checkFact, checkFactId, checkFactInput, checkPinned } from './check-fact.ts'
 import { type FactRow, factIn, factKey } from './fact.ts'
 import { factTokens } from './fact-item.ts'
 import { readFacts, readTop } from './fact-lists.ts'
@@ -104,7 +107,7 @@ export class Facts {
 
   /** Whether a live fact says the same, of the same kind and project. */
   async says({ kind, text, project }: Pick<FactInput, 'kind' | 'text' | 'project'>): Promise<boolean> {
-    const draft = checkFact('remember', '', { kind, text, ...(project !== undefined && { project }) }, DRAFT)
+    const draft = checkFact('remember', '', defined({ kind, text, project }), DRAFT)
     return (await this.#plan().twinOf({ ...draft, pinned: false, confidence: 1 })) !== undefined
   }
 
@@ -120,13 +123,12 @@ export class Facts {
     inputs: readonly FactInput[],
     messages: readonly Message[] = [],
   ): Promise<{ readonly ops: readonly Op[]; readonly remembered: readonly Remembered[] }> {
-    if (!Array.isArray(inputs) || inputs.length > MOST_AT_ONCE)
-      throw invalid(operation, 'facts', `must be a list of at most ${MOST_AT_ONCE} facts`)
+    checkList(operation, 'facts', inputs, MOST_AT_ONCE)
     const { host, caps = {} } = this.#parts
     const plan = this.#plan()
     const remembered: Remembered[] = []
     for (const [index, input] of inputs.entries()) {
-      checkFields(operation, `facts[${index}]`, input)
+      checkFactInput(operation, `facts[${index}]`, input)
       const given = this.#given(host.newId(), messages)
       remembered.push(await rememberIn(plan, operation, `facts[${index}]`, input, given))
     }
@@ -159,8 +161,7 @@ export class Facts {
   /** As {@link list}, after a fact that may be another scope's. */
   async page(query: Omit<FactQuery, 'after'>, from?: Fact): Promise<readonly Fact[]> {
     const { first, project, kinds } = query
-    if (kinds !== undefined && !Array.isArray(kinds))
-      throw invalid('list', 'kinds', 'must be a list of kinds')
+    if (kinds !== undefined) checkList('list', 'kinds', kinds)
     if (first !== undefined) checkCount('list', 'first', first)
     if (project !== undefined) checkId('list', 'project', project)
     return readFacts(this.#parts.store, query, from, this.#parts.host.now())
@@ -313,7 +314,7 @@ export class Facts {
   ): Promise<Remembered> {
     return this.#enqueue(async () => {
       const { host } = this.#parts
-      checkFields(operation, '', input)
+      checkFactInput(operation, '', input)
       const id = opId === undefined ? host.newId() : `op/${hashText(checkOpId(operation, 'opId', opId))}`
       const first = opId !== undefined && (await readFirst(operation, this.#parts.store, opId))
       if (first) return { fact: first, status: first.id === (input.id ?? id) ? 'new' : 'merged' }
@@ -354,7 +355,7 @@ export class Facts {
         [...ops, ...(unchanged ? [unchanged] : [])].map((op) => sealOp(op)),
         unchanged ? compared : allOrNone,
       )
-      if (results.every(({ status }) => status === 'accepted')) return result
+      if (areAccepted(results)) return result
     }
     throw changedByOthers(operation, `fact ${id}`, { id })
   }

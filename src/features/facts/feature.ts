@@ -8,7 +8,8 @@ import type {
 } from '../../kernel/feature.ts'
 import { lowerTrust } from '../../kernel/log/message.ts'
 import { provide } from '../../kernel/slot.ts'
-import { checkCount, checkOptions, invalid } from '../../kernel/text/json.ts'
+import { checkFunction, checkList } from '../../kernel/text/check-value.ts'
+import { checkCount, checkOptions } from '../../kernel/text/json.ts'
 import type { Fact, FactInput, FactQuery, Rating, Remembered } from '../../ports/fact.ts'
 import type { Json } from '../../ports/message.ts'
 import type { Op } from '../../ports/op.ts'
@@ -128,8 +129,7 @@ export function facts(options: FactsOptions = {}): Feature<'facts', FactsShape> 
   checkOptions('facts', 'options', options, FACT_OPTIONS)
   const { pinnedTokens, tokens, newsTokens, ...kept } = options
   const { caps = {}, schedule } = kept
-  if (schedule !== undefined && typeof schedule !== 'function')
-    throw invalid('facts', 'schedule', 'must be a function')
+  if (schedule !== undefined) checkFunction('facts', 'schedule', schedule)
   checkOptions('facts', 'caps', caps, ['facts', 'perHour'])
   for (const [name, cap] of Object.entries(caps))
     if (cap !== undefined && cap !== Infinity) checkCount('facts', `caps.${name}`, cap)
@@ -161,7 +161,7 @@ export function facts(options: FactsOptions = {}): Feature<'facts', FactsShape> 
           provide(FactLists, {
             top: (...asked) => topOf(all.scopes, ...asked),
             sums: (...asked) => sumFacts(all.scopes, ...asked),
-            settle: () => all.settle(),
+            settle: (others) => all.settle(others),
           }),
         ],
         settle: () => emptyAllShared(session.user.store, session.memory.host),
@@ -201,7 +201,7 @@ function apiOf(session: KernelSession, all: SessionFacts): FactsApi {
 function writeOf({ store }: KernelSession, all: SessionFacts): WritePart<FactsShape> {
   return {
     check: async (operation, given) => {
-      if (!Array.isArray(given)) throw invalid(operation, 'facts', 'must be a list')
+      checkList(operation, 'facts', given)
       return given.length === 0 ? undefined : given
     },
     prepare: async (inputs: readonly FactInput[], draft) => {

@@ -1,9 +1,10 @@
-import { areAccepted, deletesOf, OWED, owedIn, putOwed } from '../../kernel/context/owed.ts'
-import { changedByOthers, closed, TRIES } from '../../kernel/log/once.ts'
+import { deletesOf, OWED, owedIn, putOwed } from '../../kernel/context/owed.ts'
+import { areAccepted, changedByOthers, closed, TRIES } from '../../kernel/log/once.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Name } from '../../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
+import { registerPages } from '../register-pages.ts'
 import { FACT } from './fact.ts'
 
 /** Empties what the user's scope has of all that is owed. Idempotent. */
@@ -47,12 +48,8 @@ export async function sharedFrom(userStore: ScopeStore, from: readonly string[])
   const { indexed } = await userStore.head()
   if (!indexed) return []
   const rows: Pick<RegisterRow, 'key' | 'sources'>[] = []
-  for (let after: string | undefined; ; ) {
-    const page = await userStore.registers(FACT, after)
+  for await (const page of registerPages(userStore, FACT))
     rows.push(...page.map(({ key, sources = [] }) => ({ key, sources })))
-    after = page.at(-1)?.key
-    if (after === undefined) break
-  }
   const names = new Set(from)
   const found = new Set<string>()
   for (let before = -1; before < found.size; ) {

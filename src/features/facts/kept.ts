@@ -2,14 +2,17 @@ import type { KernelMemory } from '../../kernel/feature.ts'
 import { messageIn, valueIn } from '../../kernel/log/bodies.ts'
 import { readEntry } from '../../kernel/log/entries.ts'
 import { lowerTrust, partsOf, textOf } from '../../kernel/log/message.ts'
-import { beside, changedByOthers, TRIES } from '../../kernel/log/once.ts'
+import { changedByOthers, TRIES } from '../../kernel/log/once.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import { hashText } from '../../kernel/text/hash.ts'
 import { canonical } from '../../kernel/text/json.ts'
+import { defined } from '../../ports/defined.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Json } from '../../ports/message.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
+import { registerPages } from '../register-pages.ts'
+import { beside } from '../rules.ts'
 import { type ScopePass, scopePass } from '../scope-pass.ts'
 import { FACT, factIn, type Place, sourceName } from './fact.ts'
 import { compared, hasEnded, KEPT, keptIndexOf, keptList, SHARE } from './fact-index.ts'
@@ -103,7 +106,7 @@ export function untold(memory: KernelMemory): ScopePass {
 /** Tells of all that waits in a session. @throws as {@link tell} */
 async function tellAll(parts: NotedIn): Promise<void> {
   for (let after: Place | undefined; ; ) {
-    const page = await parts.store.indexed(SHARE, { first: AT_ONCE, ...(after && { after }) })
+    const page = await parts.store.indexed(SHARE, defined({ first: AT_ONCE, after }))
     // What is to be handed over waits for its session.
     const marks = page.filter(({ key }) => key.startsWith(UNTOLD))
     if (marks.length > 0) await tell(parts, marks)
@@ -134,12 +137,8 @@ export async function noteAll(parts: NotedIn): Promise<void> {
 /** Registers in the order of their writing: that of their keys is one of hashes of texts. */
 async function allOf(scope: ScopeStore, prefix: string): Promise<readonly RegisterRow[]> {
   const rows: RegisterRow[] = []
-  for (let after: string | undefined; ; ) {
-    const page = await scope.registers(prefix, after)
-    rows.push(...page)
-    after = page.at(-1)?.key
-    if (after === undefined) return rows.sort((one, other) => one.seq - other.seq)
-  }
+  for await (const page of registerPages(scope, prefix)) rows.push(...page)
+  return rows.sort((one, other) => one.seq - other.seq)
 }
 
 /** As {@link tell}, whether or not they are marked: facts by their keys. */
@@ -288,17 +287,17 @@ async function areSaid(
 
 function noted(fact: Fact): Note['fact'] {
   const { id, kind, title, text, project, status, priority, confidence, trust, createdAt, expiresAt } = fact
-  return {
+  return defined({
     id,
     kind,
     title,
     text,
-    ...(project !== undefined && { project }),
-    ...(status !== undefined && { status }),
+    project,
+    status,
     priority,
     confidence,
     trust,
     createdAt,
-    ...(expiresAt !== undefined && { expiresAt }),
-  }
+    expiresAt,
+  })
 }

@@ -1,4 +1,5 @@
 import type { ReadAsk } from '../../kernel/feature.ts'
+import { defined } from '../../ports/defined.ts'
 import type { Fact, FactSums } from '../../ports/fact.ts'
 import type { Name } from '../../ports/op.ts'
 import type { ScopeStore } from '../../ports/store.ts'
@@ -90,7 +91,7 @@ export function knownFacts(parts: KnownFactsParts): (ask: ReadAsk) => Promise<Kn
     const totals = isAll
       ? { pinned: { count: pinned.length, weight: 0 }, shown: { count: shown.length, weight: 0 } }
       : await sumFacts([parts.user, parts.session], project, day)
-    return { ...(project !== undefined && { project }), pinned, shown, recent, totals, asOf }
+    return defined({ project, pinned, shown, recent, totals, asOf })
   }
 
   return async ({ own, registersAt, user, mayWrite }) => {

@@ -1,6 +1,8 @@
 import { checkSize, checkTime } from '../../kernel/log/check-message.ts'
 import { checkJson } from '../../kernel/text/check-json.ts'
-import { invalid, isPlainObject } from '../../kernel/text/json.ts'
+import { checkOneOf } from '../../kernel/text/check-value.ts'
+import { checkObject, isPlainObject } from '../../kernel/text/json.ts'
+import { defined } from '../../ports/defined.ts'
 import type { Fact, FactKind, Rating } from '../../ports/fact.ts'
 import type { Json } from '../../ports/message.ts'
 import { DAY, MOST_STRENGTH } from './fact-index.ts'
@@ -60,19 +62,18 @@ export const doubling: ReviewSchedule = ({ kind, review }, rating, now) => {
  * ERR_ENTRY_TOO_LARGE
  */
 export function reviewed(fact: Fact, rating: Rating, now: number, schedule: ReviewSchedule): Fact {
-  if (rating !== 'again' && !Object.hasOwn(FACTORS, rating))
-    throw invalid('review', 'rating', 'must be again, hard, good or easy')
+  checkOneOf('review', 'rating', rating, ['again', ...Object.keys(FACTORS)])
   const { review: _, strength = 0, ...rest } = fact
   const stronger = rating === 'again' ? 0 : Math.min(MOST_STRENGTH, strength + STRONGER[rating])
   const result = schedule(fact, rating, now)
-  if (!isPlainObject(result)) throw invalid('review', 'schedule()', 'must be an object')
-  const { reviewAt, review } = result as ReviewResult
-  return {
+  checkObject('review', 'schedule()', result)
+  const { reviewAt, review } = result
+  return defined({
     ...rest,
-    ...(stronger > 0 && { strength: stronger }),
+    strength: stronger > 0 ? stronger : undefined,
     reviewAt: checkTime('review', 'schedule().reviewAt', reviewAt),
-    ...(review !== undefined && { review: checkReview('review', 'schedule().review', review) }),
-  }
+    review: review === undefined ? review : checkReview('review', 'schedule().review', review),
+  })
 }
 
 /** The state of a schedule. @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE */

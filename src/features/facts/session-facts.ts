@@ -4,6 +4,7 @@ import { messageIn } from '../../kernel/log/bodies.ts'
 import { readEntry } from '../../kernel/log/entries.ts'
 import { hashText } from '../../kernel/text/hash.ts'
 import { checkId, checkText, isPlainObject } from '../../kernel/text/json.ts'
+import { defined } from '../../ports/defined.ts'
 import type { Fact, FactInput, FactQuery, Remembered } from '../../ports/fact.ts'
 import type { Message, Trust } from '../../ports/message.ts'
 import type { Op } from '../../ports/op.ts'
@@ -11,7 +12,7 @@ import { PAGE_ROWS } from '../../ports/store.ts'
 import { writeAudit } from '../audit.ts'
 import { FactNoter, type NotesFacts } from '../slots.ts'
 import { isTrusted } from '../trust.ts'
-import { checkFactId, checkFields } from './check-fact.ts'
+import { checkFactId, checkFactInput } from './check-fact.ts'
 import { FACT } from './fact.ts'
 import { byRank, comparing } from './fact-index.ts'
 import type { FactOptions } from './fact-options.ts'
@@ -71,7 +72,7 @@ export class SessionFacts {
    * user's word; else with the session.
    */
   async remember(input: FactInput, opId?: string): Promise<Remembered> {
-    checkFields('remember', '', input)
+    checkFactInput('remember', '', input)
     const placed = this.#placed(input)
     const isShared = await this.#belongsToUser(placed)
     await this.#refuseTaken(placed, isShared ? this.#own : this.#shared)
@@ -95,7 +96,7 @@ export class SessionFacts {
    * @returns whether it says something new
    */
   async keep(input: FactInput): Promise<boolean> {
-    checkFields('remember', '', input)
+    checkFactInput('remember', '', input)
     const placed = this.#placed(input)
     await this.#refuseTaken(placed, this.#shared)
     if (await this.#shared.says(placed)) return false
@@ -126,10 +127,13 @@ export class SessionFacts {
     await this.#handOver.try()
   }
 
-  /** The same of what an end of the process left, or is on its way. */
-  async settle(): Promise<void> {
+  /**
+   * The same of what an end of the process left, or is on its way; with `others`, of the user's
+   * other sessions too.
+   */
+  async settle(others: boolean): Promise<void> {
     await this.#handOver.finish()
-    for (const noter of this.#noters) await noter.settle()
+    for (const noter of this.#noters) await Promise.all([noter.settle(), others ? noter.gather() : undefined])
   }
 
   /** Who tells the user's scope of what stays here, where the session need not. */
@@ -158,7 +162,7 @@ export class SessionFacts {
     const { after, ...query } = checkQuery(given)
     await this.#handOver.finish()
     const { first = PAGE_ROWS, project = this.#session.project, all } = query
-    const asked = { ...query, first, ...(project !== undefined && { project }) }
+    const asked = defined({ ...query, first, project })
     const place = after === undefined ? undefined : (await this.#get('facts', after)).fact
     const [shared, own] = await Promise.all([this.#shared.page(asked, place), this.#own.page(asked, place)])
     const ids = new Set(shared.map(({ id }) => id))

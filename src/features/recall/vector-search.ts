@@ -1,4 +1,5 @@
-import { checkOptions, checkText, invalid } from '../../kernel/text/json.ts'
+import { checkFunction } from '../../kernel/text/check-value.ts'
+import { checkOptions, checkText } from '../../kernel/text/json.ts'
 import type { Embedder } from '../../ports/embedder.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { Host } from '../../ports/host.ts'
@@ -47,9 +48,8 @@ export type Vectors = (host: Pick<Host, 'timeout'>) => VectorSearch
 export function vectorSearch(options: VectorSearchOptions): Vectors {
   checkOptions('vectorSearch', 'options', options, ['id', 'embed', 'onFailure'])
   checkText('vectorSearch', 'id', options.id)
-  for (const name of ['embed', 'onFailure'] as const)
-    if (typeof options[name] !== 'function' && (name === 'embed' || options[name] !== undefined))
-      throw invalid('vectorSearch', name, 'must be a function')
+  checkFunction('vectorSearch', 'embed', options.embed)
+  if (options.onFailure !== undefined) checkFunction('vectorSearch', 'onFailure', options.onFailure)
   return (host) => new VectorSearch(options, host)
 }
 

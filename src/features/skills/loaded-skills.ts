@@ -1,4 +1,4 @@
-import { invalid } from '../../kernel/text/json.ts'
+import { checkList } from '../../kernel/text/check-value.ts'
 import type { Host } from '../../ports/host.ts'
 import type { IndexEntry } from '../../ports/op.ts'
 import type { ScopeStore } from '../../ports/store.ts'
@@ -60,8 +60,7 @@ export function loadedSkills(store: ScopeStore, host: Host, register: () => Prom
 
 /** Names of loaded skills as they are stored. @throws ERR_INVALID_ARGUMENT */
 export function checkLoaded(operation: string, value: unknown): readonly string[] {
-  if (!Array.isArray(value) || value.length > MOST_LOADED)
-    throw invalid(operation, 'names', `must be a list of at most ${MOST_LOADED} names`)
+  checkList(operation, 'names', value, MOST_LOADED)
   return value.map((name: unknown) => checkSkillName(operation, name))
 }
 

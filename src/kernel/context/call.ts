@@ -1,4 +1,5 @@
 import type { Block } from '../../ports/context.ts'
+import { defined } from '../../ports/defined.ts'
 import type { FloorBreakdown } from '../../ports/errors.ts'
 import type { Message, ToolSpec } from '../../ports/message.ts'
 import type { Scope } from '../../ports/op.ts'
@@ -71,17 +72,17 @@ export class Calls {
     const inMemory = sections.filter((section) => section.in === 'memory')
     const summary = told === '' ? undefined : covering?.mark
     const trusts = [...inMemory, ...(summary ? [summary] : [])].map(({ trust }) => trust)
-    return {
+    return defined({
       // An app may give its instructions in both places.
       system: [...new Set([system, asked, ...inSystem])].filter((text) => text !== '').join('\n\n'),
       memory: [...inMemory.map(({ name, text }) => fenced(tag, name, text)), ...(summary ? [told] : [])].join(
         '\n',
       ),
-      ...(trusts.length > 0 && { trust: trusts.reduce(lowerTrust) }),
-      ...(summary && { summary: summary.id }),
-      ...(Object.keys(parts).length > 0 && { parts }),
+      trust: trusts.length > 0 ? trusts.reduce(lowerTrust) : undefined,
+      summary: summary?.id,
+      parts: Object.keys(parts).length > 0 ? parts : undefined,
       tools,
-    }
+    })
   }
 
   /** The same call with another summary. */

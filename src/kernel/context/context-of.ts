@@ -1,4 +1,5 @@
 import type { Context, Receipt, SectionUse } from '../../ports/context.ts'
+import { defined } from '../../ports/defined.ts'
 import type { Cover, Covering } from '../cover.ts'
 import type { Policy } from '../policy.ts'
 import type { Calls } from './call.ts'
@@ -59,7 +60,7 @@ export async function contextOf({ policy, calls, prefix, cover }: Makers, made: 
   const used = sections.reduce((sum, section) => sum + section.tokens, head.tokens.framing)
   const { parts = {} } = head
   const uses = [...sectionsIn(parts), ...call.tail].flatMap(({ use }): SectionUse[] => (use ? [use] : []))
-  const receipt: Receipt = {
+  const receipt: Receipt = defined({
     cap: isOpen ? null : cap,
     reserved,
     margin,
@@ -67,23 +68,23 @@ export async function contextOf({ policy, calls, prefix, cover }: Makers, made: 
     // A short user message can cost less than the opening that the floor counts.
     floor: Math.min(floorOf(policy, head, tokens).floor, used + margin),
     sections,
-    ...(uses.length > 0 && { remembered: uses }),
+    remembered: uses.length > 0 ? uses : undefined,
     omitted,
-    ...(exceeded && { exceeded }),
-    ...(account && { summary: account.use(covers) }),
+    exceeded,
+    summary: account?.use(covers),
     epoch: unwritten ?? { id: mark.id, cause: mark.cause, place },
-    ...(policy.counter.family !== undefined && { family: policy.counter.family }),
-    ...(measure.calibration !== 1 && { calibration: measure.calibration }),
+    family: policy.counter.family,
+    calibration: measure.calibration === 1 ? undefined : measure.calibration,
     failures: [...Object.values(parts).flatMap(({ failures = [] }) => failures), ...failures],
-  }
-  return {
+  })
+  return defined({
     lane,
     epoch: mark.id,
     head: headKey(head.hash),
     fence: calls.fence(place),
     blocks,
-    ...(head.toolSpecs && { tools: head.toolSpecs }),
+    tools: head.toolSpecs,
     receipt,
     hash: prefix.hash(head.hash, window.blocks, tail),
-  }
+  })
 }

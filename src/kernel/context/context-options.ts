@@ -1,5 +1,6 @@
 import { NOT_IN_USE } from '../../ports/options.ts'
 import type { ContextOptions } from '../../ports/session.ts'
+import { checkOneOf } from '../text/check-value.ts'
 import { type Check, checkFields, checkShape, type Fields, optional } from '../text/fields.ts'
 import { checkOptions, checkText, invalid } from '../text/json.ts'
 import { checkTools } from './head.ts'
@@ -16,10 +17,7 @@ const checkTail: Check = (operation, argument, tail) =>
   Array.isArray(tail)
     ? tail.map((section, index) => checkShape(operation, `${argument}[${index}]`, section, SECTION))
     : checkText(operation, argument, tail)
-const checkPending: Check = (operation, argument, value) => {
-  if (value === 'reject' || value === 'abandon') return value
-  throw invalid(operation, argument, 'must be reject or abandon')
-}
+const checkPending: Check = (...of) => checkOneOf(...of, ['reject', 'abandon'])
 const OPTIONS: Fields = {
   tools: optional(checkTools),
   system: optional(checkText),

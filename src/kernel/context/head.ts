@@ -1,4 +1,5 @@
 import type { Block } from '../../ports/context.ts'
+import { defined } from '../../ports/defined.ts'
 import type { Json, ToolSpec, Trust } from '../../ports/message.ts'
 import type { Name } from '../../ports/op.ts'
 import type { Reads } from '../../ports/store.ts'
@@ -8,6 +9,7 @@ import { valueIn } from '../log/bodies.ts'
 import { HEAD_KEY, SHARED, said } from '../log/message.ts'
 import type { Policy } from '../policy.ts'
 import { checkJsonObject } from '../text/check-json.ts'
+import { checkList } from '../text/check-value.ts'
 import { checkFields, type Fields, optional } from '../text/fields.ts'
 import { hashJson } from '../text/hash.ts'
 import { checkId, checkObject, checkText, invalid } from '../text/json.ts'
@@ -91,14 +93,14 @@ export function sum(tokens: Readonly<Record<string, number>>): number {
 
 /** The value of the register `head/<hash>`. */
 export function headValue({ system, memory, tools, trust, summary, parts }: HeadTexts): Json {
-  return {
-    ...(parts && { parts: parts as unknown as Json }),
+  return defined({
+    parts: parts as unknown as Json | undefined,
     system,
     memory,
     tools,
-    ...(trust !== undefined && { trust }),
-    ...(summary !== undefined && { summary }),
-  }
+    trust,
+    summary,
+  }) as Json
 }
 
 /** What a head derives from: what empties one of them empties the head. */
@@ -126,7 +128,7 @@ const TOOL: Fields = { name: checkId, description: optional(checkText), inputSch
 
 /** Tools as an app hands them over. @throws ERR_INVALID_ARGUMENT */
 export function checkTools(operation: string, argument: string, tools: unknown): readonly ToolSpec[] {
-  if (!Array.isArray(tools)) throw invalid(operation, argument, 'must be a list')
+  checkList(operation, argument, tools)
   const names = new Set<string>()
   for (const [index, tool] of tools.entries()) {
     const at = `${argument}[${index}]`
@@ -134,5 +136,5 @@ export function checkTools(operation: string, argument: string, tools: unknown):
     if (names.has(name)) throw invalid(operation, `${at}.name`, `repeats ${name}`)
     names.add(name)
   }
-  return tools
+  return tools as readonly ToolSpec[]
 }

@@ -1,4 +1,5 @@
 import type { Context } from '../../ports/context.ts'
+import { defined } from '../../ports/defined.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { EpochCause, EpochMark, HandedOut, Scope } from '../../ports/op.ts'
 import type { ContextOptions } from '../../ports/session.ts'
@@ -276,28 +277,28 @@ export class Lane {
     const { head, measure } = call
     const { lane } = this.policy
     const { rows, next } = this.view
-    const readFrom = firstNeeded(rows, window)?.id
+    const needed = firstNeeded(rows, window)?.id
     const { calibration } = measure
     const calibrated = calibration === 1 ? [] : [calibration]
     const named = [lane, next.base, windowFrom, { ...cuts } as never, head.hash, ...calibrated]
-    const mark: EpochMark = {
-      type: 'epoch',
+    const mark: EpochMark = defined({
+      type: 'epoch' as const,
       id: `${EPOCH_ID}${hashJson(named, this.secret.key)}`,
       lane,
       cause,
       windowFrom,
-      ...(readFrom !== undefined && readFrom !== windowFrom && { readFrom }),
+      readFrom: needed === windowFrom ? undefined : needed,
       seen: rows.at(-1)?.id ?? null,
       count: rows.at(-1)?.ordinal ?? 0,
       cuts,
-      ...(calibration !== 1 && { calibration }),
-      ...(covering && { summary: covering.mark.id }),
-      ...(withheld !== undefined && { withheld }),
-      ...(head.parts && { remembers: true }),
+      calibration: calibrated[0],
+      summary: covering?.mark.id,
+      withheld,
+      remembers: head.parts && (true as const),
       head: head.hash,
       prefixHash: this.prefix.hash(head.hash, window.blocks, []),
       v: RENDER_VERSION,
-    }
+    })
     return { mark, place: next.place }
   }
 

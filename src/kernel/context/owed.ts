@@ -1,10 +1,10 @@
 import type { Host } from '../../ports/host.ts'
-import { idIn, type Name, type Op, type OpResult, type SealedOp } from '../../ports/op.ts'
+import { idIn, type Name, type Op, type SealedOp } from '../../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
 import { checkReadable, valueIn } from '../log/bodies.ts'
 import { decide, nothingWritten } from '../log/decide.ts'
 import { HEAD_NAME } from '../log/message.ts'
-import { allOrNone, changedByOthers, TRIES } from '../log/once.ts'
+import { allOrNone, areAccepted, changedByOthers, TRIES } from '../log/once.ts'
 import { sealOp } from '../log/seal.ts'
 import { commitClosed } from './secret.ts'
 
@@ -39,10 +39,6 @@ export interface OwedIn {
 export function owedIn<One extends Owed>(row: RegisterRow | undefined): AllOwed<One> {
   const known = checkReadable(row)
   return ((known && valueIn(known)) ?? {}) as unknown as AllOwed<One>
-}
-
-export function isOwed(row: RegisterRow | undefined): boolean {
-  return row !== undefined && Object.keys(owedIn(row)).length > 0
 }
 
 export function putOwed(host: Pick<Host, 'newId'>, row: RegisterRow | undefined, all: AllOwed): Op {
@@ -111,8 +107,4 @@ export async function emptiedBy(
 export function deletesOf(host: Pick<Host, 'newId'>, names: readonly Name[]): readonly SealedOp[] {
   const targets = [...new Set(names)].filter((name) => !name.startsWith(HEAD_NAME))
   return targets.map((target) => sealOp({ kind: 'delete', opId: host.newId(), target }))
-}
-
-export function areAccepted(results: readonly OpResult[]): boolean {
-  return results.every(({ status }) => status === 'accepted')
 }

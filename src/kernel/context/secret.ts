@@ -1,7 +1,6 @@
 import type { Host } from '../../ports/host.ts'
 import type { Name, OpResult, SealedOp } from '../../ports/op.ts'
 import type { Decide, Decision, RegisterRow, ScopeStore } from '../../ports/store.ts'
-import type { KernelSession } from '../feature.ts'
 import { valueIn } from '../log/bodies.ts'
 import { decide, nothingWritten } from '../log/decide.ts'
 import { SHARED } from '../log/message.ts'
@@ -62,7 +61,7 @@ export class Secret {
   async commit(store: ScopeStore, ops: readonly SealedOp[], opId: string): Promise<readonly OpResult[]> {
     if (this.#isStored) return store.commit(ops, decide)
     const { version } = this.#row ?? {}
-    const results = await store.commit([...ops, putOf(opId, this.key)], (given, rows) =>
+    const results = await store.commit([...ops, putSecret(opId, this.key)], (given, rows) =>
       rows.registers.get(SECRET)?.version === version ? withSecret(given, rows) : nothingWritten([]),
     )
     const last = results.at(-1)
@@ -70,17 +69,6 @@ export class Secret {
       this.#row = { key: SECRET, version: opId, seq: last.seq, body: JSON.stringify(this.key) }
     return results
   }
-}
-
-/** The key of a session's hashes that are to be the same in every process: it is stored by then. */
-export async function storedKey({ store, memory, secret }: Keeper): Promise<string> {
-  await secret.refresh(store, true)
-  if (secret.since === Infinity) {
-    await store.commit([putOf(memory.host.newId(), secret.key)], decide)
-    // Another writer may have been first.
-    await secret.refresh(store, true)
-  }
-  return secret.key
 }
 
 /** Commits deletes in a session's scope, and beside the last of them another secret. */
@@ -92,7 +80,7 @@ export function commitDeletes(
   const ops = targets.map((target) => sealOp({ kind: 'delete', opId: host.newId(), target }))
   const { opId = '' } = ops.at(-1)?.envelope ?? {}
   // Also where there is none yet: a writer who is about to store one has read what is deleted.
-  return store.commit([...ops, putOf(opId, newKey(host))], withSecret)
+  return store.commit([...ops, putSecret(opId, newKey(host))], withSecret)
 }
 
 /**
@@ -107,7 +95,7 @@ export function commitClosed(
   deletes: readonly SealedOp[],
 ): ReturnType<ScopeStore['commit']> {
   const { opId = '' } = deletes.at(-1)?.envelope ?? {}
-  return store.commit([...deletes, putOf(opId, newKey(host))], closedBeside)
+  return store.commit([...deletes, putSecret(opId, newKey(host))], closedBeside)
 }
 
 /** As `closed`, but the last op, which puts the secret, is none of its own: it has no row. */
@@ -123,9 +111,6 @@ export function isKey(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)
 }
 
-/** As much of a session as storing its secret needs. */
-type Keeper = Pick<KernelSession, 'store' | 'memory' | 'secret'>
-
 /** @throws ERR_INVALID_ARGUMENT */
 function newKey(host: Pick<Host, 'newSecret'>): string {
   const key = host.newSecret()
@@ -133,7 +118,8 @@ function newKey(host: Pick<Host, 'newSecret'>): string {
   throw invalid('createMemory', 'newSecret', 'must return 64 hexadecimal digits')
 }
 
-function putOf(opId: string, value: string): SealedOp {
+/** What stores a secret beside the op of that name. */
+export function putSecret(opId: string, value: string): SealedOp {
   return sealOp({ kind: 'put', opId, key: SECRET, base: null, value })
 }
 

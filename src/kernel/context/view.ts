@@ -1,3 +1,4 @@
+import { defined } from '../../ports/defined.ts'
 import type { Message } from '../../ports/message.ts'
 import type { EpochMark } from '../../ports/op.ts'
 import type { Head, LogRow, Reads, ScopeStore } from '../../ports/store.ts'
@@ -168,7 +169,7 @@ export class View implements Slice {
   /** Reads so many entries before the first of these. */
   async #readBack(last: number, entries: readonly LogRow[]): Promise<void> {
     if (this.whole) return
-    const { rows, more } = await this.#store.entries({ last, ...(entries[0] && { to: entries[0].id }) })
+    const { rows, more } = await this.#store.entries(defined({ last, to: entries[0]?.id }))
     // What was written since comes with the next refresh.
     const older = rows.filter(({ seq }) => seq <= this.#seq)
     await this.#hold(this.#store, [...older, ...entries], !more)

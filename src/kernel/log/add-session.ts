@@ -1,3 +1,4 @@
+import { defined } from '../../ports/defined.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import { SESSION, type SessionInfo } from '../../ports/session.ts'
@@ -29,7 +30,7 @@ export async function addSession(
     const row = checkReadable(await registers.register(key))
     // A session that was taken off the list has a row without a value.
     if (row && (valueIn(row) ?? null) !== null) return
-    const value = { sessionId, title, createdAt, ...(project !== undefined && { project }) }
+    const value = defined({ sessionId, title, createdAt, project })
     const put = sealOp({ kind: 'put', opId, key, base: row?.version ?? null, value })
     const [result] = await registers.commit([put], once)
     if (!result || result.status === 'accepted') return

@@ -3,6 +3,7 @@ import type { Host } from '../../ports/host.ts'
 import type { Json, Message, MessageInput, Part, Role, Trust } from '../../ports/message.ts'
 import { utf8Length } from '../../ports/utf8-length.ts'
 import { checkJson, checkJsonObject } from '../text/check-json.ts'
+import { checkOneOf } from '../text/check-value.ts'
 import { checkFields, type Fields, optional } from '../text/fields.ts'
 import { checkCount, checkId, checkObject, checkText, invalid } from '../text/json.ts'
 import {
@@ -49,21 +50,19 @@ export function checkMessage(
   host: Pick<Host, 'now' | 'newId'>,
 ): Message {
   const given = checkObject(operation, argument, input) as unknown as MessageInput
-  const { id, role, content, createdAt, trust = role, name, metadata } = given
-  const at = (field: string): string => `${argument}.${field}`
-  if (!Object.hasOwn(ALLOWED, role))
-    throw invalid(operation, at('role'), 'must be system, user, assistant or tool')
-  if (lowerTrust(checkLabel(operation, at('trust'), trust), role) !== trust)
-    throw invalid(operation, at('trust'), `cannot be above ${role} for a message of that role`)
-  const message = {
-    id: id === undefined ? host.newId() : checkMessageId(operation, at('id'), id),
-    role,
-    content: checkContent(operation, at('content'), role, content),
-    createdAt: createdAt === undefined ? host.now() : checkTime(operation, at('createdAt'), createdAt),
-    trust,
-    name: name === undefined ? name : checkId(operation, at('name'), name),
-    metadata: metadata === undefined ? metadata : checkMetadata(operation, at('metadata'), metadata),
-  } as Message
+  const { role, trust = role } = given
+  checkOneOf(operation, `${argument}.role`, role, Object.keys(ALLOWED))
+  if (lowerTrust(checkLabel(operation, `${argument}.trust`, trust), role) !== trust)
+    throw invalid(operation, `${argument}.trust`, `cannot be above ${role} for a message of that role`)
+  const message = checkFields<Message>(operation, `${argument}.`, given, {
+    id: (...of) => (given.id === undefined ? host.newId() : checkMessageId(...of)),
+    role: () => role,
+    content: (operation, argument, content) => checkContent(operation, argument, role, content),
+    createdAt: (...of) => (given.createdAt === undefined ? host.now() : checkTime(...of)),
+    trust: () => trust,
+    name: optional(checkId),
+    metadata: optional(checkMetadata),
+  })
   return openMessage(message.id, checkSize(operation, argument, sealMessage(message), MAX_ENTRY_BYTES))
 }
 
@@ -108,9 +107,7 @@ function checkCallId(operation: string, argument: string, value: unknown): strin
 
 /** One of the labels, or `ERR_INVALID_ARGUMENT`. */
 export function checkLabel(operation: string, argument: string, trust: unknown): Trust {
-  if (!TRUST.includes(trust as Trust))
-    throw invalid(operation, argument, `must be one of ${TRUST.join(', ')}`)
-  return trust as Trust
+  return checkOneOf(operation, argument, trust, TRUST)
 }
 
 /** Unix milliseconds that `Date` can hold (ECMA-262, Time Range), or `ERR_INVALID_ARGUMENT`. */

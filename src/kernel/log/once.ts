@@ -21,8 +21,7 @@ export function changedByOthers(operation: string, what: string, details?: Error
 /** As `decide`, but if any of the ops is refused, none is written. */
 export const allOrNone: Decide = (ops, rows) => {
   const decision = decide(ops, rows)
-  const isWhole = decision.results.every(({ status }) => status === 'accepted')
-  return isWhole ? decision : nothingWritten(decision.results)
+  return areAccepted(decision.results) ? decision : nothingWritten(decision.results)
 }
 
 /**
@@ -47,26 +46,12 @@ export const closed: Decide = (ops, rows) => {
   return isOver ? nothingWritten(decision.results) : decision
 }
 
-/** As `allOrNone`, but of the last op, a put, only its base is compared: it is not written. */
-export const compared: Decide = (ops, rows) => {
-  const { results } = allOrNone(ops, rows)
-  const isWhole = results.every(({ status }) => status === 'accepted')
-  return isWhole ? { ...decide(ops.slice(0, -1), rows), results } : nothingWritten(results)
-}
-
-/**
- * As `decide`, for registers beside the log, which stays as it is: it is exported, and others go on
- * with it. Where nothing was ever written to the scope, nothing is.
- */
-export const beside: Decide = (ops, rows) => {
-  const decision = decide(ops, rows)
-  const { seq } = rows.head
-  if (seq === 0) return nothingWritten(decision.results)
-  return { ...decision, log: [], registers: decision.registers.map((row) => ({ ...row, seq })) }
-}
-
 /** Says what would become of ops, and writes nothing. */
 export const look: Decide = (ops, rows) => nothingWritten(decide(ops, rows).results)
+
+export function areAccepted(results: readonly OpResult[]): boolean {
+  return results.every(({ status }) => status === 'accepted')
+}
 
 /** Whether ops that went together through {@link once} had been written before. */
 export function wasWritten(results: readonly OpResult[]): boolean {

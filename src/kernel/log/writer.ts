@@ -11,7 +11,7 @@ import { canonical, checkId, checkOptions, invalid } from '../text/json.ts'
 import { messageIn } from './bodies.ts'
 import { checkMessage } from './check-message.ts'
 import { derivedOf } from './derived.ts'
-import { changedByOthers, isRepeated, look, once, TRIES, wasWritten } from './once.ts'
+import { areAccepted, changedByOthers, isRepeated, look, once, TRIES, wasWritten } from './once.ts'
 import { checkOpId } from './op-id.ts'
 import { type AppendOp, answersFromOutside, partByRound, partId, readRoundsOfCalls } from './rounds.ts'
 import { sealOp } from './seal.ts'
@@ -158,8 +158,7 @@ export class Writer {
       if (this.#seq === undefined) await this.#session.register()
       const results = sealed.length === 0 ? [] : await store.commit(sealed, once)
       const repeated = parts.some(({ isWritten }) => isWritten) || wasWritten(results)
-      if (repeated || results.every(({ status }) => status === 'accepted'))
-        return this.#end(draft, appends, parts, results, repeated)
+      if (repeated || areAccepted(results)) return this.#end(draft, appends, parts, results, repeated)
       const at = results.findIndex(({ status }) => status === 'rejected')
       const refused = appends[at]
       if (refused) {

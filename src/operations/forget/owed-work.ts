@@ -1,5 +1,5 @@
 import { type ScopePass, scopePass } from '../../features/scope-pass.ts'
-import { isOwed, OWED } from '../../kernel/context/owed.ts'
+import { OWED, owedIn } from '../../kernel/context/owed.ts'
 import type { KernelMemory } from '../../kernel/feature.ts'
 import type { Scope } from '../../ports/op.ts'
 import { scopeName } from '../../ports/scope-name.ts'
@@ -16,7 +16,7 @@ export function owedWork(kernel: KernelMemory): ScopePass {
       for (const user of users.values()) {
         const { store: userStore, session: open } = userOf(user)
         try {
-          if (!isOwed(await userStore.register(OWED))) continue
+          if (Object.keys(owedIn(await userStore.register(OWED))).length === 0) continue
           const all = await finishOwed({ userStore, open, host })
           await Promise.all(all.map(({ done }) => done))
         } catch (error) {

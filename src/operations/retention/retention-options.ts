@@ -1,3 +1,4 @@
+import { checkFunction } from '../../kernel/text/check-value.ts'
 import { checkOptions, invalid } from '../../kernel/text/json.ts'
 import type { Scope } from '../../ports/op.ts'
 
@@ -42,7 +43,7 @@ export function checkRetention(operation: string, retention: RetentionOptions): 
   const kept = Object.entries(retention).filter(([, value]) => value !== undefined)
   for (const [name, value] of kept) {
     if (name === 'onUnreadable') {
-      if (typeof value !== 'function') throw invalid(operation, name, 'must be a function')
+      checkFunction(operation, name, value)
       continue
     }
     checkOptions(operation, name, value, ['days'])

@@ -90,7 +90,7 @@ async function read(
   const total = budget.working_memory_budget_tokens
   const pinRows = rowsFor(Math.min(total, budget.pin_budget_tokens), LEAST_FACT)
   const skillRows = rowsFor(Math.min(total, budget.skills_index_budget_tokens), LEAST_SKILL)
-  await facts.settle()
+  await facts.settle(!isOwn)
   // What is pinned shows anyway.
   const candidates = async (first: number): Promise<readonly Candidate[]> => {
     const [own, kept] = await Promise.all([

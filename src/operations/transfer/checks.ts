@@ -1,3 +1,4 @@
+import { checkList } from '../../kernel/text/check-value.ts'
 import type { Check, Fields } from '../../kernel/text/fields.ts'
 import { checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
 import { utf8Length } from '../../ports/utf8-length.ts'
@@ -16,7 +17,7 @@ export const orNull =
 export const list =
   (check: Check): Check =>
   (operation, argument, value) => {
-    if (!Array.isArray(value)) throw invalid(operation, argument, 'must be a list')
+    checkList(operation, argument, value)
     for (const [place, one] of value.entries()) check(operation, `${argument}[${place}]`, one)
   }
 /** An object that has these fields; others are not looked at. */

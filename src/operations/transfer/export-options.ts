@@ -1,3 +1,4 @@
+import { checkOneOf } from '../../kernel/text/check-value.ts'
 import { checkOptions, invalid } from '../../kernel/text/json.ts'
 import { TRANSFER_PARTS, type TransferPart } from '../../ports/transfer.ts'
 
@@ -14,8 +15,7 @@ export type CheckedExport = Required<ExportOptions>
 export function checkExport(options: unknown = {}): CheckedExport {
   checkOptions('exportFrom', 'options', options, ['parts', 'format'])
   const { format = 'jsonl', parts } = options as ExportOptions
-  if (format !== 'jsonl' && format !== 'markdown')
-    throw invalid('export', 'format', 'must be jsonl or markdown')
+  checkOneOf('export', 'format', format, ['jsonl', 'markdown'])
   return { format, parts: checkParts('export', parts) }
 }
 

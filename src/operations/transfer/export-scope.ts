@@ -1,3 +1,4 @@
+import { registerPages } from '../../features/register-pages.ts'
 import { SECRET } from '../../kernel/context/secret.ts'
 import type { Owner } from '../../kernel/feature.ts'
 import { parseBody } from '../../kernel/text/json.ts'
@@ -5,8 +6,7 @@ import { base64 } from '../../ports/base64.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Json } from '../../ports/message.ts'
 import type { Mark } from '../../ports/op.ts'
-import type { LogRow, RegisterRow, ScopeStore } from '../../ports/store.ts'
-import { hasBody } from '../../ports/store.ts'
+import { hasBody, type LogRow, type RegisterRow, type ScopeStore } from '../../ports/store.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
 import type { LogLine, RegisterLine, TransferLine } from './format.ts'
 import { adding, isInternal, type KeyKind } from './register-kinds.ts'
@@ -50,16 +50,12 @@ export async function* exportScope({
     return row && part && parts.includes(part) ? [registerLine(part, row)] : []
   }
   const live = async function* (seq: number): AsyncGenerator<RegisterLine> {
-    for (let after: string | undefined; ; ) {
-      const page = await store.registers('', after)
+    for await (const page of registerPages(store, ''))
       for (const row of page) {
         keys.delete(row.key)
         // What was put since is exported with the rows that say so.
         if (row.seq <= seq) yield* lineOf(row)
       }
-      after = page.at(-1)?.key
-      if (after === undefined) return
-    }
   }
   if (!parts.includes('log')) {
     yield* live(Number.POSITIVE_INFINITY)

@@ -3,6 +3,7 @@ import { noteAll } from '../../features/facts/kept.ts'
 import type { KernelMemory } from '../../kernel/feature.ts'
 import { addSession } from '../../kernel/log/add-session.ts'
 import { checkScope } from '../../kernel/memory.ts'
+import { checkOneOf } from '../../kernel/text/check-value.ts'
 import { checkOptions, invalid } from '../../kernel/text/json.ts'
 import { isPlimsollError, type PlimsollError } from '../../ports/errors.ts'
 import type { Memory } from '../../ports/memory.ts'
@@ -41,7 +42,7 @@ const MOST: { readonly [trust in ImportTrust]: Trust } = { keep: 'system', user:
 function checkTrustOption(options: unknown): Trust {
   checkOptions('importInto', 'options', options, ['trust'])
   const { trust = 'keep' } = options as ImportOptions
-  if (!Object.hasOwn(MOST, trust)) throw invalid('import', 'trust', 'must be keep, user or import')
+  checkOneOf('import', 'trust', trust, Object.keys(MOST))
   return MOST[trust]
 }
 

@@ -125,9 +125,9 @@ export class EncryptedScope implements ScopeStore {
     return row && this.#openRegister(row)
   }
 
-  async registers(prefix: string, after?: string): Promise<readonly RegisterRow[]> {
+  async registers(prefix: string, after?: string, before?: string): Promise<readonly RegisterRow[]> {
     await this.#unlocked()
-    return this.#openRegisters(await this.#store.registers(prefix, after))
+    return this.#openRegisters(await this.#store.registers(prefix, after, before))
   }
 
   async indexed(group: string, query?: IndexQuery): Promise<readonly RegisterRow[]> {

@@ -72,6 +72,13 @@ export async function until(holds: () => boolean, what = String(holds)): Promise
   }
 }
 
+/** Types a text into a field, whatever drives the browser. */
+export function fill(field: HTMLInputElement | HTMLTextAreaElement, text: string): void {
+  field.focus()
+  field.value = text
+  field.dispatchEvent(new InputEvent('input', { bubbles: true, composed: true }))
+}
+
 export async function press(...keys: readonly string[]): Promise<void> {
   for (const key of keys) await userEvent.keyboard(key)
   await frame()

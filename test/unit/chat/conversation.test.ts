@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ChatConversation } from '../../../src/chat/conversation/conversation.ts'
 import { NOTHING, released, withNewest, withOlder } from '../../../src/chat/conversation/pages.ts'
+import type { Home } from '../../../src/chat/homes/home.ts'
 import { localHome } from '../../../src/chat/homes/local-home.ts'
 import { pageLocks } from '../../../src/chat/homes/locks.ts'
 import { problemOf } from '../../../src/chat/homes/problem.ts'
@@ -23,6 +24,7 @@ function over(
   store: Store,
   reply: () => string = () => 'Yes.',
   memory: () => Promise<FullMemory> = async () => fullMemory({ store, budget: 16_000 }),
+  changed: (home: Home) => Home = (home) => home,
 ) {
   let ids = 0
   const home = localHome({
@@ -37,7 +39,7 @@ function over(
     reply: async () => ({ model: asModel(reply), tools: [], memoryTools: false, pageContext: undefined }),
   })
   const conversation = new ChatConversation({
-    home: async () => home,
+    home: async () => changed(home),
     kinds: () => ['local'],
     defaultHome: 'local',
     model: (home) => home.model(),
@@ -305,4 +307,88 @@ describe('a title', () => {
     expect(long).toBe('When does the next train leave for the coast, and how long…')
     expect([...titleOf('🚂'.repeat(100))].length).toBe(61)
   })
+})
+
+describe('what is read at once', () => {
+  it('is of the conversation that is open, whatever comes late of the one before', async () => {
+    const store = mapStore()
+    const memory = fullMemory({ store, budget: 16_000 })
+    for (const sessionId of ['one', 'other']) {
+      await memory.session({ userId: 'ada', sessionId }).append({ role: 'user', content: sessionId })
+      await titleSession(memory, { userId: 'ada' }, sessionId, sessionId)
+    }
+    let answer = (): void => {}
+    const slow = new Promise<void>((done) => {
+      answer = done
+    })
+    const { conversation } = over(
+      store,
+      undefined,
+      async () => memory,
+      (home) => ({
+        ...home,
+        find: async (sessionId) => {
+          if (sessionId === 'one') await slow
+          return home.find(sessionId)
+        },
+      }),
+    )
+    const first = conversation.open('one')
+    await expect.poll(() => conversation.getSnapshot().messages.length).toBe(1)
+    await conversation.open('other')
+    answer()
+    await first
+    expect(conversation.getSnapshot().session).toMatchObject({ sessionId: 'other', title: 'other' })
+    await conversation.close()
+  })
+
+  it('is as much as was shown, where something was hidden', async () => {
+    const store = mapStore()
+    const memory = fullMemory({ store, budget: 16_000 })
+    const session = memory.session({ userId: 'ada', sessionId: 'long' })
+    for (let round = 0; round < 60; round++)
+      await session.append([
+        { role: 'user', content: `Ask ${round}` },
+        { role: 'assistant', content: `Say ${round}` },
+      ])
+    const { conversation } = over(store, undefined, async () => memory)
+    await conversation.open('long')
+    await conversation.showOlder()
+    expect(conversation.getSnapshot().messages).toHaveLength(100)
+    await conversation.regenerate()
+    await expect.poll(() => conversation.getSnapshot().reply).toBe(undefined)
+    expect(conversation.getSnapshot().messages.length).toBeGreaterThanOrEqual(100)
+    await conversation.close()
+  })
+})
+
+it('a fact that could not be forgotten is remembered as before', async () => {
+  const store = mapStore()
+  const memory = fullMemory({ store, budget: 16_000 })
+  const session = memory.session({ userId: 'ada', sessionId: 'trip' })
+  const { messages } = await session.append([
+    { role: 'user', content: 'I like trains' },
+    { role: 'assistant', content: 'So do I.' },
+  ])
+  await session.facts.remember({ kind: 'finding', text: 'Likes trains', sources: [messages[0]?.id ?? ''] })
+  const { conversation } = over(
+    store,
+    undefined,
+    async () => memory,
+    (home) => ({
+      ...home,
+      session: (sessionId) => ({
+        ...home.session(sessionId),
+        forget: () => Promise.reject(new PlimsollError('ERR_STORAGE', 'forget: the disk is gone')),
+      }),
+    }),
+  )
+  await conversation.open('trip')
+  const chips = () => conversation.getSnapshot().messages.flatMap(({ remembered }) => remembered)
+  await expect.poll(chips).toHaveLength(1)
+  const [kept] = chips()
+  await conversation.forget(kept?.factId ?? '')
+  expect(chips()).toEqual([kept])
+  expect(conversation.getSnapshot().problem?.code).toBe('ERR_STORAGE')
+  await conversation.close()
 })

@@ -111,8 +111,9 @@ describe('what was remembered of a reply', () => {
     const seen: (string | undefined)[] = []
     chat.conversation.subscribe(() => seen.push(chipOf(chat)?.undo))
     await chat.conversation.forget(chips[0]?.factId ?? '')
-    // Once more does nothing.
+    // Once more changes nothing.
     await chat.conversation.forget(chips[0]?.factId ?? '')
+    expect(chat.conversation.getSnapshot().problem).toBe(undefined)
     expect(chipOf(chat)).toEqual({ ...chips[0], text: '', undo: 'done' })
     expect([...new Set(seen)]).toEqual(['begun', 'done'])
     expect(await (await chat.memory()).facts()).toEqual([])
@@ -137,6 +138,15 @@ describe('what was remembered of a reply', () => {
     expect((await panel.facts()).map(({ shared }) => shared)).toEqual([true])
     await panel.forget(chip.factId)
     expect(chipOf(chat)).toMatchObject({ text: '', undo: 'done' })
+    await chat.close()
+  })
+
+  it('shows no more in its old words once they are edited in the panel, where all sessions share it', async () => {
+    const { chat, chip } = await remembering()
+    const panel = await chat.memory()
+    await panel.promote(chip.factId)
+    await panel.edit(chip.factId, { text: 'Likes aisle seats.' })
+    await expect.poll(() => chipOf(chat)?.text).not.toBe('Likes window seats.')
     await chat.close()
   })
 })

@@ -53,6 +53,26 @@ describe('notes of a session’s facts', () => {
     expect([isOwed, noted.at(-1)]).toEqual([false, ['fact/c']])
   })
 
+  it('are gathered for the alarm, which notes no others where it knows of all', async () => {
+    const notes = made()
+    for (const key of ['fact/a', 'fact/b']) notes.wrote([{ key, isNew: true }])
+    await notes.catchUp(() => Promise.reject(new Error('all')))
+    expect([isOwed, noted]).toEqual([false, [['fact/a, new', 'fact/b, new']]])
+    notes.leave()
+    await expect(notes.catchUp(() => Promise.reject(new Error('all')))).rejects.toThrow('all')
+    // It does not know what was before it woke.
+    await expect(made().catchUp(() => Promise.reject(new Error('all')))).rejects.toThrow('all')
+  })
+
+  it('that are written while others are noted are noted too, and owed until then', async () => {
+    const notes = made()
+    notes.wrote([{ key: 'fact/a', isNew: true }])
+    const settled = notes.settle()
+    notes.wrote([{ key: 'fact/b', isNew: true }])
+    await settled
+    expect([isOwed, noted]).toEqual([false, [['fact/a, new'], ['fact/b, new']]])
+  })
+
   it('are left to the alarm where the user is not reached, and owed until that has run', async () => {
     const notes = made()
     isFailing = true

@@ -68,8 +68,11 @@ describe('an HTTP request of MCP', () => {
         code: 'ERR_INVALID_ARGUMENT',
         argument: 'maxBytes',
       })
-    await expect(post(home().session, LIST, { unknown: 1 } as never)).rejects.toMatchObject({
+    // Whatever the request is.
+    const get = new Request('https://plimsoll.test/mcp')
+    await expect(handleMcpRequest(home().session, get, { unknown: 1 } as never)).rejects.toMatchObject({
       code: 'ERR_INVALID_ARGUMENT',
+      argument: 'unknown',
     })
   })
 

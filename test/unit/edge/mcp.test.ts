@@ -67,7 +67,8 @@ describe('an MCP client of a session', () => {
     const { session } = home()
     const info = { name: 'n', version: '1' }
     for (const given of [
-      ...[{ newId: 5 }, { instructions: 5 }, { info: 5 }, { info: {} }, { info: { ...info, version: 1 } }],
+      ...[{ newId: 5 }, { instructions: 5 }, { info: 5 }, { info: { ...info, version: 1 } }],
+      { info: { ...info, name: 1 } },
       ...[{ unknown: 1 }, null],
     ] as never[]) {
       const refused = expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' })

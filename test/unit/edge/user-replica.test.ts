@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createMemory } from '../../../src/create-memory.ts'
 import { answerPull } from '../../../src/edge/replica/answer-pull.ts'
 import { onDecision } from '../../../src/edge/replica/on-decision.ts'
-import { MOST_NAMES } from '../../../src/edge/replica/pull.ts'
+import { type Cursor, MOST_NAMES, type PullAnswer } from '../../../src/edge/replica/pull.ts'
 import { UserReplica } from '../../../src/edge/replica/user-replica.ts'
 import { auditIn, MOST_RECORDS, noteAudit, writeAudit } from '../../../src/features/audit.ts'
 import { type Context, mapStore } from '../../../src/index.ts'
@@ -13,6 +13,9 @@ import { forget, forgetFact } from '../../../src/operations/forget/forget.ts'
 import type { Host } from '../../../src/ports/host.ts'
 import type { Scope, SealedOp } from '../../../src/ports/op.ts'
 import type { RegisterRow, ScopeStore, Store } from '../../../src/ports/store.ts'
+import { durableObjectStore } from '../../../src/stores/durable-object.ts'
+import { openSqlite } from '../../../src/stores/sqlite-handle.ts'
+import { SqliteStorage } from '../../../src/stores/sqlite-storage.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
 import { accepted, erase, names, put, readAll, remove } from '../../contract/samples.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
@@ -452,6 +455,35 @@ describe('a pull', () => {
     await replica.refresh()
     expect(await home.registers('fact/')).toEqual([])
     expect(await replica.registers('fact/')).toEqual([])
+  })
+
+  it('is not answered with registers that no replica holds, and these are not read', async () => {
+    const home = durableObjectStore(new SqliteStorage(openSqlite(':memory:', false), false)).open(USER)
+    await fill(home, 600)
+    const others = Array.from({ length: 300 }, (_, n) => [`session/s${n}`, `kept/s${n}/f`]).flat()
+    await home.commit(
+      others.map((key) => put(key, key, null)),
+      decide,
+    )
+    await home.commit([put('op-1', 'zebra', null), put('op-2', 'session/trip', null)], decide)
+    let read = 0
+    const counted: ScopeStore = {
+      ...onDecision(home, () => {}),
+      registers: async (...asked) => {
+        const rows = await home.registers(...asked)
+        read += rows.length
+        return rows
+      },
+    }
+    const keys: string[] = []
+    for (let cursor: Cursor | undefined = { since: { seq: 0, opId: '' } }; cursor; ) {
+      const { rows, next, reset }: PullAnswer = await answerPull(counted, { sessionId: 'trip', cursor })
+      if (keys.length === 0) expect(reset).toBe('registers')
+      keys.push(...rows.map(({ key }) => key))
+      cursor = next
+    }
+    expect(keys.filter((key) => !key.startsWith('fact/'))).toEqual(['session/trip', 'zebra'])
+    expect([keys.length, read]).toEqual([6, 5])
   })
 
   it('goes on where its home wrote while it answered', async () => {

@@ -9,7 +9,7 @@ const STEPS = 25
 it(
   'devices and their home hold the same, whatever happens between them',
   async () => {
-    const { numRuns, seed } = runs(8_000)
+    const { numRuns, seed } = runs(4_000)
     for (let at = seed; at < seed + numRuns; at++) {
       const broken = await play(generate(at, STEPS), mapDisk(), {}, isPartial(at))
       expect(broken, `npm run test:sync -- --seeds 1 --seed ${at} --steps ${STEPS}`).toBe(undefined)

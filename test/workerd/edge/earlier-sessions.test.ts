@@ -23,7 +23,7 @@ async function told(world: World, session: string, query?: string): Promise<read
   return (await started(world, session, query)).context_recall.map(({ title }) => title).sort()
 }
 
-/** Facts are noted behind the answer; a start of their own session waits for that. */
+/** Facts are noted later; a start of their own session does not wait for that. */
 async function noted(world: World, session: string): Promise<void> {
   await started(world, session, '?sessions=own')
 }
@@ -58,6 +58,29 @@ describe('a start at the edge', () => {
     expect(await told(world, 'trip', '?sessions=own')).toEqual([])
     expect((await started(world, 'trip', '?working_memory_budget_tokens=400')).budget.cap).toBe(400)
     expect(JSON.stringify((await world.context('trip')).blocks)).not.toContain('Gate')
+  })
+
+  it('has what was said a moment ago, of a session that does not answer within some seconds', async () => {
+    const world = await met()
+    const pulls = vi.spyOn(UserObject.prototype, 'pull')
+    const isNote = ([, { commit }]: Parameters<UserObject['pull']>) =>
+      commit?.ops.some(({ envelope: { key } }) => key?.startsWith('kept/'))
+    for (const day of ['Monday', 'Thursday'])
+      await world.remember('home', `The museum is free on ${day}.`, 'finding')
+    expect(pulls.mock.calls.some(isNote)).toBe(false)
+    expect(await told(world, 'trip')).toEqual(
+      expect.arrayContaining(['The museum is free on Monday.', 'The museum is free on Thursday.']),
+    )
+    expect(pulls.mock.calls.filter(isNote)).toHaveLength(1)
+    await world.remember('home', 'The museum is shut today.', 'finding')
+    const silent = vi.spyOn(SessionObject.prototype, 'tellNotes').mockReturnValue(new Promise(() => {}))
+    expect(await told(world, 'trip')).not.toContain('The museum is shut today.')
+    silent.mockRestore()
+    vi.spyOn(webHost, 'now').mockImplementation(() => Date.now() + 6_000)
+    await runDurableObjectAlarm(world.stub('home'))
+    pulls.mockClear()
+    expect(await told(world, 'trip')).toContain('The museum is shut today.')
+    expect(pulls.mock.calls.some(isNote)).toBe(false)
   })
 
   it('is held by no copy, and gone once it is forgotten or its session is deleted', async () => {

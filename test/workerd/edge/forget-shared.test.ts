@@ -154,7 +154,7 @@ describe('a fact of the user’s that is forgotten', () => {
     })
     const run = response.headers.get('Plimsoll-Run')
     await response.text()
-    const kept = async () => (await rowsOf(sessionObject(world.user, 'home'))).plimsoll_edge_chunk
+    const kept = async () => (await rowsOf(sessionObject(world.user, 'home'))).plimsoll_edge_run
     expect(await kept()).not.toBe('')
     await forget(world)
     expect(await kept()).toBe('')

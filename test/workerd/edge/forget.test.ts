@@ -36,7 +36,7 @@ describe('a message that is forgotten at the edge', () => {
       body: JSON.stringify(said('m1', text)),
     })
     // The stream of the reply, which tells of what was said.
-    expect((await rowsOf(world.stub())).plimsoll_edge_chunk).not.toBe('')
+    expect((await rowsOf(world.stub())).plimsoll_edge_run).not.toBe('')
     expect((await everything(world)).split(CANARY).length).toBeGreaterThan(4)
     const { status, body } = await world.call<Certified>('DELETE', '/v1/sessions/trip/messages/m1')
     expect([status, body]).toMatchObject([
@@ -50,7 +50,7 @@ describe('a message that is forgotten at the edge', () => {
       },
     ])
     expect(await world.facts()).toEqual([])
-    expect((await rowsOf(world.stub())).plimsoll_edge_chunk).toBe('')
+    expect((await rowsOf(world.stub())).plimsoll_edge_run).toBe('')
     expect(await everything(world)).not.toContain(CANARY)
   })
 

@@ -48,12 +48,26 @@ describe('the replicas of a user', () => {
       const at = () => storage.sql.exec('SELECT at FROM plimsoll_edge_replica').one().at
       replicas.pulled('trip')
       const first = at()
-      clock.now += 9_999
+      clock.now += 10 * MINUTE - 1
       replicas.pulled('trip')
       expect(at()).toBe(first)
       clock.now += 1
       replicas.pulled('trip')
       expect(at()).toBe(clock.now)
+    }))
+
+  it('are told as long as they may have pulled lately, where nobody knows any more when they did', () =>
+    inObject(async (replicas, clock, { storage }) => {
+      replicas.pulled('trip')
+      clock.now += 9 * MINUTE
+      replicas.pulled('trip')
+      const woken = new RecentPulls({ storage, now: () => clock.now })
+      clock.now += 10 * MINUTE
+      expect([replicas.recent(), woken.recent()]).toEqual([[], ['trip']])
+      expect([replicas, woken].map((one) => one.mayHaveChanged('trip', clock.now))).toEqual([true, true])
+      clock.now += MINUTE
+      expect(woken.recent()).toEqual([])
+      expect([replicas, woken].map((one) => one.mayHaveChanged('trip', clock.now))).toEqual([false, true])
     }))
 
   it('are told as a hint: what fails is passed over', () =>

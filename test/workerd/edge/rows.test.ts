@@ -199,14 +199,16 @@ afterAll(() => {
   meter.end()
 })
 
-const CALLS = 20
+/** Calls of a session that come before those that count, and those. */
+const BEFORE = 27
+const CALLS = 7
 const RESTS = 7
 const PACED = 48
 const DAY = 86_400_000
 const median = (costs: readonly Cost[], field: keyof Cost): number =>
   costs.map((cost) => cost[field]).toSorted((one, other) => one - other)[costs.length >> 1] ?? 0
 
-/** The median of what `CALLS` calls cost, in a session that has had as many. */
+/** The median of what `CALLS` calls cost, in a session that has had `BEFORE`. */
 async function costOf(
   run: (caller: Caller, path: string, index: number) => Promise<{ status: number }>,
   sessionAt: (index: number) => string = () => 'trip',
@@ -223,19 +225,19 @@ async function costOf(
   await caller.call('POST', '/v1/sessions', { session_id: session })
   const path = `/v1/sessions/${session}`
   const costs: Cost[] = []
-  for (let index = 0; index < 2 * CALLS; index++) {
+  for (let index = 0; index < BEFORE + CALLS; index++) {
     const call = async (): Promise<void> => {
       const { status } = await run(caller, path, index)
       expect(status).toBeLessThan(300)
     }
-    if (index < CALLS - 1) {
+    if (index < BEFORE - 1) {
       await call()
       continue
     }
     const objects = [sessionObject(sessionAt(index)), env.USERS.getByName(objectName(caller.user))]
     // The last of those before is followed to its end too: it left work that counts for none.
     const cost = await meter.of(objects, call)
-    if (index >= CALLS) costs.push(cost)
+    if (index >= BEFORE) costs.push(cost)
   }
   return { written: median(costs, 'written'), read: median(costs, 'read'), objects: median(costs, 'objects') }
 }
@@ -267,6 +269,42 @@ async function costOfRest() {
       // The alarm is one of its own.
       objects: first.objects - second.objects + alarm.objects + 1,
     })
+  }
+  vi.mocked(webHost.now).mockRestore()
+  return { written: median(costs, 'written'), objects: median(costs, 'objects') }
+}
+
+/** What it costs that an alarm notes facts of a session with its user: the median of some times. */
+async function costOfNotes(facts: number) {
+  let passed = 0
+  vi.spyOn(webHost, 'now').mockImplementation(() => Date.now() + passed)
+  const caller = new Caller()
+  const stub = env.SESSIONS.getByName(objectName({ ...caller.user, sessionId: 'trip' }))
+  const objects = [stub, env.USERS.getByName(objectName(caller.user))]
+  await caller.call('POST', '/v1/sessions', { session_id: 'trip' })
+  const costs: Cost[] = []
+  for (let index = 0; index < RESTS; index++) {
+    const texts = [
+      `The train to town ${index} leaves at noon.`,
+      `Museum ${index} is shut on Mondays.`,
+      `A lift beside gate ${index} was repaired.`,
+      `Guests of room ${index} want vegetarian breakfast.`,
+    ]
+    const kept: Cost[] = []
+    for (const text of texts.slice(0, facts))
+      kept.push(
+        await meter.of(objects, async () => {
+          const { status } = await caller.call('POST', '/v1/sessions/trip/facts', { kind: 'finding', text })
+          expect(status).toBe(200)
+        }),
+      )
+    passed += 6_000
+    const alarm = await meter.of(objects, () =>
+      runInDurableObject(stub, (object) => (object as SessionObject).alarm()),
+    )
+    // The first sets the alarm, for which the call of this test stands.
+    const [{ written = 0 } = {}, second] = kept
+    costs.push({ ...alarm, written: written - (second?.written ?? 0) + alarm.written })
   }
   vi.mocked(webHost.now).mockRestore()
   return { written: median(costs, 'written'), objects: median(costs, 'objects') }
@@ -389,6 +427,11 @@ describe('a call through the whole edge, in rows written and read and in request
     const rest = await costOfRest()
     expect(/That costs [^,]+ to objects,/.exec(deploy.replaceAll(/\s+/g, ' '))?.[0]).toBe(
       `That costs ${rest.written} rows written and ${rest.objects} requests to objects,`,
+    )
+    const [two, four] = [await costOfNotes(2), await costOfNotes(4)]
+    const each = (four.written - two.written) / 2
+    expect(/noted together [^.]+ fact\./.exec(deploy.replaceAll(/\s+/g, ' '))?.[0]).toBe(
+      `noted together by an alarm: ${two.objects} requests to objects and ${two.written - 2 * each} rows, and ${each} rows for each fact.`,
     )
     const rows = Object.entries(figures).map(([call, { written, read, objects }]) => {
       const dollars = dollarsOf({

@@ -126,7 +126,7 @@ describe('what objects store with a secret', () => {
     const stream = await chat.text()
     const rows = JSON.stringify(await stored(world))
     expect(rows).not.toMatch(CANARY)
-    expect(rows).toMatch(/plimsoll_edge_chunk.*plimsoll_edge_part/)
+    expect(rows).toMatch(/plimsoll_edge_part.*plimsoll_edge_run/)
     const bytes = await streamed(world)
     expect(bytes.length).toBeGreaterThan(stream.length)
     expect(bytes).not.toMatch(/text-delta|data: /)
@@ -454,7 +454,7 @@ describe('a secret that is to go', () => {
 function streamed(world: World): Promise<string> {
   return runInDurableObject(world.stub(), (_, { storage }) =>
     storage.sql
-      .exec('SELECT bytes FROM plimsoll_edge_chunk')
+      .exec('SELECT bytes FROM plimsoll_edge_run')
       .toArray()
       .map(({ bytes }) => new TextDecoder('latin1').decode(bytes as ArrayBuffer))
       .join(''),

@@ -276,7 +276,7 @@ describe('a pushed delete', () => {
     })
     await chat.text()
     await world.call('POST', '/v1/sessions/trip/context', {}, 'context')
-    expect((await rowsOf(world.stub())).plimsoll_edge_chunk).not.toBe('')
+    expect((await rowsOf(world.stub())).plimsoll_edge_run).not.toBe('')
     const asked = (await device.log('trip')).ops.flatMap((op) => ('envelope' in op ? op.envelope.ids : []))
     await device.push('trip', generation, ...asked.map((id) => remove(`d-${id}`, `entry:${id}`)))
     expect(JSON.stringify(await openedIn(world.stub()))).not.toContain('Secret')
@@ -284,7 +284,7 @@ describe('a pushed delete', () => {
     await upload()
     await device.push('trip', generation, remove('d-m1', 'entry:m1'))
     const rows = await rowsOf(world.stub())
-    expect([JSON.stringify(rows), rows.plimsoll_edge_chunk]).toEqual([
+    expect([JSON.stringify(rows), rows.plimsoll_edge_run]).toEqual([
       expect.not.stringContaining('Secret'),
       '',
     ])

@@ -1,7 +1,6 @@
 /** Plays a history over HTTP in one world, and keeps what anybody could see of it. */
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { onTestFinished, vi } from 'vitest'
-import { FactNotes } from '../../../src/edge/objects/fact-notes.ts'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
 import { RecentPulls } from '../../../src/edge/replica/recent-pulls.ts'
 import {
@@ -48,14 +47,8 @@ export async function injectHost(): Promise<void> {
       vi.spyOn(console, level).mockImplementation((...line) => void lines.push(line.map(String).join(' '))),
     ),
   ]
-  // Hints to sessions go on after an answer, and so does what a user is told of facts.
+  // Hints to sessions go on after an answer.
   const { poke } = RecentPulls.prototype
-  const { wrote } = FactNotes.prototype
-  const noting = vi.spyOn(FactNotes.prototype, 'wrote').mockImplementation(function (this: FactNotes, keys) {
-    wrote.call(this, keys)
-    host.behind++
-    void this.settle().finally(() => host.behind--)
-  })
   const poking = vi.spyOn(RecentPulls.prototype, 'poke').mockImplementation(async function (
     this: RecentPulls,
     ...given
@@ -68,7 +61,7 @@ export async function injectHost(): Promise<void> {
     }
   })
   onTestFinished(() => {
-    for (const spy of [...spies, poking, noting]) spy.mockRestore()
+    for (const spy of [...spies, poking]) spy.mockRestore()
   })
   const memory = { budget: 1_000, counter: charsPerToken(4), system: 'You help with trips.' }
   await changeSessions((settings) =>

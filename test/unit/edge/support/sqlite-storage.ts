@@ -6,7 +6,7 @@ export interface FailingStorage extends SqlStorageLike {
   /** Statements that ran, their first words only. */
   readonly said: string[]
   /** From now on every statement that begins so fails, or the next so many. */
-  failAt(beginning: string | undefined, times?: number): void
+  failAt(beginning: string | readonly string[] | undefined, times?: number): void
 }
 
 /**
@@ -16,18 +16,18 @@ export interface FailingStorage extends SqlStorageLike {
 export function sqliteStorage(): FailingStorage {
   const storage = new SqliteStorage(openSqlite(':memory:', false), false)
   const said: string[] = []
-  let failing: string | undefined
+  let failing: readonly string[] = []
   let left = 0
   return {
     said,
     failAt: (beginning, times = Infinity) => {
-      failing = beginning
+      failing = [beginning ?? []].flat()
       left = times
     },
     sql: {
       exec: (query, ...bindings) => {
         said.push(query.slice(0, 40))
-        if (failing !== undefined && query.startsWith(failing) && left-- > 0)
+        if (failing.some((beginning) => query.startsWith(beginning)) && left-- > 0)
           throw new Error('no room: SQLITE_FULL')
         return storage.sql.exec(query, ...bindings)
       },

@@ -1,6 +1,6 @@
 import type { Command } from '../../../sync/commands.ts'
 
-/** Runs that broke a rule once, made smaller. */
+/** Runs that broke a rule once, or that of a mutant, made smaller. */
 export const FOUND: Readonly<Record<string, readonly Command[]>> = {
   'three tabs write one register one after the other': [
     { do: 'put', tab: 79, key: 1, from: 22 },
@@ -367,6 +367,35 @@ export const FOUND: Readonly<Record<string, readonly Command[]>> = {
     { do: 'append', tab: 49, shape: 2, at: 86 },
     { do: 'append', tab: 94, shape: 0, at: 33 },
   ],
+  'registers and messages are written one over the other before anything is sent': [
+    { do: 'append', tab: 50, shape: 1, at: 14 },
+    { do: 'put', tab: 73, key: 0, from: 75 },
+    { do: 'mark', tab: 62, shape: 0, from: 99 },
+    { do: 'put', tab: 69, key: 4, from: 0 },
+    { do: 'put', tab: 79, key: 1, from: 22 },
+    { do: 'append', tab: 87, shape: 4, at: 60 },
+    { do: 'append', tab: 74, shape: 3, at: 79 },
+    { do: 'put', tab: 86, key: 1, from: 17 },
+    { do: 'append', tab: 18, shape: 4, at: 66 },
+    { do: 'append', tab: 35, shape: 7, at: 79 },
+    { do: 'put', tab: 35, key: 1, from: 48 },
+    { do: 'put', tab: 60, key: 1, from: 71 },
+  ],
+  'a message is deleted whose fact was sent, while pulls are under way': [
+    { do: 'pull', tab: 97, limit: 3 },
+    { do: 'append', tab: 56, shape: 7, at: 50 },
+    { do: 'put', tab: 32, key: 2, from: 82 },
+    { do: 'pull', tab: 83, limit: 6 },
+    { do: 'deliver', message: 3 },
+    { do: 'deliver', message: 497 },
+    { do: 'push', tab: 15, limit: 6 },
+    { do: 'drop', message: 244 },
+    { do: 'pull', tab: 39, limit: 6 },
+    { do: 'deliver', message: 570 },
+    { do: 'deliver', message: 656 },
+    { do: 'deliver', message: 577 },
+    { do: 'delete', tab: 91, target: 20 },
+  ],
 }
 
 /** By the home's own agent. */
@@ -463,5 +492,21 @@ export const FOUND_PARTIAL: Readonly<Record<string, readonly Command[]>> = {
     { do: 'erase', tab: 74 },
     { do: 'push', tab: 42, limit: 4 },
     { do: 'deliver', message: 123 },
+  ],
+  'what was sent is deleted, and that is sent before the answer to the first': [
+    { do: 'put', tab: 75, key: 5, from: 23 },
+    { do: 'pull', tab: 28, limit: 5 },
+    { do: 'append', tab: 12, shape: 5, at: 87 },
+    { do: 'pull', tab: 14, limit: 6 },
+    { do: 'deliver', message: 841 },
+    { do: 'deliver', message: 265 },
+    { do: 'push', tab: 47, limit: 4 },
+    { do: 'delete', tab: 54, target: 89 },
+    { do: 'push', tab: 50, limit: 2 },
+    { do: 'deliver', message: 3 },
+    { do: 'deliver', message: 813 },
+    { do: 'pull', tab: 78, limit: 3 },
+    { do: 'pull', tab: 43, limit: 3 },
+    { do: 'double', message: 794 },
   ],
 }

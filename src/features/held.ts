@@ -1,7 +1,7 @@
-import { Judge, type Judged } from './epoch.ts'
-import { readHead } from './head.ts'
-import type { Lane } from './lane.ts'
-import type { Call } from './measure.ts'
+import { Judge, type Judged } from '../kernel/context/epoch.ts'
+import { readHead } from '../kernel/context/head.ts'
+import type { Lane } from '../kernel/context/lane.ts'
+import type { Call } from '../kernel/context/measure.ts'
 
 /** What the epoch that holds shows by the log alone, if there is one that can be read. */
 export async function heldBy(

@@ -1,0 +1,29 @@
+import { invalid } from './json.ts'
+
+/** A list of at most so many, or `ERR_INVALID_ARGUMENT`. */
+export function checkList(
+  operation: string,
+  argument: string,
+  value: unknown,
+  most = Infinity,
+): asserts value is readonly unknown[] {
+  if (Array.isArray(value) && value.length <= most) return
+  throw invalid(operation, argument, `must be a list${most < Infinity ? ` of at most ${most}` : ''}`)
+}
+
+/** A function, or `ERR_INVALID_ARGUMENT`. */
+export function checkFunction(operation: string, argument: string, value: unknown): unknown {
+  if (typeof value === 'function') return value
+  throw invalid(operation, argument, 'must be a function')
+}
+
+/** One of these, or `ERR_INVALID_ARGUMENT`. */
+export function checkOneOf<Value extends string>(
+  operation: string,
+  argument: string,
+  value: unknown,
+  values: readonly Value[],
+): Value {
+  if (values.includes(value as Value)) return value as Value
+  throw invalid(operation, argument, `must be one of ${values.join(', ')}`)
+}

@@ -1,3 +1,0 @@
-import { describeAgent } from '../everywhere/agent.ts'
-
-describeAgent((signal) => new Request('https://example.com', { signal: signal as AbortSignal }))

@@ -1,3 +1,0 @@
-import { describeBridge } from '../everywhere/ai-sdk.ts'
-
-describeBridge()

@@ -1,3 +1,0 @@
-import { describeRecall } from '../everywhere/recall.ts'
-
-describeRecall()
