@@ -384,10 +384,11 @@ export class ChatView {
 
   /** Loads the list of conversations where it is in sight, else once a reply was made here. */
   #followList({ reply, online }: ConversationState): void {
-    if (this.#isListAsked || !online) return
+    if (this.#isListAsked) return
     this.#hadReply ||= reply !== undefined
     const isInSight = this.#frame.querySelector('.side.sessions')?.checkVisibility()
-    if (!isInSight && (reply || !this.#hadReply)) return
+    // Where it is in sight without a network, this page is kept for that.
+    if (!isInSight && (reply || !this.#hadReply || !online)) return
     this.#isListAsked = true
     // Where that fails, whoever opens it is told.
     this.#loadPanel('sessions').catch(() => {})
