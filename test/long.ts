@@ -49,6 +49,7 @@ const STEPS: Readonly<Record<string, Step>> = {
   twins: { script: 'test:twins', arguments: [worlds, '--seed', seed] },
   'twins-sqlite': { script: 'test:twins', arguments: ['40', '--seed', seed, '--store', 'sqlite'] },
   pages: { script: 'test:twins', arguments: [pages, '--seed', seed, '--store', 'dexie'] },
+  soak: { script: 'test:soak', arguments: ['--seconds', seconds, '--seed', seed, '--keep', '20000'] },
   sync: { script: 'test:sync', arguments: ['--seeds', syncs, '--seed', seed] },
   'sync-states': { script: 'test:sync', arguments: ['--states', '2'] },
   oracle: { script: 'test:oracle', arguments: [histories, '--seed', seed] },

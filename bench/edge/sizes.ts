@@ -9,6 +9,9 @@ export interface EdgeSize extends Bundle {
 }
 
 const worker = fileURLToPath(new URL('../../worker/index.ts', import.meta.url))
+/** As in `wrangler.toml`. */
+const zod = fileURLToPath(new URL('../../worker/zod.ts', import.meta.url))
+const ALIAS = { zod, 'zod/v4': zod }
 const CONDITIONS = ['workerd', 'worker', 'browser']
 const EXTERNAL = ['cloudflare:*', 'node:*']
 
@@ -40,6 +43,7 @@ export async function measureSizes(): Promise<EdgeSize[]> {
     ...[{ name: '+ objects, app, auth', paths: [] }, ...PARTS].map(({ name }, index) => ({
       name,
       code,
+      alias: ALIAS,
       without: PARTS.slice(index).flatMap(({ paths }) => paths),
     })),
   ]

@@ -17,6 +17,8 @@ const ENOUGH = 90
 const SLOW_MS = 8_000
 /** So long the quick tests are asked before those that see most. */
 const SOON_MS = 1_000
+/** A test that goes on for so much longer than without a mutant hangs, on a busy machine too. */
+const HANGS_MS = 30_000
 /** A mutant that no test has noticed after so much time is taken for a survivor. */
 const PATIENCE_MS = '8000'
 
@@ -164,7 +166,7 @@ async function run(
   { file, index, ms }: Test,
   mutant: number,
 ): Promise<keyof typeof ends | undefined> {
-  const outcome = await slot.ask({ file, test: index, mutant }, 5_000 + 10 * ms)
+  const outcome = await slot.ask({ file, test: index, mutant }, HANGS_MS + 20 * ms)
   if (typeof outcome === 'string') return outcome
   return outcome.error === undefined ? undefined : 'noticed'
 }

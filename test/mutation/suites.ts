@@ -16,9 +16,9 @@ const SUITES = [
 /** Suites that compare whole contexts: they see most, and are asked early. */
 export const JUDGES = /\/(cap|windows|sources|model|guards|more-guards)\.test\.ts$|\/histories\.ts$/
 
-/** Suites of other parts, or that take minutes. */
+/** Suites of other parts, of Vitest's own inside, or that take minutes. */
 const LEFT_OUT =
-  /\/(poisoning|dexie-.*|diff.*|source|peers|chat-jsx|recall-words|retention|round-trip)\.test\.ts$/
+  /\/(poisoning|dexie-.*|diff.*|source|peers|chat-jsx|recall-words|retention|round-trip|conversation-hook|meanwhile|twins)\.test\.ts$/
 
 export function suites(): readonly string[] {
   return SUITES.flatMap((pattern) => globSync(pattern, { cwd: root }))

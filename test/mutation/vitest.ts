@@ -20,6 +20,7 @@ export interface Test {
 let suite: Suite = suiteOf('', undefined)
 let tests: Test[] = []
 let pending: unknown[] = []
+const finished: Hook[] = []
 
 /** The tests of a file, which `load` imports. */
 export async function collect(load: () => Promise<unknown>): Promise<readonly Test[]> {
@@ -41,6 +42,11 @@ export const beforeAll = hook('beforeAll')
 export const beforeEach = hook('beforeEach')
 export const afterEach = hook('afterEach')
 export const afterAll = hook('afterAll')
+
+/** Called once the test that runs is over. */
+export function onTestFinished(body: Hook): void {
+  finished.push(body)
+}
 
 export const describe = variants((name, body) => {
   const outer = suite
@@ -66,6 +72,7 @@ async function run(own: Suite, body: Hook): Promise<void> {
     await call('beforeEach', suites)
     await body()
   } finally {
+    for (const one of finished.splice(0).toReversed()) await one()
     await call('afterEach', suites.toReversed())
     await call('afterAll', suites.toReversed())
   }

@@ -17,6 +17,8 @@ export interface Program {
    * Files of `src/`, by the beginnings of their paths in it, in whose place an empty module stands.
    */
   readonly without?: readonly string[]
+  /** Files that stand in the place of what is imported by exactly that name. Default: none. */
+  readonly alias?: Readonly<Record<string, string>>
   /** The folder that packages are looked for from. Default: the library's. */
   readonly from?: string
   /**
@@ -60,6 +62,7 @@ async function bundled({
   code,
   external = [],
   conditions,
+  alias = {},
   without = [],
   splits = false,
   from = import.meta.dirname,
@@ -90,7 +93,7 @@ async function bundled({
     outdir: 'out',
     external: [...external],
     ...(conditions && { conditions: [...conditions] }),
-    plugins: [leavingOut(without)],
+    plugins: [leavingOut(without), standingIn(alias)],
     metafile: true,
     write: false,
     logLevel: 'error',
@@ -146,6 +149,17 @@ function leavingOut(paths: readonly string[]): Plugin {
           ? { contents: 'module.exports = {}', loader: 'js' }
           : undefined,
       ),
+  }
+}
+
+function standingIn(files: Readonly<Record<string, string>>): Plugin {
+  return {
+    name: 'standing-in',
+    setup: ({ onResolve }) =>
+      onResolve({ filter: /^[^./]/ }, ({ path }) => {
+        const file = files[path]
+        return file === undefined ? undefined : { path: file }
+      }),
   }
 }
 

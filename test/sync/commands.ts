@@ -60,13 +60,16 @@ const SHARES: readonly (readonly [share: number, command: Command['do']])[] = [
 const PARTIAL: typeof SHARES = [...SHARES, [6, 'older'], [2, 'crash']]
 
 /** What happens next, of a number from 0 to below 1. */
-function chosen(number: number, shares: typeof SHARES): Command['do'] {
+export function chosen<What>(
+  number: number,
+  shares: readonly (readonly [share: number, what: What])[],
+): What {
   let left = number * shares.reduce((sum, [share]) => sum + share, 0)
-  for (const [share, what] of shares) {
+  const found = shares.find(([share]) => {
     left -= share
-    if (left < 0) return what
-  }
-  return 'deliver'
+    return left < 0
+  })
+  return (found ?? (shares[0] as (typeof shares)[number]))[1]
 }
 
 /** The run of a seed. */

@@ -1,5 +1,5 @@
-import { IDBFactory, IDBKeyRange } from 'fake-indexeddb'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { IDBFactory, IDBKeyRange, IDBObjectStore } from 'fake-indexeddb'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { decide } from '../../src/kernel/log/decide.ts'
 import type { ScopeStore } from '../../src/ports/store.ts'
 import { dexieStore, guardTransactions } from '../../src/stores/dexie.ts'
@@ -38,6 +38,19 @@ it('in plain Node fails, and names the store for it, rather than to keep all in 
       message: 'dexieStore: there is no IndexedDB; use plimsoll/sqlite',
     })
   expect(store.status()).toEqual({ state: 'ready', durable: true })
+})
+
+it('removes from the outbox in one request what stands there in a row', async () => {
+  const scope = open().open(SCOPE)
+  const orders = [1, 2, 3, 4, 5, 6, 8, 9, 12]
+  const outbox = orders.map((order) => ({ order, value: `${order}` }))
+  await scope.commit([], replicating(decide, { state: 'one', outbox }))
+  const remove = vi.spyOn(IDBObjectStore.prototype, 'delete')
+  await scope.commit([], replicating(decide, { state: 'two', sent: [2, 3, 4, 5, 8, 12, 9] }))
+  const removals = remove.mock.calls.length
+  remove.mockRestore()
+  expect(removals).toBe(4)
+  expect((await scope.outbox?.(0))?.map(({ order }) => order)).toEqual([1, 6])
 })
 
 describe('a plain append, decided by what this tab knows', () => {
