@@ -125,6 +125,7 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
   opened: ['element/opened.ts', 'homes/listed.ts', '../ports/host.ts', '../ports/options.ts'],
   local: ['homes/local.ts'],
   memory: ['homes/local-memory.ts', 'homes/local-reply.ts'],
+  edge: ['homes/edge.ts'],
 }
 
 let files: readonly (readonly [string, ReadonlySet<string>])[] | undefined

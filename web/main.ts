@@ -29,7 +29,10 @@ chat.placement = 'page'
 chat.session = linkedSession()
 chat.linked = true
 // A static build has no edge behind it.
-if (import.meta.env.MODE !== 'static') chat.src = ''
+if (import.meta.env.MODE !== 'static') {
+  chat.src = ''
+  chat.synced = true
+}
 chat.append(find<HTMLTemplateElement>('#tools').content)
 find('#chat').append(chat)
 new MutationObserver(() => linkTo(chat.session)).observe(chat, {

@@ -11,6 +11,8 @@ export interface Drafts {
   read(name: string): string
   /** Never rejects: a draft that cannot be kept stays in its field. */
   write(name: string, text: string): void
+  /** Of all conversations that have one. */
+  names(): readonly string[]
   clear(): void
 }
 
@@ -37,6 +39,7 @@ export function storedDrafts(storage: ChatStorage, key: string): Drafts {
         // There is no room.
       }
     },
+    names: () => all().flatMap(([name]) => name ?? []),
     clear: () => storage.removeItem(key),
   }
 }

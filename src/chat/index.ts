@@ -6,12 +6,14 @@ import type { ChatView, ViewHost } from './element/view.ts'
 import { type LauncherLabels, labelsFor } from './launcher/labels.ts'
 import { launcher, waiting } from './launcher/parts.ts'
 import { launcherStyle } from './launcher/style.ts'
-import type { Chat } from './open-chat.ts'
+import type { Chat, SignedOut, SignOutOptions } from './open-chat.ts'
 import type { HomeKind, Inspected, Problem, ShownCall } from './ports.ts'
 import type { ChatEvent, ChatModel, ChatSettings } from './settings.ts'
 import type { Strings } from './strings/catalogue.ts'
 
+export type { Lost } from './homes/edge.ts'
 export type { LauncherLabels } from './launcher/labels.ts'
+export type { SignedOut, SignOutOptions } from './open-chat.ts'
 export type { HomeKind, Inspected, Problem, ShownCall } from './ports.ts'
 export type { ChatModel, ReplyFunction } from './settings.ts'
 export type { Plural, Strings } from './strings/catalogue.ts'
@@ -47,6 +49,8 @@ const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
  *
  * @attr {string} src - Base URL of an edge; empty: where the page is from. Without it everything
  * stays in this browser
+ * @attr {boolean} synced - Whether this browser keeps the edge's conversations, too, so that they
+ * are there without a network
  * @attr {string} session - Id of the conversation to show; it follows what is shown. Without it:
  * the newest, or an empty one
  * @attr {boolean} linked - Whether `session` comes from a link: where no conversation has that id,
@@ -100,7 +104,18 @@ const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
  */
 export class PlimsollChat extends Base {
   static readonly observedAttributes = [
-    ...['src', 'session', 'linked', 'lang', 'placement', 'heading', 'placeholder', 'open', 'developer'],
+    ...[
+      'src',
+      'synced',
+      'session',
+      'linked',
+      'lang',
+      'placement',
+      'heading',
+      'placeholder',
+      'open',
+      'developer',
+    ],
   ]
 
   /**
@@ -139,6 +154,13 @@ export class PlimsollChat extends Base {
   }
   set src(value: string | undefined) {
     this.#reflect('src', value)
+  }
+
+  get synced(): boolean {
+    return this.hasAttribute('synced')
+  }
+  set synced(value: boolean) {
+    this.toggleAttribute('synced', value)
   }
 
   get session(): string | undefined {
@@ -210,7 +232,7 @@ export class PlimsollChat extends Base {
     if (before === now || !this.#shell || !this.isConnected) return
     if (name === 'open') this.#openChanged()
     else if (name === 'lang') this.#relabel()
-    else if (name === 'src') void this.#close().then(() => this.connectedCallback())
+    else if (name === 'src' || name === 'synced') void this.#close().then(() => this.connectedCallback())
     else if (name === 'placement') this.#layOut()
     else if (name === 'session' && now !== null) void this.#chat?.then((chat) => showSession(chat, now))
     else this.#view?.draw()
@@ -246,11 +268,16 @@ export class PlimsollChat extends Base {
     await (await this.#opened()).identify(user)
   }
 
-  /** Ends the user's time here; with `erase` nothing readable of it stays in this browser. */
-  async signOut(options?: { readonly erase?: boolean }): Promise<void> {
-    await (await this.#opened()).signOut(options)
+  /**
+   * Ends the user's time here; with `erase` nothing readable of it stays in this browser. Where
+   * conversations are synced and something was not sent, nothing is done without `force`, and
+   * `lost` says what it is.
+   */
+  async signOut(options?: SignOutOptions): Promise<SignedOut> {
+    const signedOut = await (await this.#opened()).signOut(options)
     // Nobody can open it again.
-    if (options?.erase) this.session = undefined
+    if (options?.erase && signedOut.done) this.session = undefined
+    return signedOut
   }
 
   /**
@@ -406,6 +433,7 @@ export class PlimsollChat extends Base {
       isFloating: this.#isFloating,
       isDeveloper: this.developer,
       hasEdge: this.src !== undefined,
+      isSynced: this.synced,
       isLinked: this.linked,
       hasButtons: this.querySelector(':scope > [slot=header]') !== null,
     }),
@@ -426,6 +454,9 @@ export class PlimsollChat extends Base {
     const chat = await this.openChat({
       get src() {
         return element.src
+      },
+      get synced() {
+        return element.synced
       },
       get getToken() {
         return element.getToken

@@ -3,7 +3,7 @@ import { PlimsollError } from '../ports/errors.ts'
 import { ChatConversation } from './conversation/conversation.ts'
 import { ChatSessionList } from './conversation/session-list.ts'
 import { type Drafts, storedDrafts } from './drafts.ts'
-import type { Edge } from './homes/edge.ts'
+import type { Edge, Lost } from './homes/edge.ts'
 import type { Home } from './homes/home.ts'
 import { Identity, type Move } from './homes/identity.ts'
 import type { LocalStore } from './homes/open-local.ts'
@@ -33,12 +33,26 @@ export interface Chat {
   /**
    * Ends what the user does here; the next user is a new guest. With `erase`, nothing readable
    * is left in this browser: local sessions, messages that wait to be sent, and who the guest was;
-   * a guest's sessions at the edge are removed where it can be reached.
+   * a guest's sessions at the edge are removed where it can be reached. A `synced` edge's sessions
+   * leave this browser in any case; where something of them was not sent, nothing is done, unless
+   * `force` says so.
    */
-  signOut(options?: { readonly erase?: boolean }): Promise<void>
+  signOut(options?: SignOutOptions): Promise<SignedOut>
   /** Calls the listener with what the element tells its page of. @returns what ends it */
   onEvent(listener: (event: ChatEvent) => void): () => void
   close(): Promise<void>
+}
+
+export interface SignOutOptions {
+  readonly erase?: boolean
+  /** Whether what would be lost is no reason to stay. */
+  readonly force?: boolean
+}
+
+export interface SignedOut {
+  readonly done: boolean
+  /** Where it is not done: what would be lost. */
+  readonly lost: readonly Lost[]
 }
 
 /**
@@ -65,6 +79,10 @@ class OpenedChat implements Chat {
   readonly drafts: Drafts
   /** The conversations that were begun here, kept as drafts are: `empty` or `said`. */
   readonly #begun: Drafts
+  /** Of a synced edge: what no answer was asked for yet. */
+  readonly #unasked: Drafts
+  /** All that is kept by conversation. */
+  readonly #kept: readonly Drafts[]
   readonly #settings: ChatSettings
   readonly #platform: ChatPlatform
   readonly #name: string
@@ -84,6 +102,8 @@ class OpenedChat implements Chat {
     this.#identity = new Identity(this.#platform, name)
     this.drafts = storedDrafts(this.#platform.storage, `${name}/drafts`)
     this.#begun = storedDrafts(this.#platform.storage, `${name}/begun`)
+    this.#unasked = storedDrafts(this.#platform.storage, `${name}/unasked`)
+    this.#kept = [this.drafts, this.#begun, this.#unasked]
     this.models = new Models({ given: () => settings.model, platform: this.#platform })
     const homes = {
       home: (kind: HomeKind) => this.#home(kind),
@@ -92,7 +112,6 @@ class OpenedChat implements Chat {
     this.conversation = new ChatConversation({
       ...homes,
       defaultHome: src === undefined ? 'local' : 'edge',
-      outbox: async () => (await this.#openEdge()).outbox,
       model: (home) => home.model() ?? this.#serviceModel,
       platform: this.#platform,
       emit: (event) => this.#emit(event),
@@ -102,7 +121,7 @@ class OpenedChat implements Chat {
     this.sessions = new ChatSessionList({
       ...homes,
       onDelete: async (sessionId) => {
-        for (const kept of [this.drafts, this.#begun]) kept.write(sessionId, '')
+        for (const kept of this.#kept) kept.write(sessionId, '')
         if (this.conversation.getSnapshot().session?.sessionId === sessionId) await this.conversation.create()
       },
     })
@@ -128,7 +147,7 @@ class OpenedChat implements Chat {
       import: (chunks, home) => told(panel.import(chunks, home)).finally(() => this.sessions.refresh()),
       eraseAll: async () => {
         const certificate = await panel.eraseAll()
-        for (const kept of [this.drafts, this.#begun]) kept.clear()
+        for (const kept of this.#kept) kept.clear()
         await this.conversation.create()
         await this.sessions.refresh()
         return certificate
@@ -139,44 +158,53 @@ class OpenedChat implements Chat {
   async identify(user: { readonly userId: string } | { readonly token: string }): Promise<void> {
     const { session } = this.conversation.getSnapshot()
     const token = 'token' in user ? user.token : undefined
-    const userId = 'userId' in user ? user.userId : subjectOf(user.token)
+    const named = 'userId' in user ? user.userId : subjectOf(user.token)
+    const userId = named === '' ? undefined : named
+    this.#checkGuest(userId)
     let claimed: ReadonlyMap<string, string> = new Map()
     await this.conversation.reset()
-    if (token !== undefined && this.#settings.src !== undefined) {
-      claimed = await this.#claim(token)
-      this.#token = token
+    try {
+      if (this.#settings.src !== undefined) {
+        claimed = await (await this.#openEdge()).handOver({ token, userId })
+        if (token !== undefined) this.#identity.guestToken = undefined
+        this.#token = token ?? this.#token
+      }
+      await this.#closeHomes()
+      if (userId !== undefined) await this.#moveTo(userId)
+      await this.sessions.reset()
+    } finally {
+      if (session)
+        await this.conversation.open(claimed.get(session.sessionId) ?? session.sessionId, {
+          home: session.home,
+        })
     }
-    await this.#closeHomes()
-    if (userId !== undefined && userId !== '') await this.#moveTo(userId)
-    await this.sessions.reset()
-    if (session)
-      await this.conversation.open(claimed.get(session.sessionId) ?? session.sessionId, {
-        home: session.home,
-      })
   }
 
-  async signOut({ erase = false }: { readonly erase?: boolean } = {}): Promise<void> {
+  async signOut({ erase = false, force = false }: SignOutOptions = {}): Promise<SignedOut> {
+    const { session } = this.conversation.getSnapshot()
     await this.conversation.reset()
+    const edge = this.#settings.src === undefined ? undefined : await this.#openEdge()
+    const lost = (await edge?.signOut({ erase, force })) ?? []
+    if (lost.length > 0) {
+      if (session) await this.conversation.open(session.sessionId, { home: session.home })
+      return { done: false, lost }
+    }
     if (erase) {
       const { eraseBrowser } = await import('./homes/erase-browser.ts')
-      const edge = this.#settings.src === undefined ? undefined : await this.#openEdge()
-      const guest =
-        this.#identity.guestToken !== undefined && this.#token === undefined && !this.#settings.getToken
       await eraseBrowser({
         platform: this.#platform,
         name: this.#name,
         owner: this.#identity.owner,
         local: this.#usesLocal() ? (await this.#openLocal()).opened : undefined,
-        outbox: edge?.outbox,
-        client: guest ? edge?.client() : undefined,
       })
     }
     await this.#closeHomes()
     this.#token = undefined
-    for (const kept of [this.drafts, this.#begun]) kept.clear()
+    for (const kept of this.#kept) kept.clear()
     this.#identity.forget()
     this.#platform.storage.removeItem(this.#localKey)
     await this.sessions.reset()
+    return { done: true, lost: [] }
   }
 
   onEvent(listener: (event: ChatEvent) => void): () => void {
@@ -226,7 +254,7 @@ class OpenedChat implements Chat {
 
   /** Learns whether a script answers at the edge. */
   readonly #askService = kept(async () => {
-    const { demo } = await (await this.#openEdge()).client().health()
+    const { demo } = await (await this.#openEdge()).client.health()
     if (demo) this.#serviceModel = { id: 'demo', isDemo: true }
     this.conversation.onModel()
   })
@@ -252,10 +280,7 @@ class OpenedChat implements Chat {
     const home = localHome({
       store,
       memory,
-      status: {
-        current: () => store.status(),
-        subscribe: (listener) => store.onStatus(listener),
-      },
+      database: store,
       close: () => store.close(),
       userId: this.#identity.owner,
       locks,
@@ -279,13 +304,16 @@ class OpenedChat implements Chat {
     return openLocal({ name: `${this.#name}/${owner}`, system, budget, platform: this.#platform })
   }
 
-  async #moveTo(userId: string): Promise<void> {
+  #checkGuest(userId: string | undefined): void {
     const { owner, isGuest } = this.#identity
-    if (owner === userId) return
-    if (!isGuest)
-      throw new PlimsollError('ERR_INVALID_ARGUMENT', 'identify: another user is signed in: sign out first', {
-        argument: 'userId',
-      })
+    if (userId === undefined || owner === userId || isGuest) return
+    throw new PlimsollError('ERR_INVALID_ARGUMENT', 'identify: another user is signed in: sign out first', {
+      argument: 'userId',
+    })
+  }
+
+  async #moveTo(userId: string): Promise<void> {
+    if (this.#identity.owner === userId) return
     const move = this.#identity.beginMove(userId)
     if (this.#usesLocal()) await this.#move(move)
     else this.#identity.endMove(move)
@@ -301,17 +329,6 @@ class OpenedChat implements Chat {
     })
   }
 
-  /** Moves what a guest has at the edge. @returns new ids of sessions that were renamed */
-  async #claim(token: string): Promise<ReadonlyMap<string, string>> {
-    const { guestToken } = this.#identity
-    if (guestToken === undefined) return new Map()
-    const { claimGuest } = await import('./homes/claim-guest.ts')
-    const edge = await this.#openEdge()
-    const sessions = await claimGuest({ user: edge.client(token), guestToken, outbox: edge.outbox })
-    this.#identity.guestToken = undefined
-    return sessions
-  }
-
   #openEdge(): Promise<Edge> {
     if (this.#edge) return this.#edge
     const edge = this.#makeEdge()
@@ -323,20 +340,28 @@ class OpenedChat implements Chat {
   }
 
   async #makeEdge(): Promise<Edge> {
-    const { Edge } = await import('./homes/edge.ts')
-    const edge = new Edge({
-      src: this.#settings.src ?? '',
+    const { system, budget, synced = false, src = '' } = this.#settings
+    const parts = {
+      src,
       platform: this.#platform,
       name: this.#name,
       identity: this.#identity,
       getToken: () => this.#settings.getToken,
       token: () => this.#token,
-      onSent: (sessionId) => {
+      onSent: (sessionId: string) => {
         void this.sessions.refresh()
         if (!this.conversation.onSent(sessionId)) void edge.answerUnseen(sessionId)
       },
-    })
-    await edge.outbox.open().catch(() => {})
+    }
+    const edge: Edge = synced
+      ? new (await import('./homes/synced.ts')).SyncedEdge({
+          ...parts,
+          ...{ system, budget, unasked: this.#unasked },
+          onListed: () => void this.sessions.refresh(),
+          onRefused: (error) => this.conversation.onProblem(error),
+        })
+      : new (await import('./homes/edge.ts')).PlainEdge(parts)
+    await edge.open()
     return edge
   }
 
@@ -346,7 +371,7 @@ class OpenedChat implements Chat {
     this.#edge = undefined
     await Promise.all([
       local?.then(({ home }) => home.close()).catch(() => {}),
-      edge?.then(({ outbox }) => outbox.close()).catch(() => {}),
+      edge?.then((one) => one.close()).catch(() => {}),
     ])
   }
 }

@@ -24,14 +24,20 @@ export type ReplyFunction = (
 export type ChatModel = Model | ReplyFunction
 
 /**
- * All but `src`, `name`, `budget` and `platform` are read at each use, so an object with getters
- * may change them.
+ * All but `src`, `synced`, `name`, `budget` and `platform` are read at each use, so an object with
+ * getters may change them.
  */
 export interface ChatSettings {
   /**
    * Base URL of an edge; empty: where the page is from. Default: none, all is kept in this browser.
    */
   readonly src?: string | undefined
+  /**
+   * Whether this browser keeps the edge's sessions, too: they can be read, found and gone on with
+   * without a network, and what is said is sent when there is one. Default `false`: what waits to
+   * be sent is kept, and all else is at the edge.
+   */
+  readonly synced?: boolean | undefined
   /**
    * Token for the edge; given one that the edge refused, a fresh one. Default: a guest's, asked of
    * the edge and kept.

@@ -1,4 +1,4 @@
-import { isSame } from '../kernel/context/keeper.ts'
+import { beginsWith, isSame } from '../kernel/context/keeper.ts'
 import type { Block } from '../ports/context.ts'
 
 /** JSON of what blocks are shown as, each item after a comma. */
@@ -24,7 +24,7 @@ export function grownText(
   fence: string,
   write: (step: readonly Block[]) => string,
 ): Grown {
-  const goesOn = before?.fence === fence && before.blocks.every((block, index) => block === blocks[index])
+  const goesOn = before?.fence === fence && beginsWith(blocks, before.blocks)
   const grown: Grown = goesOn ? before : { fence, blocks: [], ends: [], text: '' }
   const written = goesOn || !before ? undefined : reader(before, fence)
   for (let from = grown.blocks.length; from < blocks.length; from = grown.blocks.length) {

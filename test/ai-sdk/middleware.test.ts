@@ -116,7 +116,8 @@ describe('a model with a memory around it', () => {
   it('finds where a prompt goes on beside messages that say nothing, in it and in the log', async () => {
     const user = (text: string) => ({ role: 'user' as const, content: [{ type: 'text' as const, text }] })
     const blank = { role: 'assistant' as const, content: [{ type: 'text' as const, text: '' }] }
-    const silent = { role: 'assistant' as const, content: [{ type: 'reasoning' as const, text: 'Hm.' }] }
+    const opaque = { type: 'opaque' as const, provider: 'ai-sdk', value: { type: 'custom' } }
+    const silent = { role: 'assistant' as const, content: [opaque] }
     for (const [log, prompt, expected] of [
       [[user('A')], [blank, user('A'), user('B')], ['A', 'B']],
       [

@@ -53,6 +53,7 @@ const arrows: { readonly [folder: string]: readonly string[] } = {
     'client',
     'render',
     'platform',
+    'sync',
     'stores/indexed-db.ts',
     'create-memory.ts',
     'run-agent.ts',

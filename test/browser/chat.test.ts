@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { type Chat, openChat } from '../../src/chat/open-chat.ts'
 import type { ChatSettings } from '../../src/chat/settings.ts'
 import { idle, said, until } from '../unit/chat/states.ts'
+import { TestService } from '../unit/chat/test-service.ts'
 
 const opened: Chat[] = []
 const names: string[] = []
@@ -140,6 +141,34 @@ describe('a conversation in a real browser', () => {
     const after = await until(chat, (state) => idle(state) && state.messages.length === 4)
     expect(after.storage).toBe('ok')
     expect(after.problem).toBeUndefined()
+  })
+
+  it('of a service is here without a network, and two tabs send and show the same', async () => {
+    const [name, service] = [freshName(), new TestService()]
+    const settings = {
+      ...{ src: 'https://edge.test', synced: true, getToken: () => 'ada' },
+      platform: { fetch: service.fetch, WebSocket: undefined },
+    }
+    const chat = open(name, settings)
+    const id = await chat.conversation.create()
+    await chat.conversation.send('Two seats to Turin.')
+    await until(chat, idle)
+    await chat.close()
+    service.isThere = false
+    const [one, two] = [open(name, settings), open(name, settings)]
+    await Promise.all([one.conversation.open(id), two.conversation.open(id)])
+    expect(await one.conversation.send('By the window.')).toBe(true)
+    const { messages } = await until(two, (state) => state.messages.length === 3)
+    expect(messages.map(({ delivery }) => delivery)).toEqual(['sent', 'sent', 'queued'])
+    expect((await two.sessions.search('window')).map(({ sessionId }) => sessionId)).toEqual([id])
+    service.isThere = true
+    dispatchEvent(new Event('online'))
+    for (const each of [one, two])
+      expect(said(await until(each, (state) => idle(state) && state.messages.length === 4)).slice(2)).toEqual(
+        ['user: By the window.', 'assistant: Reply to By the window.'],
+      )
+    await one.signOut({ erase: true })
+    expect((await service.history('ada', id)).length).toBe(4)
   })
 
   it('is erased with its databases', async () => {

@@ -100,6 +100,16 @@ export const wanted: readonly WantedDifference[] = [
     },
   },
   {
+    // Before a lane's first request, where the app does not say how it is asked.
+    changelog: "asks the agent's own model only where a summary pays",
+    isLasting: true,
+    holds: ({ was, is }) => {
+      const { summary, epoch } = (at(is, ['outcome', 'ok', 'receipt']) ?? {}) as { [name: string]: Json }
+      const isFirst = epoch === 'unsaved' || field(epoch, 'place') === 1
+      return isAsked(was) && !isAsked(is) && isFirst && summary === undefined
+    },
+  },
+  {
     changelog: 'What is noted of a fact with the user names the fact as a source',
     holds: ({ path, is }) => {
       const row = at(is, path.slice(0, path.lastIndexOf('sources')))
@@ -114,6 +124,11 @@ function outsideTail(came: Json): string {
   const blocks = listIn(context, 'blocks').filter((block) => textIn(block, 'section') !== 'tail')
   const said = ['epoch', 'summary', 'omitted'].map((name) => at(context, ['receipt', name]) ?? null)
   return JSON.stringify([blocks, said, field(came, 'events') ?? null])
+}
+
+/** Whether the model was asked for a summary meanwhile. */
+function isAsked(came: Json): boolean {
+  return listIn(came, 'events').some((event) => textIn(event, 'type') === 'asked')
 }
 
 function isCompacted({ compaction }: Configuration): boolean {

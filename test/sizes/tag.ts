@@ -70,6 +70,9 @@ export function weighTag(folder: string): TagWeight {
     'one language of code (TypeScript)': weighNew(chunks('typescript')),
     'memory panel, when it is opened': weighNew(chunks('memory-panel')),
     'sessions of an edge, in place of those of this browser': edge,
+    'those of an edge in this browser, too, beside the memory': weigh(
+      [...chunks('synced')].filter((file) => !loaded.has(file)),
+    ),
   }
   return { steps, firstLook: total(shown), answering: total(answering), edge: total(opened) + edge }
 }

@@ -204,21 +204,43 @@ describe('how it is asked, where the app does not say', () => {
   const agent = (id: string): Model => ({
     id,
     async *complete(): AsyncGenerator<ModelEvent> {
-      yield { type: 'finish', message: round(0)[1] as MessageInput, reason: 'stop', usage }
+      const message = { role: 'assistant', content: 'It comes back at night. '.repeat(8) } as const
+      yield { type: 'finish', message, reason: 'stop', usage }
     },
   })
   const asked = async (id: string, compaction: Options['compaction'] = {}): Promise<readonly Context[]> => {
     const model = content('They planned a trip.', 'a')
     const session = open({ model, ...compaction })
-    for (let index = 0; model.requests.length === 0; index++)
+    for (let index = 0; model.requests.length === 0 && index < 90; index++)
       await runAgent({ session, model: agent(id), input: { ...(round(index)[0] as MessageInput) } })
     return model.contexts
   }
 
   it('is by one more turn of the model that wrote the newest reply, else apart', async () => {
-    expect((await asked('a'))[0]?.blocks.length).toBeGreaterThan(2)
+    expect((await asked('a', { when }))[0]?.blocks.length).toBeGreaterThan(2)
     expect((await asked('b'))[0]?.blocks).toHaveLength(1)
     expect((await asked('a', { ask: 'apart' }))[0]?.blocks).toHaveLength(1)
+  })
+
+  it('is where that pays, of the model that wrote the newest reply, and always of another', async () => {
+    expect(await asked('a')).toEqual([])
+    expect(await asked('b', { when: 'pays' })).toEqual([])
+    expect(await asked('b')).toHaveLength(1)
+  })
+
+  it('is where that pays, before the first request and the first reply', async () => {
+    const first = async (compaction: Options['compaction'], replies: number): Promise<number> => {
+      const model = content()
+      const session = open({ model, ...compaction })
+      const messages = [0, 1, 2, 3].flatMap((index) => round(index, 'go '.repeat(400)).slice(0, 1 + replies))
+      await session.append(messages)
+      await session.context()
+      return model.requests.length
+    }
+    expect(await first({}, 0)).toBe(0)
+    expect(await first({}, 1)).toBe(1)
+    expect(await first({ when }, 0)).toBe(1)
+    expect(await first({ ask: 'apart' }, 0)).toBe(1)
   })
 
   it('is apart where no reply says which model wrote it', async () => {

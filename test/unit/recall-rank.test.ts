@@ -152,6 +152,18 @@ describe('a ranking', () => {
     expect(idsFor(index, 'invoice by the user')[0]).toBe('user')
   })
 
+  it('prefers what the user said, where they speak of themselves', () => {
+    const index = indexOf([
+      ...filler(9),
+      { id: 'assistant', text: 'the invoice', role: 'assistant' },
+      ...filler(9, 9),
+      { id: 'user', text: 'the invoice', role: 'user' },
+      ...filler(9, 18),
+    ])
+    expect(idsFor(index, 'my invoice').slice(0, 2)).toEqual(['user', 'assistant'])
+    expect(idsFor(index, 'an invoice').slice(0, 2)).toEqual(['assistant', 'user'])
+  })
+
   it.each([
     ['What happened in June 2026?', 'june'],
     ['rain on 1 June', 'june'],

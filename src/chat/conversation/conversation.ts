@@ -4,8 +4,7 @@ import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { Message, MessageInput } from '../../ports/message.ts'
 import type { Drafts } from '../drafts.ts'
 import { isAnswered } from '../homes/answered.ts'
-import type { Home, HomeSession, RememberedFact, ReplyEvent, ReplyOptions } from '../homes/home.ts'
-import type { Outbox } from '../homes/outbox.ts'
+import type { Home, HomeSession, Outgoing, RememberedFact, ReplyEvent, ReplyOptions } from '../homes/home.ts'
 import { isUnreachable, problemOf } from '../homes/problem.ts'
 import type {
   Conversation,
@@ -31,8 +30,6 @@ export interface ConversationParts {
   readonly kinds: () => readonly HomeKind[]
   /** What answers in a home, where that is known. */
   readonly model: (home: Home) => ConversationState['model']
-  /** Messages on their way to an edge. */
-  readonly outbox: () => Promise<Outbox>
   readonly platform: Pick<ChatPlatform, 'newId' | 'now' | 'network' | 'sleep'>
   readonly emit: (event: ChatEvent) => void
   /** Of sessions that were begun in this browser: `empty`, or that something was `said`. */
@@ -50,8 +47,9 @@ interface Open {
   readonly home: Home
   readonly session: HomeSession
   readonly leave: AbortController
-  readonly outbox: Outbox | undefined
   readonly ends: (() => void)[]
+  /** Hears of what others write, from now on. */
+  readonly watch: () => void
   /** Whether what is said here is being answered. */
   isAnswering: boolean
   /** Takes back what the reply was to replace. */
@@ -96,7 +94,9 @@ export class ChatConversation implements Conversation {
     this.#ends = [
       parts.platform.network.subscribe(() => {
         this.#become({ online: parts.platform.network.isOnline() })
-        if (this.#state.online) void this.#refresh()
+        if (!this.#state.online) return
+        this.#back()
+        void this.#refresh()
       }),
     ]
   }
@@ -202,14 +202,15 @@ export class ChatConversation implements Conversation {
     const open = this.#open
     if (!open) return
     this.#become({ problem: undefined })
-    if (messageId !== undefined && open.outbox?.of(open.entry.sessionId).some(({ id }) => id === messageId))
-      return this.#try(() => open.outbox?.retry(messageId))
+    const { outgoing } = open.session
+    if (messageId !== undefined && outgoing?.list().some(({ id }) => id === messageId))
+      return this.#try(() => outgoing.retry(messageId))
     if (!this.#state.loaded) return this.open(open.entry.sessionId, { home: open.home.kind })
     return this.#answer()
   }
 
   async drop(messageId: string): Promise<void> {
-    await this.#try(() => this.#open?.outbox?.drop(messageId))
+    await this.#try(() => this.#open?.session.outgoing?.drop(messageId))
   }
 
   async forget(factId: string): Promise<void> {
@@ -248,8 +249,9 @@ export class ChatConversation implements Conversation {
   async inspected(): Promise<Inspected | undefined> {
     const open = this.#open
     if (!open || this.#run.messages.length === 0) return undefined
+    const inspected = await open.session.inspected()
     const { title } = this.#state.session ?? open.entry
-    return { ...(await open.session.inspected()), title }
+    return inspected && { ...inspected, title }
   }
 
   async close(): Promise<void> {
@@ -288,6 +290,11 @@ export class ChatConversation implements Conversation {
     } finally {
       this.onFacts()
     }
+  }
+
+  /** Says what went wrong beside the conversation. */
+  onProblem(error: unknown): void {
+    this.#report(error)
   }
 
   /**
@@ -329,21 +336,19 @@ export class ChatConversation implements Conversation {
     const fresh = { sessionId, title: '', home: kind, createdAt: platform.now() }
     this.#become({ ...CLOSED, online: platform.network.isOnline(), session: fresh })
     const home = await this.#parts.home(kind)
-    const outbox = kind === 'edge' ? await this.#parts.outbox() : undefined
     if (opened !== this.#opened) return undefined
     const open: Open = {
       entry: fresh,
       home,
       session: home.session(sessionId),
       leave: new AbortController(),
-      outbox,
       ends: [],
+      watch: () => watch(),
       isAnswering: false,
       takeBack: undefined,
     }
     this.#open = open
     open.ends.push(home.onStorage(() => this.#become({ storage: home.storage() })))
-    if (outbox) open.ends.push(outbox.subscribe(() => this.#show()))
     this.#become({ storage: home.storage(), model: this.#parts.model(home), takesUploads: home.takesUploads })
     let isWatched = false
     // Before something was sent, an edge may have nothing to tell of.
@@ -364,8 +369,13 @@ export class ChatConversation implements Conversation {
       isSent = true
       watch()
     }
-    if (outbox) open.ends.push(onSent(outbox, sessionId, sent))
-    if (!isFresh || !outbox) watch()
+    const { outgoing } = open.session
+    if (outgoing)
+      open.ends.push(
+        outgoing.subscribe(() => this.#show()),
+        onSent(outgoing, sent),
+      )
+    if (!isFresh || kind === 'local') watch()
     if (isFresh) this.#become({ loaded: true })
     return open
   }
@@ -406,6 +416,8 @@ export class ChatConversation implements Conversation {
 
   /** Follows a reply that goes on, or says that one was cut off. */
   async #goOn(open: Open): Promise<void> {
+    // It is answered once it is sent.
+    if (this.#isUnsent) return this.#answer()
     if (!this.#asking(open) || (await this.#join(open)) || !this.#asking(open)) return
     this.#become({
       problem: {
@@ -440,21 +452,20 @@ export class ChatConversation implements Conversation {
     this.#become({ problem: undefined })
     const { begun } = this.#parts
     if (begun.read(open.entry.sessionId) === 'empty') begun.write(open.entry.sessionId, 'said')
+    let isThere: boolean
     try {
       if (uploads.length > 0 && !open.home.takesUploads)
         throw new PlimsollError('ERR_INVALID_ARGUMENT', 'chat: this session takes no files', {
           argument: 'uploads',
         })
       const title = isFirst ? { title: titleOf(text) } : {}
-      if (open.outbox && replaces === undefined) {
-        await this.#toOutbox(open, { id, text, ...title })
-        this.#become({ session: { ...(this.#state.session ?? open.entry), ...title } })
-        return true
-      }
       const parts = await Promise.all(uploads.map((upload) => open.session.attach(upload)))
       const content = parts.length === 0 ? text : [{ type: 'text' as const, text }, ...parts]
       const message = { id, role: 'user', content } as MessageInput
-      await open.session.append(message, { ...title, ...(replaces !== undefined && { replaces }) })
+      isThere = await open.session.append(message, {
+        ...title,
+        ...(replaces !== undefined && { replaces }),
+      })
       this.#become({ storage: open.home.storage() })
       if (this.#open === open) this.#become({ session: { ...(this.#state.session ?? open.entry), ...title } })
     } catch (error) {
@@ -463,6 +474,8 @@ export class ChatConversation implements Conversation {
       return false
     }
     this.#unkept = undefined
+    if (!isThere) return true
+    open.watch()
     if (isFirst) this.#parts.onListed()
     if (this.#open === open) {
       await this.#refresh()
@@ -470,25 +483,6 @@ export class ChatConversation implements Conversation {
       void this.#answer()
     }
     return true
-  }
-
-  /**
-   * Keeps a message until its edge has it; where it cannot be kept, it is sent at once or not at
-   * all.
-   */
-  async #toOutbox(
-    { outbox, session, entry }: Open,
-    { id, text, title }: { readonly id: string; readonly text: string; readonly title?: string },
-  ): Promise<void> {
-    const named = title === undefined ? {} : { title }
-    try {
-      const createdAt = this.#parts.platform.now()
-      await outbox?.add({ id, sessionId: entry.sessionId, text, createdAt, ...named })
-    } catch (error) {
-      if (!this.#parts.platform.network.isOnline()) throw error
-      await session.append({ id, role: 'user', content: text }, named)
-      this.onSent(entry.sessionId)
-    }
   }
 
   /** Has what was said answered; what is said meanwhile, after that. */
@@ -505,7 +499,7 @@ export class ChatConversation implements Conversation {
       const { takeBack } = open
       open.takeBack = undefined
       const newest = this.#run.messages.at(-1)?.id
-      if (this.#asking(open)) this.#become({ reply: WAITING, problem: undefined })
+      if (this.#asking(open) && !this.#isUnsent) this.#become({ reply: WAITING, problem: undefined })
       await this.#replying(open, async (options) => {
         await open.session.reply(options)
         return true
@@ -556,6 +550,11 @@ export class ChatConversation implements Conversation {
     return this.#open === open && !this.#stop && !isAnswered(this.#run.messages)
   }
 
+  /** Whether the newest message is kept here and waits to be sent. */
+  get #isUnsent(): boolean {
+    return this.#run.messages.at(-1)?.delivery === 'local'
+  }
+
   async #see(open: Open, event: ReplyEvent): Promise<void> {
     const { sessionId } = open.entry
     if (event.type === 'receipt') {
@@ -604,13 +603,18 @@ export class ChatConversation implements Conversation {
       try {
         await this.#readAll(open)
         if (this.#open !== open) return
-        const isBack = this.#state.problem?.code === 'ERR_OFFLINE'
-        this.#become({ loaded: true, ...(isBack && { problem: undefined }) })
+        this.#become({ loaded: true })
+        if (!open.home.isHere) this.#back()
       } catch (error) {
         if (this.#open === open) this.#report(error)
         return
       }
     }
+  }
+
+  /** The network is back. */
+  #back(): void {
+    if (this.#state.problem?.code === 'ERR_OFFLINE') this.#become({ problem: undefined })
   }
 
   async #readAll(open: Open): Promise<void> {
@@ -645,7 +649,7 @@ export class ChatConversation implements Conversation {
       branches: this.#branches,
       facts: this.#facts,
       undone: this.#undone,
-      waiting: open.outbox?.of(open.entry.sessionId) ?? [],
+      outgoing: open.session.outgoing?.list() ?? [],
     }
     this.#become({ messages: shownMessages(parts, this.#state.messages), hasOlder: this.#run.hasOlder })
   }
@@ -716,11 +720,11 @@ function firstOfReply(messages: readonly Message[], place: number): number {
   return messages.findLastIndex(({ role }, index) => role === 'user' && index < place) + 1
 }
 
-/** Calls back whenever all messages of a session have left the outbox, whichever tab sent them. */
-function onSent(outbox: Outbox, sessionId: string, sent: () => void): () => void {
-  let waited = outbox.of(sessionId).length > 0
-  return outbox.subscribe(() => {
-    const waits = outbox.of(sessionId).length > 0
+/** Calls back whenever all messages on their way have left, whichever tab sent them. */
+function onSent(outgoing: Outgoing, sent: () => void): () => void {
+  let waited = outgoing.list().length > 0
+  return outgoing.subscribe(() => {
+    const waits = outgoing.list().length > 0
     if (waited && !waits) sent()
     waited = waits
   })

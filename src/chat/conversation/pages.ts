@@ -1,11 +1,11 @@
-import type { Message } from '../../ports/message.ts'
+import type { SessionMessage } from '../../ports/message.ts'
 
 /** Messages that are read at once. */
 export const PAGE = 50
 
 /** What is on the screen: a run of messages without gaps. */
 export interface Run {
-  readonly messages: readonly Message[]
+  readonly messages: readonly SessionMessage[]
   readonly hasOlder: boolean
 }
 
@@ -17,7 +17,7 @@ export const NOTHING: Run = { messages: [], hasOlder: false }
  *
  * @param asked how many messages the page was asked for
  */
-export function withNewest(run: Run, page: readonly Message[], asked: number): Run {
+export function withNewest(run: Run, page: readonly SessionMessage[], asked: number): Run {
   const first = page[0]
   if (!first) return NOTHING
   const meets = run.messages.findIndex(({ id }) => id === first.id)
@@ -27,7 +27,7 @@ export function withNewest(run: Run, page: readonly Message[], asked: number): R
 }
 
 /** With a page of what comes before it. */
-export function withOlder(run: Run, page: readonly Message[], asked: number): Run {
+export function withOlder(run: Run, page: readonly SessionMessage[], asked: number): Run {
   return { messages: [...page, ...run.messages], hasOlder: page.length >= asked }
 }
 

@@ -1,7 +1,6 @@
 import { versionsIn } from '../../operations/versions.ts'
 import type { Branch } from '../../ports/branch.ts'
-import type { RememberedFact } from '../homes/home.ts'
-import type { OutboxEntry } from '../homes/outbox.ts'
+import type { OutgoingMessage, RememberedFact } from '../homes/home.ts'
 import type { RememberedChip, ShownMessage } from '../ports.ts'
 import type { Run } from './pages.ts'
 
@@ -13,7 +12,7 @@ export interface ShownParts {
   readonly facts: readonly RememberedFact[]
   /** Facts that are forgotten while this shows, by their ids. */
   readonly undone: ReadonlyMap<string, Undone>
-  readonly waiting: readonly OutboxEntry[]
+  readonly outgoing: readonly OutgoingMessage[]
 }
 
 /** A fact and how far its undo is; without its text once that is done. */
@@ -26,7 +25,7 @@ export interface Undone extends RememberedFact {
  * before.
  */
 export function shownMessages(parts: ShownParts, before: readonly ShownMessage[]): readonly ShownMessage[] {
-  const { run, branches, waiting } = parts
+  const { run, branches, outgoing } = parts
   const known = new Map(before.map((shown) => [shown.message.id, shown]))
   const versions = versionsIn(run.messages, branches, !run.hasOlder)
   const chips = chipsOf(parts)
@@ -35,12 +34,12 @@ export function shownMessages(parts: ShownParts, before: readonly ShownMessage[]
     const version = versions.get(message.id)
     return {
       message,
-      delivery: 'sent',
+      delivery: message.delivery === 'local' ? 'queued' : 'sent',
       remembered: chips.get(message.id) ?? NO_CHIPS,
       ...(version && { version: { index: version.index, count: version.count } }),
     }
   })
-  const queued = waiting
+  const queued = outgoing
     .filter(({ id }) => !there.has(id))
     .map(({ id, text, createdAt, problem }): ShownMessage => {
       const message = { id, role: 'user', content: text, createdAt, trust: 'user' } as const

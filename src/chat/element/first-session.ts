@@ -1,3 +1,4 @@
+import { loadMarkdown } from '../markdown/prose.ts'
 import type { Chat } from '../open-chat.ts'
 
 /**
@@ -15,7 +16,7 @@ export async function firstSession(chat: Chat, sessionId: string | undefined): P
     return
   }
   // What replies mostly need is loaded while they are read.
-  import('../markdown/blocks.ts').catch(() => {})
+  loadMarkdown().catch(() => {})
   await conversation.open(newest.sessionId, 'home' in newest ? { home: newest.home } : {})
 }
 

@@ -16,6 +16,7 @@ const WORDS: { readonly [Code in Problem['code']]?: TextKey } = {
   ERR_BUDGET_TOO_SMALL: 'problemTooLarge',
   ERR_STORAGE_FULL: 'problemFull',
   ERR_STORAGE_LOST: 'storageLost',
+  ERR_CONFLICT: 'problemConflict',
   ERR_UPGRADE_REQUIRED: 'problemUpgrade',
   ERR_NOT_CONFIGURED: 'problemConfigured',
 }

@@ -11,6 +11,7 @@ export interface ViewSettings {
   readonly isDeveloper: boolean
   /** Whether there is an edge, so that a conversation may be kept there or here. */
   readonly hasEdge: boolean
+  readonly isSynced: boolean
   /** Whether the id of a conversation comes from a link, so that there should be one. */
   readonly isLinked: boolean
   /** Whether the page has buttons of its own in the header. */

@@ -75,7 +75,7 @@ export class ChatView {
   #isClosed = false
   #newest: string | undefined
   #sidePanels: { readonly [Name in Side]?: SidePanel } = {}
-  #isListAsked = false
+  #listed: Promise<void> | undefined
   #hadReply = false
   readonly #preparing: ReturnType<typeof setTimeout>
   #copiedTimer: ReturnType<typeof setTimeout> | undefined
@@ -122,6 +122,11 @@ export class ChatView {
       () => root.removeEventListener('click', this.#clicked),
     )
     this.#draw()
+    // Wide windows have the list of conversations in sight.
+    const sight = new ResizeObserver(([entry]) => {
+      if (entry?.contentRect.width) this.#loadList()
+    })
+    sight.observe(this.#frame.firstElementChild as Element)
     // Loaded behind what is shown first.
     this.#preparing = setTimeout(() => chat.conversation.prepare(), PREPARE_MS)
   }
@@ -173,7 +178,7 @@ export class ChatView {
       this.#frame,
     )
     this.#followDraft(scene.state)
-    this.#followList(scene.state)
+    this.#awaitReply(scene.state)
     // What had the focus is gone: it goes to what stands there now.
     if (held && !held.element.isConnected) (firstFocusable(held) ?? this.#textarea())?.focus()
     const scroller = this.#frame.querySelector<HTMLElement>('.scroller')
@@ -382,15 +387,15 @@ export class ChatView {
     if (textarea.value !== '') this.#actions.typed()
   }
 
-  /** Loads the list of conversations where it is in sight, else once a reply was made here. */
-  #followList({ reply, online }: ConversationState): void {
-    if (this.#isListAsked || !online) return
-    this.#hadReply ||= reply !== undefined
-    const isInSight = this.#frame.querySelector('.side.sessions')?.checkVisibility()
-    if (!isInSight && (reply || !this.#hadReply)) return
-    this.#isListAsked = true
+  /** Loads the list of conversations once a reply was made here. */
+  #awaitReply({ reply, online }: ConversationState): void {
+    if (reply) this.#hadReply = true
+    else if (this.#hadReply && online) this.#loadList()
+  }
+
+  #loadList(): void {
     // Where that fails, whoever opens it is told.
-    this.#loadPanel('sessions').catch(() => {})
+    this.#listed ??= this.#loadPanel('sessions').catch(() => {})
   }
 
   readonly #keepDraft = (): void => {

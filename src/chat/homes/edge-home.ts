@@ -1,18 +1,19 @@
-import type { Client } from '../../client/client.ts'
 import { certificateOf } from '../../operations/forget/certificate.ts'
 import { isPlimsollError } from '../../ports/errors.ts'
-import { edgeSession } from './edge-session.ts'
+import { type EdgeSessionParts, edgeSession } from './edge-session.ts'
 import type { Home } from './home.ts'
 import { firstOfEach, listed } from './listed.ts'
 
 /** Sessions of the caller that are kept and answered at an edge. */
-export function edgeHome(client: Client, now: () => number): Home {
+export function edgeHome(parts: EdgeSessionParts): Home {
+  const { client, now } = parts
   return {
     kind: 'edge',
+    isHere: false,
     takesUploads: false,
     // Which model an edge calls, it does not say.
     model: () => undefined,
-    session: (sessionId) => edgeSession(client, sessionId),
+    session: (sessionId) => edgeSession(parts, sessionId),
     list: () => listed((options) => client.sessions.list(options)),
     async find(sessionId) {
       try {

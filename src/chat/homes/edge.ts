@@ -1,89 +1,123 @@
-import { type Client, createClient } from '../../client/client.ts'
-import type { ChatPlatform, ChatSettings } from '../settings.ts'
+import type { Client } from '../../client/client.ts'
+import { EdgeAccess, type EdgeAccessParts } from './edge-access.ts'
 import { edgeHome } from './edge-home.ts'
+import { sayAtEdge } from './edge-session.ts'
 import type { Home } from './home.ts'
 import { idbOutbox, memoryOutbox } from './idb-outbox.ts'
-import type { Identity } from './identity.ts'
 import { Outbox } from './outbox.ts'
 
-export interface EdgeParts {
-  readonly src: string
-  readonly platform: ChatPlatform
-  /** With it the names of databases and locks begin. */
-  readonly name: string
-  readonly identity: Identity
-  /** The page's own way to a token, for who is signed in. */
-  readonly getToken: () => ChatSettings['getToken']
-  /** The token that the page gave when somebody signed in. */
-  readonly token: () => string | undefined
+export interface EdgeParts extends EdgeAccessParts {
   /** Told of each session of which messages were sent, once all were. */
   readonly onSent: (sessionId: string) => void
 }
 
-/**
- * An edge, as one user of the widget has it: the sessions there, and what waits to be sent. Loaded
- * by pages that have one.
- */
-export class Edge {
+/** Who signs in: with a token of the edge, and by the name of what is kept in this browser. */
+export interface SigningIn {
+  readonly token: string | undefined
+  readonly userId: string | undefined
+}
+
+/** What would be lost by signing out, or was: of the session of an id, or of what all share. */
+export interface Lost {
+  readonly sessionId?: string
+  /** What was not sent yet. */
+  readonly waiting: number
+  /** What the edge refused, and nobody has looked after. */
+  readonly refused: number
+}
+
+/** An edge, as one user of the widget has it: the sessions there, and what is to be sent. */
+export interface Edge {
+  readonly client: Client
   readonly home: Home
-  readonly outbox: Outbox
+  /** Begins to send what was said before. */
+  open(): Promise<void>
+  /**
+   * Has a session answered that is not on the screen: the edge goes on by itself once it was asked.
+   */
+  answerUnseen(sessionId: string): Promise<void>
+  /**
+   * Gives what a guest said to who signs in. Idempotent.
+   *
+   * @returns new ids of sessions
+   * @throws ERR_STORAGE: the edge was not reached
+   */
+  handOver(to: SigningIn): Promise<ReadonlyMap<string, string>>
+  /**
+   * Removes what is kept here, with `erase` all of it and what a guest has at the edge, where that
+   * can be reached.
+   *
+   * @returns what would be lost; then nothing was removed, unless it is forced
+   */
+  signOut(options: { readonly erase: boolean; readonly force: boolean }): Promise<readonly Lost[]>
+  close(): Promise<void>
+}
+
+/** With an outbox, and all else at the edge. */
+export class PlainEdge implements Edge {
+  readonly client: Client
+  readonly home: Home
+  readonly #access: EdgeAccess
+  readonly #outbox: Outbox
   readonly #parts: EdgeParts
 
   constructor(parts: EdgeParts) {
     const { src, platform, name, identity, onSent } = parts
     this.#parts = parts
-    this.home = edgeHome(this.client(), platform.now)
-    this.outbox = new Outbox({
+    this.#access = new EdgeAccess(parts)
+    const { client } = this.#access
+    this.client = client
+    const { now, network } = platform
+    this.#outbox = new Outbox({
       store: platform.indexedDB ? idbOutbox(platform.indexedDB, `${name}/outbox`) : memoryOutbox(),
       owner: `${src} ${identity.owner}`,
       locks: platform.locks,
       lockName: `${name}/outbox`,
-      network: platform.network,
+      network,
       sleep: platform.sleep,
       send: async ({ id, sessionId, text, title }) => {
-        const session = this.home.session(sessionId)
-        await session.append({ id, role: 'user', content: text }, title === undefined ? {} : { title })
+        const named = title === undefined ? {} : { title }
+        await sayAtEdge(client, sessionId, { id, role: 'user', content: text }, named)
       },
       onSent,
     })
+    this.home = edgeHome({ client, outbox: this.#outbox, now, isOnline: () => network.isOnline() })
   }
 
-  /** @param token whose; default: who uses the widget */
-  client(token?: string): Client {
-    const { src, platform } = this.#parts
-    const { fetch, WebSocket, newId } = platform
-    const client = createClient({
-      baseUrl: src,
-      token: token ?? ((refused) => this.#tokenOf(client, refused)),
-      fetch,
-      newId,
-      ...(WebSocket && { WebSocket }),
-    })
-    return client
+  async open(): Promise<void> {
+    await this.#outbox.open().catch(() => {})
   }
 
-  /**
-   * Has a session answered that is not on the screen: the edge goes on by itself once it was asked.
-   */
-  async answerUnseen(sessionId: string): Promise<void> {
-    const { signal } = new AbortController()
-    const session = this.home.session(sessionId)
-    await session.reply({ signal, leave: signal, tell: () => {} }).catch(() => {})
+  answerUnseen(sessionId: string): Promise<void> {
+    return answerUnseen(this.home, sessionId)
   }
 
-  async #tokenOf(client: Client, refused: string | undefined): Promise<string> {
-    const { getToken, token, platform, name, identity } = this.#parts
-    const own = getToken()
-    if (own) return own(refused)
-    const given = token()
-    if (given !== undefined) return given
-    // Of all calls and tabs that have none, one asks for it: each would be another guest.
-    return platform.locks.request(`${name}/guest`, {}, async () => {
-      const { guestToken } = identity
-      if (guestToken !== undefined && guestToken !== refused) return guestToken
-      const { token } = await client.guests.create()
-      identity.guestToken = token
-      return token
-    })
+  async handOver({ token }: SigningIn): Promise<ReadonlyMap<string, string>> {
+    const { guestToken } = this.#parts.identity
+    if (token === undefined || guestToken === undefined) return new Map()
+    await this.#outbox.flush()
+    const { claimGuest, unsent } = await import('./guest.ts')
+    if (this.#outbox.isWaiting) throw unsent()
+    return claimGuest(this.#access.clientOf(token), guestToken)
   }
+
+  async signOut({ erase }: { readonly erase: boolean }): Promise<readonly Lost[]> {
+    if (!erase) return []
+    await this.#outbox.clear()
+    const { eraseGuest } = await import('./guest.ts')
+    await eraseGuest(this.#access, this.#parts)
+    return []
+  }
+
+  async close(): Promise<void> {
+    await this.#outbox.close()
+  }
+}
+
+/** As {@link Edge.answerUnseen}. */
+export async function answerUnseen(home: Home, sessionId: string): Promise<void> {
+  const { signal } = new AbortController()
+  const session = home.session(sessionId)
+  await session.reply({ signal, leave: signal, tell: () => {} }).catch(() => {})
+  await session.close()
 }

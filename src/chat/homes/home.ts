@@ -2,12 +2,13 @@
 import type { Branch } from '../../ports/branch.ts'
 import type { Certificate } from '../../ports/certificate.ts'
 import type { Receipt } from '../../ports/context.ts'
-import type { Message, MessageInput, Trust } from '../../ports/message.ts'
+import type { Message, MessageInput, SessionMessage, Trust } from '../../ports/message.ts'
 import type {
   ConversationState,
   HomeKind,
   HomeMemory,
   InspectedSession,
+  Problem,
   ShownCall,
   Upload,
 } from '../ports.ts'
@@ -26,6 +27,8 @@ export interface FoundSession {
 
 export interface Home {
   readonly kind: HomeKind
+  /** Whether what is read is in this browser: that it can be read says nothing of the network. */
+  readonly isHere: boolean
   readonly takesUploads: boolean
   /** What answers, where that is known. */
   model(): ConversationState['model']
@@ -60,14 +63,44 @@ export interface AppendOptions {
   readonly title?: string
 }
 
+/** A message that is not among those of its session: it is to be sent, or was refused. */
+export interface OutgoingMessage {
+  readonly id: string
+  readonly text: string
+  /** Unix milliseconds. */
+  readonly createdAt: number
+  /** Why it was refused. Absent: it waits. */
+  readonly problem?: Problem
+}
+
+/** Messages of a session that are kept beside it until its home has them. */
+export interface Outgoing {
+  /** In the order in which they were said; the same list until something changes. */
+  list(): readonly OutgoingMessage[]
+  subscribe(listener: () => void): () => void
+  /** Sends a refused one again. */
+  retry(id: string): Promise<void>
+  drop(id: string): Promise<void>
+}
+
 export interface HomeSession {
-  history(options: { readonly messages: number; readonly before?: string }): Promise<readonly Message[]>
+  /** Absent: what is said is there at once, or not at all. */
+  readonly outgoing?: Outgoing
+  history(options: {
+    readonly messages: number
+    readonly before?: string
+  }): Promise<readonly SessionMessage[]>
   branches(): Promise<readonly Branch[]>
   facts(): Promise<readonly RememberedFact[]>
   /** Keeps bytes, and gives the part that names them. */
   attach(upload: Upload): Promise<MessageInput['content'][number]>
-  /** Durable when it resolves; written again under the same id it is written once. */
-  append(message: MessageInput, options: AppendOptions): Promise<void>
+  /**
+   * Durable when it resolves; written again under the same id it is written once.
+   *
+   * @returns whether it is among the session's messages; else it is outgoing, and the home tells
+   * when it was sent
+   */
+  append(message: MessageInput, options: AppendOptions): Promise<boolean>
   /** @returns the rewind's id */
   rewind(messageId: string): Promise<string>
   undo(rewind: string): Promise<void>
@@ -87,7 +120,8 @@ export interface HomeSession {
    * since there is no such session yet.
    */
   watch(listener: () => void, ended: () => void): () => void
-  inspected(): Promise<InspectedSession>
+  /** @returns undefined: what makes its requests does not know it yet */
+  inspected(): Promise<InspectedSession | undefined>
   close(): Promise<void>
 }
 

@@ -1,38 +1,51 @@
 import type { Budget } from '../../ports/context.ts'
 import { PlimsollError } from '../../ports/errors.ts'
+import type { Store } from '../../ports/store.ts'
 import { type DexieStore, indexedDbStore } from '../../stores/indexed-db.ts'
 import { kept } from '../kept.ts'
 import type { ChatPlatform } from '../settings.ts'
 import type { LocalMemory } from './local-memory.ts'
 
-export interface LocalStoreOptions {
-  /** Of the database. */
-  readonly name: string
+export interface MemorySettings {
   readonly system: string | undefined
   readonly budget: Budget | undefined
   readonly platform: ChatPlatform
 }
 
+export interface LocalStoreOptions extends MemorySettings {
+  /** Of the database. */
+  readonly name: string
+}
+
 /** A database of this browser's with sessions in it. */
 export interface LocalStore {
   readonly store: DexieStore
-  /**
-   * The memory over it, the same each time. It weighs more than all else here, and nobody needs it
-   * to read.
-   */
+  /** As {@link memoryOver} gives it. */
   readonly memory: () => Promise<LocalMemory>
 }
 
 /** Opens the sessions that are kept in this browser. Nothing is read before the first call. */
-export function openLocal({ name, platform, ...options }: LocalStoreOptions): LocalStore {
+export function openLocal({ name, ...options }: LocalStoreOptions): LocalStore {
+  const store = openDatabase(name, options.platform)
+  return { store, memory: memoryOver(store, options) }
+}
+
+/** A database of this browser's. Nothing is read before the first call. */
+export function openDatabase(name: string, platform: ChatPlatform): DexieStore {
   const { indexedDB, IDBKeyRange, storage } = platform
   const engine = { ...(indexedDB && { indexedDB }), ...(IDBKeyRange && { IDBKeyRange }) }
-  const store = indexedDbStore({ name, mirror: storage, ...engine })
-  const memory = kept(async () => {
+  return indexedDbStore({ name, mirror: storage, ...engine })
+}
+
+/**
+ * The memory over a store, the same each time. It weighs more than all else here, and nobody needs
+ * it to read.
+ */
+export function memoryOver(store: Store, options: MemorySettings): () => Promise<LocalMemory> {
+  return kept(async () => {
     const { localMemory } = await import('./local-memory.ts').catch((cause: unknown) => {
       throw new PlimsollError('ERR_INTERNAL', 'chat: the memory could not be loaded', { cause })
     })
-    return localMemory({ ...options, store, platform })
+    return localMemory({ ...options, store })
   })
-  return { store, memory }
 }

@@ -1,21 +1,14 @@
-import type { Problem } from '../ports.ts'
 import type { ChatLocks, Network } from '../settings.ts'
+import type { OutgoingMessage } from './home.ts'
 import { isUnreachable, problemOf } from './problem.ts'
 
-/** A message that waits to be sent to an edge. */
-export interface OutboxEntry {
-  /** Of the message, fixed once and for ever: sent again it is the same. */
-  readonly id: string
+/** A message that waits to be sent to an edge; sent again under its id it is the same. */
+export interface OutboxEntry extends OutgoingMessage {
   /** Who says it, to which edge: nobody else's token sends it. */
   readonly owner: string
   readonly sessionId: string
-  readonly text: string
-  /** Unix milliseconds. */
-  readonly createdAt: number
   /** Of the session, where this is its first message. */
   readonly title?: string
-  /** Why it was refused. Absent: it waits. */
-  readonly problem?: Problem
 }
 
 /** Where entries are kept, in the order in which they were added, until they are removed. */

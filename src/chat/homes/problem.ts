@@ -32,5 +32,6 @@ export function problemOf(error: unknown): Problem {
  * any.
  */
 export function isUnreachable(error: unknown): boolean {
+  if (isPlimsollError(error, 'ERR_OFFLINE')) return true
   return isPlimsollError(error, 'ERR_STORAGE') && /^[A-Z]+ \/.*: no answer$/.test(error.message)
 }

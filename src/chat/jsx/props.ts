@@ -3,6 +3,7 @@ import type { ChatStrings, Placement, PlimsollChat, PlimsollChatEventMap } from 
 /** What JSX may give the element. Frameworks set what is a property of it as a property. */
 export interface PlimsollChatProps {
   readonly src?: string | undefined
+  readonly synced?: boolean | undefined
   readonly session?: string | undefined
   readonly linked?: boolean | undefined
   readonly lang?: string | undefined

@@ -18,6 +18,11 @@ const CHUNK = 10_000
 
 let renderer: typeof import('./blocks.ts') | undefined
 
+/** Loads what shows Markdown, so that a text that is drawn later shows it at once. */
+export async function loadMarkdown(): Promise<void> {
+  renderer ??= await import('./blocks.ts')
+}
+
 /**
  * Shows a text as Markdown in its element, once it has something to show and the parser is there;
  * before that, as it is.
@@ -56,7 +61,7 @@ class ProseDirective extends Directive {
 
   async #load(): Promise<void> {
     try {
-      renderer ??= await import('./blocks.ts')
+      await loadMarkdown()
     } catch (error) {
       // Offline, or a deploy took the file away: the text stays as it is. It does with a peer that
       // is too old, too; that is reported to the page.

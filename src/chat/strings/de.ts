@@ -27,6 +27,7 @@ export const de: Strings = {
   homeEdge: 'Beim Dienst',
   homeLocalText: 'In diesem Browser gespeichert, gelesen vom Modell, das antwortet.',
   homeEdgeText: 'Beim Dienst gespeichert, der mitlesen kann.',
+  homeSyncedText: 'Beim Dienst, der mitlesen kann, und in diesem Browser gespeichert.',
   demo: 'Demo',
   demoHint: 'Diese Antworten stehen fest: Es wird kein Modell gefragt.',
 
@@ -104,6 +105,7 @@ export const de: Strings = {
   problemFull: 'Auf diesem Gerät ist kein Platz mehr. Löschen Sie Unterhaltungen, um weiterzumachen.',
   problemUpgrade: 'Diese Seite ist älter als das, was sie gespeichert hat. Laden Sie sie neu.',
   problemConfigured: 'Der Chat ist noch nicht eingerichtet.',
+  problemConflict: 'Dort steht schon etwas anderes. Es wurde behalten.',
   problemOther: 'Etwas ist schiefgegangen. Versuchen Sie es noch einmal, oder laden Sie die Seite neu.',
   details: 'Einzelheiten',
 

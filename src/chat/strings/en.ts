@@ -25,6 +25,7 @@ export const en = {
   homeEdge: 'At the service',
   homeLocalText: 'Kept in this browser. The model that answers reads it.',
   homeEdgeText: 'Kept at the service, which can read it.',
+  homeSyncedText: 'Kept at the service, which can read it, and in this browser.',
   demo: 'Demo',
   demoHint: 'These replies are scripted: no model is called.',
 
@@ -99,6 +100,7 @@ export const en = {
   problemFull: 'There is no room left on this device. Delete conversations to go on.',
   problemUpgrade: 'This page is older than what it has kept. Reload it.',
   problemConfigured: 'The chat is not set up yet.',
+  problemConflict: 'Something else is there already. It was kept.',
   problemOther: 'Something went wrong. Try again, or reload the page.',
   details: 'Details',
 

@@ -27,6 +27,7 @@ export const es: Strings = {
   homeEdge: 'En el servicio',
   homeLocalText: 'Guardada en este navegador; la lee el modelo que responde.',
   homeEdgeText: 'Guardada en el servicio, que puede leerla.',
+  homeSyncedText: 'Guardada en el servicio, que puede leerla, y en este navegador.',
   demo: 'Demo',
   demoHint: 'Estas respuestas están escritas de antemano: no se llama a ningún modelo.',
 
@@ -101,6 +102,7 @@ export const es: Strings = {
   problemFull: 'No queda espacio en este dispositivo. Elimine conversaciones para seguir.',
   problemUpgrade: 'Esta página es más antigua que lo que ha guardado. Recárguela.',
   problemConfigured: 'El chat aún no está configurado.',
+  problemConflict: 'Ahí ya hay otra cosa, y se ha conservado.',
   problemOther: 'Algo salió mal. Inténtelo de nuevo, o recargue la página.',
   details: 'Detalles',
 

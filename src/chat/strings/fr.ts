@@ -27,6 +27,7 @@ export const fr: Strings = {
   homeEdge: 'Chez le service',
   homeLocalText: 'Conservée dans ce navigateur, lue par le modèle qui répond.',
   homeEdgeText: 'Conservée chez le service, qui peut la lire.',
+  homeSyncedText: 'Conservée chez le service, qui peut la lire, et dans ce navigateur.',
   demo: 'Démo',
   demoHint: 'Ces réponses sont écrites d’avance : aucun modèle n’est appelé.',
 
@@ -104,6 +105,7 @@ export const fr: Strings = {
   problemFull: 'Cet appareil n’a plus de place. Supprimez des conversations pour continuer.',
   problemUpgrade: 'Cette page est plus ancienne que ce qu’elle a conservé. Rechargez-la.',
   problemConfigured: 'Le chat n’est pas encore configuré.',
+  problemConflict: 'Il y a déjà autre chose à cet endroit. Cela a été conservé.',
   problemOther: 'Une erreur s’est produite. Réessayez, ou rechargez la page.',
   details: 'Détails',
 

@@ -27,6 +27,7 @@ export const ja: Strings = {
   homeEdge: 'サービス',
   homeLocalText: 'このブラウザーに保存され、返答するモデルが読みます。',
   homeEdgeText: 'サービスに保存され、サービスも読めます。',
+  homeSyncedText: 'サービスとこのブラウザーに保存され、サービスも読めます。',
   demo: 'デモ',
   demoHint: 'この返信はあらかじめ用意されたもので、モデルは呼び出されません。',
 
@@ -100,6 +101,7 @@ export const ja: Strings = {
   problemFull: 'この端末に空きがありません。会話を削除すると続けられます。',
   problemUpgrade: 'このページは保存された内容より古い版です。再読み込みしてください。',
   problemConfigured: 'チャットはまだ設定されていません。',
+  problemConflict: 'そこには既に別の内容があり、それを残しました。',
   problemOther: '問題が発生しました。やり直すか、ページを再読み込みしてください。',
   details: '詳細',
 

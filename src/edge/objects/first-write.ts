@@ -9,10 +9,9 @@ import type { SqlStorageLike } from '../../stores/sql-schema.ts'
  */
 export function madeByWrites(storage: SqlStorageLike, store: Store): Store {
   const nothing = mapStore()
-  /** Undefined: nobody has looked. Nobody but this store makes them. */
-  let isMade: boolean | undefined
+  let isMade = false
   const look = (): boolean => {
-    isMade ??=
+    isMade ||=
       storage.sql.exec(`SELECT 1 FROM sqlite_master WHERE name = 'plimsoll_meta' LIMIT 1`).toArray().length >
       0
     return isMade

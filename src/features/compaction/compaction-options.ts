@@ -30,7 +30,8 @@ export interface CompactionOptions {
   /**
    * `pays`: a summary is written only where it costs no more than it saves, by what calls since the
    * last cut say of those until the next one; else the window is cut as without compaction, and the
-   * receipt's `omitted` lists what left. Default: `pays` with `ask: 'continuation'`, else `always`.
+   * receipt's `omitted` lists what left. Default: `pays` where it is asked by a continuation, also
+   * where `ask` is left out, and then before the first request and reply too; else `always`.
    */
   readonly when?: 'pays' | 'always'
   /** What the model is asked for. Default `2 to 3 sentences`. */

@@ -130,13 +130,15 @@ export class CompactionCover implements Cover {
    */
   #loss(call: Call, { tokens }: Window): string | undefined {
     const { lane, options, sizes } = this.#parts
-    const { ask, when = ask === 'continuation' ? 'pays' : 'always', length, model } = options
+    const { epoch, conversation } = lane.view
+    const isSince = ({ row, message }: Unit): boolean =>
+      message.role === 'assistant' && row.seq > (epoch?.seq ?? 0)
+    const calls = conversation.units.filter(isSince).length
+    // Before the first request and the first reply it may be the agent's own model.
+    const mustPay = this.#mayGoOn || !(options.ask || epoch || calls)
+    const { when = mustPay ? 'pays' : 'always', length, model } = options
     // Where the app says what is kept, nothing less is; the cut counts the price of the summary.
     if (when === 'always' || this.#latest || lane.policy.keep.tokens !== undefined) return undefined
-    const { epoch, conversation } = lane.view
-    const since = epoch?.seq ?? 0
-    const isSince = ({ row, message }: Unit): boolean => message.role === 'assistant' && row.seq > since
-    const calls = conversation.units.filter(isSince).length
     const less = keepOf(lane, call) - this.#keep(call)
     const saved = Math.floor((less * (READ * calls + WRITE - READ)) / SURE)
     const read = this.#mayGoOn ? READ * (sum(call.head.tokens) + tokens) : WRITE * tokens

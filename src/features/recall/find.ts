@@ -8,17 +8,16 @@ import type { LogRow } from '../../ports/store.ts'
 import type { Recall } from './lexical-recall.ts'
 import type { Corpus, OtherSessions } from './others.ts'
 import type { Ranked } from './rank.ts'
+import { readUpTo } from './read-up-to.ts'
 import { recallText } from './recall-text.ts'
 import { countWords, searchWords } from './search-words.ts'
-import type { SessionIndex, SessionRead } from './session-index.ts'
+import type { SessionIndex } from './session-index.ts'
 import type { SessionVectors } from './session-vectors.ts'
 import type { Near, NearSession, VectorSearch } from './vector-search.ts'
 
 const FIRST = 10
 const MOST = 200
 
-/** Sessions that are read at once. */
-const SESSIONS_AT_ONCE = 8
 /** Results that are read at once. */
 export const AT_ONCE = 16
 
@@ -48,7 +47,7 @@ export interface RecallSources {
   readonly skip?: ReadonlySet<string>
   /** Told of the facts among these that the query would have found. */
   readonly onSkipped?: (fact: Fact) => void
-  /** After how many messages no further session is read. Default: all are. */
+  /** After how many messages no further session is looked through. Default: all are. */
   readonly messages?: number
   /** Sessions that live elsewhere, to be ranked with the first of these, which asks. */
   readonly elsewhere?: Elsewhere
@@ -138,16 +137,7 @@ export async function search(
 ): Promise<Finding> {
   checkText('recall', 'query', query)
   const [{ opened, left }, known] = await Promise.all([sessions(), facts()])
-  const searched: SessionRead[] = []
-  let size = 0
-  // At the edge each of them is another object, and all of them are in the memory of one.
-  for (let at = 0; at < opened.length && size < messages; at += SESSIONS_AT_ONCE) {
-    const some = opened.slice(at, at + SESSIONS_AT_ONCE).map(({ index }) => index.read())
-    for (const one of await Promise.all(some)) {
-      searched.push(one)
-      size += one.index.size
-    }
-  }
+  const searched = await readUpTo(opened, messages, ({ index }) => index.read())
   const byId = new Map(known.map((fact) => [fact.id, fact]))
   const limit = (vectorSearch ? MOST : most) + skip.size
   const far =

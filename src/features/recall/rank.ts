@@ -133,6 +133,7 @@ export function rank(
   const best: Candidate[] = []
   indexes.forEach((index, which) => {
     const { scores } = index
+    const isByScores = !isQuestion && !isOfSelf && !anywhere && index.documents === index.size
     for (const [term, rarity] of terms)
       for (const reach of REACHES[isQuestion ? 0 : 1] as readonly number[])
         score(index, term, reach, rarity * (reach === 0 ? ALONE : isQuestion ? 1 : NEIGHBOURS), rarity, mean)
@@ -140,25 +141,25 @@ export function rank(
     /** Messages of which a passage was found. */
     const found: number[] = []
     const judge = (place: number): void => {
-      const entry = index.at(place)
-      if (!entry) return
+      // Of most queries a passage needs no more than its scores.
+      const entry = isByScores ? undefined : index.at(place)
+      if (entry === null) return
       const number = index.numberAt(place)
       const first = index.startOf(number)
-      const speaker = entry[2]
       const alone = scores.of(place, 1)
       let score = scores.of(place, 0)
-      if (anywhere) {
-        score += speakers.get(speaker) as number
+      if (entry && anywhere) {
+        score += speakers.get(entry[2]) as number
         dateOf(entry[1]).forEach((part, which) => {
           if (part === asked[which]) score += DATE[which] as number
         })
       }
       if (score <= 0) return
-      if (isOfSelf && speaker === 'user') score += SELF
-      if (isQuestion && place > 0) {
+      if (isOfSelf && entry?.[2] === 'user') score += SELF
+      if (entry && isQuestion && place > 0) {
         const before = index.at(place - 1)
         // An assistant answers whatever is asked.
-        if (before && before[2] !== speaker && roleOf(before[2]) === roleOf(speaker))
+        if (before && before[2] !== entry[2] && roleOf(before[2]) === roleOf(entry[2]))
           score += index.asksAt(place - 1) * scores.of(place - 1, 1)
       }
       if (isQuestion) {

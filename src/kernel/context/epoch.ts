@@ -171,9 +171,8 @@ export function seenBy({ mark, seq }: CurrentEpoch, rows: readonly LogRow[]): nu
 
 /** Whether a rewind after `seq` hides any of the rows, or shows any entry again. */
 function rewoundSince(rows: readonly LogRow[], seq: number): 'rewind' | 'undo' | undefined {
-  const since = rows.slice(rows.findLastIndex((row) => row.seq <= seq) + 1)
-  const rewinds = since.flatMap((row) => (row.kind === 'rewind' ? (markIn(row) ?? []) : []))
-  if (rewinds.some((mark) => 'undo' in mark)) return 'undo'
+  const since = rows.filter((row) => row.kind === 'rewind' && row.seq > seq)
+  if (since.some((row) => 'undo' in (markIn(row) ?? {}))) return 'undo'
   const hidden = hiddenBy(since)
   return rows.some(({ id }) => hidden.has(id)) ? 'rewind' : undefined
 }

@@ -12,7 +12,10 @@ export function keeper<Result>(count: number): Keeper<Result> {
 }
 
 export function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
-  if (one.length !== other.length) return false
-  for (let index = 0; index < one.length; index++) if (one[index] !== other[index]) return false
+  return one.length === other.length && beginsWith(one, other)
+}
+
+export function beginsWith(list: readonly unknown[], start: readonly unknown[]): boolean {
+  for (let index = 0; index < start.length; index++) if (list[index] !== start[index]) return false
   return true
 }

@@ -1,5 +1,6 @@
 import { Sha256 } from '../../hashes/sha256.ts'
 import type { Block } from '../../ports/context.ts'
+import { beginsWith } from './keeper.ts'
 import type { Secret } from './secret.ts'
 
 /** What a prefix is hashed by. */
@@ -27,7 +28,7 @@ export class Prefix {
   /** The hash of a head, blocks, and further blocks after them that are not part of what grows. */
   hash(head: string, blocks: readonly Block[], further: readonly Block[]): string {
     // Under another secret the head has another hash.
-    if (this.#head !== head || !this.#blocks.every((block, index) => block === blocks[index])) {
+    if (this.#head !== head || !beginsWith(blocks, this.#blocks)) {
       this.#hash = new Sha256(this.#secret.key)
       this.#hash.update(head)
       this.#head = head

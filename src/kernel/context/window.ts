@@ -77,7 +77,9 @@ export class Layout {
       const index = this.indexOf(id, rows)
       return index < 0 ? this.units.length : index
     }
-    return this.#window(at(windowFrom), at(cuts.oldBefore), cuts)
+    const window = this.#window(at(windowFrom), at(cuts.oldBefore), cuts)
+    this.#last = { cuts, end: this.units.length, window }
+    return window
   }
 
   /** The window that begins at unit `from`, with outputs before unit `old` shrunk. */
@@ -106,9 +108,7 @@ export class Layout {
     }
     const waiting = blocks.at(-1)?.section === 'tail' ? blocks.splice(-1) : []
     const units = [...(opener ? [opener] : []), ...this.units.slice(from)]
-    const window: Window = { blocks, waiting, tokens, from, units, ...(opener && { opener }) }
-    this.#last = { cuts, end: this.units.length, window }
-    return window
+    return { blocks, waiting, tokens, from, units, ...(opener && { opener }) }
   }
 
   /** The newest unit alone, whole. */

@@ -243,7 +243,10 @@ export class FakeChat {
         },
       }),
       identify: async (user) => note('identify', user),
-      signOut: async (options) => note('signOut', options),
+      signOut: async (options) => {
+        note('signOut', options)
+        return { done: true, lost: [] }
+      },
       onEvent: (listener) => {
         this.#eventListeners.add(listener)
         return () => this.#eventListeners.delete(listener)

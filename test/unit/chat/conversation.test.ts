@@ -43,9 +43,6 @@ function over(
     kinds: () => ['local'],
     defaultHome: 'local',
     model: (home) => home.model(),
-    outbox: async () => {
-      throw new Error('there is none')
-    },
     platform: {
       newId: () => `id-${++ids}`,
       now: () => 7,

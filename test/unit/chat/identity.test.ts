@@ -8,33 +8,9 @@ import { listSessions, titleSession } from '../../../src/operations/sessions.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
 import { FailingStore } from '../support/failing-store.ts'
 import { idle, said, until } from './states.ts'
-import { type Browser, browser } from './support.ts'
+import { allTexts, browser } from './support.ts'
 
 const model = (): string => 'Noted.'
-
-/** All texts that any database or key of a browser holds. */
-async function allTexts({ factory, platform }: Browser): Promise<string> {
-  const found: unknown[] = []
-  for (const { name = '' } of await factory.databases()) {
-    const database = await new Promise<IDBDatabase>((resolve, reject) => {
-      const request = factory.open(name)
-      request.onsuccess = () => resolve(request.result)
-      request.onerror = () => reject(request.error)
-    })
-    for (const store of database.objectStoreNames) {
-      const rows = await new Promise((resolve) => {
-        const request = database.transaction(store).objectStore(store).getAll()
-        request.onsuccess = () => resolve(request.result)
-      })
-      found.push(rows)
-    }
-    database.close()
-  }
-  const bytes = JSON.stringify(found, (_, value) =>
-    value instanceof Uint8Array ? new TextDecoder().decode(value) : value,
-  )
-  return `${bytes} ${platform.storage?.getItem('plimsoll-chat/identity')}`
-}
 
 async function talked(chat: Chat, text: string): Promise<string> {
   const id = await chat.conversation.create()

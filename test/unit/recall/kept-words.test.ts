@@ -241,7 +241,7 @@ describe('a context that recalls across sessions', () => {
     const many = Array.from({ length: 12 }, (_, at) => `s${at}`)
     await told(many, store)
     const read = await shownIn(short(store, recall({ messages: 10 })), { query: 'zebra', sessions: many })
-    expect(usesOf(read)?.others).toEqual({ searched: 7, missing: 5 })
+    expect(usesOf(read)?.others).toEqual({ searched: 4, missing: 8 })
   })
 
   it('leaves out messages without words, beside those that it finds', async () => {

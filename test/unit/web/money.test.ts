@@ -23,4 +23,6 @@ it('the currency says whose dollars they are where others have dollars too', () 
 
 it('the currency is one piece amid text that runs the other way', () => {
   expect(dollars(0.85, 'ar')).toContain('\u2068US$\u2069')
+  // Where nothing runs the other way, nothing is copied with it.
+  expect(dollars(0.85, 'en-GB')).toBe('US$0.85')
 })

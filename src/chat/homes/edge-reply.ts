@@ -1,0 +1,84 @@
+import type { ChatRun } from '../../client/chat.ts'
+import type { SessionClient } from '../../client/session.ts'
+import { isPlimsollError } from '../../ports/errors.ts'
+import type { MessageInput, SessionMessage } from '../../ports/message.ts'
+import { textIn } from '../text.ts'
+import { isAnswered } from './answered.ts'
+import { EdgeEvents } from './edge-events.ts'
+import type { ReplyOptions } from './home.ts'
+
+/** A session that is answered at an edge. */
+export interface AnsweredSession {
+  readonly client: SessionClient
+  /** Messages of the newest round. */
+  newest(signal?: AbortSignal): Promise<readonly SessionMessage[]>
+  /** Keeps what came of a reply that was stopped: the edge records whole ones only. */
+  keep(message: MessageInput, round: string): Promise<void>
+}
+
+/** Has the newest message answered. */
+export async function replyAtEdge(session: AnsweredSession, options: ReplyOptions): Promise<void> {
+  const { signal, leave } = options
+  for (;;) {
+    leave.throwIfAborted()
+    const messages = await session.newest(leave)
+    const asked = messages.findLast(({ role }) => role === 'user')
+    if (!asked || isAnswered(messages) || signal.aborted) return
+    const input = { id: asked.id, parts: [{ type: 'text', text: textIn(asked) || '…' }] }
+    try {
+      await follow(session, session.client.chat(input, { signal: leave }), options)
+      return
+    } catch (error) {
+      // Another run goes on: of another tab, or of what was said before.
+      if (!isPlimsollError(error, 'ERR_CONFLICT') || !(await joinAtEdge(session, options))) throw error
+    }
+  }
+}
+
+/** Follows a reply that goes on there. @returns whether there was one */
+export async function joinAtEdge(session: AnsweredSession, options: ReplyOptions): Promise<boolean> {
+  try {
+    await follow(session, session.client.resumeChat('current', { signal: options.leave }), options)
+    return true
+  } catch (error) {
+    if (isPlimsollError(error, 'ERR_NOT_FOUND')) return false
+    throw error
+  }
+}
+
+async function follow(
+  session: AnsweredSession,
+  run: ChatRun,
+  { signal, leave, tell }: ReplyOptions,
+): Promise<void> {
+  const events = new EdgeEvents()
+  const stop = (): void => {
+    // Who leaves does not stop it.
+    if (!leave.aborted) session.client.stopChat(run.run).catch(() => {})
+  }
+  signal.addEventListener('abort', stop)
+  if (signal.aborted) stop()
+  let partial = ''
+  try {
+    for await (const chunk of run) {
+      if (chunk.type === 'abort') partial = events.text
+      for (const event of events.next(chunk)) await tell(event)
+    }
+    const { isAborted } = await run.result()
+    if (isAborted && partial.trim() !== '') await keepPartial(session, partial, tell)
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+async function keepPartial(
+  session: AnsweredSession,
+  text: string,
+  tell: ReplyOptions['tell'],
+): Promise<void> {
+  const messages = await session.newest()
+  const round = messages[0]
+  if (isAnswered(messages) || !round) return
+  await session.keep({ role: 'assistant', content: text, metadata: { stopped: true } }, round.id)
+  await tell({ type: 'recorded' })
+}

@@ -1,0 +1,41 @@
+/** What becomes of what a guest has at an edge; loaded when somebody signs in or out. */
+import type { Client } from '../../client/client.ts'
+import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
+import type { EdgeAccess, EdgeAccessParts } from './edge-access.ts'
+
+/**
+ * Moves what a guest has at an edge to the user. Idempotent.
+ *
+ * @param user the user's
+ * @returns new ids of sessions
+ * @throws ERR_STORAGE: the edge was not reached
+ */
+export async function claimGuest(user: Client, guestToken: string): Promise<ReadonlyMap<string, string>> {
+  try {
+    const { sessions } = await user.me.claim(guestToken)
+    return new Map(sessions.map(({ from, to }) => [from, to]))
+  } catch (error) {
+    // A token that holds no more: what it was for cannot be reached by anybody.
+    if (isPlimsollError(error, 'ERR_INVALID_ARGUMENT')) return new Map()
+    throw error
+  }
+}
+
+/** Why nobody is signed in yet: nobody but the guest may send what waits. */
+export function unsent(): PlimsollError {
+  return new PlimsollError(
+    'ERR_STORAGE',
+    'identify: messages of the guest wait to be sent; try again once they are',
+  )
+}
+
+/**
+ * Removes what a guest has there, where it can be reached: without the token nobody can read it.
+ */
+export async function eraseGuest(
+  { client }: EdgeAccess,
+  { identity, token, getToken }: EdgeAccessParts,
+): Promise<void> {
+  if (identity.guestToken === undefined || token() !== undefined || getToken()) return
+  await client.me.erase().catch(() => {})
+}

@@ -1,0 +1,99 @@
+import { messageIn } from '../../kernel/log/bodies.ts'
+import type { Scope } from '../../ports/op.ts'
+import type { LogRow } from '../../ports/store.ts'
+import type { Refusals } from '../../sync/refusals.ts'
+import type { Refused } from '../../sync/refused.ts'
+import type { Problem } from '../ports.ts'
+import { textIn } from '../text.ts'
+import type { Outgoing, OutgoingMessage } from './home.ts'
+
+export interface RefusedMessagesParts {
+  readonly refusals: Refusals
+  readonly scope: Scope
+  /** Contract: says it as another message; durable when it resolves. */
+  readonly say: (text: string) => Promise<void>
+  /** Contract: takes back one that waits. */
+  readonly takeBack: (id: string) => Promise<void>
+}
+
+const CODES: { readonly [reason: string]: Problem['code'] } = {
+  'too-large': 'ERR_ENTRY_TOO_LARGE',
+  forbidden: 'ERR_FORBIDDEN',
+}
+
+/** What the edge refused of what was said: the log does not hold it any more. */
+export class RefusedMessages implements Outgoing {
+  readonly #parts: RefusedMessagesParts
+  readonly #listeners = new Set<() => void>()
+  readonly #stop: () => void
+  readonly #refused = new Map<string, Refused>()
+  #list: readonly OutgoingMessage[] = []
+  #isRead = false
+
+  constructor(parts: RefusedMessagesParts) {
+    this.#parts = parts
+    this.#stop = parts.refusals.on('rejected', ({ scope: { sessionId } }) => {
+      if (sessionId === parts.scope.sessionId) this.#look().catch(() => {})
+    })
+  }
+
+  list(): readonly OutgoingMessage[] {
+    return this.#list
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  async retry(id: string): Promise<void> {
+    const [refused, said] = [this.#refused.get(id), this.#list.find((one) => one.id === id)]
+    if (!refused || !said) return
+    // Under its own id it would be refused again.
+    await this.#parts.say(said.text)
+    await this.drop(id)
+  }
+
+  async drop(id: string): Promise<void> {
+    const refused = this.#refused.get(id)
+    if (!refused) return this.#parts.takeBack(id)
+    await this.#parts.refusals.discard(refused)
+    await this.#look()
+  }
+
+  /** Reads them, once. */
+  async open(): Promise<void> {
+    if (!this.#isRead) await this.#look()
+  }
+
+  close(): void {
+    this.#stop()
+  }
+
+  async #look(): Promise<void> {
+    const { refusals, scope } = this.#parts
+    this.#isRead = true
+    this.#refused.clear()
+    const list: OutgoingMessage[] = []
+    for (const refused of await refusals.of(scope)) {
+      const message = messageOf(refused)
+      if (!message) continue
+      this.#refused.set(message.id, refused)
+      list.push(message)
+    }
+    this.#list = list
+    for (const listener of [...this.#listeners]) listener()
+  }
+}
+
+/** The message of a user in an op; undefined: it wrote something else. */
+export function messageOf({ op, bodies, refusal }: Refused): OutgoingMessage | undefined {
+  const [id = ''] = op.ids
+  if (op.kind !== 'append') return undefined
+  const message = messageIn({ id, body: bodies[0] ?? null } as LogRow)
+  if (message?.role !== 'user') return undefined
+  const reason = 'rejected' in refusal ? refusal.rejected : 'conflict'
+  const code = CODES[reason] ?? 'ERR_INTERNAL'
+  const problem = { code, message: `chat: the edge refused it: ${reason}`, retryable: !CODES[reason] }
+  return { id, text: textIn(message), createdAt: message.createdAt, problem }
+}

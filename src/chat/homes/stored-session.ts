@@ -1,0 +1,84 @@
+import { LIVE } from '../../features/facts/live.ts'
+import { readSession } from '../../features/read-sessions.ts'
+import { readHistory } from '../../kernel/log/history.ts'
+import { checkId } from '../../kernel/text/json.ts'
+import { branchesOf, readMarks } from '../../operations/marks.ts'
+import type { Scope } from '../../ports/op.ts'
+import type { ScopeStore, Store } from '../../ports/store.ts'
+import { kept } from '../kept.ts'
+import type { HomeSession } from './home.ts'
+import type { LocalMemory, LocalMemorySession } from './local-memory.ts'
+
+type Operations = typeof import('./local-memory.ts')
+
+/** Calls operations, which come with the memory. */
+export const act = async <Done>(operation: (all: Operations) => Promise<Done>): Promise<Done> =>
+  operation(await import('./local-memory.ts'))
+
+export interface StoredSessionParts {
+  /** What is shown is read from here. */
+  readonly store: Store
+  /** Contract: the memory over the store, the same each time, for all that is more than reading. */
+  readonly memory: () => Promise<LocalMemory>
+  readonly scope: Required<Pick<Scope, 'userId' | 'sessionId'>>
+}
+
+/** A session in a store of this browser's, without what answers it. */
+export interface StoredSession
+  extends Omit<HomeSession, 'outgoing' | 'reply' | 'join' | 'inspected' | 'prepare'> {
+  /** The log; opened when it is first asked for. */
+  readonly log: () => ScopeStore
+  readonly opened: () => Promise<LocalMemorySession>
+}
+
+export function storedSession({ store, memory, scope }: StoredSessionParts): StoredSession {
+  const { userId } = scope
+  const sessionId = checkId('open', 'sessionId', scope.sessionId)
+  const user = store.open({ userId })
+  let read: ScopeStore | undefined
+  const log = (): ScopeStore => {
+    read ??= store.open(scope)
+    return read
+  }
+  let made: LocalMemorySession | undefined
+  const opened = kept(async () => {
+    made = (await memory()).session(scope)
+    return made
+  })
+  const title = async (text: string): Promise<void> => {
+    const info = await readSession(user, sessionId)
+    if (info?.title === '')
+      await act(async (all) => all.titleSession(await memory(), { userId }, sessionId, text))
+  }
+  return {
+    log,
+    opened,
+    history: (options) => readHistory(log(), options),
+    branches: async () => branchesOf(await readMarks(log())),
+    async facts() {
+      // Where nothing was ever remembered, nobody needs the memory to know.
+      const facts = await Promise.all([log(), user].map((one) => one.indexed(LIVE, { first: 1 })))
+      return facts.some(({ length }) => length > 0) ? (await opened()).facts.list() : []
+    },
+    attach: ({ mediaType, bytes }) => act(async (all) => all.attach(await opened(), { mediaType, bytes })),
+    async append(message, { replaces, title: text }) {
+      const session = await opened()
+      if (replaces === undefined) await session.append(message)
+      else await act((all) => all.editMessage(session, replaces, message))
+      if (text !== undefined) await title(text)
+      return true
+    },
+    rewind: (id) => act(async (all) => all.rewind(await opened(), id)),
+    async undo(rewind) {
+      await act(async (all) => all.undo(await opened(), rewind))
+    },
+    switchTo: (id) => act(async (all) => all.switchTo(await opened(), id)),
+    async forget(factId) {
+      await act(async (all) => all.forget(await opened(), factId, { kind: 'fact' }))
+    },
+    watch: (listener) => log().watch?.(listener) ?? (() => {}),
+    async close() {
+      await Promise.all([read?.close(), user.close(), made?.close()])
+    },
+  }
+}

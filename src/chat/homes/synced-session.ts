@@ -1,0 +1,178 @@
+import type { Client } from '../../client/client.ts'
+import { readHistory } from '../../kernel/log/history.ts'
+import { PlimsollError } from '../../ports/errors.ts'
+import type { Refusals } from '../../sync/refusals.ts'
+import type { SyncState } from '../../sync/status.ts'
+import type { SyncedStore } from '../../sync/sync.ts'
+import type { Drafts } from '../drafts.ts'
+import type { ChatLocks } from '../settings.ts'
+import { isAnswered } from './answered.ts'
+import { type AnsweredSession, joinAtEdge, replyAtEdge } from './edge-reply.ts'
+import type { HomeSession, ReplyOptions } from './home.ts'
+import { isUnreachable } from './problem.ts'
+import { RefusedMessages } from './refused-messages.ts'
+import { act, type StoredSessionParts, storedSession } from './stored-session.ts'
+import { waitFor } from './wait-for.ts'
+
+export interface SyncedSessionParts extends StoredSessionParts {
+  readonly store: SyncedStore
+  readonly refusals: Refusals
+  readonly client: Client
+  readonly newId: () => string
+  /** The sessions for which no answer was asked yet since something was said. */
+  readonly unasked: Pick<Drafts, 'write'>
+  /** Sessions for which this tab is about to ask for an answer. */
+  readonly asking: Set<string>
+  readonly locks: ChatLocks
+  /** Names the lock under which one tab asks for an answer. */
+  readonly lockName: string
+  /** Contract: asks the edge for what is new; resolves once that is here, or cannot be now. */
+  readonly pull: (signal: AbortSignal) => Promise<void>
+  /** Contract: resolves once nothing is on its way, or cannot be now. */
+  readonly rest: (signal: AbortSignal) => Promise<void>
+}
+
+/** States in which nothing is sent until somebody does something about it. */
+const STUCK: { readonly [State in SyncState]?: PlimsollError['code'] } = {
+  'signed-out': 'ERR_UNAUTHENTICATED',
+  'upgrade-required': 'ERR_UPGRADE_REQUIRED',
+  'storage-full': 'ERR_STORAGE_FULL',
+  stalled: 'ERR_TIMEOUT',
+}
+
+/** A session in this browser that follows the one of an edge, which answers. */
+export function syncedSession(parts: SyncedSessionParts): HomeSession {
+  const { store, refusals, client, memory, newId, scope, unasked, asking, locks, lockName, pull, rest } =
+    parts
+  const { sessionId } = scope
+  const { log, opened, ...stored } = storedSession(parts)
+  const session = client.session(sessionId)
+  const closed = new AbortController()
+  const say: HomeSession['append'] = (message, options) => {
+    // Ahead of it: whatever becomes of this page, an answer is asked for.
+    unasked.write(sessionId, 'said')
+    return stored.append(message, options)
+  }
+  const outgoing = new RefusedMessages({
+    refusals,
+    scope,
+    async say(text) {
+      await say({ id: newId(), role: 'user', content: text }, {})
+    },
+    async takeBack(id) {
+      await act(async (all) => all.forget(await opened(), id, { kind: 'message' }))
+    },
+  })
+  const answered: AnsweredSession = {
+    client: session,
+    newest: () => readHistory(log(), { rounds: 1 }),
+    async keep(message, round) {
+      await (await opened()).append(message, { round })
+    },
+  }
+  const asked = async () => (await answered.newest()).findLast(({ role }) => role === 'user')
+  const isSent = async (): Promise<boolean> => {
+    const { seq, confirmed = seq } = await log().head()
+    if (confirmed >= seq) return true
+    const { state, cause } = store.status
+    const stuck = STUCK[state]
+    if (stuck) throw cause ?? new PlimsollError(stuck, `chat: nothing can be sent: ${state}`)
+    // For another reply nobody waits that long: the one that there was shows again.
+    if (state === 'offline' && (await asked())?.delivery !== 'local')
+      throw new PlimsollError('ERR_OFFLINE', 'chat: the edge cannot be reached')
+    return false
+  }
+  const following = (options: ReplyOptions): ReplyOptions => ({
+    ...options,
+    async tell(event) {
+      // What the edge recorded is to be here before it is read.
+      if (event.type === 'recorded') await pull(options.leave)
+      await options.tell(event)
+    },
+  })
+  return {
+    ...stored,
+    outgoing,
+    async history(options) {
+      await outgoing.open()
+      return stored.history(options)
+    },
+    append(message, options) {
+      // Who says something asks for its answer next.
+      asking.add(sessionId)
+      return say(message, options)
+    },
+    async prepare() {
+      await memory()
+    },
+    async reply(options) {
+      const { signal, leave } = options
+      const listened = [(look: () => void) => stored.watch(look, () => {}), store.subscribe]
+      asking.add(sessionId)
+      try {
+        // Where another tab asks, the reply is followed as that of another device.
+        await locks.request(lockName, { ifAvailable: true }, async (lock) => {
+          if (!lock) return
+          await waitFor(isSent, listened, AbortSignal.any([signal, leave]))
+          if (signal.aborted) return
+          leave.throwIfAborted()
+          unasked.write(sessionId, '')
+          if (!isAnswered(await answered.newest())) await options.tell({ type: 'step' })
+          await replyAtEdge(answered, following(options))
+        })
+      } catch (error) {
+        // What failed there is left to the person: it would fail again and again.
+        if (leave.aborted || isUnreachable(error)) unasked.write(sessionId, 'left')
+        throw error
+      } finally {
+        asking.delete(sessionId)
+      }
+      // What was said meanwhile, in any tab, is asked for once this is done.
+      await pull(leave)
+    },
+    async join(options) {
+      if (store.status.state === 'offline' || (await asked())?.delivery === 'local') return false
+      const isJoined = await joinAtEdge(answered, following(options))
+      if (isJoined) await pull(options.leave)
+      return isJoined
+    },
+    watch(listener) {
+      let isEnded = false
+      let live: (() => void) | undefined
+      const follow = async (): Promise<void> => {
+        // Before the first message is there, the edge knows of no such session.
+        const { confirmed = 0 } = await log().head()
+        if (confirmed === 0 || live || isEnded) return
+        live = session.live(({ type }) => {
+          if (type !== 'close') void pull(closed.signal)
+        })
+      }
+      const look = (): void => void follow().catch(() => {})
+      const end = stored.watch(
+        () => {
+          listener()
+          look()
+        },
+        () => {},
+      )
+      look()
+      return () => {
+        isEnded = true
+        end()
+        live?.()
+      }
+    },
+    async inspected() {
+      // It is shown as the edge has it, which may be about to hear of it.
+      await rest(closed.signal)
+      const { confirmed = 0 } = await log().head()
+      return confirmed === 0 ? undefined : { home: 'edge', session }
+    },
+    async close() {
+      asking.delete(sessionId)
+      closed.abort()
+      outgoing.close()
+      await stored.close()
+    },
+  }
+}

@@ -1,0 +1,373 @@
+import type { Client } from '../../client/client.ts'
+import { type Network, webNetwork } from '../../platform/tabs.ts'
+import { webHost } from '../../platform/web.ts'
+import { PlimsollError } from '../../ports/errors.ts'
+import type { DexieStore } from '../../stores/indexed-db.ts'
+import { adopt } from '../../sync/adopt.ts'
+import { httpTransport } from '../../sync/http.ts'
+import { readScopes } from '../../sync/read.ts'
+import { type Refusals, refusalsOf } from '../../sync/refusals.ts'
+import type { Refused } from '../../sync/refused.ts'
+import { signOut } from '../../sync/sign-out.ts'
+import { edgeSocket } from '../../sync/sockets.ts'
+import type { SyncState } from '../../sync/status.ts'
+import { type SyncedStore, type SyncOptions, sync } from '../../sync/sync.ts'
+import type { Drafts } from '../drafts.ts'
+import type { HomeMemory } from '../ports.ts'
+import { answerUnseen, type Edge, type EdgeParts, type Lost, type SigningIn } from './edge.ts'
+import { EdgeAccess } from './edge-access.ts'
+import { deleteDatabase } from './erase-browser.ts'
+import { claimGuest, eraseGuest, unsent } from './guest.ts'
+import type { Home, ListedSession } from './home.ts'
+import { idbOutbox } from './idb-outbox.ts'
+import { type MemorySettings, memoryOver, openDatabase } from './open-local.ts'
+import { isUnreachable } from './problem.ts'
+import { messageOf } from './refused-messages.ts'
+import { type StoredHome, storedHome } from './stored-home.ts'
+import { syncedSession } from './synced-session.ts'
+import { waitFor } from './wait-for.ts'
+
+export interface SyncedEdgeParts extends EdgeParts, MemorySettings {
+  /** The sessions for which no answer was asked yet since something was said. */
+  readonly unasked: Drafts
+  /** Contract: told that the list of sessions may be another one. */
+  readonly onListed: () => void
+  /** Contract: told what the edge did not take. */
+  readonly onRefused: (error: PlimsollError) => void
+}
+
+/** Sessions that are fetched ahead, the newest. */
+const MOST_AHEAD = 50
+/** How long a sign-out waits for what is on its way, in milliseconds. */
+const SEND_MS = 3_000
+
+/** An edge whose sessions are in this browser, too: what is written here is sent when it can be. */
+export class SyncedEdge implements Edge {
+  readonly client: Client
+  readonly home: Home
+  readonly #parts: SyncedEdgeParts
+  readonly #access: EdgeAccess
+  readonly #database: DexieStore
+  readonly #store: SyncedStore
+  readonly #refusals: Refusals
+  readonly #stored: StoredHome
+  readonly #owner: string
+  readonly #closed = new AbortController()
+  readonly #ends: (() => void)[]
+  /** Sessions that were fetched ahead. */
+  readonly #ahead = new Set<string>()
+  /** Sessions for which this tab is about to ask for an answer. */
+  readonly #asking = new Set<string>()
+
+  constructor(parts: SyncedEdgeParts) {
+    const { platform, identity, onListed } = parts
+    this.#parts = parts
+    this.#owner = identity.owner
+    this.#access = new EdgeAccess(parts)
+    this.#database = openDatabase(this.#name, platform)
+    this.#store = this.#syncFor(this.#owner)
+    this.#refusals = refusalsOf(this.#store)
+    const memory = memoryOver(this.#store, parts)
+    const store = this.#store
+    this.#stored = storedHome({ store, memory, database: this.#database, userId: this.#owner })
+    const { shared, ...stored } = this.#stored
+    const { client } = this.#access
+    this.client = client
+    const { newId, now } = platform
+    const pull = (signal: AbortSignal): Promise<void> => {
+      store.resume()
+      return this.#rest(signal)
+    }
+    this.home = {
+      ...stored,
+      kind: 'edge',
+      takesUploads: false,
+      // Which model an edge calls, it does not say.
+      model: () => undefined,
+      session: (sessionId) =>
+        syncedSession({
+          store,
+          refusals: this.#refusals,
+          memory,
+          client,
+          newId,
+          unasked: parts.unasked,
+          asking: this.#asking,
+          locks: platform.locks,
+          lockName: this.#lockOf(sessionId),
+          scope: { userId: this.#owner, sessionId },
+          pull,
+          rest: (signal) => this.#rest(signal),
+        }),
+      list: async () => {
+        await this.#arrival()
+        return stored.list()
+      },
+      find: (sessionId) => this.#find(sessionId),
+      memory: async () => {
+        const [{ edgePanel }, { localPanel }] = await Promise.all([
+          import('./edge-panel.ts'),
+          import('./local-panel.ts'),
+        ])
+        const all = edgePanel(client)
+        return {
+          ...localPanel(await memory(), this.#owner, now),
+          // What is here may be a part of it.
+          export: all.export,
+          import: (chunks) => all.import(chunks).finally(() => store.resume()),
+          eraseAll: () => this.#eraseAll(all),
+        }
+      },
+      close: () => this.close(),
+    }
+    this.#ends = [
+      this.#refusals.on('conflict', (refused) => void this.#giveUp(refused)),
+      this.#refusals.on('rejected', (refused) => void this.#giveUp(refused)),
+      store.subscribe(() => this.#ask()),
+      platform.network.subscribe(() => void this.#fetchAhead(true)),
+      shared.watch?.(() => {
+        onListed()
+        void this.#fetchAhead()
+      }) ?? (() => {}),
+    ]
+  }
+
+  async open(): Promise<void> {
+    for (const refused of await this.#refusals.of({ userId: this.#owner })) await this.#giveUp(refused)
+    void this.#fetchAhead()
+    await this.#takeOver().catch(() => {})
+  }
+
+  answerUnseen(sessionId: string): Promise<void> {
+    return answerUnseen(this.home, sessionId)
+  }
+
+  async handOver({ token, userId = this.#owner }: SigningIn): Promise<ReadonlyMap<string, string>> {
+    const { identity, getToken } = this.#parts
+    const { guestToken } = identity
+    if (token !== undefined && guestToken === undefined && !getToken()) {
+      await this.#adopt(userId)
+      return new Map()
+    }
+    if (userId === this.#owner && guestToken === undefined) return new Map()
+    // Only by the token of before it can be sent.
+    this.#store.resume()
+    await this.#rest(this.#closed.signal)
+    if (this.#store.status.waiting > 0) throw unsent()
+    const isClaimed = token !== undefined && guestToken !== undefined
+    const sessions = isClaimed ? await claimGuest(this.#access.clientOf(token), guestToken) : undefined
+    await signOut(this.#store, { force: true })
+    return sessions ?? new Map()
+  }
+
+  async signOut({
+    erase,
+    force,
+  }: {
+    readonly erase: boolean
+    readonly force: boolean
+  }): Promise<readonly Lost[]> {
+    const { platform } = this.#parts
+    const late = new AbortController()
+    const { signal } = late
+    await Promise.race([this.#rest(signal), platform.sleep(SEND_MS, signal).catch(() => {})])
+    late.abort()
+    const { done, lost } = await signOut(this.#store, { force })
+    if (!done)
+      return lost.map(({ scope: { sessionId }, waiting, refused }) => ({
+        ...(sessionId !== undefined && { sessionId }),
+        waiting,
+        refused,
+      }))
+    if (erase) await eraseGuest(this.#access, this.#parts)
+    if (await this.#isEmpty()) {
+      await this.close()
+      await deleteDatabase(platform, this.#name)
+    }
+    return []
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort()
+    for (const end of this.#ends.splice(0)) end()
+    await this.#store.close()
+    await this.#database.close()
+  }
+
+  get #name(): string {
+    return `${this.#parts.name}/synced/${this.#parts.src}`
+  }
+
+  #syncFor(userId: string): SyncedStore {
+    const { src, platform, identity } = this.#parts
+    const { fetch, network, WebSocket, now, newId } = platform
+    const token = async (refused?: string): Promise<string> => {
+      if (identity.owner !== this.#owner)
+        throw new PlimsollError('ERR_UNAUTHENTICATED', 'chat: another tab has signed in or out')
+      try {
+        return await this.#access.token(refused)
+      } catch (error) {
+        if (!isUnreachable(error)) throw error
+        throw new PlimsollError('ERR_OFFLINE', 'chat: the edge cannot be reached', { cause: error })
+      }
+    }
+    const transport = httpTransport({
+      url: src,
+      token,
+      fetch,
+      // Those of a session are opened with it, once the edge has it.
+      ...(WebSocket && {
+        socket: edgeSocket({
+          WebSocket,
+          path: ({ sessionId }) => (sessionId === undefined ? '/v1/me/live' : undefined),
+        }),
+      }),
+    })
+    const either: Network = {
+      isOnline: () => network.isOnline(),
+      listen: (listener) => {
+        const ends = [network.subscribe(listener), webNetwork.listen(listener)]
+        return () => {
+          for (const end of ends) end()
+        }
+      },
+    }
+    const host: SyncOptions['host'] = { ...webHost, now, newId }
+    // Each tab asks for itself what it shows.
+    const alone = { lock: false, channel: false } as const
+    return sync({ store: this.#database, transport, user: { userId }, network: either, host, ...alone })
+  }
+
+  /** Resolves once nothing is on its way, or cannot be now. */
+  #rest(signal: AbortSignal): Promise<void> {
+    return waitFor(() => this.#store.status.state !== 'syncing', [this.#store.subscribe], signal)
+  }
+
+  /** Resolves once the list is here, or cannot be now. */
+  async #arrival(): Promise<void> {
+    if ((await this.#stored.shared.head()).seq === 0) await this.#rest(this.#closed.signal)
+  }
+
+  async #find(sessionId: string): Promise<ListedSession | undefined> {
+    const { signal } = this.#closed
+    let state: SyncState | undefined
+    for (;;) {
+      const found = await this.#stored.find(sessionId)
+      if (found || state === 'current' || state === 'conflict') return found
+      if ((state && state !== 'syncing') || signal.aborted)
+        throw new PlimsollError('ERR_OFFLINE', `chat: session ${sessionId} is not in this browser`)
+      // It may be on its way.
+      await this.#rest(signal)
+      state = this.#store.status.state
+    }
+  }
+
+  /** What this page kept to be sent before it was synced. */
+  async #takeOver(): Promise<void> {
+    const { platform, name, src } = this.#parts
+    if (!platform.indexedDB) return
+    const outbox = idbOutbox(platform.indexedDB, `${name}/outbox`)
+    for (const { id, sessionId, text, title } of await outbox.list(`${src} ${this.#owner}`)) {
+      const session = this.home.session(sessionId)
+      await session.append({ id, role: 'user', content: text }, title === undefined ? {} : { title })
+      await session.close()
+      await outbox.remove(id)
+    }
+    await outbox.close()
+  }
+
+  /** Fetches what was not opened here yet, so that it is here without a network. */
+  async #fetchAhead(isAgain = false): Promise<void> {
+    if (isAgain) this.#ahead.clear()
+    const sessions = await this.home.list().catch(() => [])
+    if (this.#closed.signal.aborted) return
+    const newest = sessions.toSorted((one, other) => other.createdAt - one.createdAt).slice(0, MOST_AHEAD)
+    for (const { sessionId } of newest) {
+      if (this.#ahead.has(sessionId)) continue
+      this.#ahead.add(sessionId)
+      this.#store.follow({ userId: this.#owner, sessionId })()
+    }
+  }
+
+  /** Has what was sent answered, of which nobody knows that it was asked for. */
+  #ask(): void {
+    const { state } = this.#store.status
+    if (state !== 'current' && state !== 'conflict') return
+    const { unasked, onSent, platform } = this.#parts
+    for (const sessionId of unasked.names()) {
+      if (this.#asking.has(sessionId)) continue
+      platform.locks
+        .request(this.#lockOf(sessionId), { ifAvailable: true }, async (lock) => lock !== null)
+        .then(
+          (isFree) => isFree && onSent(sessionId),
+          () => {},
+        )
+    }
+  }
+
+  #lockOf(sessionId: string): string {
+    return `${this.#parts.name}/ask/${this.#owner}/${sessionId}`
+  }
+
+  /** The edge has another value, or takes it never: what it has holds, and the person is told. */
+  async #giveUp(refused: Refused): Promise<void> {
+    if (messageOf(refused)) return
+    try {
+      await this.#refusals.discard(refused)
+    } catch {
+      // Another tab did.
+      return
+    }
+    const reason = 'conflict' in refused.refusal ? 'changed elsewhere first' : refused.refusal.rejected
+    const { key, kind } = refused.op
+    this.#parts.onRefused(
+      new PlimsollError('ERR_CONFLICT', `chat: the edge did not take ${key ?? kind}: ${reason}`),
+    )
+  }
+
+  async #eraseAll(all: HomeMemory): ReturnType<HomeMemory['eraseAll']> {
+    const certificate = await all.eraseAll()
+    await signOut(this.#store, { force: true })
+    this.#store.resume()
+    return certificate
+  }
+
+  /** Gives what nobody ever sent to who signs in, to be sent as theirs. */
+  async #adopt(userId: string): Promise<void> {
+    if (userId === this.#owner) return
+    // A guest's log is emptied in between, which is no op for the edge.
+    this.#store.pause()
+    const theirs = this.#syncFor(userId)
+    theirs.pause()
+    try {
+      const left = await adopt({
+        store: theirs,
+        from: { userId: this.#owner },
+        to: { userId },
+        host: { ...webHost, now: this.#parts.platform.now },
+      })
+      if (left.length > 0)
+        throw new PlimsollError(
+          'ERR_CONFLICT',
+          `identify: ${left.length} ops of the guest could not be taken along`,
+        )
+    } catch (error) {
+      this.#store.resume()
+      throw error
+    } finally {
+      await theirs.close()
+    }
+    await signOut(this.#store, { force: true })
+  }
+
+  /** Whether nobody's sessions are in the database. */
+  async #isEmpty(): Promise<boolean> {
+    for (const scope of await readScopes(this.#database)) {
+      const log = this.#database.open(scope)
+      const { seq } = await log.head()
+      await log.close()
+      if (seq > 0) return false
+    }
+    return true
+  }
+}

@@ -1,0 +1,419 @@
+/** Sessions of a service that are in this browser, too. */
+import { expect, it } from 'vitest'
+import type { Chat } from '../../../src/chat/open-chat.ts'
+import type { ChatSettings } from '../../../src/chat/settings.ts'
+import { idle, said, until } from './states.ts'
+import { allTexts, type Browser, browser } from './support.ts'
+import { TestService } from './test-service.ts'
+
+const SRC = 'https://edge.test'
+
+/** A tab of a browser, at a service. */
+function tab(place: Browser, service: TestService, more: ChatSettings = {}): Chat {
+  return place.open({
+    src: SRC,
+    synced: true,
+    getToken: () => 'ada',
+    ...more,
+    platform: { fetch: service.fetch, WebSocket: undefined },
+  })
+}
+
+const deliveries = (chat: Chat): readonly string[] =>
+  chat.conversation.getSnapshot().messages.map(({ delivery }) => delivery)
+
+async function talked(chat: Chat, text: string): Promise<string> {
+  const id = await chat.conversation.create()
+  await chat.conversation.send(text)
+  await until(chat, idle)
+  return id
+}
+
+it('shows the list, the history and what was said after a reload without a network', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service)
+  const id = await talked(chat, 'Two seats to Turin.')
+  expect(said(chat.conversation.getSnapshot())).toEqual([
+    'user: Two seats to Turin.',
+    'assistant: Reply to Two seats to Turin.',
+  ])
+  expect(deliveries(chat)).toEqual(['sent', 'sent'])
+  await chat.close()
+  place.network.set(false)
+  service.isThere = false
+  const again = tab(place, service)
+  await again.conversation.open(id)
+  expect(await again.conversation.send('By the window.')).toBe(true)
+  expect(said(again.conversation.getSnapshot())).toHaveLength(3)
+  expect(deliveries(again)).toEqual(['sent', 'sent', 'queued'])
+  expect(again.conversation.getSnapshot()).toMatchObject({ reply: undefined, problem: undefined })
+  expect((await again.sessions.search('window')).map(({ sessionId }) => sessionId)).toEqual([id])
+  await again.close()
+  const third = tab(place, service)
+  await third.conversation.open(id)
+  expect(deliveries(third)).toEqual(['sent', 'sent', 'queued'])
+  await third.sessions.search('')
+  expect(third.conversation.getSnapshot()).toMatchObject({ reply: undefined, problem: undefined })
+  service.isThere = true
+  place.network.set(true)
+  await until(third, (state) => idle(state) && state.messages.length === 4)
+  expect(deliveries(third)).toEqual(['sent', 'sent', 'sent', 'sent'])
+  expect((await service.history('ada', id)).map(({ content }) => content)).toEqual([
+    'Two seats to Turin.',
+    'Reply to Two seats to Turin.',
+    'By the window.',
+    'Reply to By the window.',
+  ])
+  await third.close()
+})
+
+it('has what was said without a network answered once, in each tab, whichever is open', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const one = tab(place, service)
+  const id = await talked(one, 'Hello.')
+  const two = tab(place, service)
+  await two.conversation.open(id)
+  place.network.set(false)
+  await one.conversation.send('From the first.')
+  await until(two, ({ messages }) => messages.length === 3)
+  await two.conversation.send('From the second.')
+  await until(one, ({ messages }) => messages.length === 4)
+  expect(deliveries(one)).toEqual(['sent', 'sent', 'queued', 'queued'])
+  place.network.set(true)
+  for (const each of [one, two]) {
+    const state = await until(each, (now) => idle(now) && now.messages.length === 5)
+    expect(said(state).at(-1)).toBe('assistant: Reply to From the second.')
+  }
+  expect(said(one.conversation.getSnapshot())).toEqual(said(two.conversation.getSnapshot()))
+  expect(await service.history('ada', id)).toHaveLength(5)
+  // For both at once, by one tab.
+  expect(service.asked.filter((line) => line.endsWith('/chat'))).toHaveLength(2)
+  await Promise.all([one.close(), two.close()])
+})
+
+it('has conversations answered that do not show when they are sent', async () => {
+  const [place, service] = [browser(), new TestService()]
+  place.network.set(false)
+  const chat = tab(place, service)
+  const first = await chat.conversation.create()
+  await chat.conversation.send('In the first.')
+  await chat.conversation.create()
+  await chat.conversation.send('In the second.')
+  await chat.close()
+  const again = tab(place, service)
+  const third = await again.conversation.create()
+  expect((await again.sessions.search('')).map(({ title }) => title)).toEqual([
+    'In the second.',
+    'In the first.',
+  ])
+  place.network.set(true)
+  await expect.poll(() => service.history('ada', first)).toHaveLength(2)
+  await again.conversation.open(first)
+  expect(said(await until(again, idle)).at(-1)).toBe('assistant: Reply to In the first.')
+  expect(again.conversation.getSnapshot().session?.sessionId).not.toBe(third)
+  const chats = service.asked.filter((line) => line.endsWith(`${first}/chat`))
+  expect(chats).toHaveLength(1)
+  await again.close()
+})
+
+it('shows on another device what is there, and what is said meanwhile', async () => {
+  const service = new TestService()
+  const chat = tab(browser(), service)
+  const id = await talked(chat, 'Hello.')
+  let answer = (): void => {}
+  service.until = new Promise((done) => (answer = done))
+  const asked = service.asked.length
+  const other = tab(browser(), service)
+  const listed = other.sessions.search('')
+  await expect.poll(() => service.asked.length).toBeGreaterThan(asked)
+  answer()
+  expect((await listed).map(({ title }) => title)).toEqual(['Hello.'])
+  await other.conversation.open(id)
+  expect(said(await until(other, idle))).toEqual(['user: Hello.', 'assistant: Reply to Hello.'])
+  expect(other.conversation.getSnapshot().session?.title).toBe('Hello.')
+  await other.conversation.open('nowhere')
+  expect(other.conversation.getSnapshot()).toMatchObject({ isMissing: true, problem: undefined })
+  await Promise.all([chat.close(), other.close()])
+})
+
+it('fetches conversations ahead, so that they are here without a network', async () => {
+  const service = new TestService()
+  const chat = tab(browser(), service)
+  const id = await talked(chat, 'Two seats to Genoa.')
+  await chat.close()
+  const place = browser()
+  const other = tab(place, service)
+  other.sessions.subscribe(() => {})
+  await expect.poll(() => allTexts(place)).toContain('Reply to Two seats to Genoa.')
+  service.isThere = false
+  place.network.set(false)
+  await other.conversation.open(id)
+  expect(said(other.conversation.getSnapshot())).toHaveLength(2)
+  await other.close()
+})
+
+it('keeps what is said by a link to what is not in this browser in that conversation', async () => {
+  const [place, service] = [browser(), new TestService()]
+  place.network.set(false)
+  service.isThere = false
+  const chat = tab(place, service)
+  void chat.conversation.open('linked')
+  await until(chat, ({ problem }) => problem?.code === 'ERR_OFFLINE')
+  expect(await chat.conversation.send('Written offline.')).toBe(true)
+  await chat.close()
+  const again = tab(place, service)
+  await again.conversation.open('linked')
+  expect(again.conversation.getSnapshot()).toMatchObject({
+    session: { sessionId: 'linked', home: 'edge' },
+    messages: [{ delivery: 'queued', message: { content: 'Written offline.' } }],
+  })
+  await again.close()
+})
+
+it('says what the service refuses, and sends it again or lets it go', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service)
+  const id = await talked(chat, 'Hello.')
+  service.refuses = (text) => text.includes('Long')
+  await chat.conversation.send('Long, one.')
+  const failed = (count: number) =>
+    until(chat, ({ messages }) => messages.filter(({ delivery }) => delivery === 'failed').length === count)
+  const state = await failed(1)
+  expect(state.messages.at(-1)?.problem?.code).toBe('ERR_ENTRY_TOO_LARGE')
+  await chat.conversation.send('Long, two.')
+  await failed(2)
+  await chat.close()
+  const again = tab(place, service)
+  await again.conversation.open(id)
+  const shown = again.conversation.getSnapshot().messages.filter(({ delivery }) => delivery === 'failed')
+  expect(shown.map(({ message: { content } }) => content)).toEqual(['Long, one.', 'Long, two.'])
+  const [one, two] = shown.map(({ message }) => message.id)
+  await again.conversation.drop(one ?? '')
+  service.refuses = () => false
+  await again.conversation.retry(two)
+  await until(again, (now) => idle(now) && now.messages.length === 4)
+  expect(said(again.conversation.getSnapshot()).slice(2)).toEqual([
+    'user: Long, two.',
+    'assistant: Reply to Long, two.',
+  ])
+  await again.close()
+})
+
+it('lets go of what was not sent, and the service never has it', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service)
+  const id = await talked(chat, 'Hello.')
+  place.network.set(false)
+  await chat.conversation.send('SWORDFISH')
+  const { messages } = await until(chat, (state) => state.messages.length === 3)
+  await chat.conversation.drop(messages[2]?.message.id ?? '')
+  await until(chat, (state) => state.messages.length === 2)
+  place.network.set(true)
+  await chat.conversation.send('Hello again.')
+  await until(chat, (state) => idle(state) && state.messages.length === 4)
+  expect(JSON.stringify(await service.history('ada', id))).not.toContain('SWORDFISH')
+  await chat.close()
+})
+
+it('shows the reply that there was where another one cannot be asked for', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service)
+  await talked(chat, 'Hello.')
+  place.network.set(false)
+  await chat.conversation.regenerate()
+  const state = await until(chat, idle)
+  expect(said(state)).toEqual(['user: Hello.', 'assistant: Reply to Hello.'])
+  expect(state.problem?.code).toBe('ERR_OFFLINE')
+  place.network.set(true)
+  service.reply = () => 'Another one.'
+  await chat.conversation.regenerate()
+  await until(chat, (now) => idle(now) && said(now)[1] === 'assistant: Another one.')
+  await chat.close()
+})
+
+it('says that nobody is signed in, and sends and has it answered once somebody is', async () => {
+  const [place, service] = [browser(), new TestService()]
+  service.isKnown = false
+  const chat = tab(place, service)
+  await chat.conversation.create()
+  expect(await chat.conversation.send('Hello.')).toBe(true)
+  const state = await until(chat, ({ problem }) => problem !== undefined)
+  expect(state).toMatchObject({
+    problem: { code: 'ERR_UNAUTHENTICATED' },
+    messages: [{ delivery: 'queued' }],
+  })
+  service.isKnown = true
+  await chat.conversation.retry()
+  await until(chat, idle)
+  await chat.close()
+})
+
+it('asks once for an answer that fails, and again when somebody does', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service)
+  await talked(chat, 'Hello.')
+  const before = service.asked.length
+  service.reply = () => Promise.reject(new Error('no model'))
+  await chat.conversation.send('And now?')
+  await until(chat, ({ problem }) => problem !== undefined)
+  const pulls = (): number => service.asked.filter((line) => line.endsWith('/pull')).length
+  for (let times = 0; times < 3; times++) {
+    const known = pulls()
+    place.network.set(true)
+    await expect.poll(pulls).toBeGreaterThan(known)
+  }
+  const chats = (): number => service.asked.slice(before).filter((line) => line.endsWith('/chat')).length
+  expect(chats()).toBe(1)
+  service.reply = () => 'Here.'
+  await chat.conversation.retry()
+  await until(chat, (state) => idle(state) && state.messages.length === 4)
+  expect(chats()).toBe(2)
+  await chat.close()
+})
+
+it('shows the reply of the service all the time from its first word on', async () => {
+  const chat = tab(browser(), new TestService())
+  await talked(chat, 'Hello.')
+  const shown: boolean[] = []
+  chat.conversation.subscribe(() => {
+    const { reply, messages } = chat.conversation.getSnapshot()
+    shown.push(reply?.text === 'Reply to Again.' || messages.length === 4)
+  })
+  await chat.conversation.send('Again.')
+  await until(chat, (state) => idle(state) && state.messages.length === 4)
+  expect(shown.slice(shown.indexOf(true))).not.toContain(false)
+  await chat.close()
+})
+
+it('tells what signing out would lose, and does nothing then', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service)
+  const id = await talked(chat, 'Hello.')
+  place.network.set(false)
+  await chat.conversation.send('SWORDFISH')
+  const kept = await chat.signOut({ erase: true })
+  expect(kept).toEqual({ done: false, lost: [{ sessionId: id, waiting: 1, refused: 0 }] })
+  expect(said(chat.conversation.getSnapshot())).toHaveLength(3)
+  expect(await allTexts(place)).toContain('SWORDFISH')
+  expect(await chat.signOut({ erase: true, force: true })).toEqual({ done: true, lost: [] })
+  expect(await allTexts(place)).not.toContain('SWORDFISH')
+  expect(await allTexts(place)).not.toContain('Hello.')
+  expect(chat.conversation.getSnapshot().messages).toEqual([])
+  place.network.set(true)
+  expect(await service.history('ada', id)).toHaveLength(2)
+  await chat.close()
+})
+
+it('leaves nothing of the service in this browser when it signs out, in no tab', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service)
+  const id = await talked(chat, 'SWORDFISH')
+  const other = tab(place, service)
+  await other.conversation.open(id)
+  expect(await chat.signOut()).toEqual({ done: true, lost: [] })
+  expect(await allTexts(place)).not.toContain('SWORDFISH')
+  const asked = service.asked.length
+  place.network.set(true)
+  await other.conversation.open(id)
+  expect(service.asked.slice(asked).filter((line) => line.includes('/v1/'))).toEqual([])
+  expect(other.conversation.getSnapshot().messages).toEqual([])
+  expect(await allTexts(place)).not.toContain('SWORDFISH')
+  await other.close()
+  await chat.conversation.open(id)
+  await until(chat, idle)
+  expect(await service.history('ada', id)).toHaveLength(2)
+  await chat.close()
+})
+
+it('gives what a guest wrote and nobody sent to who signs in', async () => {
+  const [place, service] = [browser(), new TestService()]
+  service.isThere = false
+  place.network.set(false)
+  const chat = tab(place, service, { getToken: undefined })
+  const id = await chat.conversation.create()
+  await chat.conversation.send('As a guest.')
+  await chat.identify({ token: tokenOf('ada') })
+  expect(said(chat.conversation.getSnapshot())).toEqual(['user: As a guest.'])
+  service.isThere = true
+  place.network.set(true)
+  await until(chat, idle)
+  expect(service.asked).not.toContain('POST /v1/guests')
+  expect(await service.history(tokenOf('ada'), id)).toHaveLength(2)
+  await chat.close()
+})
+
+it('gives what a guest has at the service to who signs in, once all of it is there', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service, { getToken: undefined })
+  const id = await talked(chat, 'As a guest.')
+  place.network.set(false)
+  await chat.conversation.send('Offline.')
+  await expect(chat.identify({ token: tokenOf('ada') })).rejects.toMatchObject({ code: 'ERR_STORAGE' })
+  place.network.set(true)
+  await expect.poll(() => service.history('guest-1', id)).toHaveLength(4)
+  const other = tab(place, service, { getToken: undefined })
+  await other.conversation.open(id)
+  await chat.identify({ token: tokenOf('ada') })
+  expect(said(await until(chat, idle))).toHaveLength(4)
+  // The guest's tab does not become another guest.
+  place.network.set(true)
+  await other.conversation.open(id)
+  expect(service.asked.filter((line) => line === 'POST /v1/guests')).toHaveLength(1)
+  await other.close()
+  expect(await service.history('guest-1', id)).toEqual([])
+  await chat.close()
+})
+
+it('says that another device was first, and has what that one said', async () => {
+  const service = new TestService()
+  const place = browser()
+  const here = tab(place, service)
+  const id = await talked(here, 'Hello.')
+  const there = tab(browser(), service)
+  await there.sessions.search('')
+  place.network.set(false)
+  await here.sessions.rename(id, 'Here')
+  await there.sessions.rename(id, 'There')
+  await expect.poll(() => service.titles('ada')).toEqual(['There'])
+  place.network.set(true)
+  const { problem } = await until(here, (state) => state.problem !== undefined)
+  expect(problem?.code).toBe('ERR_CONFLICT')
+  await expect.poll(async () => (await here.sessions.search(''))[0]?.title).toBe('There')
+  await Promise.all([here.close(), there.close()])
+})
+
+it('sends what the page kept before it was synced', async () => {
+  const [place, service] = [browser(), new TestService()]
+  place.network.set(false)
+  const plain = tab(place, service, { synced: false })
+  const id = await plain.conversation.create()
+  await plain.conversation.send('Kept before.')
+  await plain.close()
+  const chat = tab(place, service)
+  await chat.conversation.open(id)
+  expect(chat.conversation.getSnapshot()).toMatchObject({
+    session: { title: 'Kept before.' },
+    messages: [{ delivery: 'queued', message: { content: 'Kept before.' } }],
+  })
+  place.network.set(true)
+  await until(chat, idle)
+  expect(await service.history('ada', id)).toHaveLength(2)
+  await chat.close()
+})
+
+it('erases everything, here and at the service', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service)
+  const id = await talked(chat, 'SWORDFISH')
+  const memory = await chat.memory()
+  await memory.eraseAll()
+  expect(await chat.sessions.search('')).toEqual([])
+  expect(await allTexts(place)).not.toContain('SWORDFISH')
+  expect(await service.history('ada', id)).toEqual([])
+  await chat.close()
+})
+
+/** A token that names its subject, as those of a service do. */
+function tokenOf(userId: string): string {
+  return `x.${btoa(JSON.stringify({ sub: userId }))}.x`
+}

@@ -1,0 +1,135 @@
+import { createMemory, type Message, mapStore, type Session, type Store } from '../../../src/index.ts'
+import { eraseUser } from '../../../src/operations/forget/erase.ts'
+import { listSessions } from '../../../src/operations/sessions.ts'
+import { exportFrom } from '../../../src/operations/transfer/export.ts'
+import { importInto } from '../../../src/operations/transfer/import.ts'
+import { homeStore, syncServer } from '../../../src/sync/index.ts'
+
+/** A service in this process: sync, chats that are answered at once, and guests. */
+export class TestService {
+  readonly #store = mapStore()
+  readonly #home: Store
+  readonly #sync: (request: Request) => Promise<Response>
+  readonly #memory: ReturnType<typeof createMemory>
+  /** What was asked, in order. */
+  readonly asked: string[] = []
+  /** Whether it can be reached. */
+  isThere = true
+  /** For this each answer of it waits. */
+  until: Promise<void> = Promise.resolve()
+  /** Whether it takes any token. */
+  isKnown = true
+  /** What it says. */
+  reply: (said: string) => string | Promise<string> = (said) => `Reply to ${said}`
+  /** What it takes of no device. */
+  refuses: (text: string) => boolean = () => false
+  readonly #answers = new Map<string, Promise<string>>()
+  #guests = 0
+
+  constructor() {
+    let toks = 0
+    const newTok = (): string => `tok${++toks}`
+    this.#home = homeStore(this.#store, { newTok })
+    this.#memory = createMemory({ store: this.#home, budget: 16_000 })
+    this.#sync = syncServer({
+      store: this.#store,
+      newTok,
+      authenticate: async (request) => (this.isKnown ? { userId: userOf(request) } : undefined),
+      check: async () => (op) => (this.refuses(op.bodies.join()) ? 'too-large' : undefined),
+    })
+  }
+
+  readonly fetch = async (url: string, init: RequestInit): Promise<Response> => {
+    if (!this.isThere) throw new TypeError('fetch failed')
+    const request = new Request(url, init)
+    const { pathname } = new URL(url)
+    this.asked.push(`${request.method} ${pathname}`)
+    await this.until
+    if (pathname.startsWith('/v1/sync/')) return this.#sync(request)
+    if (pathname === '/v1/guests')
+      return Response.json({
+        token: `guest-${++this.#guests}`,
+        userId: `guest-${this.#guests}`,
+        expiresAt: 0,
+      })
+    if (pathname === '/v1/me/claim') return this.#claim(request)
+    if (pathname === '/v1/me' && request.method === 'DELETE') {
+      await eraseUser(this.#memory, { userId: userOf(request) })
+      return Response.json({
+        action: 'erase',
+        target: '',
+        already: false,
+        removed: {},
+        confirmed: [],
+        pending: [],
+      })
+    }
+    const [, sessionId] = /^\/v1\/sessions\/([^/]+)\/chat$/.exec(pathname) ?? []
+    if (sessionId !== undefined && request.method === 'POST') return this.#chat(request, sessionId)
+    return Response.json({ code: 'ERR_NOT_FOUND', detail: 'there is none' }, { status: 404 })
+  }
+
+  /** As the service has it. */
+  async history(userId: string, sessionId: string): Promise<readonly Message[]> {
+    return this.#memory.session({ userId, sessionId }).history()
+  }
+
+  async titles(userId: string): Promise<readonly string[]> {
+    return (await listSessions(this.#memory, { userId })).map(({ title }) => title)
+  }
+
+  /** Writes something there, as another device would. */
+  async say(userId: string, sessionId: string, content: string, role: 'user' | 'assistant' = 'user') {
+    await this.#memory.session({ userId, sessionId }).append({ role, content })
+  }
+
+  /** Gives what a guest has to the caller. */
+  async #claim(request: Request): Promise<Response> {
+    const { token: guest } = (await request.json()) as { readonly token: string }
+    const lines = exportFrom(this.#memory, { userId: guest })
+    await importInto(this.#memory, { userId: userOf(request) }, lines)
+    await eraseUser(this.#memory, { userId: guest })
+    return Response.json({ sessions: [], facts: 0 })
+  }
+
+  async #answer(session: Session, { id, content }: Message): Promise<string> {
+    const text = await this.reply(String(content))
+    await session.append({ role: 'assistant', content: text }, { round: id })
+    return text
+  }
+
+  async #chat(request: Request, sessionId: string): Promise<Response> {
+    const { messages } = (await request.json()) as { readonly messages: readonly { readonly id: string }[] }
+    const session = this.#memory.session({ userId: userOf(request), sessionId })
+    const said = (await session.history()).find(({ id }) => id === messages.at(-1)?.id)
+    if (!said) return Response.json({ code: 'ERR_NOT_FOUND', detail: 'not here' }, { status: 404 })
+    // The same request again joins the one that goes on, or reads again what came of it.
+    const known = this.#answers.get(said.id)
+    const isShown = async (text: string) => (await session.history()).some(({ content }) => content === text)
+    const answering = known && (await isShown(await known)) ? known : this.#answer(session, said)
+    this.#answers.set(said.id, answering)
+    const text = await answering.catch(() => undefined)
+    if (text === undefined) this.#answers.delete(said.id)
+    const failed = [{ type: 'start' }, { type: 'error', errorText: 'ERR_MODEL: the model failed' }]
+    const answered = [
+      { type: 'start' },
+      { type: 'start-step' },
+      { type: 'text-start', id: '1' },
+      { type: 'text-delta', id: '1', delta: text },
+      { type: 'text-end', id: '1' },
+      { type: 'finish-step' },
+      { type: 'finish' },
+    ]
+    const lines = [
+      ...(text === undefined ? failed : answered).map((chunk) => JSON.stringify(chunk)),
+      '[DONE]',
+    ]
+    return new Response(lines.map((line) => `data: ${line}\n\n`).join(''), {
+      headers: { 'Content-Type': 'text/event-stream', 'Plimsoll-Run': 'run' },
+    })
+  }
+}
+
+function userOf({ headers }: Request): string {
+  return headers.get('authorization')?.replace('Bearer ', '') ?? ''
+}
