@@ -114,7 +114,7 @@ export function chatRun(
       for (let seen = 0, cuts = 0; ; ) {
         run = response.headers.get(RUN) ?? run
         // Chromium gives an answer without content a body, an empty one.
-        if (!response.body || response.status === 204) throw failureOf(`ERR_NOT_FOUND: no run ${run}`)
+        if (response.status === 204) throw failureOf(`ERR_NOT_FOUND: no run ${run}`)
         let cause: unknown
         try {
           let place = 0
