@@ -235,7 +235,7 @@ export class RecoveringStore implements DexieStore {
     return connection
   }
 
-  #loadMemoryMode(): Promise<typeof import('./memory-mode.ts')> {
+  async #loadMemoryMode(): Promise<typeof import('./memory-mode.ts')> {
     return import('./memory-mode.ts')
   }
 

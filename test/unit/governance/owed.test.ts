@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { heldScope } from '../../../src/edge/objects/held-scope.ts'
 import { mapStore, PlimsollError, type Store } from '../../../src/index.ts'
-import { OWED } from '../../../src/kernel/context/owed.ts'
+import { emptiedBy, OWED } from '../../../src/kernel/context/owed.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
 import { readAudit } from '../../../src/operations/audit.ts'
@@ -133,6 +133,21 @@ describe.each(CALLS)('a %s that ends early', (_, forgets) => {
 })
 
 describe('what is owed', () => {
+  it('names registers in the order in which they were last written', async () => {
+    const store = mapStore()
+    const trip = memoryOver(store).session(TRIP)
+    await trip.append({ id: 'said', role: 'user', content: 'Three things.' })
+    const scope = store.open(TRIP)
+    for (const key of ['fact/b', 'fact/a', 'fact/c', 'fact/b']) {
+      const base = (await scope.register(key))?.version ?? null
+      const opId = `${key} over ${base}`
+      await scope.commit([sealOp({ kind: 'put', opId, key, base, value: 1, sources: ['entry:said'] })], decide)
+    }
+    let ids = 0
+    const names = await emptiedBy(scope, { newId: () => `op-${++ids}` }, ['entry:said'])
+    expect(names).toEqual(['entry:said', 'register:fact/a', 'register:fact/c', 'register:fact/b'])
+  })
+
   /** A store whose sessions lose nothing once something is owed. */
   const failing = (store: Store): Store =>
     changedStore(store, (inner) => ({
