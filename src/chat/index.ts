@@ -49,8 +49,8 @@ const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
  *
  * @attr {string} src - Base URL of an edge; empty: where the page is from. Without it everything
  * stays in this browser
- * @attr {boolean} synced - Whether this browser keeps the edge's conversations, too, so that they
- * are there without a network
+ * @attr {boolean} synced - With `src`: whether this browser keeps the edge's conversations, too, so
+ * that they are there without a network. Without `src` the chat does not open
  * @attr {string} session - Id of the conversation to show; it follows what is shown. Without it:
  * the newest, or an empty one
  * @attr {boolean} linked - Whether `session` comes from a link: where no conversation has that id,
@@ -270,8 +270,8 @@ export class PlimsollChat extends Base {
 
   /**
    * Ends the user's time here; with `erase` nothing readable of it stays in this browser. Where
-   * conversations are synced and something was not sent, nothing is done without `force`, and
-   * `lost` says what it is.
+   * something that was not sent would be lost by that, nothing is done without `force`, and `lost`
+   * says what it is.
    */
   async signOut(options?: SignOutOptions): Promise<SignedOut> {
     const signedOut = await (await this.#opened()).signOut(options)

@@ -5,7 +5,7 @@ import { ChatSessionList } from './conversation/session-list.ts'
 import { type Drafts, storedDrafts } from './drafts.ts'
 import type { Edge, Lost } from './homes/edge.ts'
 import type { Home } from './homes/home.ts'
-import { Identity, type Move } from './homes/identity.ts'
+import { Identity, type Move, subjectOf } from './homes/identity.ts'
 import type { LocalStore } from './homes/open-local.ts'
 import { pagePlatform } from './homes/platform.ts'
 import { kept } from './kept.ts'
@@ -34,8 +34,8 @@ export interface Chat {
    * Ends what the user does here; the next user is a new guest. With `erase`, nothing readable
    * is left in this browser: local sessions, messages that wait to be sent, and who the guest was;
    * a guest's sessions at the edge are removed where it can be reached. A `synced` edge's sessions
-   * leave this browser in any case; where something of them was not sent, nothing is done, unless
-   * `force` says so.
+   * leave this browser in any case. Where something that was not sent would be lost by that,
+   * nothing is done, unless `force` says so.
    */
   signOut(options?: SignOutOptions): Promise<SignedOut>
   /** Calls the listener with what the element tells its page of. @returns what ends it */
@@ -95,7 +95,9 @@ class OpenedChat implements Chat {
   #edge: Promise<Edge> | undefined
 
   constructor(settings: ChatSettings) {
-    const { name = 'plimsoll-chat', src, platform } = settings
+    const { name = 'plimsoll-chat', src, synced = false, platform } = settings
+    if (synced && src === undefined)
+      throw new PlimsollError('ERR_INVALID_ARGUMENT', 'openChat: synced needs src', { argument: 'synced' })
     this.#settings = settings
     this.#platform = pagePlatform(platform)
     this.#name = name
@@ -166,7 +168,10 @@ class OpenedChat implements Chat {
     try {
       if (this.#settings.src !== undefined) {
         claimed = await (await this.#openEdge()).handOver({ token, userId })
-        if (token !== undefined) this.#identity.guestToken = undefined
+        if (token !== undefined) {
+          this.#identity.guestToken = undefined
+          this.#identity.subject = subjectOf(token) ?? ''
+        }
         this.#token = token ?? this.#token
       }
       await this.#closeHomes()
@@ -373,16 +378,5 @@ class OpenedChat implements Chat {
       local?.then(({ home }) => home.close()).catch(() => {}),
       edge?.then((one) => one.close()).catch(() => {}),
     ])
-  }
-}
-
-/** Whom a token names, where it can be read: only for the name of a database here. */
-function subjectOf(token: string): string | undefined {
-  try {
-    const payload = token.split('.')[1]?.replaceAll('-', '+').replaceAll('_', '/') ?? ''
-    const { sub } = JSON.parse(atob(payload)) as { readonly sub?: unknown }
-    return typeof sub === 'string' ? sub : undefined
-  } catch {
-    return undefined
   }
 }

@@ -35,7 +35,7 @@ export interface ChatSettings {
   /**
    * Whether this browser keeps the edge's sessions, too: they can be read, found and gone on with
    * without a network, and what is said is sent when there is one. Default `false`: what waits to
-   * be sent is kept, and all else is at the edge.
+   * be sent is kept, and all else is at the edge. Without `src` it is refused.
    */
   readonly synced?: boolean | undefined
   /**

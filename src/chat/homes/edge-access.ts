@@ -12,6 +12,11 @@ export interface EdgeAccessParts {
   readonly getToken: () => ChatSettings['getToken']
   /** The token that the page gave when somebody signed in. */
   readonly token: () => string | undefined
+  /**
+   * Contract: throws where the page's token is not to be used; undefined: it gave none, and a
+   * guest's is used. Default: any is used.
+   */
+  readonly check?: (token: string | undefined) => void
 }
 
 /** How an edge is called for who uses the widget. */
@@ -29,12 +34,15 @@ export class EdgeAccess {
     return this.#clientWith(token)
   }
 
-  /** @param refused the token that the edge refused */
+  /**
+   * @param refused the token that the edge refused
+   * @throws what `check` throws
+   */
   async token(refused?: string): Promise<string> {
-    const { getToken, token, platform, name, identity } = this.#parts
+    const { getToken, token, platform, name, identity, check } = this.#parts
     const own = getToken()
-    if (own) return own(refused)
-    const given = token()
+    const given = own ? await own(refused) : token()
+    check?.(given)
     if (given !== undefined) return given
     // Of all calls and tabs that have none, one asks for it: each would be another guest.
     return platform.locks.request(`${name}/guest`, {}, async () => {

@@ -101,10 +101,18 @@ export class PlainEdge implements Edge {
     return claimGuest(this.#access.clientOf(token), guestToken)
   }
 
-  async signOut({ erase }: { readonly erase: boolean }): Promise<readonly Lost[]> {
+  async signOut({
+    erase,
+    force,
+  }: {
+    readonly erase: boolean
+    readonly force: boolean
+  }): Promise<readonly Lost[]> {
     if (!erase) return []
+    const { eraseGuest, lostOf } = await import('./guest.ts')
+    const lost = force ? [] : lostOf(this.#outbox.entries)
+    if (lost.length > 0) return lost
     await this.#outbox.clear()
-    const { eraseGuest } = await import('./guest.ts')
     await eraseGuest(this.#access, this.#parts)
     return []
   }

@@ -1,7 +1,10 @@
 /** What becomes of what a guest has at an edge; loaded when somebody signs in or out. */
 import type { Client } from '../../client/client.ts'
+import { grouped } from '../../features/grouped.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
+import type { Lost } from './edge.ts'
 import type { EdgeAccess, EdgeAccessParts } from './edge-access.ts'
+import type { OutboxEntry } from './outbox.ts'
 
 /**
  * Moves what a guest has at an edge to the user. Idempotent.
@@ -21,12 +24,20 @@ export async function claimGuest(user: Client, guestToken: string): Promise<Read
   }
 }
 
-/** Why nobody is signed in yet: nobody but the guest may send what waits. */
+/** Why nobody is signed in yet: nobody but the guest may send or drop what is not there. */
 export function unsent(): PlimsollError {
   return new PlimsollError(
     'ERR_STORAGE',
-    'identify: messages of the guest wait to be sent; try again once they are',
+    'identify: messages of the guest were not sent, or were refused; try again once none is left',
   )
+}
+
+/** What would be lost with these, by session. */
+export function lostOf(entries: readonly OutboxEntry[]): readonly Lost[] {
+  return grouped(entries, ({ sessionId }) => sessionId).map((all) => {
+    const refused = all.filter(({ problem }) => problem).length
+    return { sessionId: all[0]?.sessionId as string, waiting: all.length - refused, refused }
+  })
 }
 
 /**

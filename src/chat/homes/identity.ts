@@ -5,9 +5,11 @@ interface Kept {
   /** Random, for who has not signed in. */
   readonly guestId: string
   /** A guest's at the edge. */
-  readonly guestToken?: string
+  readonly guestToken?: string | undefined
   /** Whose the local sessions are, once it is known. */
   readonly userId?: string
+  /** Whom the page's tokens name; empty where they say it to nobody here. */
+  readonly subject?: string | undefined
   /** A move of local sessions that was begun. */
   readonly moving?: Move
 }
@@ -44,8 +46,17 @@ export class Identity {
   }
 
   set guestToken(token: string | undefined) {
-    const { guestToken: _, ...kept } = this.#read()
-    this.#write(token === undefined ? kept : { ...kept, guestToken: token })
+    this.#write({ ...this.#read(), guestToken: token })
+  }
+
+  /** Whom the page's tokens name; empty where they say it to nobody here. */
+  get subject(): string | undefined {
+    return this.#read().subject
+  }
+
+  set subject(subject: string | undefined) {
+    const kept = this.#read()
+    if (subject !== kept.subject) this.#write({ ...kept, subject })
   }
 
   /** The move that was begun and has not come to its end. */
@@ -93,5 +104,16 @@ export class Identity {
 
   #write(kept: Kept): void {
     this.#platform.storage.setItem(this.#key, JSON.stringify(kept))
+  }
+}
+
+/** Whom a token names, where it can be read: only to tell apart what is kept here. */
+export function subjectOf(token: string): string | undefined {
+  try {
+    const payload = token.split('.')[1]?.replaceAll('-', '+').replaceAll('_', '/') ?? ''
+    const { sub } = JSON.parse(atob(payload)) as { readonly sub?: unknown }
+    return typeof sub === 'string' ? sub : undefined
+  } catch {
+    return undefined
   }
 }

@@ -67,7 +67,12 @@ export class Outbox {
     void this.flush()
   }
 
-  /** What waits or was refused, of one session. The same list until something changes. */
+  /** What waits or was refused. */
+  get entries(): readonly OutboxEntry[] {
+    return this.#entries
+  }
+
+  /** The same, of one session. The same list until something changes. */
   of(sessionId: string): readonly OutboxEntry[] {
     return this.#entries.filter((entry) => entry.sessionId === sessionId)
   }

@@ -20,6 +20,7 @@ import { deleteDatabase } from './erase-browser.ts'
 import { claimGuest, eraseGuest, unsent } from './guest.ts'
 import type { Home, ListedSession } from './home.ts'
 import { idbOutbox } from './idb-outbox.ts'
+import { subjectOf } from './identity.ts'
 import { type MemorySettings, memoryOver, openDatabase } from './open-local.ts'
 import { isUnreachable } from './problem.ts'
 import { messageOf } from './refused-messages.ts'
@@ -63,7 +64,7 @@ export class SyncedEdge implements Edge {
     const { platform, identity, onListed } = parts
     this.#parts = parts
     this.#owner = identity.owner
-    this.#access = new EdgeAccess(parts)
+    this.#access = new EdgeAccess({ ...parts, check: (token) => this.#checkUser(token) })
     this.#database = openDatabase(this.#name, platform)
     this.#store = this.#syncFor(this.#owner)
     this.#refusals = refusalsOf(this.#store)
@@ -153,7 +154,7 @@ export class SyncedEdge implements Edge {
     // Only by the token of before it can be sent.
     this.#store.resume()
     await this.#rest(this.#closed.signal)
-    if (this.#store.status.waiting > 0) throw unsent()
+    if (this.#store.status.waiting > 0 || (await this.#hasRefused())) throw unsent()
     const isClaimed = token !== undefined && guestToken !== undefined
     const sessions = isClaimed ? await claimGuest(this.#access.clientOf(token), guestToken) : undefined
     await signOut(this.#store, { force: true })
@@ -236,6 +237,28 @@ export class SyncedEdge implements Edge {
     // Each tab asks for itself what it shows.
     const alone = { lock: false, channel: false } as const
     return sync({ store: this.#database, transport, user: { userId }, network: either, host, ...alone })
+  }
+
+  /**
+   * An edge that does not know of what is here is given all of it, so no token of anybody else is
+   * used.
+   *
+   * @param token the page's; undefined: a guest's would be used
+   * @throws ERR_UNAUTHENTICATED
+   */
+  #checkUser(token: string | undefined): void {
+    const { identity } = this.#parts
+    const { subject: known } = identity
+    if (token === undefined && known === undefined) return
+    const subject = token === undefined ? undefined : (subjectOf(token) ?? '')
+    if (subject === undefined || (known && subject && known !== subject))
+      throw new PlimsollError(
+        'ERR_UNAUTHENTICATED',
+        subject === undefined
+          ? 'chat: nobody is signed in, and a user’s sessions are here: identify, or sign out'
+          : 'chat: another user’s sessions are here: sign out first',
+      )
+    if (known === undefined || subject) identity.subject = subject
   }
 
   /** Resolves once nothing is on its way, or cannot be now. */
@@ -358,6 +381,13 @@ export class SyncedEdge implements Edge {
       await theirs.close()
     }
     await signOut(this.#store, { force: true })
+  }
+
+  /** Whether the edge refused something that nobody has looked after, also where it is not open. */
+  async #hasRefused(): Promise<boolean> {
+    for (const scope of await readScopes(this.#database))
+      if (scope.userId === this.#owner && (await this.#refusals.of(scope)).length > 0) return true
+    return false
   }
 
   /** Whether nobody's sessions are in the database. */

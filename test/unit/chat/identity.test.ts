@@ -189,7 +189,7 @@ describe('signing out', () => {
     await chat.close()
   })
 
-  it('with erase empties the outbox, and what waited is never sent', async () => {
+  it('with erase says what waits, and with force empties the outbox: that is never sent', async () => {
     const device = browser()
     device.network.set(false)
     const sent: string[] = []
@@ -197,20 +197,22 @@ describe('signing out', () => {
       src: 'https://edge.test',
       getToken: () => 'token',
       platform: {
-        fetch: async (url) => {
-          sent.push(url)
+        fetch: async (url, { method }) => {
+          sent.push(`${method} ${url}`)
           throw new TypeError('fetch failed')
         },
       },
     })
-    await chat.conversation.create()
+    const sessionId = await chat.conversation.create()
     expect(await chat.conversation.send('SWORDFISH')).toBe(true)
+    const lost = [{ sessionId, waiting: 1, refused: 0 }]
+    expect(await chat.signOut({ erase: true })).toEqual({ done: false, lost })
     expect(await allTexts(device)).toContain('SWORDFISH')
-    await chat.signOut({ erase: true })
+    expect(await chat.signOut({ erase: true, force: true })).toEqual({ done: true, lost: [] })
     expect(await allTexts(device)).not.toContain('SWORDFISH')
     device.network.set(true)
     await chat.close()
-    expect(sent.filter((url) => url.includes('/messages'))).toEqual([])
+    expect(sent.filter((call) => call.startsWith('POST '))).toEqual([])
   }, 20_000)
 
   it('without erase shows nothing of the user’s to who comes next', async () => {

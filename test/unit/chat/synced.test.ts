@@ -413,6 +413,73 @@ it('erases everything, here and at the service', async () => {
   await chat.close()
 })
 
+it('sends nothing of a user by the token of another one, or of a guest', async () => {
+  const [place, service] = [browser(), new TestService()]
+  let token = tokenOf('ada')
+  const chat = tab(place, service, { getToken: () => token })
+  const id = await talked(chat, 'SWORDFISH')
+  await chat.close()
+  token = tokenOf('bob')
+  const other = tab(place, service, { getToken: () => token })
+  await other.conversation.open(id)
+  await other.conversation.send('Whose is it?')
+  const state = await until(other, ({ problem }) => problem !== undefined)
+  expect(state.problem?.code).toBe('ERR_UNAUTHENTICATED')
+  await other.close()
+  const guest = tab(place, service, { getToken: undefined })
+  await guest.conversation.open(id)
+  place.network.set(true)
+  await guest.conversation.retry()
+  await until(guest, ({ problem }) => problem?.code === 'ERR_UNAUTHENTICATED')
+  await guest.close()
+  expect(service.asked).not.toContain('POST /v1/guests')
+  expect(await service.history(tokenOf('bob'), id)).toEqual([])
+  token = tokenOf('ada')
+  const again = tab(place, service, { getToken: () => token })
+  await again.conversation.open(id)
+  await until(again, (now) => idle(now) && now.messages.length === 4)
+  expect(await service.history(token, id)).toHaveLength(4)
+  await again.close()
+})
+
+it('waits after a reload until the page says again who the user is', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service, { getToken: undefined })
+  await chat.identify({ token: tokenOf('ada') })
+  const id = await talked(chat, 'Hello.')
+  await chat.close()
+  const guests = (): number => service.asked.filter((line) => line === 'POST /v1/guests').length
+  const before = guests()
+  const again = tab(place, service, { getToken: undefined })
+  await again.conversation.open(id)
+  await again.conversation.send('And now?')
+  await until(again, ({ problem }) => problem?.code === 'ERR_UNAUTHENTICATED')
+  await again.identify({ token: tokenOf('ada') })
+  expect(said(await until(again, (now) => idle(now) && now.messages.length === 4))).toHaveLength(4)
+  expect(guests()).toBe(before)
+  await again.close()
+})
+
+it('signs in nobody while something of the guest is refused, which would be lost', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service, { getToken: undefined })
+  await talked(chat, 'As a guest.')
+  service.refuses = (text) => text.includes('Long')
+  await chat.conversation.send('Long.')
+  const { messages } = await until(chat, (state) =>
+    state.messages.some(({ delivery }) => delivery === 'failed'),
+  )
+  await expect(chat.identify({ token: tokenOf('ada') })).rejects.toMatchObject({ code: 'ERR_STORAGE' })
+  await chat.conversation.drop(messages.at(-1)?.message.id ?? '')
+  await chat.identify({ token: tokenOf('ada') })
+  expect(said(await until(chat, idle))).toHaveLength(2)
+  await chat.close()
+})
+
+it('is refused without a service', () => {
+  expect(() => browser().open({ synced: true })).toThrow(/synced needs src/u)
+})
+
 /** A token that names its subject, as those of a service do. */
 function tokenOf(userId: string): string {
   return `x.${btoa(JSON.stringify({ sub: userId }))}.x`
