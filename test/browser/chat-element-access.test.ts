@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { page, userEvent } from 'vitest/browser'
-import { clear, frame, press, show, until } from './support/element.ts'
+import { clear, fill, frame, press, show, until } from './support/element.ts'
 
 afterEach(async () => {
   clear()
@@ -66,6 +66,12 @@ describe('languages', () => {
     element.lang = 'ar'
     await until(() => find('textarea').ariaLabel === 'اكتب رسالة')
     expect(root.querySelector<HTMLElement>('.frame')?.dir).toBe('rtl')
+    // An empty field is of the language, one with a text is of its text.
+    const direction = (): string => getComputedStyle(find('textarea')).direction
+    expect(direction()).toBe('rtl')
+    fill(find<HTMLTextAreaElement>('textarea'), 'Two seats')
+    expect(direction()).toBe('ltr')
+    fill(find<HTMLTextAreaElement>('textarea'), '')
     element.strings = { placeholder: 'My own words' }
     await until(() => find('textarea').ariaLabel === 'My own words')
     document.documentElement.removeAttribute('lang')

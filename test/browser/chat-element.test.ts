@@ -403,6 +403,14 @@ describe('messages', () => {
     fake.become({ session })
     await frame()
     expect([find('.badge').tagName, find('.badge').textContent]).toEqual(['SPAN', 'Demo'])
+    // Its word stands in the middle of its pill.
+    const word = document.createRange()
+    word.selectNodeContents(find('.badge'))
+    const [pill = 0, inside = 0] = [find('.badge'), word].map((one) => {
+      const { top, bottom } = one.getBoundingClientRect()
+      return (top + bottom) / 2
+    })
+    expect(Math.abs(pill - inside)).toBeLessThanOrEqual(1)
     fake.become({ model: { id: 'real', isDemo: false } })
     await frame()
     expect(text()).not.toContain('Demo')

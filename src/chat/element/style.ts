@@ -29,6 +29,7 @@ export const viewStyle = `
   -webkit-text-size-adjust: 100%;
 }
 *, ::before, ::after { box-sizing: border-box }
+:placeholder-shown { direction: inherit }
 [hidden] { display: none !important }
 h2, h3, p, ul, ol, dl, dd, figure, pre, blockquote { margin: 0 }
 ul, ol { padding: 0; list-style: none }
@@ -72,7 +73,7 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .to-more, .head .label { display: none }
 .head button { inline-size: 2.25rem; block-size: 2.25rem; padding: 0; color: var(--muted) }
 .head button:hover, .head button[aria-expanded='true'] { color: var(--text) }
-.head .badge { flex: none; display: inline-block; inline-size: auto; max-inline-size: 8rem; block-size: 1.5rem; min-block-size: 1.5rem; margin-inline-start: 0.125rem; padding: 0 0.5rem; overflow: hidden; border-radius: 1rem; background: var(--tint); color: var(--accent); font-size: 0.6875rem; font-weight: 600; text-overflow: ellipsis }
+.head .badge { flex: none; display: inline-block; inline-size: auto; max-inline-size: 8rem; block-size: 1.5rem; min-block-size: 1.5rem; line-height: 1.5rem; margin-inline-start: 0.125rem; padding: 0 0.5rem; overflow: hidden; border-radius: 1rem; background: var(--tint); color: var(--accent); font-size: 0.6875rem; font-weight: 600; text-overflow: ellipsis }
 .notices { display: grid }
 .notice { display: flex; flex-wrap: wrap; align-items: center; gap: 0.25rem 0.625rem; padding: 0.5rem 0.875rem; border-block-end: 1px solid var(--line); background: var(--raised); font-size: 0.8125rem; line-height: 1.45 }
 .notice p { flex: 1 1 12rem }

@@ -141,7 +141,10 @@ describe('what is owed', () => {
     for (const key of ['fact/b', 'fact/a', 'fact/c', 'fact/b']) {
       const base = (await scope.register(key))?.version ?? null
       const opId = `${key} over ${base}`
-      await scope.commit([sealOp({ kind: 'put', opId, key, base, value: 1, sources: ['entry:said'] })], decide)
+      await scope.commit(
+        [sealOp({ kind: 'put', opId, key, base, value: 1, sources: ['entry:said'] })],
+        decide,
+      )
     }
     let ids = 0
     const names = await emptiedBy(scope, { newId: () => `op-${++ids}` }, ['entry:said'])
