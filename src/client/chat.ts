@@ -113,7 +113,8 @@ export function chatRun(
       let response = await (open ?? again)()
       for (let seen = 0, cuts = 0; ; ) {
         run = response.headers.get(RUN) ?? run
-        if (!response.body) throw failureOf(`ERR_NOT_FOUND: no run ${run}`)
+        // Chromium gives an answer without content a body, an empty one.
+        if (response.status === 204) throw failureOf(`ERR_NOT_FOUND: no run ${run}`)
         let cause: unknown
         try {
           let place = 0

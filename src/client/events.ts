@@ -4,7 +4,7 @@
  * no blank line ended is none. Ends when the signal aborts.
  */
 export async function* eventsIn(
-  body: ReadableStream<Uint8Array>,
+  body: ReadableStream<Uint8Array> | null,
   signal?: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
   let data: string[] = []
@@ -17,12 +17,16 @@ export async function* eventsIn(
   }
 }
 
-/** The lines that have ended, as they come. Aborting ends it as if there were no more. */
+/**
+ * The lines that have ended, as they come; of no body none. Aborting ends it as if there were no
+ * more.
+ */
 export async function* linesIn(
-  body: ReadableStream<Uint8Array>,
+  body: ReadableStream<Uint8Array> | null,
   end: RegExp,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<string, void, undefined> {
+  if (!body) return
   const reader = body.getReader()
   const decoder = new TextDecoder()
   const stop = (): void => void reader.cancel().catch(() => {})

@@ -35,12 +35,11 @@ export async function* exportLines(
   const response = await transport.stream('GET', path, { signal, timeoutMs })
   let last = ''
   try {
-    if (response.body)
-      for await (const line of linesIn(response.body, /\n/, signal)) {
-        signal?.throwIfAborted()
-        last = line
-        yield `${line}\n`
-      }
+    for await (const line of linesIn(response.body, /\n/, signal)) {
+      signal?.throwIfAborted()
+      last = line
+      yield `${line}\n`
+    }
   } catch (cause) {
     signal?.throwIfAborted()
     throw brokenOff(cause)

@@ -265,6 +265,16 @@ describe('a run', () => {
     })
   })
 
+  it('is not there either where a browser gives an answer without content an empty body', async () => {
+    // Chromium does; a Response that is made with this status may have none.
+    const empty = () => Object.defineProperty(new Response(''), 'status', { value: 204 })
+    const { client, sent } = scene([empty])
+    await expect(client.session('trip').resumeChat().result()).rejects.toMatchObject({
+      code: 'ERR_NOT_FOUND',
+    })
+    expect(sent).toHaveLength(1)
+  })
+
   it('is stopped by its id, by default the one that goes on', async () => {
     const { client, ...made } = scene([json({ stopped: true })])
     await client.session('trip').stopChat('r/1')
