@@ -63,6 +63,8 @@ export interface KeepLocal {
  */
 
 const DAY_MS = 86_400_000
+/** As far back as `Date` goes (ECMA-262, Time Range). */
+const MOST_DAYS = 100_000_000
 /** How often something is begun again, since the log or the device moved on meanwhile. */
 const TRIES = 4
 /** Most ops that may wait where what is older leaves the device: the home is told their names. */
@@ -76,7 +78,8 @@ const NOTHING: Step = { hasMoved: false, refused: [] }
  * Lets a device have the newest part of each session alone: older ops are fetched when something
  * reads them. What the user's sessions share is here as a whole.
  *
- * @throws ERR_INVALID_ARGUMENT: neither is given, or one is no whole number above 0
+ * @throws ERR_INVALID_ARGUMENT: neither is given, or one is no whole number above 0, or more than
+ * 100,000,000 days
  * @example
  * ```ts
  * import { dexieStore } from 'plimsoll/dexie'
@@ -95,6 +98,9 @@ export function keepLocal(options: KeepLocalOptions): KeepLocal {
   for (const [name, value] of Object.entries({ bytes, days }))
     if (value !== undefined && !(Number.isSafeInteger(value) && value > 0))
       throw invalid('keepLocal', name, 'must be a whole number above 0')
+  // What comes before is no time to a home, which would take no request.
+  if (days !== undefined && days > MOST_DAYS)
+    throw invalid('keepLocal', 'days', `must be at most ${MOST_DAYS}`)
   const newest = (now: number, times = 1): Newest => ({
     ...(bytes !== undefined && { bytes: times * bytes }),
     ...(days !== undefined && { since: Math.floor(now - times * days * DAY_MS) }),

@@ -731,6 +731,7 @@ it.each([
   { days: 0 },
   { days: -1, bytes: 2_000 },
   { days: Number.POSITIVE_INFINITY },
+  { days: 100_000_001 },
   { bytes: 2_000, ops: 8 },
 ])('keepLocal refuses %j', (options) => {
   expect(() => keepLocal(options as KeepLocalOptions)).toThrow(
