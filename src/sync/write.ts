@@ -188,8 +188,8 @@ export function scrub(one: Waiting, emptied: readonly Name[], isRotated: boolean
 
 /**
  * The registers of a decision. Of a put that was written over where it comes from, the value comes
- * with a later one: until then the older value shows. Not one that derives from something: that may
- * be deleted meanwhile.
+ * with a later one: until then the older value shows. Not where either derives from something: that
+ * may be deleted meanwhile, or was before it came.
  */
 export function withOlder(
   ops: readonly Pick<SealedOp, 'envelope' | 'bodies'>[],
@@ -201,7 +201,8 @@ export function withOlder(
   const gone = new Set(emptied)
   return registers.map((row) => {
     const { index, sources, body } = rows.registers.get(row.key) ?? { body: null }
-    const isOlder = stale.has(row.version) && body !== null && !sources && !gone.has(`register:${row.key}`)
+    const isDerived = sources !== undefined || row.sources !== undefined
+    const isOlder = stale.has(row.version) && body !== null && !isDerived && !gone.has(`register:${row.key}`)
     return isOlder ? { ...row, ...(index && { index }), body } : row
   })
 }
