@@ -17,6 +17,12 @@ export interface SigningIn {
   readonly userId: string | undefined
 }
 
+/** How somebody signs out: as the widget's method says. */
+export interface SigningOut {
+  readonly erase: boolean
+  readonly force: boolean
+}
+
 /** What would be lost by signing out, or was: of the session of an id, or of what all share. */
 export interface Lost {
   readonly sessionId?: string
@@ -49,7 +55,7 @@ export interface Edge {
    *
    * @returns what would be lost; then nothing was removed, unless it is forced
    */
-  signOut(options: { readonly erase: boolean; readonly force: boolean }): Promise<readonly Lost[]>
+  signOut(options: SigningOut): Promise<readonly Lost[]>
   close(): Promise<void>
 }
 
@@ -101,13 +107,7 @@ export class PlainEdge implements Edge {
     return claimGuest(this.#access.clientOf(token), guestToken)
   }
 
-  async signOut({
-    erase,
-    force,
-  }: {
-    readonly erase: boolean
-    readonly force: boolean
-  }): Promise<readonly Lost[]> {
+  async signOut({ erase, force }: SigningOut): Promise<readonly Lost[]> {
     if (!erase) return []
     const { eraseGuest, lostOf } = await import('./guest.ts')
     const lost = force ? [] : lostOf(this.#outbox.entries)

@@ -14,7 +14,14 @@ import type { SyncState } from '../../sync/status.ts'
 import { type SyncedStore, type SyncOptions, sync } from '../../sync/sync.ts'
 import type { Drafts } from '../drafts.ts'
 import type { HomeMemory } from '../ports.ts'
-import { answerUnseen, type Edge, type EdgeParts, type Lost, type SigningIn } from './edge.ts'
+import {
+  answerUnseen,
+  type Edge,
+  type EdgeParts,
+  type Lost,
+  type SigningIn,
+  type SigningOut,
+} from './edge.ts'
 import { EdgeAccess } from './edge-access.ts'
 import { deleteDatabase } from './erase-browser.ts'
 import { claimGuest, eraseGuest, unsent } from './guest.ts'
@@ -161,13 +168,7 @@ export class SyncedEdge implements Edge {
     return sessions ?? new Map()
   }
 
-  async signOut({
-    erase,
-    force,
-  }: {
-    readonly erase: boolean
-    readonly force: boolean
-  }): Promise<readonly Lost[]> {
+  async signOut({ erase, force }: SigningOut): Promise<readonly Lost[]> {
     const { platform } = this.#parts
     const late = new AbortController()
     const { signal } = late
