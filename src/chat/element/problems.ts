@@ -1,3 +1,4 @@
+import { isUnreachable } from '../homes/problem.ts'
 import type { Problem } from '../ports.ts'
 import type { TextKey } from '../strings/catalogue.ts'
 
@@ -28,13 +29,13 @@ export function wordsFor({ code }: Problem): TextKey {
 
 /** A rejection as a problem. */
 export function problemOf(error: unknown): Problem {
-  const { code, message } = (typeof error === 'object' && error !== null ? error : {}) as {
+  const { code, message } = Object(error) as {
     readonly code?: unknown
     readonly message?: unknown
   }
   const isKnown = typeof code === 'string' && code.startsWith('ERR_')
   return {
-    code: isKnown ? (code as Problem['code']) : 'ERR_INTERNAL',
+    code: isUnreachable(error) ? 'ERR_OFFLINE' : isKnown ? (code as Problem['code']) : 'ERR_INTERNAL',
     message: typeof message === 'string' ? message : String(error),
     retryable: false,
   }
