@@ -187,7 +187,7 @@ describe('the list of conversations', () => {
       prepare: (fake) => fake.setSessions(sessions),
     })
     button('Conversations').click()
-    await frame()
+    await until(() => root.querySelector('.sessions input') !== null)
     fill(find<HTMLInputElement>('.sessions input'), 'dinner')
     await until(() => root.querySelectorAll('.entry').length === 1)
     expect(text()).toContain('… dinner …')

@@ -116,7 +116,7 @@ describe('what is stored is text, no matter who wrote it', () => {
       },
     })
     shown.button('Conversations').click()
-    await frame()
+    await until(() => shown.root.querySelectorAll('.entry').length === HOSTILE.length)
     expectHarmless(shown)
     shown.button('Back').click()
     await frame()
