@@ -12,7 +12,7 @@ import { changedIn, notesWritten, type Rows, stateOf } from './rows.ts'
  * With those that are sent again. `npm run test:fuzz` sends as many as one likes. With encryption
  * fewer: the doors are the same.
  */
-const REQUESTS = size(encryption ? 2_000 : 10_000)
+const REQUESTS = size(encryption ? 1_000 : 5_000)
 /** Callers at once. */
 const LANES = 4
 /** Attempts on one session, so that it stays small. */
