@@ -7,7 +7,7 @@ export const benches: Readonly<Record<string, { about: string; load: () => Promi
     load: () => import('./ai-sdk.ts'),
   },
   context: {
-    about: 'time of a context, 100 to 1 000 000 messages, and broken pairs, beside the peers',
+    about: 'time of a context, 100 to 1,000,000 messages, and broken pairs, beside the peers',
     load: () => import('./context.ts'),
   },
   edge: {
@@ -64,7 +64,7 @@ export const benches: Readonly<Record<string, { about: string; load: () => Promi
     load: () => import('./tokens.ts'),
   },
   widgets: {
-    about: 'chat widgets with 10 000 messages: what they load, time to open, memory, beside the peers',
+    about: 'chat widgets with 10,000 messages: what they load, time to open, memory, beside the peers',
     load: () => import('./widgets.ts'),
   },
 }

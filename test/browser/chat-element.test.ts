@@ -446,6 +446,23 @@ describe('streaming', () => {
     expect(root.querySelector('[aria-live]')?.textContent).toContain('The reply is complete.')
   })
 
+  it('stays at the end where a message grows before the browser tells that it was scrolled there', async () => {
+    const { fake, find, root } = await show()
+    fake.add(
+      ...Array.from({ length: 30 }, (_, place) => said('assistant', `Message ${place}\n\nwith two lines`)),
+    )
+    await frame()
+    const scroller = find('.scroller')
+    const fromEnd = (): number => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight
+    expect(fromEnd()).toBeLessThan(2)
+    const newest = [...root.querySelectorAll<HTMLElement>('[data-message]')].at(-1)
+    if (newest) newest.style.paddingBlockEnd = '200px'
+    expect(fromEnd()).toBeGreaterThan(100)
+    scroller.dispatchEvent(new Event('scroll'))
+    await frame()
+    expect(fromEnd()).toBeLessThan(2)
+  })
+
   it('stays at the end while one reads there, and where one is when one has scrolled up', async () => {
     const { fake, find, button } = await show()
     fake.add(

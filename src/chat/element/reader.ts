@@ -109,6 +109,7 @@ export class Reader {
         this.#host.draw()
       }
       scroller.scrollTop = scroller.scrollHeight
+      this.#settledAt = scroller.scrollTop
       return
     }
     const anchor = this.#anchor
@@ -126,7 +127,9 @@ export class Reader {
     const messages = this.#host.messages()
     const below = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight
     const wasAtEnd = this.#isAtEnd
-    this.#isAtEnd = to === messages.length && below < NEAR_END
+    // What has grown since it was put at the end is no scrolling: it is put there again.
+    const isWherePut = wasAtEnd && scroller.scrollTop === this.#settledAt
+    this.#isAtEnd = to === messages.length && (below < NEAR_END || isWherePut)
     if (this.#isAtEnd) {
       this.#first = undefined
       this.#anchor = undefined
