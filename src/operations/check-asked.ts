@@ -1,5 +1,4 @@
 import { invalid } from '../kernel/text/json.ts'
-import { isRecord } from '../ports/is-record.ts'
 import type { Session } from '../ports/memory.ts'
 import type { ContextOptions } from '../ports/session.ts'
 import { checkContext } from './context-at.ts'
@@ -18,11 +17,6 @@ export function checkAsked(
 ): void {
   for (const name of own) if (name in asked) throw invalid(operation, name, 'is not for the app to say here')
   checkContext(session, asked)
-}
-
-/** @throws ERR_INVALID_ARGUMENT */
-export function checkObject(operation: string, argument: string, value: unknown): void {
-  if (!isRecord(value)) throw invalid(operation, argument, 'must be an object')
 }
 
 /** @throws ERR_INVALID_ARGUMENT */

@@ -5,7 +5,7 @@ import { checkOptions, invalid } from '../ports/options.ts'
 import type { Decision, Page as Entries, EntriesQuery, Reads, Rows } from '../ports/store.ts'
 import type { LogStart, Newest, PullAnswer, PullRequest, SyncOp } from '../ports/sync.ts'
 import { checkStart } from './check-start.ts'
-import { bytesOf, seqBefore, timeOf } from './newest.ts'
+import { bodyBytes, seqBefore, timeOf } from './newest.ts'
 import { type Page, sentOf, writtenOver } from './page.ts'
 import { misfit, relations, sourcesOf } from './rebase.ts'
 import { asking, completed, isDelete, type Replica } from './replica.ts'
@@ -160,7 +160,7 @@ async function sizeOf(
     const { rows } = await replica.store.changesSince(at)
     for (const row of rows) {
       if (row.seq > seq) break
-      bytes += bytesOf(row)
+      bytes += bodyBytes(row)
       if (isTimed && oldest === Infinity) oldest = timeOf(row) ?? oldest
     }
     at = rows.at(-1)?.seq ?? seq

@@ -30,7 +30,7 @@ export async function seqBefore(
     for (const row of rows.toReversed()) {
       if (row.seq > head) continue
       if (left <= 0 || old === MOST_OLD) return from
-      left -= bytesOf(row)
+      left -= bodyBytes(row)
       const time = since === undefined ? Number.POSITIVE_INFINITY : timeOf(row)
       if (time === undefined) continue
       const isOld = time < (since ?? 0)
@@ -44,7 +44,7 @@ export async function seqBefore(
 }
 
 /** UTF-8 bytes of its body. */
-export function bytesOf({ body }: LogRow): number {
+export function bodyBytes({ body }: LogRow): number {
   return utf8Length(body ?? '')
 }
 

@@ -5,6 +5,19 @@ import { type FakeChat, FakePlimsollChat, said, session } from './support/fake-c
 
 afterEach(clear)
 
+/** A conversation of which the end is in sight, and how many pixels are below what is seen. */
+async function readAtEnd() {
+  const shown = await show()
+  shown.fake.add(
+    ...Array.from({ length: 30 }, (_, place) => said('assistant', `Message ${place}\n\nwith two lines`)),
+  )
+  await frame()
+  const scroller = shown.find('.scroller')
+  const fromEnd = (): number => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight
+  expect(fromEnd()).toBeLessThan(2)
+  return { ...shown, scroller, fromEnd }
+}
+
 describe('opening', () => {
   it('takes no room on the page until it is opened, and opens nothing behind it', async () => {
     const before = document.body.getBoundingClientRect().height
@@ -447,14 +460,7 @@ describe('streaming', () => {
   })
 
   it('stays at the end where a message grows before the browser tells that it was scrolled there', async () => {
-    const { fake, find, root } = await show()
-    fake.add(
-      ...Array.from({ length: 30 }, (_, place) => said('assistant', `Message ${place}\n\nwith two lines`)),
-    )
-    await frame()
-    const scroller = find('.scroller')
-    const fromEnd = (): number => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight
-    expect(fromEnd()).toBeLessThan(2)
+    const { root, scroller, fromEnd } = await readAtEnd()
     const newest = [...root.querySelectorAll<HTMLElement>('[data-message]')].at(-1)
     if (newest) newest.style.paddingBlockEnd = '200px'
     expect(fromEnd()).toBeGreaterThan(100)
@@ -464,14 +470,7 @@ describe('streaming', () => {
   })
 
   it('stays at the end while one reads there, and where one is when one has scrolled up', async () => {
-    const { fake, find, button } = await show()
-    fake.add(
-      ...Array.from({ length: 30 }, (_, place) => said('assistant', `Message ${place}\n\nwith two lines`)),
-    )
-    await frame()
-    const scroller = find('.scroller')
-    const fromEnd = (): number => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight
-    expect(fromEnd()).toBeLessThan(2)
+    const { fake, button, scroller, fromEnd } = await readAtEnd()
     scroller.scrollTop = 300
     await frame()
     const before = scroller.scrollTop

@@ -1,7 +1,7 @@
 import * as ai from 'ai'
-import { checkObject } from '../../operations/check-asked.ts'
 import type { Omitted, Receipt, SummaryUse } from '../../ports/context.ts'
 import type { Session } from '../../ports/memory.ts'
+import { checkObject } from '../../ports/options.ts'
 import { type AskedOptions, askedOf, checkCache } from './asked.ts'
 import { asOlder, type LoopRequest } from './older.ts'
 import { isOlder } from './peer.ts'

@@ -127,6 +127,7 @@ export class ChatView {
       if (entry?.contentRect.width) this.#loadList()
     })
     sight.observe(this.#frame.firstElementChild as Element)
+    this.#ends.push(() => sight.disconnect())
     // Loaded behind what is shown first.
     this.#preparing = setTimeout(() => chat.conversation.prepare(), PREPARE_MS)
   }
@@ -394,7 +395,7 @@ export class ChatView {
   }
 
   #loadList(): void {
-    // Where that fails, whoever opens it is told.
+    // Where that fails, opening it says so.
     this.#listed ??= this.#loadPanel('sessions').catch(() => {})
   }
 
