@@ -89,7 +89,7 @@ export function putSecret(opId: string, value: string): SealedOp {
 /** As `decide`, but the last op, which puts the secret, is none of its own: it has no row. */
 export const withSecret: Decide = (ops, rows) => besideLast(ops, decide(ops.slice(0, -1), rows))
 
-/** A decision with the secret that the last op puts; nothing, where the op before was not written. */
+/** A decision, and the secret that the last op puts; nothing, where its namesake wrote nothing. */
 export function besideLast(ops: readonly SealedOp[], decision: Decision): Decision {
   const { envelope, bodies } = ops.at(-1) as SealedOp
   const { opId } = envelope
