@@ -400,7 +400,7 @@ export class CompactionCover implements Cover {
     if (!texts) return undefined
     const measure = calls.measureBy(mark.calibration ?? 1)
     const window = measure.layout(view.conversation).show(mark, view.rows)
-    return this.#past(epoch, measure.call(texts, []), window, uncovered)
+    return this.#past(epoch, measure.call(texts, epoch.place), window, uncovered)
   }
 
   #past(
