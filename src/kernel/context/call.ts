@@ -126,7 +126,10 @@ export class Calls {
   }
 
   /** The last block, where there is something to say or the request must not end as it is. */
-  tail({ measure, tail, place }: Omit<Call, 'head' | 'room'>, { blocks, waiting }: Window): Block | undefined {
+  tail(
+    { measure, tail, place }: Omit<Call, 'head' | 'room'>,
+    { blocks, waiting }: Window,
+  ): Block | undefined {
     const last = waiting.at(-1) ?? blocks.at(-1)
     if (tail.length === 0 && last && last.role !== 'assistant') return undefined
     const sections = tail.filter(({ text }) => text !== '')
