@@ -15,26 +15,27 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll createMemory',
     code: `export { createMemory } from 'plimsoll'`,
-    mostKiB: 29.9,
+    mostKiB: 30.3,
     goalKiB: 24,
   },
   {
     name: 'plimsoll createMemory, mapStore, toOpenAI',
     code: `export { createMemory, mapStore, toOpenAI } from 'plimsoll'`,
-    mostKiB: 33.8,
+    mostKiB: 34.2,
     goalKiB: 28,
   },
   {
     name: 'plimsoll createMemory, standard',
     code: `export { createMemory, standard } from 'plimsoll'`,
-    mostKiB: 61.7,
+    splits: true,
+    mostKiB: 58.3,
     goalKiB: 50,
   },
   {
     name: 'plimsoll createMemory, standard, toOpenAI, and plimsoll/dexie with Dexie',
     code: `export { createMemory, standard, toOpenAI } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
     splits: true,
-    mostKiB: 108.9,
+    mostKiB: 105.5,
     goalKiB: 92,
   },
   {
