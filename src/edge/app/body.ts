@@ -29,7 +29,7 @@ export async function readBytes(request: Request, limit = MAX_BODY_BYTES): Promi
   checkEncoding(request)
   const claimed = request.headers.get('Content-Length')
   if (Number(claimed ?? 0) > limit) throw tooLarge(Number(claimed), limit)
-  // HTTP lets no more through than a header says; of a body without one nobody knows how long it is.
+  // HTTP lets no more through than a header says; a body without one may have any length.
   const bytes =
     claimed === null
       ? await readAtMost(request, limit)
@@ -134,8 +134,11 @@ function unsupported(reason: string, argument: string): PlimsollError {
   return new PlimsollError('ERR_UNSUPPORTED_MEDIA_TYPE', `the body: ${reason}`, { argument })
 }
 
+/** Of texts that are there at once, each of which it ends. */
+const wholes = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+
 function decode(bytes: Uint8Array): string {
-  return decoded(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }), bytes, false)
+  return decoded(wholes, bytes, false)
 }
 
 /** The next piece of a text; its end, where there are no bytes. */
