@@ -1,6 +1,6 @@
-import { MAX_DEPTH } from '../../kernel/text/check-json.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import { joinedBytes } from '../../ports/joined-bytes.ts'
+import { MAX_DEPTH } from '../../text/check-json.ts'
 
 export const JSON_TYPE = 'application/json'
 /** Largest body of a request, in bytes. */

@@ -1,7 +1,7 @@
 import { textOf } from '../../kernel/log/message.ts'
-import { hashText } from '../../kernel/text/hash.ts'
 import type { FactInput, FactKind } from '../../ports/fact.ts'
 import type { Message } from '../../ports/message.ts'
+import { hashText } from '../../text/hash.ts'
 import { codePoints } from '../text/code-points.ts'
 import { sentences } from '../text/sentences.ts'
 import type { Extract } from './extraction.ts'
