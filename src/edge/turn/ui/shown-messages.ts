@@ -3,9 +3,9 @@ import { fromUIMessages } from '../../../bridges/ai-sdk/from-ui.ts'
 import { keptIn } from '../../../bridges/ai-sdk/opaque.ts'
 import { layoutOf, withLayout } from '../../../bridges/ai-sdk/ui-layout.ts'
 import { partsOf } from '../../../kernel/log/message.ts'
-import { canonical } from '../../../kernel/text/json.ts'
 import type { Session } from '../../../ports/memory.ts'
 import type { Json, Message, MessageInput, Part } from '../../../ports/message.ts'
+import { canonical } from '../../../text/json.ts'
 
 /** How far back a message is looked for by the id that a chat knows it by. */
 const LOOK_BACK = 256
