@@ -21,7 +21,7 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll createMemory, mapStore, toOpenAI',
     code: `export { createMemory, mapStore, toOpenAI } from 'plimsoll'`,
-    mostKiB: 34.1,
+    mostKiB: 34.2,
     goalKiB: 28,
   },
   {
