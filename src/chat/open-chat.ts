@@ -166,16 +166,19 @@ class OpenedChat implements Chat {
     let claimed: ReadonlyMap<string, string> = new Map()
     await this.conversation.reset()
     try {
-      if (this.#settings.src !== undefined) {
-        claimed = await (await this.#openEdge()).handOver({ token, userId })
-        if (token !== undefined) {
+      const edge = this.#settings.src === undefined ? undefined : await this.#openEdge()
+      // What another tab writes meanwhile would be left with the guest.
+      await this.#platform.locks.request(this.#identity.lockName, {}, async () => {
+        claimed = (await edge?.handOver({ token, userId })) ?? claimed
+        await this.#closeHomes()
+        if (userId !== undefined) await this.#moveTo(userId)
+        // Only then: who has none asks for another guest's.
+        if (edge && token !== undefined) {
           this.#identity.guestToken = undefined
           this.#identity.subject = subjectOf(token) ?? ''
+          this.#token = token
         }
-        this.#token = token ?? this.#token
-      }
-      await this.#closeHomes()
-      if (userId !== undefined) await this.#moveTo(userId)
+      })
       await this.sessions.reset()
     } finally {
       if (session)

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { Chat } from '../../../src/chat/open-chat.ts'
 import type { ChatSettings } from '../../../src/chat/settings.ts'
 import { idle, said, until } from './states.ts'
-import { allTexts, type Browser, browser } from './support.ts'
+import { allTexts, type Browser, browser, tokenOf } from './support.ts'
 import { TestService } from './test-service.ts'
 
 const SRC = 'https://edge.test'
@@ -479,8 +479,3 @@ it('signs in nobody while something of the guest is refused, which would be lost
 it('is refused without a service', () => {
   expect(() => browser().open({ synced: true })).toThrow(/synced needs src/u)
 })
-
-/** A token that names its subject, as those of a service do. */
-function tokenOf(userId: string): string {
-  return `x.${btoa(JSON.stringify({ sub: userId }))}.x`
-}
