@@ -166,8 +166,6 @@ export class Outbox {
         await send(entry)
         this.#failures = 0
       } catch (error) {
-        // By the token it turns out to be somebody else's.
-        if (!isOwn(entry)) continue
         const problem = problemOf(error)
         if (LATER.has(problem.code) || isUnreachable(error) || problem.code === 'ERR_TIMEOUT') {
           isDone = false
