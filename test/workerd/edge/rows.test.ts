@@ -17,15 +17,16 @@ interface Cost {
 }
 
 /**
- * What is asked of objects in this isolate from now on, each by its storage: those of other files
- * share the isolate, and go on with the work they owe.
+ * What is asked of some objects in this isolate, each known by its name and its storage: all others
+ * share the isolate, and their alarms ring whenever they are due.
  */
 class Meter {
   readonly #undo: (() => void)[] = []
-  readonly #rows = new Map<SqlStorage, { read: number; written: number }>()
+  readonly #counts = new Map<SqlStorage, { read: number; written: number; frames: number }>()
+  /** Names of those whose requests count. */
+  #names: ReadonlySet<string> = new Set()
   #objects = 0
-  #frames = 0
-  /** Requests to objects that have no answer yet. */
+  /** Requests to them that have no answer yet. */
   #asked = 0
 
   constructor(storage: DurableObjectStorage, namespace: DurableObjectNamespace, object: Listening) {
@@ -38,7 +39,10 @@ class Meter {
           const cursor = exec.call(this, query, ...bindings)
           // Here and no later, since a cursor can be asked in its own object alone; by then it was
           // read.
-          queueMicrotask(() => meter.#count(this, cursor.rowsRead, cursor.rowsWritten))
+          queueMicrotask(() => {
+            meter.#count(this, 'read', cursor.rowsRead)
+            meter.#count(this, 'written', cursor.rowsWritten)
+          })
           return cursor as never
         },
     )
@@ -48,7 +52,7 @@ class Meter {
       'setAlarm',
       (setAlarm) =>
         function (this: DurableObjectStorage, time, options) {
-          meter.#count(this.sql, 0, 1)
+          meter.#count(this.sql, 'written')
           return setAlarm.call(this, time, options)
         },
     )
@@ -57,7 +61,7 @@ class Meter {
       'getByName',
       (getByName) =>
         function (this: DurableObjectNamespace, name, options) {
-          return meter.#counted(getByName.call(this, name, options))
+          return meter.#counted(name, getByName.call(this, name, options))
         },
     )
     this.#replace(
@@ -65,23 +69,24 @@ class Meter {
       'webSocketMessage',
       (webSocketMessage) =>
         function (this: Listening, socket, frame) {
-          meter.#frames++
+          meter.#count((this as unknown as Holding).ctx.storage.sql, 'frames')
           return webSocketMessage.call(this, socket, frame)
         },
     )
   }
 
   /** A stub of which each call is a request. */
-  #counted<Stub extends object>(stub: Stub): Stub {
+  #counted<Stub extends object>(called: string, stub: Stub): Stub {
     return new Proxy(stub, {
       get: (target, name) => {
         const found: unknown = Reflect.get(target, name)
         if (typeof found !== 'function' || name === 'constructor') return found
         return (...given: unknown[]) => {
-          this.#objects++
-          this.#asked++
           // Of what a call over a stub gives, any property would be one more call.
           const answer: unknown = Reflect.apply(found, target, given)
+          if (!this.#names.has(called)) return answer
+          this.#objects++
+          this.#asked++
           const end = (): void => void this.#asked--
           Promise.resolve(answer).then(end, end)
           return answer
@@ -90,11 +95,11 @@ class Meter {
     })
   }
 
-  /** @param objects those whose rows count: the caller's own. */
+  /** @param objects those that count: the caller's own */
   async of(objects: readonly DurableObjectStub[], call: () => Promise<unknown>): Promise<Cost> {
-    this.#rows.clear()
+    this.#counts.clear()
+    this.#names = new Set(objects.map(({ name = '' }) => name))
     this.#objects = 0
-    this.#frames = 0
     await call()
     const stores = new Set<SqlStorage>()
     let own = 0
@@ -104,8 +109,8 @@ class Meter {
       })
       own++
     }
-    const sum = (field: 'read' | 'written'): number =>
-      [...stores].reduce((total, store) => total + (this.#rows.get(store)?.[field] ?? 0), 0)
+    const sum = (field: Counted): number =>
+      [...stores].reduce((total, store) => total + (this.#counts.get(store)?.[field] ?? 0), 0)
     const isRinging = async (): Promise<boolean> => {
       const alarms = objects.map((object) =>
         runInDurableObject(object, (_, { storage }) => storage.getAlarm()),
@@ -121,13 +126,14 @@ class Meter {
       before = sum('read') + sum('written')
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
-    const requests = requestsOf({ objectRequests: this.#objects - own, frames: this.#frames })
+    const requests = requestsOf({ objectRequests: this.#objects - own, frames: sum('frames') })
     return { written: sum('written'), read: sum('read'), objects: requests }
   }
 
-  #count(store: SqlStorage, read: number, written: number): void {
-    const rows = this.#rows.get(store) ?? { read: 0, written: 0 }
-    this.#rows.set(store, { read: rows.read + read, written: rows.written + written })
+  #count(store: SqlStorage, field: Counted, more = 1): void {
+    const counts = this.#counts.get(store) ?? { read: 0, written: 0, frames: 0 }
+    counts[field] += more
+    this.#counts.set(store, counts)
   }
 
   end(): void {
@@ -147,7 +153,14 @@ class Meter {
   }
 }
 
+type Counted = 'read' | 'written' | 'frames'
+
 type Listening = Required<Pick<DurableObject, 'webSocketMessage'>>
+
+/** As an object has it, for itself alone. */
+interface Holding {
+  readonly ctx: DurableObjectState
+}
 
 /** What of an object and its prototypes has a method of its own. */
 function whoHas<Target extends object>(object: Target, name: string): Target {
@@ -161,6 +174,11 @@ const MODEL = {
   GUEST_MODEL_TOKENS_PER_DAY: 'off',
   USER_MODEL_TOKENS_PER_DAY: 'off',
   DEPLOYMENT_MODEL_TOKENS_PER_DAY: 'off',
+}
+
+/** Gives a session's object the model: before its first call, which reads the settings. */
+function useModel(stub: DurableObjectStub): Promise<unknown> {
+  return runInDurableObject(stub, (object) => Object.assign(object as object, { env: { ...env, ...MODEL } }))
 }
 
 /** What the model streams: words, after as many calls of a tool as it is asked for. */
@@ -218,10 +236,7 @@ async function costOf(
   const sessionObject = (sessionId: string) =>
     env.SESSIONS.getByName(objectName({ ...caller.user, sessionId }))
   const stub = sessionObject(session)
-  // Before the first call, which reads the settings.
-  await runInDurableObject(stub, (object) => {
-    Object.assign(object as object, { env: { ...env, ...MODEL } })
-  })
+  await useModel(stub)
   await caller.call('POST', '/v1/sessions', { session_id: session })
   const path = `/v1/sessions/${session}`
   const costs: Cost[] = []
@@ -340,9 +355,7 @@ async function costOfPace(): Promise<Cost> {
   const caller = new Caller(user, await tokenOf(user, '30d'))
   const stub = env.SESSIONS.getByName(objectName({ ...user, sessionId: 'trip' }))
   const objects = [stub, env.USERS.getByName(objectName(user))]
-  await runInDurableObject(stub, (object) => {
-    Object.assign(object as object, { env: { ...env, ...MODEL } })
-  })
+  await useModel(stub)
   await caller.call('POST', '/v1/sessions', { session_id: 'trip' })
   const run = chat('')
   const sum = { written: 0, read: 0, objects: 0 }
@@ -371,6 +384,24 @@ async function costOfPace(): Promise<Cost> {
 }
 
 describe('a call through the whole edge, in rows written and read and in requests to objects', () => {
+  it('is counted without what others ask at the same time', async () => {
+    const callers = [new Caller(), new Caller()] as const
+    const objectsOf = ({ user }: Caller) => [
+      env.SESSIONS.getByName(objectName({ ...user, sessionId: 'trip' })),
+      env.USERS.getByName(objectName(user)),
+    ]
+    const talk = (one: Caller, index: number): Promise<unknown> => chat('')(one, '/v1/sessions/trip', index)
+    for (const one of callers) {
+      await useModel(objectsOf(one)[0] as DurableObjectStub)
+      await one.call('POST', '/v1/sessions', { session_id: 'trip' })
+    }
+    const [caller, other] = callers
+    for (let index = 0; index < 2; index++) await talk(caller, index)
+    const { written, objects } = await meter.of(objectsOf(caller), () => talk(caller, 2))
+    const beside = (): Promise<unknown> => Promise.all([talk(caller, 3), talk(other, 0), other.session()])
+    expect(await meter.of(objectsOf(caller), beside)).toMatchObject({ written, objects })
+  })
+
   it('costs the figures of docs/deploy.md at the median', async () => {
     const figures = {
       'create a session': await costOf(
