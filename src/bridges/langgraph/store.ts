@@ -81,8 +81,8 @@ const COMPARE: { readonly [operator: string]: (value: unknown, other: never) => 
  *
  * The puts of one `batch` are written in one commit, after its reads; the last one of an item
  * wins, also where several are made at once. One that the store does not end in 30 seconds is
- * `ERR_TIMEOUT`, may be written or not, and holds up those after it no longer. Reads go through all items of a user: it is made for
- * thousands, not for millions.
+ * `ERR_TIMEOUT`, may be written or not, and holds up those after it no longer. Reads go through
+ * all items of a user: it is made for thousands, not for millions.
  */
 export class PlimsollStore extends BaseStore {
   readonly #scope: ScopeStore

@@ -121,10 +121,5 @@ function mayBe(known: string | undefined, subject: string | undefined): boolean 
 export function checkSubject(known: string | undefined, token: string | undefined): string | undefined {
   const subject = token === undefined ? undefined : (subjectOf(token) ?? '')
   if (mayBe(known, subject)) return subject
-  throw new PlimsollError(
-    'ERR_UNAUTHENTICATED',
-    subject === undefined
-      ? 'chat: nobody is signed in, and what is here is a user’s: identify, or sign out'
-      : 'chat: what is here is another user’s: sign out first',
-  )
+  throw new PlimsollError('ERR_UNAUTHENTICATED', 'chat: what is here is a user’s who is not signed in')
 }

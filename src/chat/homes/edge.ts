@@ -124,16 +124,8 @@ export class PlainEdge implements Edge {
     return claimGuest(this.#access.clientOf(token), guestToken)
   }
 
-  async signOut({ erase, force }: SigningOut): Promise<readonly Lost[]> {
-    const { all, entries } = this.#outbox
-    // A guest's are found again by nobody.
-    const ends = erase ? all : entries.filter(({ subject }) => !subject && this.#parts.identity.isGuest)
-    const { eraseGuest, lostOf } = await import('./guest.ts')
-    const lost = force ? [] : lostOf(ends)
-    if (lost.length > 0) return lost
-    for (const { id } of ends) await this.#outbox.drop(id)
-    if (erase) await eraseGuest(this.#access, this.#parts)
-    return []
+  async signOut(options: SigningOut): Promise<readonly Lost[]> {
+    return (await import('./guest.ts')).signOutOf(this.#outbox, this.#access, this.#parts, options)
   }
 
   async close(): Promise<void> {

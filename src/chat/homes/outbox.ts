@@ -1,6 +1,7 @@
+import { isUnreachable } from '../../client/unreachable.ts'
 import type { ChatLocks, Network } from '../settings.ts'
 import type { OutgoingMessage } from './home.ts'
-import { isUnreachable, problemOf } from './problem.ts'
+import { problemOf } from './problem.ts'
 
 /** A message that waits to be sent to an edge; sent again under its id it is the same. */
 export interface OutboxEntry extends OutgoingMessage {

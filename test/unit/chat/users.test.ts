@@ -1,4 +1,4 @@
-/** Who uses the widget changes: what one of them said and nobody sent is not another's, nor lost. */
+/** What one user of the widget said and nobody sent is not another one's, nor lost. */
 import { expect, it } from 'vitest'
 import type { Chat } from '../../../src/chat/open-chat.ts'
 import type { ChatSettings } from '../../../src/chat/settings.ts'
