@@ -429,6 +429,7 @@ describe.concurrent('with an edge behind it', () => {
         await answered('The widget is first.', 'Once.', 'The edge is first.', 'Once more.')
         expect(late).toBe(1)
         await expect.poll(() => chat.page.locator('.notice.bad').count()).toBe(0)
+        await context.close()
       } finally {
         await shared.stop()
       }

@@ -204,3 +204,22 @@ it('signs in nobody while a guest’s message waits, which would be lost', async
   await chat.identify({ token: tokenOf('ada') })
   await chat.close()
 })
+
+it('takes what waits into a synced copy of who said it alone', async () => {
+  const [place, service] = [browser(), new TestService()]
+  let token = tokenOf('ada')
+  const getToken = (): string => token
+  const plain = plainTab(place, service.fetch, { getToken })
+  await plain.sessions.search('')
+  place.network.set(false)
+  const id = await plain.conversation.create()
+  await plain.conversation.send('SWORDFISH')
+  token = tokenOf('bob')
+  await plain.sessions.search('')
+  await plain.close()
+  const synced = plainTab(place, service.fetch, { getToken, synced: true })
+  await synced.conversation.open(id)
+  expect(said(synced.conversation.getSnapshot())).toEqual([])
+  await synced.close()
+  expect(await allTexts(place)).toContain('SWORDFISH')
+})
