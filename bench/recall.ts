@@ -5,7 +5,7 @@
  * what recall adds to an append, and what a reopen costs.
  */
 import { writeFile } from 'node:fs/promises'
-import { hashText } from '../src/kernel/text/hash.ts'
+import { hashText } from '../src/text/hash.ts'
 import type { BenchOptions, BenchReport } from './bench.ts'
 import { machine } from './machine.ts'
 import { OURS } from './recall/engines.ts'

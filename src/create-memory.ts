@@ -1,13 +1,14 @@
 import type { Compose, Fault, Flat } from './compose.ts'
 import { defaultCounter } from './counters/default.ts'
+import { settleOwed } from './forgetting/owed.ts'
 import type { Feature } from './kernel/feature.ts'
 import { createKernel, type KernelOptions } from './kernel/memory.ts'
-import { checkFunction } from './kernel/text/check-value.ts'
-import { type Check, checkShape, type Fields, optional } from './kernel/text/fields.ts'
-import { checkText, invalid, isPlainObject } from './kernel/text/json.ts'
 import { webHost } from './platform/web.ts'
 import type { Counter } from './ports/counter.ts'
 import type { Memory } from './ports/memory.ts'
+import { checkFunction } from './text/check-value.ts'
+import { type Check, checkShape, type Fields, optional } from './text/fields.ts'
+import { checkText, invalid, isPlainObject } from './text/json.ts'
 
 /** What makes the policy and what is in use is checked where it is used. */
 const given: Check = (_operation, _argument, value) => value
@@ -37,7 +38,7 @@ const OPTIONS: Fields = {
   newSecret: run,
 }
 
-export interface MemoryOptions extends Omit<KernelOptions, 'counter' | 'host' | 'use'> {
+export interface MemoryOptions extends Omit<KernelOptions, 'counter' | 'host' | 'settle' | 'use'> {
   /**
    * Counts tokens. Default `defaultCounter`, an estimate: the budget then holds back a margin of 12
    * %.
@@ -91,5 +92,6 @@ export function createMemory<const Use extends readonly Feature[] = readonly []>
     newSecret = webHost.newSecret,
     ...rest
   } = checkShape<MemoryOptions & KernelOptions>('createMemory', 'options', options, OPTIONS)
-  return createKernel({ ...rest, counter, host: { ...webHost, now: clock, newId, newSecret } })
+  const host = { ...webHost, now: clock, newId, newSecret }
+  return createKernel({ ...rest, counter, host, settle: settleOwed })
 }

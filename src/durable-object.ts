@@ -1,10 +1,10 @@
 import type { Compose, Flat } from './compose.ts'
 import { type CreateMemoryOptions, createMemory } from './create-memory.ts'
 import type { Feature } from './kernel/feature.ts'
-import { invalid, isPlainObject } from './kernel/text/json.ts'
 import type { Memory } from './ports/memory.ts'
 import { durableObjectStore } from './stores/durable-object.ts'
 import type { SqlStorageLike } from './stores/sql-schema.ts'
+import { invalid, isPlainObject } from './text/json.ts'
 
 export { durableObjectStore } from './stores/durable-object.ts'
 export type { SqlLike, SqlRow, SqlStorageLike, SqlValue } from './stores/sql-schema.ts'

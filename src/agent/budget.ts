@@ -1,4 +1,4 @@
-import { checkOptions, invalid } from '../kernel/text/json.ts'
+import { checkOptions, invalid } from '../text/json.ts'
 import type { Middleware, PastStep, Proposal, RunUsage } from './middleware.ts'
 import { addUsage, NO_USAGE } from './usage.ts'
 

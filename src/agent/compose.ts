@@ -1,10 +1,10 @@
 import { checkMessage } from '../kernel/log/check-message.ts'
-import { checkFunction, checkList, checkOneOf } from '../kernel/text/check-value.ts'
-import { checkOptions, checkText, invalid, isPlainObject } from '../kernel/text/json.ts'
 import type { Context } from '../ports/context.ts'
 import type { AbortSignalLike } from '../ports/host.ts'
 import type { Message, MessageInput } from '../ports/message.ts'
 import type { Limits, TailSection } from '../ports/session.ts'
+import { checkFunction, checkList, checkOneOf } from '../text/check-value.ts'
+import { checkOptions, checkText, invalid, isPlainObject } from '../text/json.ts'
 import type {
   Denial,
   Hooks,

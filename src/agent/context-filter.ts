@@ -1,5 +1,5 @@
-import { checkOptions, invalid } from '../kernel/text/json.ts'
 import type { Limits, ToolOutputOptions, WindowOptions } from '../ports/session.ts'
+import { checkOptions, invalid } from '../text/json.ts'
 import type { Middleware } from './middleware.ts'
 
 /** What a request may hold, beside the memory's own limits. */

@@ -1,10 +1,10 @@
 import { NOTHING_FOUND, RECALL_TOOL, RECALLED } from '../features/recall/recall-text.ts'
 import { textOf } from '../kernel/log/message.ts'
-import { headOf } from '../kernel/text/text.ts'
 import type { Block, Context } from '../ports/context.ts'
 import type { Host } from '../ports/host.ts'
 import type { Json, Part, ToolCallPart, ToolSpec } from '../ports/message.ts'
 import type { FinishReason, Model, ModelEvent, ModelRequest } from '../ports/model.ts'
+import { headOf } from '../text/text.ts'
 import { type DemoWords, demoLanguageOf, demoWords } from './demo-words.ts'
 
 /** Id of the {@link demoModel}. */

@@ -1,9 +1,9 @@
 import { codePoints } from '../features/text/code-points.ts'
 import { oneLine } from '../features/text/one-line.ts'
 import { titled } from '../features/text/titled.ts'
-import { checkOptions, checkText, invalid } from '../kernel/text/json.ts'
 import type { Context } from '../ports/context.ts'
 import type { Trust } from '../ports/message.ts'
+import { checkOptions, checkText, invalid } from '../text/json.ts'
 import type { AgentSession } from './agent-session.ts'
 import type { Middleware } from './middleware.ts'
 

@@ -1,5 +1,5 @@
-import { hashText } from '../kernel/text/hash.ts'
-import { checkOptions } from '../kernel/text/json.ts'
+import { hashText } from '../text/hash.ts'
+import { checkOptions } from '../text/json.ts'
 import type { CallStatus } from './events.ts'
 import type { CallUsage, Middleware } from './middleware.ts'
 

@@ -1,5 +1,5 @@
-import { checkOptions, invalid } from '../kernel/text/json.ts'
 import type { JsonObject } from '../ports/message.ts'
+import { checkOptions, invalid } from '../text/json.ts'
 import type { CallRecord } from './observability.ts'
 
 export interface OtlpOptions {

@@ -5,12 +5,12 @@ import { type Band, Layout } from '../kernel/context/window.ts'
 import { countMessage } from '../kernel/count.ts'
 import { fold } from '../kernel/log/fold.ts'
 import { createPolicy } from '../kernel/policy.ts'
-import { checkOptions } from '../kernel/text/json.ts'
 import type { Block, Omitted } from '../ports/context.ts'
 import type { Counter } from '../ports/counter.ts'
 import type { Message } from '../ports/message.ts'
 import type { Limits } from '../ports/session.ts'
 import type { LogRow } from '../ports/store.ts'
+import { checkOptions } from '../text/json.ts'
 
 /** What shows of a conversation that is kept nowhere. */
 export interface PlainShown {

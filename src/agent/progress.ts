@@ -1,7 +1,7 @@
 import { asText } from '../kernel/count.ts'
-import { hashText } from '../kernel/text/hash.ts'
-import { canonical, checkCount, checkOptions, invalid } from '../kernel/text/json.ts'
 import type { Json } from '../ports/message.ts'
+import { hashText } from '../text/hash.ts'
+import { canonical, checkCount, checkOptions, invalid } from '../text/json.ts'
 import type { Middleware, Proposal, ToolCallEnd } from './middleware.ts'
 
 export interface ProgressOptions {

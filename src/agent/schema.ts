@@ -1,6 +1,6 @@
-import { invalid, isPlainObject } from '../kernel/text/json.ts'
 import type { Json } from '../ports/message.ts'
 import { isStandardSchema, type StandardResult, type StandardSchema } from '../ports/standard-schema.ts'
+import { invalid, isPlainObject } from '../text/json.ts'
 
 /** A JSON Schema of an object. */
 export type JsonSchema = { readonly [key: string]: Json }

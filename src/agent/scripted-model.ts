@@ -1,10 +1,10 @@
 import { textOf } from '../kernel/log/message.ts'
-import { checkOptions } from '../kernel/text/json.ts'
 import type { Block, Context } from '../ports/context.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { AbortSignalLike } from '../ports/host.ts'
 import type { Json, Part, ToolCallPart, ToolSpec } from '../ports/message.ts'
 import type { FinishReason, Model, ModelEvent, ModelRequest, ModelSettings, Usage } from '../ports/model.ts'
+import { checkOptions } from '../text/json.ts'
 
 /** One reply; a string is its text. */
 export type ScriptedReply =

@@ -1,4 +1,4 @@
-import { checkOptions } from '../kernel/text/json.ts'
+import { checkOptions } from '../text/json.ts'
 import { type BudgetOptions, budget } from './budget.ts'
 import { type ContextFilterOptions, contextFilter } from './context-filter.ts'
 import { type FactSheetOptions, factSheet } from './fact-sheet.ts'

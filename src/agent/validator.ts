@@ -1,7 +1,7 @@
 /** JSON Schemas: for tools that have one. */
 import { type Schema, type SchemaDraft, Validator } from '@cfworker/json-schema'
-import { invalid } from '../kernel/text/json.ts'
 import type { StandardResult } from '../ports/standard-schema.ts'
+import { invalid } from '../text/json.ts'
 import type { JsonSchema } from './schema.ts'
 
 /** What a JSON Schema says of a value. @throws where it turns out to be broken itself */

@@ -1,6 +1,6 @@
-import { invalid } from '../kernel/text/json.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import { type AbortSignalLike, type Host, MOST_MS, type Timeout } from '../ports/host.ts'
+import { invalid } from '../text/json.ts'
 
 /** The reason to stop a run, as an error that nobody outside of the agent sees. */
 export class Aborted extends Error {

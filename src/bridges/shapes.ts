@@ -3,10 +3,10 @@
  * but the texts, in an opaque part before them; and how a context is shown to that library.
  */
 import { EMPTY_MESSAGE, textOf as textOfMessage } from '../kernel/log/message.ts'
-import { fenced } from '../kernel/text/fence.ts'
 import type { Context } from '../ports/context.ts'
 import { isRecord } from '../ports/is-record.ts'
 import type { Json, JsonObject, OpaquePart, Part, Role } from '../ports/message.ts'
+import { fenced } from '../text/fence.ts'
 
 /** What a picture, a sound or a file is counted as, in tokens. */
 const MEDIA_TOKENS = 1_600

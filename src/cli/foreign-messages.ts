@@ -2,10 +2,10 @@
 import { fromModelMessages } from '../bridges/ai-sdk/from-model-messages.ts'
 import { fromUIMessages } from '../bridges/ai-sdk/from-ui.ts'
 import { type Stored, toMessage } from '../bridges/langchain/stored.ts'
-import { hashJson } from '../kernel/text/hash.ts'
 import { isRecord } from '../ports/is-record.ts'
 import type { JsonObject, MessageInput } from '../ports/message.ts'
 import { readForeign, timed, timeIn } from '../replay/foreign.ts'
+import { hashJson } from '../text/hash.ts'
 
 type UIMessage = Parameters<typeof fromUIMessages>[0][number]
 type ModelMessage = Parameters<typeof fromModelMessages>[0][number]

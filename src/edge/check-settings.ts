@@ -1,5 +1,5 @@
-import { checkOptions } from '../kernel/text/json.ts'
 import { PlimsollError } from '../ports/errors.ts'
+import { checkOptions } from '../text/json.ts'
 
 /**
  * Settings with none but these keys: what is wrong with them is the edge's fault, not a caller's.

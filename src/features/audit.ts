@@ -1,7 +1,6 @@
 import { valueIn } from '../kernel/log/bodies.ts'
 import { allOrNone, areAccepted, TRIES } from '../kernel/log/once.ts'
 import { sealOp } from '../kernel/log/seal.ts'
-import { canonical, checkCount, invalid, isPlainObject } from '../kernel/text/json.ts'
 import type { AuditQuery, AuditRecord } from '../ports/audit.ts'
 import { defined } from '../ports/defined.ts'
 import { PlimsollError } from '../ports/errors.ts'
@@ -9,6 +8,7 @@ import type { Host } from '../ports/host.ts'
 import type { Json } from '../ports/message.ts'
 import type { IndexEntry, Op } from '../ports/op.ts'
 import type { Decide, ScopeStore } from '../ports/store.ts'
+import { canonical, checkCount, invalid, isPlainObject } from '../text/json.ts'
 import { beside } from './rules.ts'
 
 /** What is recorded; id and time are made. */

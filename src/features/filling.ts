@@ -1,6 +1,6 @@
 import type { Section } from '../kernel/feature.ts'
-import { headOf } from '../kernel/text/text.ts'
 import type { SectionUse } from '../ports/context.ts'
+import { headOf } from '../text/text.ts'
 import { longestHead } from './text/longest-head.ts'
 
 /** Items that an overflow names; the rest is counted. */

@@ -1,13 +1,5 @@
-import {
-  type AllOwed,
-  emptyOwed,
-  OWED,
-  type Owed,
-  type OwedIn,
-  owedIn,
-  putOwed,
-} from '../kernel/context/owed.ts'
-import { commitDeletes } from '../kernel/context/secret.ts'
+import { commitDeletes } from '../forgetting/deletes.ts'
+import { type AllOwed, emptyOwed, OWED, type Owed, type OwedIn, owedIn, putOwed } from '../forgetting/owed.ts'
 import type { KernelUser } from '../kernel/feature.ts'
 import { valueIn } from '../kernel/log/bodies.ts'
 import { HEAD_KEY, SHARED } from '../kernel/log/message.ts'

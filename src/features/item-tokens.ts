@@ -1,5 +1,5 @@
-import { checkCount } from '../kernel/text/json.ts'
 import type { Counter } from '../ports/counter.ts'
+import { checkCount } from '../text/json.ts'
 
 /**
  * Tokens of a value among others of an array, as JSON: alone, and a comma. By counters that are

@@ -1,4 +1,4 @@
-import { hashText } from '../kernel/text/hash.ts'
+import { hashText } from '../text/hash.ts'
 
 const FIRST = 100_000
 const COUNT = 900_000

@@ -1,5 +1,5 @@
 import type { Feature } from '../kernel/feature.ts'
-import { checkCount } from '../kernel/text/json.ts'
+import { checkCount } from '../text/json.ts'
 
 /** What sizes in tokens add to the lane: those that the app gave. @throws ERR_INVALID_ARGUMENT */
 export function laneOf(

@@ -1,5 +1,5 @@
-import { checkOptions, invalid } from '../kernel/text/json.ts'
 import type { WindowSize } from '../ports/session.ts'
+import { checkOptions, invalid } from '../text/json.ts'
 
 /**
  * Options of `createMemory` for a plain sliding window: so many complete exchanges and the new

@@ -1,6 +1,6 @@
 import type { Feature } from '../kernel/feature.ts'
-import { checkOptions } from '../kernel/text/json.ts'
 import type { Json } from '../ports/message.ts'
+import { checkOptions } from '../text/json.ts'
 import {
   type CheckpointOptions,
   type CheckpointShape,

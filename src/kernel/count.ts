@@ -1,6 +1,6 @@
 import { type Counter, MEDIA_TOKENS, PER_MESSAGE } from '../ports/counter.ts'
 import type { Json, Message, Part, ToolSpec } from '../ports/message.ts'
-import { checkCount } from './text/json.ts'
+import { checkCount } from '../text/json.ts'
 
 const PER_REQUEST = 3
 /**

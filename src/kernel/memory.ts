@@ -4,15 +4,15 @@ import type { Memory, SessionOptions, UserScope } from '../ports/memory.ts'
 import type { Scope } from '../ports/op.ts'
 import type { Limits } from '../ports/session.ts'
 import type { Store } from '../ports/store.ts'
+import { checkList } from '../text/check-value.ts'
+import { checkShape, optional } from '../text/fields.ts'
+import { checkId, checkOptions, invalid } from '../text/json.ts'
 import { CONTEXT_OPTIONS } from './context/context-options.ts'
 import type { LawCheck } from './context/lane.ts'
 import { type Feature, KERNEL, type KernelMemory, type OnCut } from './feature.ts'
 import { createPolicy, type Policy, type PolicyOptions } from './policy.ts'
-import { openSession } from './session.ts'
+import { openSession, type SessionParts } from './session.ts'
 import { providedIn } from './slot.ts'
-import { checkList } from './text/check-value.ts'
-import { checkShape, optional } from './text/fields.ts'
-import { checkId, checkOptions, invalid } from './text/json.ts'
 
 const OPERATION = 'createMemory'
 /** The session of a scope that names none. */
@@ -47,6 +47,8 @@ export interface KernelOptions extends PolicyOptions {
   readonly laws?: () => LawCheck
   readonly counter: Counter
   readonly host: Host
+  /** Before a session's first call: finishes what an earlier process left. */
+  readonly settle: SessionParts['settle']
 }
 
 /**
@@ -56,7 +58,7 @@ export interface KernelOptions extends PolicyOptions {
  * @throws ERR_INVALID_ARGUMENT
  */
 export function createKernel<F extends object>(options: KernelOptions): Memory<F> {
-  const { store, system = '', counter, host, onCut, laws, use: given = [], ...limits } = options
+  const { store, system = '', counter, host, settle, onCut, laws, use: given = [], ...limits } = options
   const use = checkUse(given)
   const lanes = (cap: number) => {
     // Whatever has a part in a session may show something; so that it is there is a setting too.
@@ -95,7 +97,7 @@ export function createKernel<F extends object>(options: KernelOptions): Memory<F
       const { sessionId = DEFAULT_SESSION, ...rest } = checkScope('session', given)
       const scope = { ...rest, sessionId }
       const own = { memory, user: memory.user(rest), scope, store: store.open(scope), project }
-      return openSession({ ...own, system, onCut, laws, limited })
+      return openSession({ ...own, system, settle, onCut, laws, limited })
     },
     user: (given) => {
       const user = memory.user(checkUser('user', given))

@@ -2,9 +2,9 @@ import type { Budget } from '../ports/context.ts'
 import type { Counter } from '../ports/counter.ts'
 import type { Json } from '../ports/message.ts'
 import type { Limits, ToolOutputOptions, WindowLimits, WindowOptions } from '../ports/session.ts'
-import { type Check, checkShape, type Fields, optional } from './text/fields.ts'
-import { hashJson } from './text/hash.ts'
-import { checkCount, checkId, invalid } from './text/json.ts'
+import { type Check, checkShape, type Fields, optional } from '../text/fields.ts'
+import { hashJson } from '../text/hash.ts'
+import { checkCount, checkId, invalid } from '../text/json.ts'
 
 /**
  * Version of the rules that turn entries into blocks. A change starts a new lane, so old epochs

@@ -3,9 +3,9 @@ import type { SessionBase } from '../ports/memory.ts'
 import type { Scope } from '../ports/op.ts'
 import type { ContextOptions, Limits, Snapshot } from '../ports/session.ts'
 import type { Head } from '../ports/store.ts'
+import { checkOptions, invalid } from '../text/json.ts'
 import { checkContextOptions } from './context/context-options.ts'
 import { Lane, type LaneParts } from './context/lane.ts'
-import { emptyAllOwed } from './context/owed.ts'
 import { Secret } from './context/secret.ts'
 import { type CutPart, KERNEL, type KernelSession, type NamedPart, type OnCut } from './feature.ts'
 import { addSession } from './log/add-session.ts'
@@ -14,7 +14,6 @@ import { readHistory } from './log/history.ts'
 import { type Commit, type Committed, Writer } from './log/writer.ts'
 import type { Policy } from './policy.ts'
 import { named, providedIn } from './slot.ts'
-import { checkOptions, invalid } from './text/json.ts'
 
 /** Lanes of other limits that a session keeps in memory. */
 const MOST_LANES = 4
@@ -25,6 +24,8 @@ export interface SessionParts
     Pick<LaneParts, 'system' | 'laws'> {
   readonly scope: Scope & { readonly sessionId: string }
   readonly onCut: OnCut | undefined
+  /** Awaited before anything of the session is read; it is tried again where it fails. */
+  readonly settle: (session: KernelSession) => Promise<void>
   /** The memory's policy with other limits. @throws ERR_INVALID_ARGUMENT */
   readonly limited: (limits: Limits) => Policy
 }
@@ -45,14 +46,9 @@ export function openSession(given: SessionParts): SessionBase {
   let queue: Promise<unknown> = Promise.resolve()
   let unwatch: (() => void) | undefined
   let isSettled = false
-  /** Empties what an end of the process left of a forget, before anything of it is read. */
   const settle = async (): Promise<void> => {
     if (isSettled) return
-    const owed = { store, user: user.store, sessionId, host: memory.host }
-    if (await emptyAllOwed(owed)) {
-      for (const { part } of kernel.parts) await part.settle?.()
-      await emptyAllOwed(owed)
-    }
+    await given.settle(kernel)
     isSettled = true
   }
 

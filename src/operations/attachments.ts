@@ -1,11 +1,11 @@
 import { MAX_ENTRY_BYTES } from '../kernel/log/message.ts'
-import { checkCount, checkId, checkOptions, invalid } from '../kernel/text/json.ts'
 import { checkMediaType, sameAttachment } from '../ports/attachment.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
 import type { SessionBase } from '../ports/memory.ts'
 import type { MediaPart } from '../ports/message.ts'
 import type { Attachment, ScopeStore } from '../ports/store.ts'
+import { checkCount, checkId, checkOptions, invalid } from '../text/json.ts'
 import { kernelOf } from './kernel-of.ts'
 
 export interface AttachmentInput {

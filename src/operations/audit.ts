@@ -1,8 +1,8 @@
 import { auditIn } from '../features/audit.ts'
 import { checkUser } from '../kernel/memory.ts'
-import { checkOptions } from '../kernel/text/json.ts'
 import type { AuditQuery, AuditRecord } from '../ports/audit.ts'
 import type { Memory, UserScope } from '../ports/memory.ts'
+import { checkOptions } from '../text/json.ts'
 import { memoryOf } from './kernel-of.ts'
 
 /**

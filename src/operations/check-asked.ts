@@ -1,6 +1,6 @@
-import { invalid } from '../kernel/text/json.ts'
 import type { Session } from '../ports/memory.ts'
 import type { ContextOptions } from '../ports/session.ts'
+import { invalid } from '../text/json.ts'
 import { checkContext } from './context-at.ts'
 
 /**

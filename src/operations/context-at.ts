@@ -7,12 +7,12 @@ import { type CurrentEpoch, readApart, type Slice } from '../kernel/context/view
 import { markIn, valueIn } from '../kernel/log/bodies.ts'
 import { readEntry, readRange } from '../kernel/log/entries.ts'
 import { fold } from '../kernel/log/fold.ts'
-import { checkId } from '../kernel/text/json.ts'
 import type { ContextAt, Unverified } from '../ports/context.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { ContextOptionsOf, SessionBase } from '../ports/memory.ts'
 import type { EpochMark } from '../ports/op.ts'
 import { type LogRow, PAGE_ROWS, type Reads, type RegisterRow } from '../ports/store.ts'
+import { checkId } from '../text/json.ts'
 import { kernelOf } from './kernel-of.ts'
 
 /** Rewinds that followed a message, before each of which the context is looked for. */

@@ -1,8 +1,8 @@
 import { KERNEL, type KernelMemory, type KernelSession } from '../kernel/feature.ts'
 import type { Slot } from '../kernel/slot.ts'
-import { invalid } from '../kernel/text/json.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Memory, SessionBase } from '../ports/memory.ts'
+import { invalid } from '../text/json.ts'
 
 /**
  * What an operation needs of a session. @throws ERR_INVALID_ARGUMENT: it is none of this library's

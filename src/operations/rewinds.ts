@@ -5,10 +5,10 @@ import { readEntry, readRange } from '../kernel/log/entries.ts'
 import { fold, type Unit } from '../kernel/log/fold.ts'
 import { notFound, readHistory, readRewinds } from '../kernel/log/history.ts'
 import { MAX_ENTRY_BYTES } from '../kernel/log/message.ts'
-import { hashText } from '../kernel/text/hash.ts'
-import { checkId } from '../kernel/text/json.ts'
 import type { HidingMark, Op, RewindMark } from '../ports/op.ts'
 import type { ScopeStore } from '../ports/store.ts'
+import { hashText } from '../text/hash.ts'
+import { checkId } from '../text/json.ts'
 
 export type RewindOp = Extract<Op, { readonly kind: 'mark' }>
 

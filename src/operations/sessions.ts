@@ -4,12 +4,12 @@ import { changeRegister } from '../features/register.ts'
 import type { KernelMemory } from '../kernel/feature.ts'
 import { addSession, type ListedAs } from '../kernel/log/add-session.ts'
 import { checkUser } from '../kernel/memory.ts'
-import { checkId, checkOptions, checkText, invalid } from '../kernel/text/json.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Memory, UserScope } from '../ports/memory.ts'
 import type { SessionInfo } from '../ports/session.ts'
 import { SESSION } from '../ports/session.ts'
 import type { ScopeStore } from '../ports/store.ts'
+import { checkId, checkOptions, checkText, invalid } from '../text/json.ts'
 import { memoryOf } from './kernel-of.ts'
 
 const LONGEST_TITLE = 200

@@ -1,11 +1,11 @@
 import { changeRegister, readRegister } from '../features/register.ts'
 import { checkUser } from '../kernel/memory.ts'
-import { checkCount, checkOptions, invalid, isPlainObject } from '../kernel/text/json.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
 import type { Memory, UserScope } from '../ports/memory.ts'
 import type { Settings, SettingsPatch } from '../ports/settings.ts'
 import type { ScopeStore } from '../ports/store.ts'
+import { checkCount, checkOptions, invalid, isPlainObject } from '../text/json.ts'
 import { memoryOf } from './kernel-of.ts'
 
 /** Key of the settings. */

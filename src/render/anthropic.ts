@@ -1,7 +1,5 @@
 import { asText } from '../kernel/count.ts'
 import { EMPTY_MESSAGE, textOf } from '../kernel/log/message.ts'
-import { fenced } from '../kernel/text/fence.ts'
-import { checkOptions } from '../kernel/text/json.ts'
 import type { Block, Context } from '../ports/context.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import { isRecord } from '../ports/is-record.ts'
@@ -14,6 +12,8 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../ports/message.ts'
+import { fenced } from '../text/fence.ts'
+import { checkOptions } from '../text/json.ts'
 import { noteFamily } from './family.ts'
 import { callName, contentOf, isPicture, type NoteOrigin, placeholder } from './parts.ts'
 

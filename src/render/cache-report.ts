@@ -1,9 +1,9 @@
 import { predict } from '../kernel/context/predict.ts'
-import { checkCount, invalid } from '../kernel/text/json.ts'
 import type { Context } from '../ports/context.ts'
 import type { Json } from '../ports/message.ts'
 import type { Usage } from '../ports/model.ts'
 import type { EpochCause } from '../ports/op.ts'
+import { checkCount, invalid } from '../text/json.ts'
 
 /**
  * Why a provider's cache did not have all of the request before. `none`: it had. `first`: there was

@@ -1,9 +1,9 @@
 import { isSame } from '../kernel/context/keeper.ts'
 import { owners } from '../kernel/context/owner.ts'
 import { asText } from '../kernel/count.ts'
-import { checkObject, invalid } from '../kernel/text/json.ts'
 import type { Block, Context, SectionName } from '../ports/context.ts'
 import type { Part } from '../ports/message.ts'
+import { checkObject, invalid } from '../text/json.ts'
 import { type Grown, grownText } from './grown-text.ts'
 
 /** A renderer, whose request has a list of items, block after block. */

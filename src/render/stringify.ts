@@ -1,5 +1,5 @@
-import { checkObject } from '../kernel/text/json.ts'
 import type { Context } from '../ports/context.ts'
+import { checkObject } from '../text/json.ts'
 import { type AnthropicOptions, toAnthropic } from './anthropic.ts'
 import { markable, type OpenAIOptions, toOpenAI } from './openai.ts'
 import { type OpenAIResponsesOptions, toOpenAIResponses } from './openai-responses.ts'

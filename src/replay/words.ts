@@ -1,4 +1,4 @@
-import { headOf, tailOf } from '../kernel/text/text.ts'
+import { headOf, tailOf } from '../text/text.ts'
 
 export function grouped(number: number): string {
   return Math.round(number).toLocaleString('en')

@@ -1,4 +1,4 @@
-import { OWED } from '../kernel/context/owed.ts'
+import { OWED } from '../forgetting/owed.ts'
 import type { Envelope, Name, SealedOp } from '../ports/op.ts'
 import type { Head, MarkRow, OutboxRow, RegisterRow } from '../ports/store.ts'
 import type { PushResult, SyncOp } from '../ports/sync.ts'

@@ -1,4 +1,3 @@
-import { checkCount, checkId, checkText, invalid, isPlainObject } from '../kernel/text/json.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Name } from '../ports/op.ts'
 import { PAGE_ROWS } from '../ports/store.ts'
@@ -17,6 +16,7 @@ import {
   type SyncOp,
 } from '../ports/sync.ts'
 import { utf8Length } from '../ports/utf8-length.ts'
+import { checkCount, checkId, checkText, invalid, isPlainObject } from '../text/json.ts'
 import { KINDS } from './known-op.ts'
 import { BODY_LEVELS, type Fields, isDeeper, opFromWire, opsToWire, type Scoped } from './wire.ts'
 

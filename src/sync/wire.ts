@@ -1,5 +1,3 @@
-import { MAX_DEPTH } from '../kernel/text/check-json.ts'
-import { invalid } from '../kernel/text/json.ts'
 import type { Envelope } from '../ports/op.ts'
 import {
   type Answers,
@@ -14,6 +12,8 @@ import {
   type SyncOp,
   type SyncScope,
 } from '../ports/sync.ts'
+import { MAX_DEPTH } from '../text/check-json.ts'
+import { invalid } from '../text/json.ts'
 import { KINDS } from './known-op.ts'
 
 /**

@@ -7,7 +7,7 @@ import { posix } from 'node:path'
 /** The texts of all files of `src/`, by path: `src/kernel/memory.ts`. */
 export type Sources = ReadonlyMap<string, string>
 
-const below = ['ports', 'kernel', 'features', 'operations']
+const below = ['ports', 'text', 'kernel', 'forgetting', 'features', 'operations']
 
 /**
  * For each folder of `src/` the folders and files that it imports beside itself. What stands
@@ -16,18 +16,20 @@ const below = ['ports', 'kernel', 'features', 'operations']
 const arrows: { readonly [folder: string]: readonly string[] } = {
   ports: [],
   hashes: [],
-  kernel: ['ports', 'hashes'],
-  features: ['ports', 'kernel'],
-  operations: ['ports', 'kernel', 'features'],
-  render: ['ports', 'kernel'],
+  text: ['ports', 'hashes'],
+  kernel: ['ports', 'hashes', 'text'],
+  forgetting: ['ports', 'kernel'],
+  features: ['ports', 'text', 'kernel', 'forgetting'],
+  operations: ['ports', 'text', 'kernel', 'forgetting', 'features'],
+  render: ['ports', 'text', 'kernel'],
   stores: ['ports'],
   counters: ['ports'],
   client: ['ports'],
   platform: ['ports'],
-  'stores/encrypted': ['ports', 'kernel', 'platform'],
-  sync: ['ports', 'kernel', 'platform'],
+  'stores/encrypted': ['ports', 'text', 'kernel', 'platform'],
+  sync: ['ports', 'text', 'kernel', 'forgetting', 'platform'],
   agent: [...below, 'counters/simple.ts'],
-  bridges: ['ports', 'kernel/log/message.ts', 'kernel/text/fence.ts'],
+  bridges: ['ports', 'text/fence.ts', 'kernel/log/message.ts'],
   'bridges/ai-sdk': [...below, 'render', 'platform', 'agent/memory-tools.ts'],
   'bridges/mcp': [
     ...below,
@@ -35,7 +37,7 @@ const arrows: { readonly [folder: string]: readonly string[] } = {
     'agent/session-start-guide.ts',
     'agent/agent-session.ts',
   ],
-  'bridges/anthropic': ['ports', 'kernel', 'features'],
+  'bridges/anthropic': ['ports', 'text', 'kernel', 'features'],
   'bridges/langgraph': [...below, 'platform'],
   'bridges/assistant-ui': [...below, 'bridges/ai-sdk'],
   'bridges/langchain': [...below, 'render', 'bridges/shapes.ts'],

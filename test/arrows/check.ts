@@ -97,6 +97,21 @@ const arrowSeeds: readonly (readonly Seed[])[] = [
       reports: 'stores/encrypted may import',
     },
   ],
+  [{ file: 'src/text/seed.ts', code: `export * from '../kernel/count.ts'`, reports: 'text may import' }],
+  [
+    {
+      file: 'src/kernel/seed.ts',
+      code: `export * from '../forgetting/owed.ts'`,
+      reports: 'kernel may import',
+    },
+  ],
+  [
+    {
+      file: 'src/forgetting/seed.ts',
+      code: `export * from '../features/slots.ts'`,
+      reports: 'forgetting may import',
+    },
+  ],
   [{ file: 'src/hashes/seed.ts', code: `export * from '../kernel/count.ts'`, reports: 'hashes may import' }],
   [{ file: 'src/agent/seed.ts', code: `export * from '../render/openai.ts'`, reports: 'agent may import' }],
   [{ file: 'src/bridges/seed.ts', code: `export * from '../kernel/policy.ts'`, reports: 'bridges may' }],
@@ -251,8 +266,10 @@ const dexie = `export { Dexie } from 'dexie'`
 const lintSeeds: readonly Seed[] = [
   ...[
     'ports',
+    'text',
     'kernel',
     'kernel/log',
+    'forgetting',
     'features/facts',
     'operations/forget',
     'render',
@@ -294,11 +311,11 @@ const lintSeeds: readonly Seed[] = [
   },
   { file: 'src/inspector/model/html.ts', code: `export { html } from 'lit'`, reports: imports },
   {
-    file: 'src/kernel/text/hash.ts',
+    file: 'src/text/hash.ts',
     code: `export { sha256 } from '@noble/hashes/sha2.js'`,
     reports: imports,
   },
-  { file: 'src/kernel/text/up.ts', code: `export * from '../../ports/op.ts'` },
+  { file: 'src/text/up.ts', code: `export * from '../ports/op.ts'` },
   { file: 'src/stores/open.ts', code: dexie },
   { file: 'src/cli/files.ts', code: files },
   { file: 'src/kernel/id.ts', code: `export const id = () => crypto.randomUUID()`, reports: globals },
@@ -331,7 +348,17 @@ const typeSeeds: readonly Seed[] = [
     code: `export * from '../operations/target.ts'`,
     reports: outsideProject,
   },
-  ...['ports', 'kernel', 'features', 'operations', 'render', 'counters', 'agent'].flatMap((folder) => [
+  ...[
+    'ports',
+    'text',
+    'kernel',
+    'forgetting',
+    'features',
+    'operations',
+    'render',
+    'counters',
+    'agent',
+  ].flatMap((folder) => [
     { file: `src/${folder}/files.ts`, code: files, reports: noNode },
     { file: `src/${folder}/title.ts`, code: `export const title = () => document.title`, reports: noPage },
     {

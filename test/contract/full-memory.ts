@@ -2,6 +2,7 @@
 
 import type { CheckpointOptions, CheckpointShape } from '../../src/features/checkpoint/feature.ts'
 import type { CompactionOptions } from '../../src/features/compaction/compaction-options.ts'
+import { settleOwed } from '../../src/forgetting/owed.ts'
 import {
   type CompactionShape,
   checkpoint,
@@ -110,7 +111,7 @@ export function memoryWith<State = unknown>(
   }
   const use = names.flatMap((name) => features[name] ?? [])
   const memory: Memory = host
-    ? createKernel({ counter: defaultCounter, ...rest, host, use })
+    ? createKernel({ counter: defaultCounter, ...rest, host, settle: settleOwed, use })
     : createMemory({ newSecret: () => ONE_SECRET, ...rest, use })
   return memory as FullMemory<State>
 }

@@ -1,5 +1,6 @@
 import type { AgentTool } from '../../src/agent/options.ts'
 import { startRun } from '../../src/agent/start-run.ts'
+import { settleOwed } from '../../src/forgetting/owed.ts'
 import { asText } from '../../src/kernel/count.ts'
 import { messageIn } from '../../src/kernel/log/bodies.ts'
 import { createKernel } from '../../src/kernel/memory.ts'
@@ -112,6 +113,7 @@ async function perform(
     }
   }
   const reader = createKernel({
+    settle: settleOwed,
     store,
     host: standing('reader'),
     ...memoryOptions(conversation, settings, settings.compact ? compactionBy(extractive) : undefined),
@@ -146,6 +148,7 @@ async function live({ conversation, settings, play }: Stage, world: World): Prom
   const host = standing(`life${fate.kills}/`)
   const compaction = settings.compact ? compactionBy(summaries(life)) : undefined
   const session = createKernel({
+    settle: settleOwed,
     store: life.store(world.store),
     host,
     ...memoryOptions(conversation, settings, compaction),

@@ -15,7 +15,7 @@ import {
   toAnthropic,
   toOpenAI,
 } from '../../src/index.ts'
-import { hashText } from '../../src/kernel/text/hash.ts'
+import { hashText } from '../../src/text/hash.ts'
 import { ONE_SECRET } from '../contract/full-memory.ts'
 import { golden } from './calculator.golden.ts'
 

@@ -3,9 +3,9 @@ import { termsOf } from '../../src/features/recall/message-terms.ts'
 import { type RecallFact, rank } from '../../src/features/recall/rank.ts'
 import { RecallIndex } from '../../src/features/recall/recall-index.ts'
 import type { RecallDocument } from '../../src/features/recall/terms.ts'
-import { hashText } from '../../src/kernel/text/hash.ts'
 import type { Stemmer } from '../../src/ports/stemmer.ts'
 import { englishStemmer } from '../../src/stemmer.ts'
+import { hashText } from '../../src/text/hash.ts'
 import { people, randomFrom, sentenceFrom, things } from './recall-texts.ts'
 
 /**

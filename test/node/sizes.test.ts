@@ -21,10 +21,12 @@ test('who imports createMemory alone gets no feature, no operation, no store and
   const folders = new Set(sources.map((path) => /src\/(?:(\w+)\/)?/.exec(path)?.[1] ?? path))
   expect([...folders].filter((folder) => !/node_modules|\.ts$|^<stdin>$/.test(folder)).sort()).toEqual([
     'counters',
+    'forgetting',
     'hashes',
     'kernel',
     'platform',
     'ports',
+    'text',
   ])
 })
 

@@ -3,12 +3,12 @@
  * written on either of them at any time, answers late or lost, crashes and restores.
  */
 import { decide } from '../../src/kernel/log/decide.ts'
-import { hashText } from '../../src/kernel/text/hash.ts'
 import type { SealedOp } from '../../src/ports/op.ts'
 import type { LogRow } from '../../src/ports/store.ts'
 import type { PushRequest } from '../../src/ports/sync.ts'
 import { MapScope, MapScopeStore } from '../../src/stores/map.ts'
 import { tokOf } from '../../src/sync/tok.ts'
+import { hashText } from '../../src/text/hash.ts'
 import { append, put, remove } from '../contract/samples.ts'
 import { Broken, inOrder, shownBy } from './check.ts'
 import { Tab } from './client.ts'

@@ -1,5 +1,6 @@
 /** Devices, their home and the network between them: plays commands, and keeps what was written. */
-import { commitDeletes, SECRET } from '../../src/kernel/context/secret.ts'
+import { commitDeletes } from '../../src/forgetting/deletes.ts'
+import { SECRET } from '../../src/kernel/context/secret.ts'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { sealMessage } from '../../src/kernel/log/message.ts'
 import { attachmentsIn } from '../../src/kernel/log/seal.ts'

@@ -1,4 +1,3 @@
-import { hashText } from '../../src/kernel/text/hash.ts'
 import { webHost } from '../../src/platform/web.ts'
 import type { Scope } from '../../src/ports/op.ts'
 import type { Store } from '../../src/ports/store.ts'
@@ -10,6 +9,7 @@ import { giveAttachment, takeAttachment } from '../../src/sync/home-attachments.
 import { refusalsOf } from '../../src/sync/index.ts'
 import { readScopes } from '../../src/sync/read.ts'
 import { type SyncedStore, sync } from '../../src/sync/sync.ts'
+import { hashText } from '../../src/text/hash.ts'
 import type { Devices } from './world.ts'
 
 const ADA: Scope = { userId: 'ada' }

@@ -1,7 +1,6 @@
 /** Plays a history in one world, and keeps what anybody could see of it. */
 
 import { charsPerToken } from '../../src/index.ts'
-import { hashText } from '../../src/kernel/text/hash.ts'
 import { attach } from '../../src/operations/attachments.ts'
 import { readAudit } from '../../src/operations/audit.ts'
 import { readBranches } from '../../src/operations/branches.ts'
@@ -22,6 +21,7 @@ import type { Part } from '../../src/ports/message.ts'
 import type { ModelEvent, ModelRequest } from '../../src/ports/model.ts'
 import type { Scope } from '../../src/ports/op.ts'
 import type { ScopeStore, Store } from '../../src/ports/store.ts'
+import { hashText } from '../../src/text/hash.ts'
 import { type FullMemory, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { notingEmbedder, vectorsBy } from '../everywhere/embedder.ts'
 import { lineOf } from './line.ts'

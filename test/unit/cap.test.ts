@@ -4,7 +4,7 @@ import { loadO200k } from '../../src/counters/o200k.ts'
 import { charsPerToken } from '../../src/counters/simple.ts'
 import { identifiers } from '../../src/features/text/identifiers.ts'
 import { capOutput } from '../../src/kernel/context/cap.ts'
-import { hashText } from '../../src/kernel/text/hash.ts'
+import { hashText } from '../../src/text/hash.ts'
 import { texts } from './support/histories.ts'
 import { runs } from './support/runs.ts'
 

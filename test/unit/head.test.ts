@@ -12,7 +12,7 @@ import { Measure } from '../../src/kernel/context/measure.ts'
 import { Secret } from '../../src/kernel/context/secret.ts'
 import type { HeadPart, Section } from '../../src/kernel/feature.ts'
 import type { Policy } from '../../src/kernel/policy.ts'
-import { hashJson } from '../../src/kernel/text/hash.ts'
+import { hashJson } from '../../src/text/hash.ts'
 
 const policy = { counter: { id: 'length', kind: 'estimate', count: (text: string) => text.length } } as Policy
 const tools = JSON.stringify([{ name: 'find', inputSchema: { type: 'object' } }])

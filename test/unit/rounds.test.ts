@@ -6,8 +6,8 @@ import { readRange } from '../../src/kernel/log/entries.ts'
 import { fold } from '../../src/kernel/log/fold.ts'
 import { answersFromOutside, partByRound, partId, readRoundsOfCalls } from '../../src/kernel/log/rounds.ts'
 import { sealOp } from '../../src/kernel/log/seal.ts'
-import { hashText } from '../../src/kernel/text/hash.ts'
 import type { LogRow } from '../../src/ports/store.ts'
+import { hashText } from '../../src/text/hash.ts'
 import { answer, calls, result, user } from './support/messages.ts'
 
 const whole = (...messages: readonly object[]): readonly Message[] => messages as readonly Message[]

@@ -7,7 +7,7 @@ import { countMessage } from '../../src/kernel/count.ts'
 import { messageIn } from '../../src/kernel/log/bodies.ts'
 import { addedLate, fold, grow, messagesOf, pendingCalls } from '../../src/kernel/log/fold.ts'
 import { sealMessage } from '../../src/kernel/log/message.ts'
-import { hashText } from '../../src/kernel/text/hash.ts'
+import { hashText } from '../../src/text/hash.ts'
 import { type Case, caseOf } from './support/windows.ts'
 
 const CASES = 600

@@ -1,12 +1,12 @@
 import { describe, expect, it, test } from 'vitest'
 import { createMemory } from '../../src/create-memory.ts'
 import type { Feature } from '../../src/kernel/feature.ts'
-import { hashText } from '../../src/kernel/text/hash.ts'
 import { editMessage } from '../../src/operations/rewind.ts'
 import type { OpResult } from '../../src/ports/op.ts'
 import { SESSION } from '../../src/ports/session.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { mapStore } from '../../src/stores/map.ts'
+import { hashText } from '../../src/text/hash.ts'
 
 /** Puts a register that it takes for absent. */
 function putting(name: string, refuse?: (results: readonly OpResult[]) => Promise<void>): Feature {

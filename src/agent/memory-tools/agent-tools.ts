@@ -1,6 +1,6 @@
-import { checkList } from '../../kernel/text/check-value.ts'
-import { invalid } from '../../kernel/text/json.ts'
 import { PlimsollError } from '../../ports/errors.ts'
+import { checkList } from '../../text/check-value.ts'
+import { invalid } from '../../text/json.ts'
 import type { AgentSession, ToolSession } from '../agent-session.ts'
 import type { AgentTool } from '../options.ts'
 import type { Loaded } from '../schema.ts'

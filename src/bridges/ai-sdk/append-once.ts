@@ -1,6 +1,6 @@
-import { hashText } from '../../kernel/text/hash.ts'
 import type { Session } from '../../ports/memory.ts'
 import type { MessageInput } from '../../ports/message.ts'
+import { hashText } from '../../text/hash.ts'
 
 /** Under ids that are made from a key, so that repeating it writes nothing. */
 export async function appendOnce(

@@ -1,9 +1,9 @@
 import type { ToolSet } from 'ai'
-import { invalid } from '../../kernel/text/json.ts'
 import { checkAsked } from '../../operations/check-asked.ts'
 import type { Session } from '../../ports/memory.ts'
 import { checkObject } from '../../ports/options.ts'
 import type { ContextOptions } from '../../ports/session.ts'
+import { invalid } from '../../text/json.ts'
 
 /** What is asked of contexts: as `session.context()`, with the tools as the SDK takes them. */
 export interface AskedOptions extends Omit<ContextOptions, 'tools' | 'preview' | 'newEpoch'> {

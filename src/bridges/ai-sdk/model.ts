@@ -1,7 +1,7 @@
 import type { LanguageModel } from 'ai'
-import { checkOptions, invalid } from '../../kernel/text/json.ts'
 import { checkMethod } from '../../operations/check-asked.ts'
 import type { Model, ModelEvent, ModelRequest } from '../../ports/model.ts'
+import { checkOptions, invalid } from '../../text/json.ts'
 import { type AISDKModelOptions, currentModel } from './current-model.ts'
 import { currentOf } from './older.ts'
 import { isOlder } from './peer.ts'

@@ -1,7 +1,7 @@
-import { invalid } from '../../kernel/text/json.ts'
 import { base64 } from '../../ports/base64.ts'
 import { isRecord } from '../../ports/is-record.ts'
 import type { Json, OpaquePart, Part } from '../../ports/message.ts'
+import { invalid } from '../../text/json.ts'
 import type { ProviderOptions } from './types.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { asSchema, jsonSchema, type ToolSet } from 'ai'
-import { invalid } from '../../kernel/text/json.ts'
 import { isRecord } from '../../ports/is-record.ts'
 import type { Json, ToolSpec } from '../../ports/message.ts'
+import { invalid } from '../../text/json.ts'
 import { jsonOf } from './opaque.ts'
 import type { CallOptions } from './types.ts'
 

@@ -7,10 +7,10 @@ import {
 } from '@langchain/core/messages'
 import { asText } from '../../kernel/count.ts'
 import { partsOf } from '../../kernel/log/message.ts'
-import { invalid } from '../../kernel/text/json.ts'
 import { isRecord } from '../../ports/is-record.ts'
 import type { Json, JsonObject, Message, Part, Role } from '../../ports/message.ts'
 import { callName } from '../../render/parts.ts'
+import { invalid } from '../../text/json.ts'
 import { isBlankContent, refilled, shapeIn, shapeOf } from '../shapes.ts'
 import { callsIn, OWN, ROLES, roleOf, type Stored, withCalls } from './stored.ts'
 

@@ -1,9 +1,10 @@
 /**
  * Messages as LangChain stores them, which need nothing of its packages to be read.
  */
-import { canonical } from '../../kernel/text/json.ts'
+
 import { isRecord } from '../../ports/is-record.ts'
 import type { Json, JsonObject, MessageInput, Part, Role } from '../../ports/message.ts'
+import { canonical } from '../../text/json.ts'
 import { emptied, keepShape, shallow, textsOf, tokensBeside, without } from '../shapes.ts'
 
 /** The provider of opaque parts that the bridge makes, and its field of metadata. */

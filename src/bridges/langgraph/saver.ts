@@ -18,8 +18,6 @@ import { changeRegister, readRegister } from '../../features/register.ts'
 import { valueIn } from '../../kernel/log/bodies.ts'
 import { allOrNone } from '../../kernel/log/once.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
-import { checkFields, optional } from '../../kernel/text/fields.ts'
-import { checkId, checkOptions, checkText, invalid } from '../../kernel/text/json.ts'
 import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Json } from '../../ports/message.ts'
@@ -31,6 +29,8 @@ import {
   type ScopeStore,
   type Store,
 } from '../../ports/store.ts'
+import { checkFields, optional } from '../../text/fields.ts'
+import { checkId, checkOptions, checkText, invalid } from '../../text/json.ts'
 import { descending, endOf, labelsOf, pathOf } from './paths.ts'
 import {
   type Content,

@@ -1,6 +1,6 @@
-import { isPlainObject } from '../../kernel/text/json.ts'
 import { base64, fromBase64 } from '../../ports/base64.ts'
 import type { Json } from '../../ports/message.ts'
+import { isPlainObject } from '../../text/json.ts'
 import { copyOf, isAsTraced, type Trace, traceOf } from './copies.ts'
 
 /** As much of LangGraph's serializer as is used here. */

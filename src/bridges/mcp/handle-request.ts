@@ -1,4 +1,4 @@
-import { checkCount, checkOptions } from '../../kernel/text/json.ts'
+import { checkCount, checkOptions } from '../../text/json.ts'
 import { MCP_OPTIONS, type MemoryMcpOptions, memoryMcpServer } from './memory-mcp-server.ts'
 import { ERRORS, isMessage, isRequest, VERSIONS } from './protocol.ts'
 import type { McpSession } from './start-resource.ts'

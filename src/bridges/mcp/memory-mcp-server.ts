@@ -1,9 +1,9 @@
 import { type MemoryToolName, memoryToolSpecs, runMemoryTool } from '../../agent/memory-tools.ts'
 import { asText } from '../../kernel/count.ts'
-import { checkOptions, checkText, invalid } from '../../kernel/text/json.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import { isRecord } from '../../ports/is-record.ts'
 import type { Json } from '../../ports/message.ts'
+import { checkOptions, checkText, invalid } from '../../text/json.ts'
 import { guide, guidePrompt, instructions } from './guide-prompt.ts'
 import {
   ERRORS,

@@ -1,10 +1,10 @@
 import type { AgentInputItem } from '@openai/agents'
 import { asText } from '../../kernel/count.ts'
 import { partsOf } from '../../kernel/log/message.ts'
-import { canonical } from '../../kernel/text/json.ts'
 import { isRecord } from '../../ports/is-record.ts'
 import type { Json, JsonObject, Message, MessageInput, Part } from '../../ports/message.ts'
 import { contentOf } from '../../render/parts.ts'
+import { canonical } from '../../text/json.ts'
 import {
   emptied,
   keepShape,

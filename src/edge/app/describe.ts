@@ -1,5 +1,5 @@
 import { createRoute, type OpenAPIHono, type z } from '@hono/zod-openapi'
-import { invalid } from '../../kernel/text/json.ts'
+import { invalid } from '../../text/json.ts'
 import type { AppEnv } from './app-env.ts'
 import { schemas } from './schemas.ts'
 

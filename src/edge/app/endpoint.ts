@@ -1,7 +1,7 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context, Handler, HonoRequest } from 'hono'
-import { checkId, invalid } from '../../kernel/text/json.ts'
 import { etagOf, versionsIn } from '../../ports/etag.ts'
+import { checkId, invalid } from '../../text/json.ts'
 import type { Answer } from '../objects/answer.ts'
 import type { Condition } from '../objects/condition.ts'
 import type { CallMeta } from '../objects/session-rpc.ts'

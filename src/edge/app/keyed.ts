@@ -1,6 +1,6 @@
 import type { HonoRequest } from 'hono'
-import { invalid } from '../../kernel/text/json.ts'
 import { base64url } from '../../ports/base64.ts'
+import { invalid } from '../../text/json.ts'
 import type { KeyedRequest } from '../rows/answers.ts'
 
 /** What a header can hold without being guessed at: of other bytes nobody says what they mean. */

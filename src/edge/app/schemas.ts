@@ -3,9 +3,9 @@
  * stored, the core checks.
  */
 import { z } from '@hono/zod-openapi'
-import { checkId, checkText } from '../../kernel/text/json.ts'
 import type { Json } from '../../ports/message.ts'
 import { needPeer } from '../../ports/peer.ts'
+import { checkId, checkText } from '../../text/json.ts'
 import { MEDIA_URL } from '../media-url.ts'
 
 // Here, since the schemas below are made at once, and with zod 3 the first of them fails without

@@ -1,6 +1,6 @@
 import { type JWTPayload, SignJWT } from 'jose'
-import { checkId } from '../../kernel/text/json.ts'
 import { PlimsollError } from '../../ports/errors.ts'
+import { checkId } from '../../text/json.ts'
 import { checkSettings } from '../check-settings.ts'
 import { GUEST_LIFETIME_MS, GUEST_PREFIX } from '../guest.ts'
 import type { Authenticate, Principal } from '../principal.ts'

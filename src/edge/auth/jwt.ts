@@ -1,7 +1,7 @@
 import type { JWTPayload } from 'jose'
-import { checkId } from '../../kernel/text/json.ts'
 import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
+import { checkId } from '../../text/json.ts'
 import { checkSettings } from '../check-settings.ts'
 import { GUEST_PREFIX } from '../guest.ts'
 import type { Authenticate, Principal } from '../principal.ts'

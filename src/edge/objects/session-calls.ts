@@ -1,4 +1,3 @@
-import { invalid } from '../../kernel/text/json.ts'
 import { readBranches, switchTo } from '../../operations/branches.ts'
 import { checkContext, contextAt } from '../../operations/context-at.ts'
 import { clearLog } from '../../operations/forget/clear-log.ts'
@@ -16,6 +15,7 @@ import type { AppendResult, ContextOptions, HistoryOptions } from '../../ports/s
 import type { StartOptions } from '../../ports/start.ts'
 import { PAGE_UNITS } from '../../ports/store.ts'
 import { explain } from '../../render/explain.ts'
+import { invalid } from '../../text/json.ts'
 import { type EdgeFeatures, type EdgeSession, using } from '../features.ts'
 import type { RefreshFailure } from '../replica/user-replica.ts'
 import { type Answer, answer, contextAnswer, NOTHING } from './answer.ts'

@@ -1,7 +1,7 @@
 import { beside, compared } from '../../features/rules.ts'
-import { closedBeside } from '../../kernel/context/secret.ts'
+import { closed, closedBeside } from '../../forgetting/deletes.ts'
 import { decide, nothingWritten } from '../../kernel/log/decide.ts'
-import { allOrNone, closed, look, once } from '../../kernel/log/once.ts'
+import { allOrNone, look, once } from '../../kernel/log/once.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Decide } from '../../ports/store.ts'
 

@@ -1,9 +1,9 @@
 import { MAX_ENTRY_BYTES } from '../../kernel/log/message.ts'
-import { checkCount, checkId, checkText, invalid } from '../../kernel/text/json.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import { utf8Length } from '../../ports/utf8-length.ts'
 import { partsOf } from '../../stores/parts.ts'
 import type { SqlStorageLike } from '../../stores/sql-schema.ts'
+import { checkCount, checkId, checkText, invalid } from '../../text/json.ts'
 import { EdgeTables } from './edge-tables.ts'
 import { NO_SEAL, type ObjectSeal, openText, sealText } from './object-seal.ts'
 

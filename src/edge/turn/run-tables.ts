@@ -1,6 +1,6 @@
-import { hashText } from '../../kernel/text/hash.ts'
 import { withStorageErrors } from '../../stores/sql-errors.ts'
 import type { SqlRow, SqlStorageLike, SqlValue } from '../../stores/sql-schema.ts'
+import { hashText } from '../../text/hash.ts'
 import { NO_SEAL, type ObjectSeal } from '../rows/object-seal.ts'
 
 /** What became of a run. */

@@ -1,13 +1,13 @@
 import type { KernelSession } from '../../kernel/feature.ts'
 import { checkSize } from '../../kernel/log/check-message.ts'
-import { checkJson } from '../../kernel/text/check-json.ts'
-import { checkOptions, invalid } from '../../kernel/text/json.ts'
 import type { Checkpointed } from '../../ports/checkpoint.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Json } from '../../ports/message.ts'
 import type { IndexEntry, Op } from '../../ports/op.ts'
 import type { StandardIssue, StandardSchema } from '../../ports/standard-schema.ts'
 import type { ScopeStore } from '../../ports/store.ts'
+import { checkJson } from '../../text/check-json.ts'
+import { checkOptions, invalid } from '../../text/json.ts'
 import { changeRegister, checkWrite, readRegister, type WriteOptions } from '../register.ts'
 
 /** Key of the checkpoint. */

@@ -1,9 +1,9 @@
-import { checkFunction, checkOneOf } from '../../kernel/text/check-value.ts'
-import { type Check, checkShape, type Fields, optional } from '../../kernel/text/fields.ts'
-import { checkCount, checkId, invalid } from '../../kernel/text/json.ts'
 import { MOST_MS } from '../../ports/host.ts'
 import type { Model } from '../../ports/model.ts'
 import type { Scope } from '../../ports/op.ts'
+import { checkFunction, checkOneOf } from '../../text/check-value.ts'
+import { type Check, checkShape, type Fields, optional } from '../../text/fields.ts'
+import { checkCount, checkId, invalid } from '../../text/json.ts'
 import type { Pin } from './carry.ts'
 
 export interface CompactionOptions {

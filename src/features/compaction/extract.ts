@@ -1,6 +1,6 @@
 import { partsOf, textOf } from '../../kernel/log/message.ts'
-import { headOf } from '../../kernel/text/text.ts'
 import type { Message } from '../../ports/message.ts'
+import { headOf } from '../../text/text.ts'
 import { sentences } from '../text/sentences.ts'
 
 /** Longest sentence that is quoted, in UTF-16 units. */

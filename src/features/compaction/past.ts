@@ -1,10 +1,10 @@
 import { headKey, sum } from '../../kernel/context/head.ts'
 import type { Call } from '../../kernel/context/measure.ts'
 import type { Window } from '../../kernel/context/window.ts'
-import { headOf } from '../../kernel/text/text.ts'
 import type { Block, Context } from '../../ports/context.ts'
 import type { Trust } from '../../ports/message.ts'
 import type { LogRow } from '../../ports/store.ts'
+import { headOf } from '../../text/text.ts'
 import { lowestTrust } from '../trust.ts'
 import { textIn } from './message-texts.ts'
 

@@ -1,8 +1,8 @@
 import type { Covering } from '../../kernel/cover.ts'
 import { markIn } from '../../kernel/log/bodies.ts'
-import { fenced } from '../../kernel/text/fence.ts'
 import type { RewindMark, SummaryMark } from '../../ports/op.ts'
 import type { LogRow } from '../../ports/store.ts'
+import { fenced } from '../../text/fence.ts'
 
 /** As much of a summary as its text in the memory section is made of. */
 export interface ShownSummary extends Pick<Covering, 'place' | 'pinsOnly'> {

@@ -1,5 +1,6 @@
-import { deletesOf, OWED, owedIn, putOwed } from '../../kernel/context/owed.ts'
-import { areAccepted, changedByOthers, closed, TRIES } from '../../kernel/log/once.ts'
+import { closed, deletesOf } from '../../forgetting/deletes.ts'
+import { OWED, owedIn, putOwed } from '../../forgetting/owed.ts'
+import { areAccepted, changedByOthers, TRIES } from '../../kernel/log/once.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Name } from '../../ports/op.ts'

@@ -1,10 +1,10 @@
 import { checkSize, checkTime } from '../../kernel/log/check-message.ts'
-import { checkJson } from '../../kernel/text/check-json.ts'
-import { checkOneOf } from '../../kernel/text/check-value.ts'
-import { checkObject, isPlainObject } from '../../kernel/text/json.ts'
 import { defined } from '../../ports/defined.ts'
 import type { Fact, FactKind, Rating } from '../../ports/fact.ts'
 import type { Json } from '../../ports/message.ts'
+import { checkJson } from '../../text/check-json.ts'
+import { checkOneOf } from '../../text/check-value.ts'
+import { checkObject, isPlainObject } from '../../text/json.ts'
 import { DAY, MOST_STRENGTH } from './fact-index.ts'
 
 export interface ReviewResult {

@@ -1,4 +1,4 @@
-import { checkId, invalid } from '../../kernel/text/json.ts'
+import { checkId, invalid } from '../../text/json.ts'
 
 /** @throws ERR_INVALID_ARGUMENT */
 export function checkSessions(operation: string, argument: string, sessions: unknown, most: number): void {

@@ -1,6 +1,6 @@
 import { lowerTrust } from '../../kernel/log/message.ts'
-import { headOf } from '../../kernel/text/text.ts'
 import type { Trust } from '../../ports/message.ts'
+import { headOf } from '../../text/text.ts'
 import { labelOf } from '../reference.ts'
 import { longestHead } from '../text/longest-head.ts'
 import { visible } from '../text/visible.ts'

@@ -1,7 +1,7 @@
-import { checkList } from '../../kernel/text/check-value.ts'
 import type { Host } from '../../ports/host.ts'
 import type { IndexEntry } from '../../ports/op.ts'
 import type { ScopeStore } from '../../ports/store.ts'
+import { checkList } from '../../text/check-value.ts'
 import { limitReached } from '../failures.ts'
 import { changeRegister, readRegister } from '../register.ts'
 import { checkSkillName } from './skill.ts'

@@ -1,5 +1,5 @@
-import { checkText, invalid } from '../../kernel/text/json.ts'
 import type { Skill } from '../../ports/skill.ts'
+import { checkText, invalid } from '../../text/json.ts'
 import { checkSkill, FENCE, INDENTED, KEY, withoutReturn } from './skill.ts'
 
 const OPERATION = 'fromMarkdown'

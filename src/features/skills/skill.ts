@@ -1,6 +1,6 @@
 import { checkSize } from '../../kernel/log/check-message.ts'
-import { checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
 import type { Skill } from '../../ports/skill.ts'
+import { checkText, invalid, isPlainObject } from '../../text/json.ts'
 import { codePoints } from '../text/code-points.ts'
 
 /** Longest name and description, in characters (Agent Skills, agentskills.io/specification). */

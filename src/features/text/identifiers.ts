@@ -1,4 +1,4 @@
-import { countIdentifiers } from '../../kernel/text/identifiers.ts'
+import { countIdentifiers } from '../../text/identifiers.ts'
 
 /**
  * The names in a text that later text is likely to use again, in the order of their first place:

@@ -1,4 +1,4 @@
-import { headOf } from '../../kernel/text/text.ts'
+import { headOf } from '../../text/text.ts'
 
 /** Halvings of a text to find out how much of it fits. */
 const STEPS = 12

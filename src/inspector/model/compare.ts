@@ -1,4 +1,3 @@
-import { headOf } from '../../kernel/text/text.ts'
 import type { Context } from '../../ports/context.ts'
 import { commonLength } from '../../render/common-length.ts'
 import { type DiffCause, type DiffTokens, diffContexts, identity } from '../../render/diff.ts'
@@ -8,6 +7,7 @@ import type { Request } from '../../replay/request.ts'
 import { diffRequests, layOut } from '../../replay/request-diff.ts'
 import type { Provider } from '../../replay/transcript.ts'
 import { type Excerpts, excerpts } from '../../replay/words.ts'
+import { headOf } from '../../text/text.ts'
 
 /**
  * What became of a part of a request in the next one.

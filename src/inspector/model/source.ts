@@ -1,9 +1,9 @@
-import { checkOptions } from '../../kernel/text/json.ts'
 import { contextAt } from '../../operations/context-at.ts'
 import type { Context, Unverified } from '../../ports/context.ts'
 import type { SessionBase } from '../../ports/memory.ts'
 import type { Message, ToolSpec } from '../../ports/message.ts'
 import type { Provider } from '../../replay/transcript.ts'
+import { checkOptions } from '../../text/json.ts'
 
 /** A call that was made, or the one that comes next. */
 export interface SourceCall {

@@ -1,8 +1,8 @@
 import { NOT_IN_USE } from '../../ports/options.ts'
 import type { ContextOptions } from '../../ports/session.ts'
-import { checkOneOf } from '../text/check-value.ts'
-import { type Check, checkFields, checkShape, type Fields, optional } from '../text/fields.ts'
-import { checkOptions, checkText, invalid } from '../text/json.ts'
+import { checkOneOf } from '../../text/check-value.ts'
+import { type Check, checkFields, checkShape, type Fields, optional } from '../../text/fields.ts'
+import { checkOptions, checkText, invalid } from '../../text/json.ts'
 import { checkTools } from './head.ts'
 
 /** What labels a section of the tail. */

@@ -1,13 +1,11 @@
 import type { Host } from '../../ports/host.ts'
-import type { Name, OpResult, SealedOp } from '../../ports/op.ts'
+import type { OpResult, SealedOp } from '../../ports/op.ts'
 import type { Decide, Decision, RegisterRow, ScopeStore } from '../../ports/store.ts'
+import { hashText } from '../../text/hash.ts'
+import { invalid } from '../../text/json.ts'
 import { valueIn } from '../log/bodies.ts'
 import { decide, nothingWritten } from '../log/decide.ts'
-import { SHARED } from '../log/message.ts'
-import { closed } from '../log/once.ts'
 import { sealOp } from '../log/seal.ts'
-import { hashText } from '../text/hash.ts'
-import { invalid } from '../text/json.ts'
 
 /** Key of the register that holds it, in the session's scope. */
 export const SECRET = 'secret'
@@ -71,48 +69,13 @@ export class Secret {
   }
 }
 
-/** Commits deletes in a session's scope, and beside the last of them another secret. */
-export function commitDeletes(
-  store: ScopeStore,
-  host: Pick<Host, 'newId' | 'newSecret'>,
-  targets: readonly Name[],
-): ReturnType<ScopeStore['commit']> {
-  const ops = targets.map((target) => sealOp({ kind: 'delete', opId: host.newId(), target }))
-  const { opId = '' } = ops.at(-1)?.envelope ?? {}
-  // Also where there is none yet: a writer who is about to store one has read what is deleted.
-  return store.commit([...ops, putSecret(opId, newKey(host))], withSecret)
-}
-
-/**
- * Commits deletes in a session's scope by `closed`, and another secret beside the last of them,
- * where they empty anything that was here.
- *
- * @returns a conflict of each where they would empty more than they name
- */
-export function commitClosed(
-  store: ScopeStore,
-  host: Pick<Host, 'newId' | 'newSecret'>,
-  deletes: readonly SealedOp[],
-): ReturnType<ScopeStore['commit']> {
-  const { opId = '' } = deletes.at(-1)?.envelope ?? {}
-  return store.commit([...deletes, putSecret(opId, newKey(host))], closedBeside)
-}
-
-/** As `closed`, but the last op, which puts the secret, is none of its own: it has no row. */
-export const closedBeside: Decide = (ops, rows) => {
-  const decision = closed(ops.slice(0, -1), rows)
-  // Names of the user's are not of this scope: where nothing showed them, nothing was hashed.
-  const isHere = decision.emptied.some((name) => !name.startsWith(SHARED))
-  return isHere ? besideLast(ops, decision) : decision
-}
-
 /** Whether a value can be a key. */
 export function isKey(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)
 }
 
 /** @throws ERR_INVALID_ARGUMENT */
-function newKey(host: Pick<Host, 'newSecret'>): string {
+export function newKey(host: Pick<Host, 'newSecret'>): string {
   const key = host.newSecret()
   if (isKey(key)) return key
   throw invalid('createMemory', 'newSecret', 'must return 64 hexadecimal digits')
@@ -124,9 +87,10 @@ export function putSecret(opId: string, value: string): SealedOp {
 }
 
 /** As `decide`, but the last op, which puts the secret, is none of its own: it has no row. */
-const withSecret: Decide = (ops, rows) => besideLast(ops, decide(ops.slice(0, -1), rows))
+export const withSecret: Decide = (ops, rows) => besideLast(ops, decide(ops.slice(0, -1), rows))
 
-function besideLast(ops: readonly SealedOp[], decision: Decision): Decision {
+/** A decision, and the secret that the last op puts; nothing, where its namesake wrote nothing. */
+export function besideLast(ops: readonly SealedOp[], decision: Decision): Decision {
   const { envelope, bodies } = ops.at(-1) as SealedOp
   const { opId } = envelope
   const written = decision.log.find((row) => row.opId === opId)

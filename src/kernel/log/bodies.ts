@@ -2,7 +2,7 @@ import { PlimsollError } from '../../ports/errors.ts'
 import type { Json, Message } from '../../ports/message.ts'
 import type { Mark } from '../../ports/op.ts'
 import type { LogRow, RegisterRow } from '../../ports/store.ts'
-import { parseBody } from '../text/json.ts'
+import { parseBody } from '../../text/json.ts'
 import { openMessage } from './message.ts'
 
 /** The message in a row of kind `message`, unless it was forgotten. */

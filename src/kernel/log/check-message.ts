@@ -2,10 +2,10 @@ import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Json, Message, MessageInput, Part, Role, Trust } from '../../ports/message.ts'
 import { utf8Length } from '../../ports/utf8-length.ts'
-import { checkJson, checkJsonObject } from '../text/check-json.ts'
-import { checkOneOf } from '../text/check-value.ts'
-import { checkFields, type Fields, optional } from '../text/fields.ts'
-import { checkCount, checkId, checkObject, checkText, invalid } from '../text/json.ts'
+import { checkJson, checkJsonObject } from '../../text/check-json.ts'
+import { checkOneOf } from '../../text/check-value.ts'
+import { checkFields, type Fields, optional } from '../../text/fields.ts'
+import { checkCount, checkId, checkObject, checkText, invalid } from '../../text/json.ts'
 import {
   EPOCH_ID,
   lowerTrust,

@@ -1,8 +1,8 @@
 import type { Counter } from '../../ports/counter.ts'
 import type { Json, Message } from '../../ports/message.ts'
+import { invalid } from '../../text/json.ts'
 import { countMessage } from '../count.ts'
 import type { Feature } from '../feature.ts'
-import { invalid } from '../text/json.ts'
 
 /**
  * What travels with a message, so that a later reader need not make it again: its tokens, and what

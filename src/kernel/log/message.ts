@@ -1,5 +1,5 @@
 import type { Message, Part, Trust } from '../../ports/message.ts'
-import { parseBody } from '../text/json.ts'
+import { parseBody } from '../../text/json.ts'
 
 /**
  * What ids of epochs and of summaries begin with; they are made from their content, so messages

@@ -3,9 +3,6 @@ import type { OpResult } from '../../ports/op.ts'
 import type { Decide } from '../../ports/store.ts'
 import { decide, nothingWritten } from './decide.ts'
 
-/** Names of heads, and of what is noted of sessions with their user: nothing derives from these. */
-const LEAF = /^register:(?:head|kept)\//u
-
 /** How often a write that lost to another one is tried again. */
 export const TRIES = 8
 
@@ -30,21 +27,6 @@ export const allOrNone: Decide = (ops, rows) => {
  */
 export const once: Decide = (ops, rows) =>
   ops.some(({ envelope }) => rows.results.has(envelope.opId)) ? look(ops, rows) : allOrNone(ops, rows)
-
-/**
- * As `allOrNone`, for deletes that name all that they empty, leaves aside: where they would empty
- * more, nothing is written, and each op is a conflict. Deletes of what is gone already write
- * nothing.
- */
-export const closed: Decide = (ops, rows) => {
-  const decision = allOrNone(ops, rows)
-  const named = new Set(ops.map(({ envelope }) => envelope.target))
-  const fresh = decision.emptied.filter((name) => !rows.deleted.has(name))
-  if (fresh.some((name) => !named.has(name) && !LEAF.test(name)))
-    return nothingWritten(ops.map(() => ({ status: 'conflict', version: null })))
-  const isOver = fresh.length === 0 && ops.every(({ envelope }) => envelope.kind === 'delete')
-  return isOver ? nothingWritten(decision.results) : decision
-}
 
 /** Says what would become of ops, and writes nothing. */
 export const look: Decide = (ops, rows) => nothingWritten(decide(ops, rows).results)

@@ -1,4 +1,4 @@
-import { checkId, invalid } from '../text/json.ts'
+import { checkId, invalid } from '../../text/json.ts'
 
 /**
  * An id that an app gives an op: not the name of an entry, which is for the op that begins with it.

@@ -1,7 +1,7 @@
 import type { Message } from '../../ports/message.ts'
 import type { Op } from '../../ports/op.ts'
 import { type LogRow, PAGE_ROWS, type ScopeStore } from '../../ports/store.ts'
-import { hashText } from '../text/hash.ts'
+import { hashText } from '../../text/hash.ts'
 import { findOpener } from './entries.ts'
 import { type Conversation, fold } from './fold.ts'
 import { partsOf } from './message.ts'

@@ -8,7 +8,8 @@ import {
   headsShowing,
   type Begun as SharedBegun,
 } from '../../features/forget-shown.ts'
-import { type AllOwed, emptiedBy, emptyOwed, OWED, type OwedIn, owedIn } from '../../kernel/context/owed.ts'
+import { emptiedBy } from '../../forgetting/deletes.ts'
+import { type AllOwed, emptyOwed, OWED, type OwedIn, owedIn } from '../../forgetting/owed.ts'
 import { messageIn } from '../../kernel/log/bodies.ts'
 import { readEntry } from '../../kernel/log/entries.ts'
 import { HEAD_KEY, SUMMARY_ID } from '../../kernel/log/message.ts'

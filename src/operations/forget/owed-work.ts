@@ -1,5 +1,5 @@
 import { type ScopePass, scopePass } from '../../features/scope-pass.ts'
-import { OWED, owedIn } from '../../kernel/context/owed.ts'
+import { OWED, owedIn } from '../../forgetting/owed.ts'
 import type { KernelMemory } from '../../kernel/feature.ts'
 import type { Scope } from '../../ports/op.ts'
 import { scopeName } from '../../ports/scope-name.ts'

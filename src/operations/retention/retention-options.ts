@@ -1,6 +1,6 @@
-import { checkFunction } from '../../kernel/text/check-value.ts'
-import { checkOptions, invalid } from '../../kernel/text/json.ts'
 import type { Scope } from '../../ports/op.ts'
+import { checkFunction } from '../../text/check-value.ts'
+import { checkOptions, invalid } from '../../text/json.ts'
 
 /** For how long a part is kept. */
 export interface KeptFor {

@@ -1,8 +1,8 @@
 import { dayStart } from '../../features/facts/fact-index.ts'
-import { checkCount, checkId, checkOptions, checkText, invalid } from '../../kernel/text/json.ts'
 import type { Host } from '../../ports/host.ts'
 import type { StartBudget } from '../../ports/settings.ts'
 import type { StartOptions } from '../../ports/start.ts'
+import { checkCount, checkId, checkOptions, checkText, invalid } from '../../text/json.ts'
 import { BUDGETS } from '../settings.ts'
 
 /** Options as a start needs them. */

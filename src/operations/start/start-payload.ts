@@ -1,11 +1,11 @@
 import { bestAtEdges } from '../../features/text/edges.ts'
-import { hashJson } from '../../kernel/text/hash.ts'
-import { checkCount } from '../../kernel/text/json.ts'
 import type { Counter } from '../../ports/counter.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Json } from '../../ports/message.ts'
 import type { StartBudget } from '../../ports/settings.ts'
 import type { PinnedItem, RecalledItem, SessionStart, SkillItem } from '../../ports/start.ts'
+import { hashJson } from '../../text/hash.ts'
+import { checkCount } from '../../text/json.ts'
 import { namesOf, overflowOf, type Section, type Step, shownOf, within } from './start-sections.ts'
 
 /** What the budget and the etag are about. */

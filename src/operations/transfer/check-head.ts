@@ -1,8 +1,8 @@
 import { checkTools } from '../../kernel/context/head.ts'
 import { checkLabel } from '../../kernel/log/check-message.ts'
-import { checkJson } from '../../kernel/text/check-json.ts'
-import { type Check, optional } from '../../kernel/text/fields.ts'
-import { checkCount, checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
+import { checkJson } from '../../text/check-json.ts'
+import { type Check, optional } from '../../text/fields.ts'
+import { checkCount, checkText, invalid, isPlainObject } from '../../text/json.ts'
 import { checkName, list, names, object, oneOf, texts } from './checks.ts'
 
 const overflow = object({ count: checkCount, tokens: checkCount, first: texts })

@@ -1,7 +1,7 @@
-import { checkList } from '../../kernel/text/check-value.ts'
-import type { Check, Fields } from '../../kernel/text/fields.ts'
-import { checkText, invalid, isPlainObject } from '../../kernel/text/json.ts'
 import { utf8Length } from '../../ports/utf8-length.ts'
+import { checkList } from '../../text/check-value.ts'
+import type { Check, Fields } from '../../text/fields.ts'
+import { checkText, invalid, isPlainObject } from '../../text/json.ts'
 
 /**
  * Longest id of a line, in UTF-8 bytes: the key of a session's register is longer than the

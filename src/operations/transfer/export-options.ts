@@ -1,6 +1,6 @@
-import { checkOneOf } from '../../kernel/text/check-value.ts'
-import { checkOptions, invalid } from '../../kernel/text/json.ts'
 import { TRANSFER_PARTS, type TransferPart } from '../../ports/transfer.ts'
+import { checkOneOf } from '../../text/check-value.ts'
+import { checkOptions, invalid } from '../../text/json.ts'
 
 export interface ExportOptions {
   /** Default: all. See `docs/export.md` for what some of them alone can restore. */

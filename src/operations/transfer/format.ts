@@ -1,8 +1,8 @@
-import { headOf } from '../../kernel/text/text.ts'
 import type { Json } from '../../ports/message.ts'
 import type { Mark, Name } from '../../ports/op.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
 import { utf8Length } from '../../ports/utf8-length.ts'
+import { headOf } from '../../text/text.ts'
 
 export const FORMAT = 'plimsoll'
 /** Version of the format. */

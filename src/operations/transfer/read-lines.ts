@@ -1,6 +1,6 @@
-import { invalid, isPlainObject } from '../../kernel/text/json.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import { utf8Length } from '../../ports/utf8-length.ts'
+import { invalid, isPlainObject } from '../../text/json.ts'
 import { MOST_LINE_BYTES, MOST_WHOLE_UNITS } from './format.ts'
 
 /** A line as it was read: a JSON object of some type. */

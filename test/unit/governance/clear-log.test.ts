@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { OWED } from '../../../src/forgetting/owed.ts'
 import { mapStore, type Part, type Store } from '../../../src/index.ts'
-import { OWED } from '../../../src/kernel/context/owed.ts'
 import { attach, readAttachment } from '../../../src/operations/attachments.ts'
 import { readAudit } from '../../../src/operations/audit.ts'
 import { forgetLog } from '../../../src/operations/forget/cascade.ts'

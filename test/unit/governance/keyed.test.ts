@@ -18,7 +18,6 @@ import {
 import { headValue } from '../../../src/kernel/context/head.ts'
 import { hashPrefix } from '../../../src/kernel/context/prefix.ts'
 import { Secret } from '../../../src/kernel/context/secret.ts'
-import { hashJson, hashText } from '../../../src/kernel/text/hash.ts'
 import { contextAt } from '../../../src/operations/context-at.ts'
 import { deleteSession } from '../../../src/operations/delete-session.ts'
 import { forget, forgetFact } from '../../../src/operations/forget/forget.ts'
@@ -27,6 +26,7 @@ import { start as startSession } from '../../../src/operations/start/start.ts'
 import { runDueWork } from '../../../src/operations/upkeep.ts'
 import type { Context } from '../../../src/ports/context.ts'
 import type { Json } from '../../../src/ports/message.ts'
+import { hashJson, hashText } from '../../../src/text/hash.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 
 const ADA = { userId: 'ada' }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { OWED } from '../../../src/forgetting/owed.ts'
 import {
   contextAt,
   exportFrom,
@@ -9,7 +10,6 @@ import {
   runDueWork,
   type Store,
 } from '../../../src/index.ts'
-import { OWED } from '../../../src/kernel/context/owed.ts'
 import { encryptedStore, secretKeys } from '../../../src/stores/encrypted/index.ts'
 import type { FullMemory } from '../../contract/full-memory.ts'
 import { ADA, CANARY, memoryOver, readEverything } from '../../everywhere/governance.ts'

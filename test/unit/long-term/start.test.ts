@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { bestAtEdges } from '../../../src/features/text/edges.ts'
 import { charsPerToken } from '../../../src/index.ts'
-import { hashText } from '../../../src/kernel/text/hash.ts'
-import { canonical } from '../../../src/kernel/text/json.ts'
 import { start as startSession } from '../../../src/operations/start/start.ts'
 import type { Counter } from '../../../src/ports/counter.ts'
+import { hashText } from '../../../src/text/hash.ts'
+import { canonical } from '../../../src/text/json.ts'
 import { ONE_SECRET } from '../../contract/full-memory.ts'
 import { COUNTED_BY_FOUR, DAY, type Found, fact, NOON, sessionHolding, start } from '../support/starts.ts'
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { OWED } from '../../../src/forgetting/owed.ts'
 import {
   type Head,
   type Imported,
@@ -12,7 +13,6 @@ import {
   type Store,
   type TransferPart,
 } from '../../../src/index.ts'
-import { OWED } from '../../../src/kernel/context/owed.ts'
 import { exportFrom } from '../../../src/operations/transfer/export.ts'
 import { importInto } from '../../../src/operations/transfer/import.ts'
 import { type FullMemoryOptions, fullMemory } from '../../contract/full-memory.ts'

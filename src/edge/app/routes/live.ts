@@ -1,7 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Context, HonoRequest } from 'hono'
-import { checkId, invalid } from '../../../kernel/text/json.ts'
 import type { Scope } from '../../../ports/op.ts'
+import { checkId, invalid } from '../../../text/json.ts'
 import { isUpgrade, SOCKET_PROTOCOL } from '../../auth/socket-token.ts'
 import type { Principal } from '../../principal.ts'
 import { acceptedResponse } from '../../replica/refusal.ts'

@@ -1,5 +1,5 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import { checkId } from '../../../kernel/text/json.ts'
+import { checkId } from '../../../text/json.ts'
 import { answers } from '../answer-schemas.ts'
 import type { AppEnv } from '../app-env.ts'
 import { readBytes } from '../body.ts'

@@ -1,13 +1,13 @@
 import { partsOf } from '../../../kernel/log/message.ts'
 import { attachmentsIn } from '../../../kernel/log/seal.ts'
-import { hashText } from '../../../kernel/text/hash.ts'
-import { invalid } from '../../../kernel/text/json.ts'
 import { attach, readAttachment } from '../../../operations/attachments.ts'
 import { rewind } from '../../../operations/rewind.ts'
 import { base64 } from '../../../ports/base64.ts'
 import { isPlimsollError, PlimsollError } from '../../../ports/errors.ts'
 import type { SessionBase } from '../../../ports/memory.ts'
 import type { Message, MessageInput, Part } from '../../../ports/message.ts'
+import { hashText } from '../../../text/hash.ts'
+import { invalid } from '../../../text/json.ts'
 import { type Alignment, align, alignEnd, isAnswered } from './align.ts'
 import {
   type Item,

@@ -1,4 +1,4 @@
-import { invalid } from '../../../kernel/text/json.ts'
+import { invalid } from '../../../text/json.ts'
 import type { ChatRequest } from '../protocol.ts'
 import { type AdmitOptions, admit, checkFirst } from './admit.ts'
 import { storedReply } from './completion.ts'

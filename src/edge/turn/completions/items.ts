@@ -2,10 +2,10 @@
 import { asText } from '../../../kernel/count.ts'
 import { checkMessage } from '../../../kernel/log/check-message.ts'
 import { partsOf, textOf } from '../../../kernel/log/message.ts'
-import { hashText } from '../../../kernel/text/hash.ts'
-import { canonical, invalid } from '../../../kernel/text/json.ts'
 import type { Json, MediaPart, Message, MessageInput, Part, ToolCallPart } from '../../../ports/message.ts'
 import { fromOpenAIMessages, type OpenAIInputMessage } from '../../../render/openai.ts'
+import { hashText } from '../../../text/hash.ts'
+import { canonical, invalid } from '../../../text/json.ts'
 import { type ConversationMessage, OPERATION } from './request.ts'
 
 /** A picture with its bytes in it. */

@@ -4,11 +4,11 @@
  */
 import { z } from '@hono/zod-openapi'
 import { checkTools } from '../../../kernel/context/head.ts'
-import { checkJson } from '../../../kernel/text/check-json.ts'
-import { invalid } from '../../../kernel/text/json.ts'
 import type { PlimsollError } from '../../../ports/errors.ts'
 import type { Json, ToolSpec } from '../../../ports/message.ts'
 import type { ModelSettings } from '../../../ports/model.ts'
+import { checkJson } from '../../../text/check-json.ts'
+import { invalid } from '../../../text/json.ts'
 
 export const OPERATION = 'chat.completions'
 

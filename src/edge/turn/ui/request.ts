@@ -1,8 +1,8 @@
 import type { UIMessage } from 'ai'
-import { checkJson } from '../../../kernel/text/check-json.ts'
-import { hashJson, hashText } from '../../../kernel/text/hash.ts'
-import { checkId, checkText, invalid, isPlainObject } from '../../../kernel/text/json.ts'
 import type { Json } from '../../../ports/message.ts'
+import { checkJson } from '../../../text/check-json.ts'
+import { hashJson, hashText } from '../../../text/hash.ts'
+import { checkId, checkText, invalid, isPlainObject } from '../../../text/json.ts'
 import { isMediaUrl } from '../../media-url.ts'
 import type { RequestKey } from '../protocol.ts'
 

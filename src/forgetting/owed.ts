@@ -1,12 +1,11 @@
-import type { Host } from '../../ports/host.ts'
-import { idIn, type Name, type Op, type SealedOp } from '../../ports/op.ts'
-import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
-import { checkReadable, valueIn } from '../log/bodies.ts'
-import { decide, nothingWritten } from '../log/decide.ts'
-import { HEAD_NAME } from '../log/message.ts'
-import { allOrNone, areAccepted, changedByOthers, TRIES } from '../log/once.ts'
-import { sealOp } from '../log/seal.ts'
-import { commitClosed } from './secret.ts'
+import type { KernelSession } from '../kernel/feature.ts'
+import { checkReadable, valueIn } from '../kernel/log/bodies.ts'
+import { allOrNone, areAccepted, changedByOthers, TRIES } from '../kernel/log/once.ts'
+import { sealOp } from '../kernel/log/seal.ts'
+import type { Host } from '../ports/host.ts'
+import type { Name, Op } from '../ports/op.ts'
+import type { RegisterRow, ScopeStore } from '../ports/store.ts'
+import { commitClosed, deletesOf, emptiedBy } from './deletes.ts'
 
 /**
  * The register of a user's scope that says what is being forgotten. It is written before anything
@@ -46,6 +45,14 @@ export function putOwed(host: Pick<Host, 'newId'>, row: RegisterRow | undefined,
   return { kind: 'put', opId: host.newId(), key: OWED, base: row?.version ?? null, value }
 }
 
+/** Before a session's first call: finishes what an end of the process left of a forget. */
+export async function settleOwed({ store, user, sessionId, memory, parts }: KernelSession): Promise<void> {
+  const owed = { store, user: user.store, sessionId, host: memory.host }
+  if (!(await emptyAllOwed(owed))) return
+  for (const { part } of parts) await part.settle?.()
+  await emptyAllOwed(owed)
+}
+
 /**
  * Empties what a session owes, no matter who began to forget it. Idempotent. @returns whether
  * anything is owed
@@ -82,29 +89,4 @@ export async function emptyOwed({ store, user, sessionId, host }: OwedIn, id: st
     await user.commit([sealOp(putOwed(host, row, { ...all, [id]: { ...owed, names: named } }))], allOrNone)
   }
   throw changedByOthers('forget', id)
-}
-
-/** All live names that a delete of these would empty; nothing is written. */
-export async function emptiedBy(
-  store: ScopeStore,
-  host: Pick<Host, 'newId'>,
-  names: readonly Name[],
-): Promise<readonly Name[]> {
-  let found: readonly Name[] = []
-  if (names.length === 0) return found
-  await store.commit(deletesOf(host, names), (ops, rows) => {
-    const { emptied, results } = decide(ops, rows)
-    // Registers in the order of their writing: that of their keys is one of hashes of texts.
-    const seqOf = (name: Name): number => rows.registers.get(idIn('register', name) ?? '')?.seq ?? 0
-    // Of what is gone already only marks still name their sources.
-    found = emptied.filter((name) => !rows.deleted.has(name)).sort((one, other) => seqOf(one) - seqOf(other))
-    return nothingWritten(results)
-  })
-  return found
-}
-
-/** Heads go with what they show, unnamed. */
-export function deletesOf(host: Pick<Host, 'newId'>, names: readonly Name[]): readonly SealedOp[] {
-  const targets = [...new Set(names)].filter((name) => !name.startsWith(HEAD_NAME))
-  return targets.map((target) => sealOp({ kind: 'delete', opId: host.newId(), target }))
 }

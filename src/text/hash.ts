@@ -1,5 +1,5 @@
-import { Sha256 } from '../../hashes/sha256.ts'
-import type { Json } from '../../ports/message.ts'
+import { Sha256 } from '../hashes/sha256.ts'
+import type { Json } from '../ports/message.ts'
 import { canonical } from './json.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Json } from '../../ports/message.ts'
+import type { Json } from '../ports/message.ts'
 import { checkObject, checkText, invalid, isPlainObject } from './json.ts'
 
 /** Deepest nesting of JSON that is stored. */

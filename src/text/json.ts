@@ -1,9 +1,9 @@
-import { PlimsollError } from '../../ports/errors.ts'
-import type { Json } from '../../ports/message.ts'
-import { invalid } from '../../ports/options.ts'
-import { utf8Length } from '../../ports/utf8-length.ts'
+import { PlimsollError } from '../ports/errors.ts'
+import type { Json } from '../ports/message.ts'
+import { invalid } from '../ports/options.ts'
+import { utf8Length } from '../ports/utf8-length.ts'
 
-export { checkObject, checkOptions, invalid, isPlainObject } from '../../ports/options.ts'
+export { checkObject, checkOptions, invalid, isPlainObject } from '../ports/options.ts'
 
 /** Longest id, in UTF-8 bytes. */
 const MAX_ID_BYTES = 256

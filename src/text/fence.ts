@@ -1,4 +1,4 @@
-import type { Json, Part } from '../../ports/message.ts'
+import type { Json, Part } from '../ports/message.ts'
 
 /**
  * Puts text between a pair of tags that the text itself cannot close: wherever it holds the tag,
