@@ -96,5 +96,5 @@ export const TAG_BUDGET = {
   /** With the memory, and what answers in the browser. */
   answering: 125_600,
   /** Until a conversation of an edge shows. */
-  edge: 46_600,
+  edge: 46_900,
 }
