@@ -15,7 +15,7 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll createMemory',
     code: `export { createMemory } from 'plimsoll'`,
-    mostKiB: 30.2,
+    mostKiB: 30.3,
     goalKiB: 24,
   },
   {
@@ -28,14 +28,14 @@ export const BUDGETS: readonly Budget[] = [
     name: 'plimsoll createMemory, standard',
     code: `export { createMemory, standard } from 'plimsoll'`,
     splits: true,
-    mostKiB: 58.2,
+    mostKiB: 58.3,
     goalKiB: 50,
   },
   {
     name: 'plimsoll createMemory, standard, toOpenAI, and plimsoll/dexie with Dexie',
     code: `export { createMemory, standard, toOpenAI } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
     splits: true,
-    mostKiB: 105.4,
+    mostKiB: 105.5,
     goalKiB: 92,
   },
   {
@@ -77,7 +77,7 @@ export const BUDGETS: readonly Budget[] = [
     code: `export { plimsollHistory } from '../../src/bridges/assistant-ui/index.ts'`,
     from: import.meta.dirname,
     beside: `export { createMemory, mapStore } from 'plimsoll'`,
-    mostKiB: 6.6,
+    mostKiB: 6.5,
   },
   {
     name: 'plimsoll/openai-agents, for a program that has createMemory and mapStore',

@@ -3,14 +3,10 @@ import type { Covering } from '../../kernel/cover.ts'
 import type { Policy } from '../../kernel/policy.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Message } from '../../ports/message.ts'
-import type { Name, Scope, SummaryMark } from '../../ports/op.ts'
+import type { Scope, SummaryMark } from '../../ports/op.ts'
 import type { ScopeStore } from '../../ports/store.ts'
-import { headOf } from '../../text/text.ts'
 import type { CompactionOptions, SummarySizes } from './compaction-options.ts'
 import type { Past } from './past.ts'
-
-/** Characters of an error's message that go on: providers quote whole requests in theirs. */
-const LONGEST_MESSAGE = 200
 
 /** What is to be summarised, and what the summary has to fit into. */
 export interface CompactionJob {
@@ -37,19 +33,7 @@ export interface CompactionJob {
 
 export type Compaction =
   | { readonly status: 'summarised'; readonly by: string; readonly reasons: readonly string[] }
-  | Refused
-
-export interface Refused {
-  readonly status: 'refused'
-  readonly reasons: readonly string[]
-}
-
-/** A summary that is to be stored, and why the model's own text was refused, if it was. */
-export interface Drafted {
-  readonly mark: SummaryMark
-  readonly sources: readonly Name[]
-  readonly reasons: readonly string[]
-}
+  | { readonly status: 'refused'; readonly reasons: readonly string[] }
 
 /** What a summary is written with. */
 export interface SummaryParts {
@@ -62,11 +46,6 @@ export interface SummaryParts {
 }
 
 /** What did not come to a summary, and why. */
-export function refused(reasons: readonly string[]): Refused {
+export function refused(reasons: readonly string[]): Compaction {
   return { status: 'refused', reasons }
-}
-
-/** What an error says, for a reason. */
-export function messageOf(error: unknown): string {
-  return headOf(error instanceof Error ? error.message : String(error), LONGEST_MESSAGE)
 }

@@ -1,13 +1,5 @@
-import { decide } from '../../kernel/log/decide.ts'
-import { sealOp } from '../../kernel/log/seal.ts'
 import type { Scope } from '../../ports/op.ts'
-import {
-  type Compaction,
-  type CompactionJob,
-  messageOf,
-  refused,
-  type SummaryParts,
-} from './compaction-job.ts'
+import { type Compaction, type CompactionJob, refused, type SummaryParts } from './compaction-job.ts'
 
 /**
  * Share of the room from which on a summary is written ahead of need, unless the app says
@@ -75,19 +67,9 @@ export class Compactor {
     const loaded = author ?? (await loadAuthor().catch(ignore))
     // The next epoch that needs a summary asks again.
     if (!loaded) return refused(['what writes it could not be loaded'])
-    const drafted = await loaded.writeSummary(job, this.#parts)
-    if (!('mark' in drafted)) return drafted
-    const { mark, sources, reasons } = drafted
-    try {
-      const opId = `entry:${mark.id}`
-      // Where another writer was first, its summary is the one that counts.
-      const op = sealOp({ kind: 'mark', opId, base: job.base, entry: mark, sources })
-      await this.#parts.store.commit([op], decide)
-    } catch (error) {
+    return loaded.writeSummary(job, this.#parts, () => {
       this.#pause = PAUSE
-      return refused([...reasons, `it could not be stored: ${messageOf(error)}`])
-    }
-    return { status: 'summarised', by: mark.by, reasons }
+    })
   }
 }
 
