@@ -125,6 +125,8 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
   opened: ['element/opened.ts', 'homes/listed.ts', '../ports/host.ts', '../ports/options.ts'],
   local: ['homes/local.ts'],
   memory: ['homes/local-memory.ts', 'homes/local-reply.ts'],
+  // Of what an edge needs, all that forgetting here does, too.
+  certificate: ['../operations/forget/certificate.ts'],
   edge: ['homes/edge.ts'],
 }
 

@@ -93,7 +93,7 @@ export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. */
   firstLook: 51_600,
   /** With the memory, and what answers in the browser. */
-  answering: 125_600,
+  answering: 120_000,
   /** Until a conversation of an edge shows. */
   edge: 46_600,
 }

@@ -1,6 +1,7 @@
 import { readHistory } from '../../kernel/log/history.ts'
 import type { ChatLocks } from '../settings.ts'
 import type { HomeSession } from './home.ts'
+import { loadChanges } from './load.ts'
 import type { ReplyParts } from './local-reply.ts'
 import { type StoredSessionParts, storedSession } from './stored-session.ts'
 
@@ -9,6 +10,7 @@ export interface LocalSessionParts extends StoredSessionParts {
   /** Names the lock under which the session is answered. */
   readonly lockName: string
   readonly reply: () => Promise<ReplyParts>
+  readonly isOnline: () => boolean
 }
 
 /** A session that is kept and answered in this browser. */
@@ -27,6 +29,8 @@ export function localSession(parts: LocalSessionParts): HomeSession {
         const [opener] = await readHistory(log(), { rounds: 1 })
         const { reply } = await import('./local-reply.ts')
         await reply(await opened(), opener?.id, await parts.reply(), options)
+        // There may be no network when it is wanted.
+        if (parts.isOnline()) loadChanges().catch(() => {})
       }),
     async join({ leave }) {
       const isFree = await locks.request(lockName, { ifAvailable: true }, async (lock) => lock !== null)

@@ -9,9 +9,10 @@ import type { ChatLocks } from '../settings.ts'
 import { isAnswered } from './answered.ts'
 import { type AnsweredSession, joinAtEdge, replyAtEdge } from './edge-reply.ts'
 import type { HomeSession, ReplyOptions } from './home.ts'
+import { loaded, loadRemoval } from './load.ts'
 import { isUnreachable } from './problem.ts'
 import { RefusedMessages } from './refused-messages.ts'
-import { act, type StoredSessionParts, storedSession } from './stored-session.ts'
+import { type StoredSessionParts, storedSession } from './stored-session.ts'
 import { waitFor } from './wait-for.ts'
 
 export interface SyncedSessionParts extends StoredSessionParts {
@@ -60,7 +61,8 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
       await say({ id: newId(), role: 'user', content: text }, {})
     },
     async takeBack(id) {
-      await act(async (all) => all.forget(await opened(), id, { kind: 'message' }))
+      const { forget } = await loaded(loadRemoval)
+      await forget(await opened(), id, { kind: 'message' })
     },
   })
   const answered: AnsweredSession = {
