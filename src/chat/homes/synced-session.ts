@@ -1,6 +1,7 @@
 import type { Client } from '../../client/client.ts'
 import { readHistory } from '../../kernel/log/history.ts'
 import { PlimsollError } from '../../ports/errors.ts'
+import type { MessageInput } from '../../ports/message.ts'
 import type { Refusals } from '../../sync/refusals.ts'
 import type { SyncState } from '../../sync/status.ts'
 import type { SyncedStore } from '../../sync/sync.ts'
@@ -57,8 +58,8 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
   const outgoing = new RefusedMessages({
     refusals,
     scope,
-    async say(text) {
-      await say({ id: newId(), role: 'user', content: text }, {})
+    async say(content) {
+      await say({ id: newId(), role: 'user', content } as MessageInput, {})
     },
     async takeBack(id) {
       const { forget } = await loaded(loadRemoval)
