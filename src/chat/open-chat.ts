@@ -11,7 +11,7 @@ import type { LocalStore } from './homes/open-local.ts'
 import { pagePlatform } from './homes/platform.ts'
 import { kept } from './kept.ts'
 import { type ModelPicker, Models } from './models/picker.ts'
-import type { Conversation, ConversationState, HomeKind, MemoryPanelModel, SessionList } from './ports.ts'
+import type { Conversation, HomeKind, MemoryPanelModel, SessionList } from './ports.ts'
 import type { ChatEvent, ChatPlatform, ChatSettings } from './settings.ts'
 import type { UsersParts } from './users.ts'
 
@@ -73,6 +73,7 @@ export function openChat(settings: ChatSettings = {}): Chat {
   return new OpenedChat(settings)
 }
 
+const DEMO = { id: 'demo', isDemo: true }
 const loadUsers = () => import('./users.ts')
 const LOCAL: readonly HomeKind[] = ['local']
 const BOTH: readonly HomeKind[] = ['local', 'edge']
@@ -94,8 +95,6 @@ class OpenedChat implements Chat {
   readonly #identity: Identity
   readonly #listeners = new Set<(event: ChatEvent) => void>()
   #token: string | undefined
-  /** What answers at the edge, if it is a script. */
-  #serviceModel: ConversationState['model']
   #local: Promise<{ readonly home: Home; readonly opened: LocalStore }> | undefined
   #edge: Promise<Edge> | undefined
 
@@ -119,7 +118,7 @@ class OpenedChat implements Chat {
     this.conversation = new ChatConversation({
       ...homes,
       defaultHome: src === undefined ? 'local' : 'edge',
-      model: (home) => home.model() ?? this.#serviceModel,
+      model: (home) => home.model() ?? (this.#platform.storage.getItem(this.#demoKey) ? DEMO : undefined),
       platform: this.#platform,
       emit: (event) => this.#emit(event),
       begun: this.#begun,
@@ -214,6 +213,11 @@ class OpenedChat implements Chat {
     return this.#usesLocal() ? BOTH : ['edge']
   }
 
+  /** Under it stands that a script answers at the edge: without a network it cannot be asked. */
+  get #demoKey(): string {
+    return `${this.#name}/demo/${this.#settings.src}`
+  }
+
   get #localKey(): string {
     return `${this.#name}/local`
   }
@@ -232,7 +236,9 @@ class OpenedChat implements Chat {
   /** Learns whether a script answers at the edge. */
   readonly #askService = kept(async () => {
     const { demo } = await (await this.#openEdge()).client.health()
-    if (demo) this.#serviceModel = { id: 'demo', isDemo: true }
+    const { storage } = this.#platform
+    if (demo) storage.setItem(this.#demoKey, 'on')
+    else storage.removeItem(this.#demoKey)
     this.conversation.onModel()
   })
 

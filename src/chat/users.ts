@@ -31,7 +31,7 @@ export interface UsersParts {
 
 /** As {@link Chat.identify}. */
 export async function identify(parts: UsersParts, user: Parameters<Chat['identify']>[0]): Promise<void> {
-  const { conversation, sessions, identity, openEdge, closeHomes, setToken } = parts
+  const { conversation, sessions, identity, platform } = parts
   const { session } = conversation.getSnapshot()
   const token = 'token' in user ? user.token : undefined
   const named = 'userId' in user ? user.userId : subjectOf(user.token)
@@ -40,17 +40,19 @@ export async function identify(parts: UsersParts, user: Parameters<Chat['identif
   let claimed: ReadonlyMap<string, string> = new Map()
   await conversation.reset()
   try {
-    const edge = await openEdge()
-    if (edge) {
-      claimed = await edge.handOver({ token, userId })
-      if (token !== undefined) {
+    const edge = await parts.openEdge()
+    // What another tab writes meanwhile would be left with the guest.
+    await platform.locks.request(identity.lockName, {}, async () => {
+      claimed = (await edge?.handOver({ token, userId })) ?? claimed
+      await parts.closeHomes()
+      if (userId !== undefined) await moveTo(parts, userId)
+      // Only then: who has none asks for another guest's.
+      if (edge && token !== undefined) {
         identity.guestToken = undefined
         identity.subject = subjectOf(token) ?? ''
-        setToken(token)
+        parts.setToken(token)
       }
-    }
-    await closeHomes()
-    if (userId !== undefined) await moveTo(parts, userId)
+    })
     await sessions.reset()
   } finally {
     if (session)

@@ -54,6 +54,8 @@ const NO_SCOPE = 0
 /** A Durable Object takes at most 100 bound parameters in a statement. */
 const BATCH = 90
 const LAST_PLANE = 0x10_0000
+/** From where on UTF-8 and UTF-16 sort otherwise: few keys have any of it. */
+const BEYOND_ORDER = /[\ud800-\uffff]/
 /** Rows of the log that one statement inserts. */
 const ROWS_AT_ONCE = 5
 /** Rows of the smaller tables that one statement inserts. */
@@ -1245,6 +1247,7 @@ function synchronous<Value>(value: Value): Value {
  * same distance in the last plane.
  */
 function sortable(key: string): string {
+  if (!BEYOND_ORDER.test(key)) return key
   let text = ''
   for (let index = 0; index < key.length; index++) {
     const unit = key.charCodeAt(index)
@@ -1254,6 +1257,7 @@ function sortable(key: string): string {
 }
 
 function unsortable(text: string): string {
+  if (!BEYOND_ORDER.test(text)) return text
   return Array.from(text, (character) => {
     const code = character.codePointAt(0) as number
     return code < LAST_PLANE ? character : String.fromCharCode(code - LAST_PLANE)

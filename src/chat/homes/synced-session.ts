@@ -1,4 +1,5 @@
 import type { Client } from '../../client/client.ts'
+import { isUnreachable } from '../../client/unreachable.ts'
 import { readHistory } from '../../kernel/log/history.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { MessageInput } from '../../ports/message.ts'
@@ -11,7 +12,6 @@ import { isAnswered } from './answered.ts'
 import { type AnsweredSession, joinAtEdge, replyAtEdge } from './edge-reply.ts'
 import type { HomeSession, ReplyOptions } from './home.ts'
 import { loaded, loadRemoval } from './load.ts'
-import { isUnreachable } from './problem.ts'
 import { RefusedMessages } from './refused-messages.ts'
 import { type StoredSessionParts, storedSession } from './stored-session.ts'
 import { waitFor } from './wait-for.ts'
@@ -169,7 +169,8 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
       // It is shown as the edge has it, which may be about to hear of it.
       await rest(closed.signal)
       const { confirmed = 0 } = await log().head()
-      return confirmed === 0 ? undefined : { home: 'edge', session }
+      if (confirmed === 0) throw new PlimsollError('ERR_OFFLINE', 'chat: the edge does not have it yet')
+      return { home: 'edge', session }
     },
     async close() {
       asking.delete(sessionId)

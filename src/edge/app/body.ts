@@ -1,4 +1,5 @@
 import { PlimsollError } from '../../ports/errors.ts'
+import { joinedBytes } from '../../ports/joined-bytes.ts'
 import { MAX_DEPTH } from '../../text/check-json.ts'
 
 export const JSON_TYPE = 'application/json'
@@ -26,14 +27,24 @@ export interface Body<Value> {
  */
 export async function readBytes(request: Request, limit = MAX_BODY_BYTES): Promise<Uint8Array> {
   checkEncoding(request)
-  const claimed = Number(request.headers.get('Content-Length') ?? 0)
-  if (claimed > limit) throw tooLarge(claimed, limit)
+  const claimed = request.headers.get('Content-Length')
+  if (Number(claimed ?? 0) > limit) throw tooLarge(Number(claimed), limit)
+  // HTTP lets no more through than a header says; a body without one may have any length.
+  const bytes =
+    claimed === null
+      ? await readAtMost(request, limit)
+      : new Uint8Array(await request.arrayBuffer().catch(brokenOff))
+  if (bytes.length > limit) throw tooLarge(bytes.length, limit)
+  return bytes
+}
+
+async function readAtMost(request: Request, limit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
   const reader = request.body?.getReader()
   for (;;) {
     const { done, value } = (await reader?.read().catch(brokenOff)) ?? { done: true, value: undefined }
-    if (done) break
+    if (done) return joinedBytes(chunks)
     size += value.length
     if (size > limit) {
       await reader?.cancel().catch(() => {})
@@ -41,15 +52,6 @@ export async function readBytes(request: Request, limit = MAX_BODY_BYTES): Promi
     }
     chunks.push(value)
   }
-  const [first] = chunks
-  if (first && chunks.length === 1) return first
-  const bytes = new Uint8Array(size)
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.length
-  }
-  return bytes
 }
 
 /** A body of text of any length, piece by piece. @throws ERR_INVALID_ARGUMENT (not UTF-8) */
@@ -132,8 +134,11 @@ function unsupported(reason: string, argument: string): PlimsollError {
   return new PlimsollError('ERR_UNSUPPORTED_MEDIA_TYPE', `the body: ${reason}`, { argument })
 }
 
+/** Of texts that are there at once, each of which it ends. */
+const wholes = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+
 function decode(bytes: Uint8Array): string {
-  return decoded(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }), bytes, false)
+  return decoded(wholes, bytes, false)
 }
 
 /** The next piece of a text; its end, where there are no bytes. */

@@ -52,14 +52,20 @@ export const extractFacts: ExtractFacts = /* @__PURE__ */ Object.assign(extracte
 
 function extracted(rounds: readonly (readonly Message[])[]): readonly FactInput[] {
   const messages = rounds.flat()
-  const typed = typedAmong(messages)
+  // Most messages hold no fact, and who typed them is asked of those that do.
+  let typed: ReadonlySet<string> | undefined
+  const isTyped = (id: string): boolean => {
+    typed ??= typedAmong(messages)
+    return typed.has(id)
+  }
   return messages.flatMap((message) => {
     if (message.role !== 'user' || message.trust !== 'user') return []
     const text = textOf(message).replaceAll('\r\n', '\n').replace(FENCE, '').replace(QUOTED_LINE, '')
     const said = joined(sentences(text))
     const found = new Map<string, FactKind>()
     for (const [kind, text] of factsIn(said)) if (!found.has(text)) found.set(text, kind)
-    const trust = typed.has(message.id) && saysNothingElse(said) ? 'user' : 'import'
+    if (found.size === 0) return []
+    const trust = isTyped(message.id) && saysNothingElse(said) ? 'user' : 'import'
     return [...found].slice(0, MOST).map(([text, kind], place) => ({
       id: `${EXTRACT_ID}${hashText(JSON.stringify([message.id, place]))}`,
       kind,

@@ -48,6 +48,11 @@ const OF_A_TEXT = pattern(
   '(?:次の|以下の|下記|この(?:メール|文章|文|記事|ページ|テキスト|メッセージ|コード)|貼り|転送|引用|添付|要約して|翻訳して|訳して)',
   '(?:هذا|هذه)\\s+(?:ال)?(?:نص|بريد|رساله?ة?|مقال|صفحة|وثيقة|مستند)|(?:النص|الرسالة|المقال)\\s+التالي|التالي|ألصق|الصق|ملصق',
 )
+/** Says that a text is awaited. */
+const ASKS_FOR_TEXT = new RegExp(
+  String.raw`\b(?:paste|send|share|provide|upload|show|give|drop|fuge?n?|schicke?n?|sende?n?|teile?n?|zeige?n?|kopiere?n?|collez?|envoyez?|envoie|partagez?|montrez?|pega\w*|envi[ae]\w*|comparte|manda\w*|pasa\w*|incolla\w*|invia\w*|condividi|cole|cola|envie|compartilhe|mande)\b.{0,40}\b(?:${NOUN}|it|ihn|sie|es|here|hier|ici|aqui|qui)\b|\bgo ahead\b|貼り付けて|送って|共有して|(?:أرسل|الصق|شارك)`,
+  'u',
+)
 const ANY_TEXT = new RegExp(String.raw`\b${NOUN}\b`, 'u')
 
 /** Greetings and thanks. */
@@ -150,9 +155,5 @@ function pointsBack(text: string): boolean {
 }
 
 function asksForText(text: string): boolean {
-  const last = folded(text.slice(-2 * LONGEST))
-  return new RegExp(
-    String.raw`\b(?:paste|send|share|provide|upload|show|give|drop|fuge?n?|schicke?n?|sende?n?|teile?n?|zeige?n?|kopiere?n?|collez?|envoyez?|envoie|partagez?|montrez?|pega\w*|envi[ae]\w*|comparte|manda\w*|pasa\w*|incolla\w*|invia\w*|condividi|cole|cola|envie|compartilhe|mande)\b.{0,40}\b(?:${NOUN}|it|ihn|sie|es|here|hier|ici|aqui|qui)\b|\bgo ahead\b|貼り付けて|送って|共有して|(?:أرسل|الصق|شارك)`,
-    'u',
-  ).test(last)
+  return ASKS_FOR_TEXT.test(folded(text.slice(-2 * LONGEST)))
 }

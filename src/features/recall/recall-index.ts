@@ -1,7 +1,7 @@
 import type { Stemmer } from '../../ports/stemmer.ts'
 import { PASSAGE, type Traits } from './message-terms.ts'
 import { Scores } from './scores.ts'
-import { toVarints, Varints } from './varints.ts'
+import { toVarints, unitsOf, Varints } from './varints.ts'
 
 /** A message, beside its terms. */
 export type RecallEntry = readonly [id: string, ...Traits]
@@ -170,8 +170,7 @@ export class RecallIndex {
       })
     }
     const text = JSON.stringify([this.#format, this.#entries.slice(from, to), terms])
-    const units = Array.from({ length: text.length }, (_, index) => text.charCodeAt(index))
-    return toVarints([text.length, ...units, ...lengths, ...numbers])
+    return toVarints(unitsOf(text).concat(lengths, numbers))
   }
 
   /**

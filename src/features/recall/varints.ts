@@ -1,16 +1,21 @@
 /** Whole numbers (from 0 to 2^53) in 7 bits a byte, the lowest first. */
 export function toVarints(numbers: readonly number[]): Uint8Array<ArrayBuffer> {
-  const bytes: number[] = []
+  let size = numbers.length
+  for (let rest of numbers) for (; rest > 127; rest = Math.floor(rest / 128)) size++
+  const bytes = new Uint8Array(size)
+  let at = 0
   for (let rest of numbers) {
-    for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest & 127) | 128)
-    bytes.push(rest)
+    for (; rest > 127; rest = Math.floor(rest / 128)) bytes[at++] = (rest & 127) | 128
+    bytes[at++] = rest
   }
-  return Uint8Array.from(bytes)
+  return bytes
 }
 
 /** A text as numbers: its length, then its UTF-16 units. */
-export function unitsOf(text: string): readonly number[] {
-  return [text.length, ...Array.from({ length: text.length }, (_, at) => text.charCodeAt(at))]
+export function unitsOf(text: string): number[] {
+  const units = [text.length]
+  for (let at = 0; at < text.length; at++) units.push(text.charCodeAt(at))
+  return units
 }
 
 /** Units of a text that are put together at once: engines take few arguments more. */

@@ -32,6 +32,7 @@ import {
   SHARED_KEYS,
 } from './key-ring.ts'
 import type { KeyInfo } from './keys.ts'
+import type { Opened, OpenedTexts } from './opened-texts.ts'
 import { CLAIM_LENGTH, type Claim, claimIn, claimOf, looseClaimOf, misplaced } from './order.ts'
 import {
   type DataKey,
@@ -76,6 +77,8 @@ export interface EncryptedScopeParts {
    * there are none, those of the user's own scope.
    */
   readonly unlock: (state: KeyState) => Promise<void>
+  /** Of all scopes of the store. */
+  readonly texts: OpenedTexts
   /** Told of each row that cannot be read. */
   readonly onUnreadable: (row: Pick<Place, 'kind' | 'id'>) => void
 }
@@ -104,14 +107,23 @@ export class EncryptedScope implements ScopeStore {
 
   async commit(ops: readonly SealedOp[], decide: Decide): Promise<readonly OpResult[]> {
     for (const { envelope } of ops) checkNames(envelope)
-    return this.isReplica ? this.#commitForHome(ops, decide) : this.#commit(ops, decide)
+    let forgets = false
+    const noting: Decide = (given, rows) => {
+      const decision = decide(given, rows)
+      forgets = decision.erase || decision.emptied.length > 0
+      return decision
+    }
+    const results = await (this.isReplica ? this.#commitForHome(ops, noting) : this.#commit(ops, noting))
+    if (forgets) this.#parts.texts.clear()
+    return results
   }
 
   async entries(query?: EntriesQuery): Promise<Page> {
     // Before the rows: so that what is seen in them is seen under these keys.
     const { version } = await this.#unlocked()
+    const { cleared } = this.#parts.texts
     const page = await this.#store.entries(query)
-    return { ...page, rows: await this.#openRows(page.rows, version) }
+    return { ...page, rows: await this.#openRows(page.rows, version, cleared) }
   }
 
   head(): Promise<Head> {
@@ -153,8 +165,9 @@ export class EncryptedScope implements ScopeStore {
 
   async changesSince(seq: number): Promise<Changes> {
     const { version } = await this.#unlocked()
+    const { cleared } = this.#parts.texts
     const changes = await this.#store.changesSince(seq)
-    return { ...changes, rows: await this.#openRows(changes.rows, version) }
+    return { ...changes, rows: await this.#openRows(changes.rows, version, cleared) }
   }
 
   async attach(attachment: Attachment, at: number): Promise<'stored' | 'kept' | 'deleted'> {
@@ -476,12 +489,17 @@ export class EncryptedScope implements ScopeStore {
     }
   }
 
-  /** @param version that the keys had before the rows were read */
-  async #openRows(rows: readonly LogRow[], version: string | null): Promise<LogRow[]> {
+  /**
+   * @param version that the keys had before the rows were read
+   * @param cleared how often texts had been cleared before that
+   */
+  async #openRows(rows: readonly LogRow[], version: string | null, cleared: number): Promise<LogRow[]> {
+    // Somebody else may have forgotten what was read here before.
+    if (rows.some(({ kind }) => kind === 'delete' || kind === 'erase')) this.#parts.texts.clear()
     if (rows.every(({ body }) => body === null) || (await this.#readable()).isPlain) return [...rows]
     this.#ring.see(version, rows)
     const claims = new Map<LogRow, Claim>()
-    const opened = await Promise.all(rows.map((row) => this.#openRow(row, claims)))
+    const opened = await Promise.all(rows.map((row) => this.#openRow(row, claims, cleared)))
     const wrong = misplaced(rows, claims, this.isReplica === true)
     if (wrong.size === 0) return opened
     return opened.map((row, index) => {
@@ -492,10 +510,14 @@ export class EncryptedScope implements ScopeStore {
     })
   }
 
-  async #openRow(row: LogRow, claims: Map<LogRow, Claim>): Promise<LogRow> {
+  async #openRow(row: LogRow, claims: Map<LogRow, Claim>, cleared: number): Promise<LogRow> {
     const { kind, opId, id, body, place } = row
     if (body === null) return row
-    const opened = await this.#open(this.#placeOfBody(kind, opId, id, restOf(place, row)), body)
+    const { texts } = this.#parts
+    const bound = this.#placeOfBody(kind, opId, id, restOf(place, row))
+    const key = await this.#keyOf(body)
+    const opened = (key && texts.find(bound, body)) ?? (await this.#open(bound, body, key))
+    if (opened) texts.keep(bound, body, opened, cleared)
     if (!opened) return { ...row, body: null, unreadable: true }
     const { claim, head, text } = opened
     claims.set(row, claim)
@@ -519,7 +541,8 @@ export class EncryptedScope implements ScopeStore {
     if (body === null || (await this.#readable()).isPlain) return row
     const { sources } = row
     const bound = restOf(0, { ...(sources && { sources }) })
-    const opened = await this.#open(this.#placeOfBody('put', version, key, bound), body)
+    const place = this.#placeOfBody('put', version, key, bound)
+    const opened = await this.#open(place, body, await this.#keyOf(body))
     const { index, ...rest } = row
     if (!opened) {
       const places = index?.flatMap((entry) => {
@@ -532,14 +555,14 @@ export class EncryptedScope implements ScopeStore {
     return { ...rest, body: text, ...(head !== null && { index: head as readonly IndexEntry[] }) }
   }
 
-  /** Undefined: it cannot be read, and was reported. */
-  async #open(
-    place: Place,
-    sealed: string,
-  ): Promise<{ readonly claim: Claim; readonly head: unknown; readonly text: string } | undefined> {
+  /** The key of a sealed text. Under a wrong one all of it would pass for what is missing. */
+  async #keyOf(sealed: string): Promise<DataKey | undefined> {
     const id = keyOf(sealed)
-    // Under a wrong key all of it would pass for what is missing.
-    const key = id === undefined ? undefined : await this.#ring.find(id)
+    return id === undefined ? undefined : this.#ring.find(id)
+  }
+
+  /** Undefined: it cannot be read, and was reported. */
+  async #open(place: Place, sealed: string, key: DataKey | undefined): Promise<Opened | undefined> {
     try {
       if (!key) throw undecryptable(place)
       const text = await openText(key, place, sealed)

@@ -5,6 +5,7 @@ import type { Store } from '../../ports/store.ts'
 import { EncryptedScope } from './encrypted-scope.ts'
 import { KeyRing } from './key-ring.ts'
 import type { KeyInfo, KeyOwner, Keys } from './keys.ts'
+import { OpenedTexts } from './opened-texts.ts'
 import type { Place } from './sealed.ts'
 
 const OPERATION = 'encryptedStore'
@@ -96,6 +97,7 @@ export function encryptedStore(
     throw invalid(OPERATION, 'opsPerKey', `must be a whole number from 1 to ${OPS_PER_KEY}`)
   const rings = new Map<string, KeyRing>()
   const told = new Set<string>()
+  const texts = new OpenedTexts()
 
   const ringOf = (scope: Scope): KeyRing => {
     const name = scopeName(scope)
@@ -130,6 +132,7 @@ export function encryptedStore(
       ring: ringOf(scope),
       opsPerKey,
       keepsPlain: plain === 'keep',
+      texts,
       unlock: async (state) => {
         const { sessionId, ...user } = scope
         if ((await ringOf(scope).newest(state)) || sessionId === undefined) return

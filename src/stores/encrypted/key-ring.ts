@@ -466,8 +466,15 @@ async function openKey(id: string, raw: Bytes): Promise<OpenKey> {
   return { id, raw, key: await importKey(raw.slice(0, KEY_BYTES)) }
 }
 
-/** HMAC-SHA-256 (RFC 2104). */
+const hiders = new WeakMap<Bytes, Hide>()
+
+/** HMAC-SHA-256 (RFC 2104), of which the key is hashed once. */
 function hiderOf(raw: Bytes): Hide {
-  const key = raw.slice(KEY_BYTES)
-  return (name) => base64url(hmac(sha256, key, utf8ToBytes(name))).slice(0, HIDDEN_LENGTH)
+  const found = hiders.get(raw)
+  if (found) return found
+  const keyed = hmac.create(sha256, raw.slice(KEY_BYTES))
+  const hide: Hide = (name) =>
+    base64url(keyed.clone().update(utf8ToBytes(name)).digest()).slice(0, HIDDEN_LENGTH)
+  hiders.set(raw, hide)
+  return hide
 }

@@ -12,10 +12,11 @@ export interface Claim {
   readonly seq: number
   /** Whether the op of that name has that seq; else it only stands somewhere before the text. */
   readonly isExact: boolean
-  /** Name of an op, hashed; empty: none was seen. */
-  readonly op: string
+  /** Name of an op, hashed; undefined: none was seen. */
+  readonly op: number | undefined
 }
 
+const RADIX = 36
 const SEQ_LENGTH = 8
 const OP_LENGTH = 11
 /** Characters of a claim, before the text that makes it. */
@@ -33,15 +34,16 @@ export function looseClaimOf(seen: Seen | undefined, before: string | undefined)
 export function claimOf(seen: Seen | undefined, before: string | undefined): string {
   const op = before ?? seen?.opId
   const flag = op === undefined ? ' ' : before === undefined ? '=' : '<'
-  const seq = (seen?.seq ?? 0).toString(36).padStart(SEQ_LENGTH, '0')
-  return `${seq}${flag}${(op === undefined ? '' : hashed(op)).padStart(OP_LENGTH, ' ')}`
+  const seq = (seen?.seq ?? 0).toString(RADIX).padStart(SEQ_LENGTH, '0')
+  return `${seq}${flag}${(op === undefined ? '' : hashed(op).toString(RADIX)).padStart(OP_LENGTH, ' ')}`
 }
 
 export function claimIn(text: string): Claim {
+  const flag = text[SEQ_LENGTH]
   return {
-    seq: Number.parseInt(text.slice(0, SEQ_LENGTH), 36),
-    isExact: text[SEQ_LENGTH] === '=',
-    op: text.slice(SEQ_LENGTH + 1, CLAIM_LENGTH).trim(),
+    seq: Number.parseInt(text.slice(0, SEQ_LENGTH), RADIX),
+    isExact: flag === '=',
+    op: flag === ' ' ? undefined : Number.parseInt(text.slice(SEQ_LENGTH + 1, CLAIM_LENGTH), RADIX),
   }
 }
 
@@ -57,10 +59,12 @@ export function misplaced(
   isReplica: boolean,
 ): ReadonlySet<LogRow> {
   const found = new Set<LogRow>()
-  const bySeq = new Map<number, string>()
-  const byOp = new Map<string, number>()
+  const bySeq = new Map<number, number>()
+  const byOp = new Map<number, number>()
+  let [last, op] = ['', hashed('')]
   for (const { seq, opId } of rows) {
-    const op = hashed(opId)
+    // Rows of an op follow each other.
+    if (opId !== last) [last, op] = [opId, hashed(opId)]
     bySeq.set(seq, op)
     byOp.set(op, seq)
   }
@@ -69,7 +73,7 @@ export function misplaced(
     const { op } = claim
     const { seq, isExact } = isReplica ? { seq: 0, isExact: false } : claim
     if (seq >= row.seq) found.add(row)
-    if (op === '') continue
+    if (op === undefined) continue
     const there = byOp.get(op)
     if (there !== undefined && (isExact ? there !== seq : there >= row.seq)) wrong.add(there)
     if (isExact && (bySeq.get(seq) ?? op) !== op) wrong.add(seq)
@@ -82,7 +86,7 @@ export function misplaced(
  * 53 bits that name an op: against mistakes, not attacks, since names of ops are authenticated with
  * the texts themselves (cyrb53).
  */
-function hashed(op: string): string {
+function hashed(op: string): number {
   let [one, other] = [0xdead_beef, 0x41c6_ce57]
   for (let at = 0; at < op.length; at++) {
     const unit = op.charCodeAt(at)
@@ -91,5 +95,5 @@ function hashed(op: string): string {
   }
   one = Math.imul(one ^ (one >>> 16), 2_246_822_507) ^ Math.imul(other ^ (other >>> 13), 3_266_489_909)
   other = Math.imul(other ^ (other >>> 16), 2_246_822_507) ^ Math.imul(one ^ (one >>> 13), 3_266_489_909)
-  return (4_294_967_296 * (2_097_151 & other) + (one >>> 0)).toString(36)
+  return 4_294_967_296 * (2_097_151 & other) + (one >>> 0)
 }

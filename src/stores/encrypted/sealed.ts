@@ -55,12 +55,13 @@ export function keyOf(text: string): string | undefined {
 }
 
 /** @throws ERR_DECRYPT */
-export function openText({ id, key }: DataKey, place: Place, text: string): Promise<string> {
-  return opening(place, async () =>
-    decoder.decode(
-      await decrypt(key, bound(id, place), fromNativeBase64(text.slice(HEAD_LENGTH)) ?? NOTHING),
-    ),
-  )
+export async function openText({ id, key }: DataKey, place: Place, text: string): Promise<string> {
+  try {
+    const sealed = fromNativeBase64(text.slice(HEAD_LENGTH)) ?? NOTHING
+    return decoder.decode(await decrypt(key, bound(id, place), sealed))
+  } catch (cause) {
+    throw undecryptable(place, cause)
+  }
 }
 
 /** Bytes in their place: `p1.<id of the key>.`, then nonce, ciphertext and tag. */
@@ -78,20 +79,16 @@ export function keyOfBytes(bytes: Bytes): string | undefined {
 }
 
 /** @throws ERR_DECRYPT */
-export function openBytes({ id, key }: DataKey, place: Place, bytes: Bytes): Promise<Bytes> {
-  return opening(place, () => decrypt(key, bound(id, place), bytes.slice(HEAD_LENGTH)))
+export async function openBytes({ id, key }: DataKey, place: Place, bytes: Bytes): Promise<Bytes> {
+  try {
+    return await decrypt(key, bound(id, place), bytes.slice(HEAD_LENGTH))
+  } catch (cause) {
+    throw undecryptable(place, cause)
+  }
 }
 
 export function undecryptable({ kind, id }: Pick<Place, 'kind' | 'id'>, cause?: unknown): PlimsollError {
   return new PlimsollError('ERR_DECRYPT', `encryptedStore: ${kind} ${id} cannot be decrypted`, { id, cause })
-}
-
-async function opening<Opened>(place: Place, open: () => Promise<Opened>): Promise<Opened> {
-  try {
-    return await open()
-  } catch (cause) {
-    throw undecryptable(place, cause)
-  }
 }
 
 function bound(keyId: string, { scope, kind, opId, id, field, rest }: Place): Bytes {

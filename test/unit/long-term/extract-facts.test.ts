@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { extractFacts } from '../../../src/features/extraction/extract-facts.ts'
+import { ARABIC } from '../../../src/features/extraction/rules/arabic.ts'
+import { JAPANESE } from '../../../src/features/extraction/rules/japanese.ts'
 import { mapStore } from '../../../src/index.ts'
 import type { Message } from '../../../src/ports/message.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
@@ -229,6 +231,15 @@ describe('facts in what the user said', () => {
     }
     const texts = (await memory.user({ userId: 'ada' }).facts.list()).map(({ text }) => text)
     expect(texts.toSorted()).toEqual(['I like trains.', 'I prefer tea.'])
+  })
+
+  // Who asks for facts of a text without these letters does not ask these rules.
+  it('of Japanese and Arabic are told by their letters alone', () => {
+    for (const { source } of [...Object.values(JAPANESE), ...Object.values(ARABIC)]) {
+      const literal = source.replace(/\\p\{\w+\}|\\[a-zA-Z]|\{\d*,?\d*\}/gu, '')
+      expect(literal).not.toMatch(/[a-zA-Z0-9\u00c0-\u05ff]/u)
+      for (const rule of source.split(')|(?:')) expect(rule).toMatch(/[^\0-\u05ff]/u)
+    }
   })
 
   it('take time that grows with the text alone', () => {

@@ -1,6 +1,7 @@
 import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { vi } from 'vitest'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
+import type { SessionObject } from '../../../src/edge/objects/session-object.ts'
 import type { User } from './caller.ts'
 
 /** Rows of an object's tables, as text. */
@@ -24,20 +25,22 @@ export function sessionObject(user: User, sessionId: string): DurableObjectStub 
 }
 
 /**
- * Waits until a session owes its user no notes of facts: they are written behind the answers, those
- * of pushes by an alarm.
+ * Has a session write what it owes its user of notes of facts, which its alarm does behind the
+ * answers, some seconds later.
  */
 export async function notesWritten(user: User, session: string): Promise<void> {
   await vi.waitFor(
-    async () => {
-      const owed = await runInDurableObject(sessionObject(user, session), (_, { storage: { sql } }) => {
-        const made = sql.exec(`SELECT 1 FROM sqlite_master WHERE name = 'plimsoll_edge_work'`).toArray()
-        const query = `SELECT 1 FROM plimsoll_edge_work WHERE kind = 'notes'`
-        return made.length > 0 && sql.exec(query).toArray().length > 0
-      })
-      if (owed) throw new Error(`${session} owes its user notes of facts`)
-    },
-    { timeout: 20_000, interval: 5 },
+    () =>
+      runInDurableObject(sessionObject(user, session), async (object, { storage: { sql } }) => {
+        const isOwed = (): boolean =>
+          sql.exec(`SELECT 1 FROM sqlite_master WHERE name = 'plimsoll_edge_work'`).toArray().length > 0 &&
+          sql.exec(`SELECT 1 FROM plimsoll_edge_work WHERE kind = 'notes'`).toArray().length > 0
+        if (!isOwed()) return
+        sql.exec(`UPDATE plimsoll_edge_work SET due = 0 WHERE kind = 'notes'`)
+        await (object as SessionObject).alarm()
+        if (isOwed()) throw new Error(`${session} owes its user notes of facts`)
+      }),
+    { timeout: 20_000, interval: 50 },
   )
 }
 

@@ -17,6 +17,7 @@ export interface Rules {
   readonly past?: RegExp
 }
 
+const ASCII = /^[\0-\x7f]*$/
 /** Marks over and under Latin and Arabic letters; those of kana tell words apart. */
 const MARKS = /[\u0300-\u036f\u064b-\u0655\u0670]/gu
 
@@ -29,6 +30,7 @@ export function folded(text: string): string {
 }
 
 function plain(text: string): string {
+  if (ASCII.test(text)) return text
   return text.normalize('NFD').replace(MARKS, '').normalize('NFC').replaceAll('’', "'")
 }
 
