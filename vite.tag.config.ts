@@ -66,6 +66,8 @@ const dense: Plugin = {
           join_vars: false,
           keep_fargs: false,
           unsafe_arrows: true,
+          // No statement here reads a property for what that does.
+          pure_getters: true,
         } as const
         const { code } = await minify(file.code, { module: true, ecma: 2020, compress })
         file.code = code ?? file.code

@@ -256,7 +256,7 @@ class OpenedChat implements Chat {
     const { localHome } = await import('./homes/local.ts')
     const { moving } = this.#identity
     if (moving) await this.#move(moving)
-    const { storage, locks, now, network } = this.#platform
+    const { storage, locks, now } = this.#platform
     storage.setItem(this.#localKey, 'used')
     const opened = await this.#openStore(this.#identity.owner)
     const { store, memory } = opened
@@ -276,7 +276,6 @@ class OpenedChat implements Chat {
         pageContext: this.#settings.pageContext,
       }),
       model: () => this.models.describe(),
-      isOnline: () => network.isOnline(),
     })
     return { home, opened }
   }

@@ -14,12 +14,11 @@ export interface LocalHomeParts extends StoredHomeParts {
   readonly name: string
   readonly reply: () => Promise<ReplyParts>
   readonly model: () => ConversationState['model']
-  readonly isOnline: () => boolean
 }
 
 /** Sessions of one user that are kept and answered in this browser. */
 export function localHome(parts: LocalHomeParts): Home {
-  const { store, memory, userId, locks, name, reply, model, now, isOnline, close } = parts
+  const { store, memory, userId, locks, name, reply, model, now, close } = parts
   const { shared: _, ...stored } = storedHome(parts)
   return {
     ...stored,
@@ -34,7 +33,6 @@ export function localHome(parts: LocalHomeParts): Home {
         locks,
         lockName: `${name}/reply/${userId}/${sessionId}`,
         reply,
-        isOnline,
       }),
     async memory() {
       const { localPanel } = await import('./local-panel.ts')

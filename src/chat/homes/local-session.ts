@@ -10,7 +10,6 @@ export interface LocalSessionParts extends StoredSessionParts {
   /** Names the lock under which the session is answered. */
   readonly lockName: string
   readonly reply: () => Promise<ReplyParts>
-  readonly isOnline: () => boolean
 }
 
 /** A session that is kept and answered in this browser. */
@@ -30,7 +29,7 @@ export function localSession(parts: LocalSessionParts): HomeSession {
         const { reply } = await import('./local-reply.ts')
         await reply(await opened(), opener?.id, await parts.reply(), options)
         // There may be no network when it is wanted.
-        if (parts.isOnline()) loadChanges().catch(() => {})
+        if (globalThis.navigator?.onLine !== false) loadChanges().catch(() => {})
       }),
     async join({ leave }) {
       const isFree = await locks.request(lockName, { ifAvailable: true }, async (lock) => lock !== null)

@@ -36,7 +36,6 @@ function over(
     name: 'test',
     close: async () => {},
     model: () => undefined,
-    isOnline: () => true,
     reply: async () => ({ model: asModel(reply), tools: [], memoryTools: false, pageContext: undefined }),
   })
   const conversation = new ChatConversation({
