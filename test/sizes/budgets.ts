@@ -35,7 +35,7 @@ export const BUDGETS: readonly Budget[] = [
     name: 'plimsoll createMemory, standard, toOpenAI, and plimsoll/dexie with Dexie',
     code: `export { createMemory, standard, toOpenAI } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
     splits: true,
-    mostKiB: 105.4,
+    mostKiB: 105.5,
     goalKiB: 92,
   },
   {
