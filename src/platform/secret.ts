@@ -9,24 +9,20 @@ export function newSecret(): string {
   return randomHex(32)
 }
 
-export function randomHex(bytes: number): string {
-  let text = ''
-  for (const byte of randomBytes(bytes)) text += HEX[byte]
-  return text
-}
-
 /** Bytes that are asked for at once: a call costs more than they do. */
 const AT_ONCE = 1_024
 
 let random = new Uint8Array()
 let taken = 0
 
-/** Random bytes that nobody else gets. At most {@link AT_ONCE}. */
-function randomBytes(count: number): Uint8Array {
-  if (taken + count > random.length) {
-    random = crypto.getRandomValues(new Uint8Array(AT_ONCE))
-    taken = 0
+export function randomHex(bytes: number): string {
+  let text = ''
+  for (let left = bytes; left > 0; left--) {
+    if (taken === random.length) {
+      random = crypto.getRandomValues(new Uint8Array(AT_ONCE))
+      taken = 0
+    }
+    text += HEX[random[taken++] as number]
   }
-  taken += count
-  return random.subarray(taken - count, taken)
+  return text
 }

@@ -11,10 +11,6 @@ export type Defined<Fields> = {
 /** An object without the fields that are undefined, as JSON has it. */
 export function defined<Fields extends object>(fields: Fields): Defined<Fields> {
   const there: { [field: string]: unknown } = {}
-  // A list of entries takes three times as long.
-  for (const field of Object.keys(fields)) {
-    const value = fields[field as keyof Fields]
-    if (value !== undefined) there[field] = value
-  }
+  for (const [field, value] of Object.entries(fields)) if (value !== undefined) there[field] = value
   return there as Defined<Fields>
 }
