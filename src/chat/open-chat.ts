@@ -10,7 +10,7 @@ import type { LocalStore } from './homes/open-local.ts'
 import { pagePlatform } from './homes/platform.ts'
 import { kept } from './kept.ts'
 import { type ModelPicker, Models } from './models/picker.ts'
-import type { Conversation, ConversationState, HomeKind, MemoryPanelModel, SessionList } from './ports.ts'
+import type { Conversation, HomeKind, MemoryPanelModel, SessionList } from './ports.ts'
 import type { ChatEvent, ChatPlatform, ChatSettings } from './settings.ts'
 
 export interface Chat {
@@ -69,6 +69,7 @@ export function openChat(settings: ChatSettings = {}): Chat {
   return new OpenedChat(settings)
 }
 
+const DEMO = { id: 'demo', isDemo: true }
 const LOCAL: readonly HomeKind[] = ['local']
 const BOTH: readonly HomeKind[] = ['local', 'edge']
 
@@ -89,8 +90,6 @@ class OpenedChat implements Chat {
   readonly #identity: Identity
   readonly #listeners = new Set<(event: ChatEvent) => void>()
   #token: string | undefined
-  /** What answers at the edge, if it is a script. */
-  #serviceModel: ConversationState['model']
   #local: Promise<{ readonly home: Home; readonly opened: LocalStore }> | undefined
   #edge: Promise<Edge> | undefined
 
@@ -114,7 +113,7 @@ class OpenedChat implements Chat {
     this.conversation = new ChatConversation({
       ...homes,
       defaultHome: src === undefined ? 'local' : 'edge',
-      model: (home) => home.model() ?? this.#serviceModel,
+      model: (home) => home.model() ?? (this.#platform.storage.getItem(this.#demoKey) ? DEMO : undefined),
       platform: this.#platform,
       emit: (event) => this.#emit(event),
       begun: this.#begun,
@@ -166,16 +165,19 @@ class OpenedChat implements Chat {
     let claimed: ReadonlyMap<string, string> = new Map()
     await this.conversation.reset()
     try {
-      if (this.#settings.src !== undefined) {
-        claimed = await (await this.#openEdge()).handOver({ token, userId })
-        if (token !== undefined) {
+      const edge = this.#settings.src === undefined ? undefined : await this.#openEdge()
+      // What another tab writes meanwhile would be left with the guest.
+      await this.#platform.locks.request(this.#identity.lockName, {}, async () => {
+        claimed = (await edge?.handOver({ token, userId })) ?? claimed
+        await this.#closeHomes()
+        if (userId !== undefined) await this.#moveTo(userId)
+        // Only then: who has none asks for another guest's.
+        if (edge && token !== undefined) {
           this.#identity.guestToken = undefined
           this.#identity.subject = subjectOf(token) ?? ''
+          this.#token = token
         }
-        this.#token = token ?? this.#token
-      }
-      await this.#closeHomes()
-      if (userId !== undefined) await this.#moveTo(userId)
+      })
       await this.sessions.reset()
     } finally {
       if (session)
@@ -242,6 +244,11 @@ class OpenedChat implements Chat {
     return this.#usesLocal() ? BOTH : ['edge']
   }
 
+  /** Under it stands that a script answers at the edge: without a network it cannot be asked. */
+  get #demoKey(): string {
+    return `${this.#name}/demo/${this.#settings.src}`
+  }
+
   get #localKey(): string {
     return `${this.#name}/local`
   }
@@ -260,7 +267,9 @@ class OpenedChat implements Chat {
   /** Learns whether a script answers at the edge. */
   readonly #askService = kept(async () => {
     const { demo } = await (await this.#openEdge()).client.health()
-    if (demo) this.#serviceModel = { id: 'demo', isDemo: true }
+    const { storage } = this.#platform
+    if (demo) storage.setItem(this.#demoKey, 'on')
+    else storage.removeItem(this.#demoKey)
     this.conversation.onModel()
   })
 

@@ -73,23 +73,23 @@ async function build(
   past: Past,
   next: LogRow | undefined,
 ): Promise<ContextAt> {
-  const { mark } = past.epoch
+  const { mark, place } = past.epoch
   const register = await store.register(headKey(mark.head))
   const value = register && valueIn(register)
   const measure = calls.measureBy(mark.calibration ?? 1)
   const call = measure.call(
     value === undefined
-      ? calls.texts({ parts: {}, covering: undefined }, past.epoch.place)
+      ? calls.texts({ parts: {}, covering: undefined }, place)
       : (value as unknown as HeadTexts),
-    [],
+    place,
   )
   const covering = mark.summary === undefined ? undefined : await cover?.past(store, mark.summary)
-  const context = await contextOf(
+  const { context } = await contextOf(
     { policy, calls, cover, prefix: new Prefix(secret) },
     {
       slice: past,
       call,
-      epoch: past.epoch,
+      mark,
       window: measure.layout(past.conversation).show(mark, past.rows),
       covering,
       failures: [],

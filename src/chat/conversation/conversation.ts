@@ -1,3 +1,4 @@
+import { isUnreachable } from '../../client/unreachable.ts'
 import { versionsIn } from '../../operations/versions.ts'
 import type { Branch } from '../../ports/branch.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
@@ -5,7 +6,7 @@ import type { Message, MessageInput } from '../../ports/message.ts'
 import type { Drafts } from '../drafts.ts'
 import { isAnswered } from '../homes/answered.ts'
 import type { Home, HomeSession, Outgoing, RememberedFact, ReplyEvent, ReplyOptions } from '../homes/home.ts'
-import { isUnreachable, problemOf } from '../homes/problem.ts'
+import { problemOf } from '../homes/problem.ts'
 import type {
   Conversation,
   ConversationState,

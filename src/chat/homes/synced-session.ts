@@ -1,4 +1,5 @@
 import type { Client } from '../../client/client.ts'
+import { isUnreachable } from '../../client/unreachable.ts'
 import { readHistory } from '../../kernel/log/history.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Refusals } from '../../sync/refusals.ts'
@@ -9,7 +10,6 @@ import type { ChatLocks } from '../settings.ts'
 import { isAnswered } from './answered.ts'
 import { type AnsweredSession, joinAtEdge, replyAtEdge } from './edge-reply.ts'
 import type { HomeSession, ReplyOptions } from './home.ts'
-import { isUnreachable } from './problem.ts'
 import { RefusedMessages } from './refused-messages.ts'
 import { act, type StoredSessionParts, storedSession } from './stored-session.ts'
 import { waitFor } from './wait-for.ts'
@@ -166,7 +166,8 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
       // It is shown as the edge has it, which may be about to hear of it.
       await rest(closed.signal)
       const { confirmed = 0 } = await log().head()
-      return confirmed === 0 ? undefined : { home: 'edge', session }
+      if (confirmed === 0) throw new PlimsollError('ERR_OFFLINE', 'chat: the edge does not have it yet')
+      return { home: 'edge', session }
     },
     async close() {
       asking.delete(sessionId)

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { Chat } from '../../../src/chat/open-chat.ts'
 import type { ChatSettings } from '../../../src/chat/settings.ts'
 import { idle, said, until } from './states.ts'
-import { allTexts, type Browser, browser } from './support.ts'
+import { allTexts, type Browser, browser, tokenOf } from './support.ts'
 import { TestService } from './test-service.ts'
 
 const SRC = 'https://edge.test'
@@ -476,11 +476,43 @@ it('signs in nobody while something of the guest is refused, which would be lost
   await chat.close()
 })
 
+it('says without a network, and after a reload, that a script answers there, until one does no more', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const model = { id: 'demo', isDemo: true }
+  service.isDemo = true
+  const chat = tab(place, service)
+  await talked(chat, 'Hello.')
+  await until(chat, (state) => state.model !== undefined)
+  await chat.close()
+  service.isThere = false
+  place.network.set(false)
+  const again = tab(place, service)
+  await again.conversation.create()
+  expect(again.conversation.getSnapshot().model).toEqual(model)
+  await again.close()
+  service.isDemo = false
+  service.isThere = true
+  place.network.set(true)
+  const third = tab(place, service)
+  await third.conversation.create()
+  await until(third, (state) => state.model === undefined)
+  await third.close()
+})
+
+it('says that there is no connection where a request is asked for that only the service makes', async () => {
+  const [place, service] = [browser(), new TestService()]
+  place.network.set(false)
+  const chat = tab(place, service)
+  await chat.conversation.create()
+  expect(await chat.conversation.inspected()).toBeUndefined()
+  await chat.conversation.send('Hello.')
+  await expect(chat.conversation.inspected()).rejects.toMatchObject({ code: 'ERR_OFFLINE' })
+  place.network.set(true)
+  await until(chat, idle)
+  expect(await chat.conversation.inspected()).toMatchObject({ home: 'edge' })
+  await chat.close()
+})
+
 it('is refused without a service', () => {
   expect(() => browser().open({ synced: true })).toThrow(/synced needs src/u)
 })
-
-/** A token that names its subject, as those of a service do. */
-function tokenOf(userId: string): string {
-  return `x.${btoa(JSON.stringify({ sub: userId }))}.x`
-}

@@ -19,6 +19,8 @@ export class TestService {
   until: Promise<void> = Promise.resolve()
   /** Whether it takes any token. */
   isKnown = true
+  /** Whether it says that a script answers. */
+  isDemo = false
   /** What it says. */
   reply: (said: string) => string | Promise<string> = (said) => `Reply to ${said}`
   /** What it takes of no device. */
@@ -45,6 +47,7 @@ export class TestService {
     const { pathname } = new URL(url)
     this.asked.push(`${request.method} ${pathname}`)
     await this.until
+    if (pathname === '/health') return Response.json({ status: 'ok', ...(this.isDemo && { demo: true }) })
     if (pathname.startsWith('/v1/sync/')) return this.#sync(request)
     if (pathname === '/v1/guests')
       return Response.json({

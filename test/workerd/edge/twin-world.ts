@@ -2,6 +2,8 @@
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { onTestFinished, vi } from 'vitest'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
+import { SessionObject } from '../../../src/edge/objects/session-object.ts'
+import { UserObject } from '../../../src/edge/objects/user-object.ts'
 import { RecentPulls } from '../../../src/edge/replica/recent-pulls.ts'
 import {
   charsPerToken,
@@ -22,10 +24,14 @@ const SESSIONS: readonly Session[] = ['trip', 'home']
 const HOUR = 3_600_000
 /** Far ahead, so that no alarm goes off by itself. */
 const BEGIN = Date.UTC(2100, 0)
+/** For how long alarms of others are put off, by the platform's clock. */
+const LATER_MS = 30_000
 
 /** What is injected into the edge: of all worlds, which are played one after the other. */
 const host = { now: BEGIN, ids: 0, random: randomFrom(1), replies: 0, fails: false, behind: 0 }
 let lines: string[] = []
+/** Names of the worlds' objects. */
+const own = new Set<string>()
 
 /** Until the test ends, the edge has this clock, these ids, random numbers and models. */
 export async function injectHost(): Promise<void> {
@@ -60,8 +66,9 @@ export async function injectHost(): Promise<void> {
       host.behind--
     }
   })
+  const waiting = [SessionObject.prototype, UserObject.prototype].map(othersWait)
   onTestFinished(() => {
-    for (const spy of [...spies, poking]) spy.mockRestore()
+    for (const spy of [...spies, poking, ...waiting]) spy.mockRestore()
   })
   const memory = { budget: 1_000, counter: charsPerToken(4), system: 'You help with trips.' }
   await changeSessions((settings) =>
@@ -71,6 +78,19 @@ export async function injectHost(): Promise<void> {
     ),
   )
   await changeUsers((settings) => ({ ...settings, memory: { ...settings.memory, ...memory } }))
+}
+
+/**
+ * Puts off the alarms of objects that are no world's: all files share one runtime, where an alarm
+ * that another test left behind would take an id in one world and none in another.
+ */
+function othersWait(prototype: { alarm(): Promise<void> }) {
+  const { alarm } = prototype
+  return vi.spyOn(prototype, 'alarm').mockImplementation(async function (this: { alarm(): Promise<void> }) {
+    const { id, storage } = (this as unknown as { readonly ctx: DurableObjectState }).ctx
+    if (own.has(id.name ?? '')) await alarm.call(this)
+    else await storage.setAlarm(Date.now() + LATER_MS)
+  })
 }
 
 /** Calls by a token that the injected clock takes. */
@@ -90,6 +110,7 @@ export class HttpWorld {
   constructor(secret: string, caller: Caller) {
     this.#secret = secret
     this.#caller = caller
+    for (const session of [...SESSIONS, undefined]) own.add(this.#object(session).name ?? '')
     Object.assign(host, { now: BEGIN, ids: 0, random: randomFrom(7), replies: 0, fails: false })
     lines = []
   }
@@ -117,8 +138,7 @@ export class HttpWorld {
     for (const step of after) await note(step.does, this.#do(step))
     await this.#end(note)
     seen.push(...(await this.#stored()))
-    const own = lines.filter((line) => this.#isOwn(line))
-    seen.push({ what: 'lines', value: own.map((line) => line.replace(/"milliseconds":\d+,?/, '')) })
+    seen.push({ what: 'lines', value: lines.map((line) => line.replace(/"milliseconds":\d+,?/, '')) })
     return this.#unnamed(seen)
   }
 
@@ -432,13 +452,6 @@ export class HttpWorld {
     return session === undefined
       ? env.USERS.getByName(objectName(user))
       : env.SESSIONS.getByName(objectName({ ...user, sessionId: session }))
-  }
-
-  /** Not of an object that another test left behind, whose alarm goes off by now. */
-  #isOwn(line: string): boolean {
-    const [, id] = /"object":"(?:user|session)","id":"([^"]+)"/.exec(line) ?? []
-    const objects = [...SESSIONS, undefined].map((session) => this.#object(session).id.toString())
-    return id === undefined || objects.includes(id)
   }
 
   /** What the objects owe by now. */

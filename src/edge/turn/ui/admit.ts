@@ -2,6 +2,8 @@ import type { UIMessage } from 'ai'
 import { appendUIMessages } from '../../../bridges/ai-sdk/append-ui.ts'
 import { fromUIMessages, logId } from '../../../bridges/ai-sdk/from-ui.ts'
 import { toUIMessages } from '../../../bridges/ai-sdk/to-ui.ts'
+import { readEntry } from '../../../kernel/log/entries.ts'
+import { kernelOf } from '../../../operations/kernel-of.ts'
 import { rewind } from '../../../operations/rewind.ts'
 import { isPlimsollError, PlimsollError } from '../../../ports/errors.ts'
 import type { SessionBase } from '../../../ports/memory.ts'
@@ -50,12 +52,12 @@ export async function applyUIRequest(
   request: UIRequest,
   newId: () => string,
 ): Promise<Applied> {
-  const { trigger, messages, messageId, isFresh } = request
+  const { trigger, messages, messageId } = request
   const last = messages.at(-1)
   if (trigger === 'regenerate-message') await hideReply(session, messageId, last)
   // To ask for another reply to a message by its own id is an edit that changes nothing.
   const isEdit = last?.role === 'user' && last.id === messageId
-  const input = isEdit ? await edit(session, last, newId) : await appendNew(session, messages, isFresh)
+  const input = isEdit ? await edit(session, last, newId) : await appendNew(session, messages)
   if (input) return { type: 'run', messageId: newId(), input }
   if (last?.role === 'user') {
     const answer = await answerTo(session, last)
@@ -125,6 +127,8 @@ async function edit(
     return undefined
   }
   if (message) await rewind(session, message.id)
+  // It never came, for example since the network was down.
+  else if (!(await isWritten(session, sent))) return fromUIMessages([sent])[0]
   // It stands further back, or an edit that was cut short had hidden it.
   else await hideIfShown(session, sent.id)
   return underFreshId(sent, newId())
@@ -142,9 +146,11 @@ function checkNew({ length }: readonly UIMessage[]): void {
 async function appendNew(
   session: SessionBase,
   messages: readonly UIMessage[],
-  isFresh: boolean | undefined,
 ): Promise<MessageInput | undefined> {
-  const shown = await ShownMessages.readFor(session, messages, isFresh)
+  const [only, second] = messages
+  // What shows by an id was written under it, or in place of what was.
+  if (only?.role === 'user' && !second && !(await isWritten(session, only))) return fromUIMessages([only])[0]
+  const shown = await ShownMessages.readFor(session, messages)
   const known = messages.findLastIndex(({ role, id }) => role === 'user' && shown.placeOf(id) >= 0)
   const rest = messages.slice(known + 1)
   checkNew(rest)
@@ -160,6 +166,11 @@ async function appendNew(
     else if (message === newestReply) await appendUIMessages(session, [message])
   }
   return undefined
+}
+
+/** Whether the log has an entry of a message's id, shown or not. No more than that one is read. */
+async function isWritten(session: SessionBase, { id }: UIMessage): Promise<boolean> {
+  return (await readEntry(kernelOf('chat', session).store, logId(id))) !== undefined
 }
 
 /** The reply to a message that others of the user followed. */

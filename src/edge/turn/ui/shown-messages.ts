@@ -27,19 +27,13 @@ export class ShownMessages {
   /**
    * The same, or fewer of them, where these say which messages of a chat are new: who sends the
    * newest one of the user has seen all before it.
-   *
-   * @param isFresh whether the messages were named for this request, so that none stands far back
    */
-  static async readFor(
-    session: Session,
-    messages: readonly UIMessage[],
-    isFresh = false,
-  ): Promise<ShownMessages> {
-    if (messages.length < 2 && !isFresh) return ShownMessages.read(session)
+  static async readFor(session: Session, messages: readonly UIMessage[]): Promise<ShownMessages> {
+    if (messages.length < 2) return ShownMessages.read(session)
     const newest = new ShownMessages(await session.history({ messages: FIRST_LOOK }))
     const last = newest.messages[newest.newestOfUser]
     const isKnown = last && messages.some(({ role, id }) => role === 'user' && id === uiId(last))
-    const isEnough = isFresh || isKnown || newest.messages.length === 0
+    const isEnough = isKnown || newest.messages.length === 0
     return isEnough ? newest : ShownMessages.read(session)
   }
 

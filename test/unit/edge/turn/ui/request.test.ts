@@ -156,11 +156,12 @@ describe('a chat request', () => {
     }
     const all = [user('u1', 'Hello'), user('u2', 'How?')]
     expect(await looks(submit(...all, user('u3', 'Why?')))).toEqual([[8], true])
-    expect(await looks(request({ message: 'Why?' }))).toEqual([[8], true])
     // What the newest do not hold may stand further back.
     expect(await looks(submit(user('u1', 'Hello'), user('u3', 'Why?')))).toEqual([[8, 256], true])
-    expect(await looks(submit(user('u3', 'Why?')))).toEqual([[256], true])
-    expect(await looks(request({ message: 'Why?' }, 'key'))).toEqual([[256], true])
+    // One alone whose id the log does not have.
+    for (const one of [{ message: 'Why?' }, { message: user('u3', 'Why?') }])
+      expect(await looks(request(one))).toEqual([[], true])
+    expect(await looks(request({ message: 'Why?' }, 'key'))).toEqual([[], true])
     expect(await apply(session, submit(user('u1', 'Hello')))).toMatchObject({ type: 'answered' })
   })
 
@@ -298,6 +299,13 @@ describe('a chat request', () => {
     const { session, first } = await far()
     await answer(session, regenerate({ messageId: first, messages: [user('u1', 'Hello')] }), 'Yes')
     expect(await textsIn(session)).toEqual(['u1: Hello', '*: Yes'])
+  })
+
+  it('that edits what never came writes it under its own id, which sent alone is known by', async () => {
+    const { session } = await talk()
+    await answer(session, edit('u3', 'Why?'), 'Because')
+    expect((await session.history()).at(-2)).toMatchObject({ id: 'u3', role: 'user' })
+    expect(await apply(session, submit(user('u3', 'Why?')))).not.toHaveProperty('input')
   })
 
   it('that edits nothing keeps the message', async () => {
