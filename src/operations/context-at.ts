@@ -9,7 +9,7 @@ import { readEntry, readRange } from '../kernel/log/entries.ts'
 import { fold } from '../kernel/log/fold.ts'
 import type { ContextAt, Unverified } from '../ports/context.ts'
 import { PlimsollError } from '../ports/errors.ts'
-import type { ContextOptionsOf, SessionBase } from '../ports/memory.ts'
+import type { SessionBase } from '../ports/memory.ts'
 import type { EpochMark } from '../ports/op.ts'
 import { type LogRow, PAGE_ROWS, type Reads, type RegisterRow } from '../ports/store.ts'
 import { checkId } from '../text/json.ts'
@@ -29,16 +29,6 @@ const MOST_REWINDS = 8
 export async function contextAt(session: SessionBase, id: string): Promise<ContextAt> {
   const kernel = kernelOf('contextAt', session)
   return kernel.run(async () => buildAt(kernel.lane, checkId('contextAt', 'id', id)))
-}
-
-/**
- * Checks options as `context` does, without reading anything: for a caller that writes first and
- * builds a context then, and would not want to have written for a call that cannot be.
- *
- * @throws ERR_INVALID_ARGUMENT
- */
-export function checkContext<F extends object>(session: SessionBase<F>, options: ContextOptionsOf<F>): void {
-  kernelOf('checkContext', session).check(options)
 }
 
 async function buildAt(lane: Lane, id: string): Promise<ContextAt> {

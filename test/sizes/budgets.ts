@@ -35,7 +35,7 @@ export const BUDGETS: readonly Budget[] = [
     name: 'plimsoll createMemory, standard, toOpenAI, and plimsoll/dexie with Dexie',
     code: `export { createMemory, standard, toOpenAI } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
     splits: true,
-    mostKiB: 105.4,
+    mostKiB: 105.5,
     goalKiB: 92,
   },
   {
@@ -92,9 +92,9 @@ export const BUDGETS: readonly Budget[] = [
 /** The widget by one tag, in bytes, gzip -9. */
 export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. */
-  firstLook: 51_600,
+  firstLook: 51_700,
   /** With the memory, and what answers in the browser. */
-  answering: 125_600,
+  answering: 120_000,
   /** Until a conversation of an edge shows. */
-  edge: 46_900,
+  edge: 47_100,
 }

@@ -14,19 +14,8 @@ import { PlimsollError } from '../../ports/errors.ts'
 import type { Memory, SessionOf } from '../../ports/memory.ts'
 import type { Store } from '../../ports/store.ts'
 import type { ChatPlatform } from '../settings.ts'
-import type * as removal from './local-removal.ts'
 
-// What a conversation needs at any moment comes with the memory: there may be no network then.
-export { attach } from '../../operations/attachments.ts'
-export { switchTo } from '../../operations/branches.ts'
-export { editMessage, rewind, undo } from '../../operations/rewind.ts'
 export { titleSession } from '../../operations/sessions.ts'
-
-// What removes something is loaded when somebody wants that.
-export const deleteSession: typeof removal.deleteSession = async (...given) =>
-  (await import('./local-removal.ts')).deleteSession(...given)
-export const forget: typeof removal.forget = async (...given) =>
-  (await import('./local-removal.ts')).forget(...given)
 
 const loadFinding = () =>
   import('../../features/recall/finding.ts').catch((cause: unknown) => {
