@@ -77,9 +77,19 @@ export class InspectorPanel {
     if (!inspector || this.#root.hidden || session === this.#session) return
     const [{ inspectedSource }, inspected] = await Promise.all([
       import('../src/chat/inspected-source.ts'),
-      this.#chat.inspected(),
+      this.#chat.inspected().catch((error: unknown) => ({ error })),
     ])
     if (this.#chat.session !== session) return
+    if (inspected && 'error' in inspected) {
+      // It says why, and looks again once something was said or sent.
+      inspector.source = {
+        name: '',
+        calls: () => Promise.reject(inspected.error),
+        context: () => Promise.reject(),
+      }
+      this.#session = undefined
+      return
+    }
     if (!inspected) {
       // Nothing was said yet: there is something to look at all the same.
       if (this.#session !== SAMPLE) void inspector.openSample()

@@ -1,4 +1,4 @@
-import { NOTHING_FOUND, RECALL_TOOL } from '../features/recall/recall-text.ts'
+import { NOTHING_FOUND, RECALL_TOOL, RECALLED } from '../features/recall/recall-text.ts'
 import { textOf } from '../kernel/log/message.ts'
 import type { Block, Context } from '../ports/context.ts'
 import type { Host } from '../ports/host.ts'
@@ -151,11 +151,19 @@ function answerTo({ context, said, since, words }: Round): string {
   const calls = since.flatMap(callsIn)
   if (outputs.length > 0 && calls.every(({ name }) => WRITES.test(name))) return words.remembered
   const found = outputs.filter((output) => !output.startsWith(NOTHING_FOUND))
-  if (found.length > 0) return words.found(quoted(found.join(' | ')))
+  if (found.length > 0) return words.found(quoted(found.map(textFound).join(' | ')))
   const query = words.asks.exec(said)?.[1]
   if (query === undefined) return said === '' ? words.silence : words.said(quoted(said))
   const remembered = rememberedIn(context, query)
   return remembered.length > 0 ? words.told(quoted(remembered.join(' '))) : words.nothing
+}
+
+/** What was found as a person reads it, without what tells a model where it is from. */
+function textFound(output: string): string {
+  if (!output.startsWith(RECALLED)) return output
+  // Lines of the days, and the first one, neither begin with a dash nor are indented.
+  const lines = output.split('\n').filter((line) => /^(- | {2})/.test(line))
+  return lines.map((line) => line.replace(/^- .*? \[\w+\]: /, '').trim()).join(' ')
 }
 
 /** A line of the memory section: its reference, kind and trust, then what is remembered. */

@@ -135,6 +135,25 @@ describe('the memory panel', () => {
     expect(fake.calls).toContainEqual(['eraseAll'])
   })
 
+  it('says offline what of the service cannot be done, and offers what can', async () => {
+    const { fake, button, text } = await openPanel()
+    fake.homes = ['local', 'edge']
+    fake.destinations = ['local', 'edge']
+    fake.become({ online: false })
+    button('Back').click()
+    await frame()
+    button('Memory').click()
+    await frame()
+    button('Your data').click()
+    await until(() => text().includes('There is no connection. What is at the service'))
+    await until(() => button('Save as a file: On this device').matches(':enabled'))
+    expect(button('Save as a file: At the service').matches(':disabled')).toBe(true)
+    expect(button('Choose a file: At the service').matches(':disabled')).toBe(true)
+    fake.become({ online: true })
+    await until(() => button('Save as a file: At the service').matches(':enabled'))
+    expect(text()).not.toContain('There is no connection')
+  })
+
   it('imports a file, and says what came of it', async () => {
     const { fake, button, root, text } = await openPanel()
     button('Your data').click()

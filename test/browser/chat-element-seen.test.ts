@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { page } from 'vitest/browser'
 import { createMemory, mapStore } from '../../src/index.ts'
-import { clear, frame, type Shown, show } from './support/element.ts'
+import { clear, frame, type Shown, show, until } from './support/element.ts'
 import type { FakeChat } from './support/fake-chat.ts'
 import { violations } from './support/violations.ts'
 
@@ -71,6 +71,23 @@ describe('what the model will see', () => {
     const [newest] = await session.history({ messages: 1 })
     if (newest) fake.add({ message: newest, delivery: 'sent', remembered: [] })
     await expect.poll(() => find('.seen').textContent).toContain('One more')
+  })
+
+  it('draws the line where a request is full, where one writes to the left too', async () => {
+    for (const [lang, seen] of [
+      ['en', 'What the model will see'],
+      ['ar', 'ما سيراه النموذج'],
+    ] as const) {
+      const shown = await showTold({ lang })
+      shown.root.querySelector<HTMLElement>('.to-seen')?.click()
+      await until(() => shown.root.querySelector('.seen .bar') !== null)
+      expect(shown.root.querySelector('.seen h2')?.textContent).toBe(seen)
+      const style = getComputedStyle(shown.find('.seen .bar'))
+      // All of it is mirrored, its line too.
+      expect([style.borderRightWidth, style.borderLeftWidth]).toEqual(['3px', '0px'])
+      expect(style.scale).toBe(lang === 'ar' ? '-1 1' : 'none')
+      clear()
+    }
   })
 
   it('says of each section what it is before that is opened, and which tools there are', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { commands, userEvent } from 'vitest/browser'
+import { commands, page, userEvent } from 'vitest/browser'
 import { LANGUAGES } from '../../src/chat/strings/load.ts'
 import { contextAt } from '../../src/operations/context-at.ts'
 import { fullMemory } from '../contract/full-memory.ts'
@@ -10,6 +10,7 @@ import {
   type PlimsollInspector,
   sessionSource,
 } from '../../src/inspector/index.ts'
+import { PlimsollError } from '../../src/ports/errors.ts'
 import { mapStore } from '../../src/stores/map.ts'
 import { violations } from './support/violations.ts'
 
@@ -84,6 +85,51 @@ describe('the empty inspector', () => {
     await vi.waitFor(() => expect(text()).toMatch(/Call (?!1 )\d+ of 42/))
     expect(text()).toContain('over the line in')
     expect(text()).not.toContain('hardly reaches')
+    // It opens where the line cuts, which costs more than to go on.
+    expect(text()).toMatch(/Against everything ?\d+ more than its \d+/)
+    expect(text()).not.toMatch(/[1-9]\d\d% of its/)
+  })
+
+  test('says as the chat does that a service gave no answer, and shows what is there once it does', async () => {
+    let tell = (): void => {}
+    let isThere = false
+    inspector.source = clientSource({
+      sessionId: 'trip',
+      async messages() {
+        if (!isThere) throw new PlimsollError('ERR_STORAGE', 'GET /v1/sessions/trip/messages: no answer')
+        return []
+      },
+      context: async () =>
+        fullMemory({ store: mapStore(), budget: 3_000 }).session({ userId: 'ada' }).context(),
+      contextAt: () => Promise.reject(new Error('none')),
+      live(listener) {
+        tell = () => listener({ type: 'open' })
+        return () => {}
+      },
+    })
+    await vi.waitFor(() => expect(text()).toContain('There is no connection.'))
+    expect(text()).not.toContain('/v1/')
+    isThere = true
+    tell()
+    await vi.waitFor(() => expect(text()).toContain('Call 1 of 1'))
+    expect(text()).not.toContain('There is no connection.')
+  })
+
+  test('keeps to the width of a phone, its way out in the corner', async () => {
+    await page.viewport(360, 740)
+    const leave = document.createElement('button')
+    leave.slot = 'tools'
+    leave.textContent = 'X'
+    inspector.append(leave)
+    button('Load the sample').click()
+    await vi.waitFor(() => expect(root().querySelector('.timeline')).not.toBe(null))
+    await settled()
+    const beyond = all('.frame > *, .card').filter((one) => one.getBoundingClientRect().right > 360)
+    expect(beyond.map(({ className }) => className)).toEqual([])
+    const corner = leave.getBoundingClientRect()
+    expect(corner.top).toBeLessThan(find('.actions').getBoundingClientRect().top)
+    expect(corner.right).toBeGreaterThan(330)
+    await page.viewport(1_280, 800)
   })
 
   test('gives the sample a line of its own, and the next log the one from before', async () => {

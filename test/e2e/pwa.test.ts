@@ -395,6 +395,47 @@ describe.concurrent('with an edge behind it', () => {
     await expect.poll(own).toEqual(['Written offline, one.', 'Written offline, two.'])
   })
 
+  it.runIf(isWhole)(
+    'has one reply to a message where the edge answers what devices push, too',
+    async ({ visits, expect }) => {
+      const shared = await EdgeProcess.start(
+        { LEASE: 'on', MODEL_BASE_URL: model.url, MODEL_ID: 'tests' },
+        atEdge.folder,
+      )
+      try {
+        const context = await visits.briefly()
+        const chat = await visits.tab(context, shared.url)
+        const answered = async (...texts: readonly string[]): Promise<void> => {
+          await expect.poll(() => chat.texts(), { timeout: 30_000 }).toEqual(texts)
+          // By now the other one would have answered, too.
+          await chat.page.waitForTimeout(2_500)
+          expect(await chat.texts()).toEqual(texts)
+        }
+        answers.set('The widget is first.', { text: 'Once.' })
+        await chat.say('The widget is first.')
+        await answered('The widget is first.', 'Once.')
+        // The widget asks when the edge has begun, or has answered, by itself.
+        let late = 0
+        await context.route('**/chat', async (route) => {
+          late++
+          await new Promise((resolve) => setTimeout(resolve, 3_000))
+          await route.continue()
+        })
+        await context.setOffline(true)
+        answers.set('The edge is first.', { text: 'Once more.' })
+        await chat.say('The edge is first.')
+        await expect.poll(() => chat.page.getByText('Waiting for a connection').count()).toBe(1)
+        await context.setOffline(false)
+        await answered('The widget is first.', 'Once.', 'The edge is first.', 'Once more.')
+        expect(late).toBe(1)
+        await expect.poll(() => chat.page.locator('.notice.bad').count()).toBe(0)
+        await context.close()
+      } finally {
+        await shared.stop()
+      }
+    },
+  )
+
   it('shows what another device says and is answered, as it is said', async ({ visits, expect }) => {
     const chat = await visits.tab(visits.briefly(), edge.url)
     answers.set('Hello from here.', { text: 'Hello.' })

@@ -95,7 +95,7 @@ class RaceView {
     })
     const value = [
       place,
-      ...rows.map(({ name, sent, cost }) => `${words[name]} ${tokens(sent)}, ${bill(cost)}`),
+      ...rows.map(({ name, sent, cost }) => `${words[name]} ${tokens(sent)} · ${bill(cost)}`),
     ]
     return html`
       <h3>${words.title}</h3>

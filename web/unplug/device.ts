@@ -8,6 +8,7 @@ import {
   runAgent,
   type Session,
 } from '../../src/index.ts'
+import { textOf } from '../../src/kernel/log/message.ts'
 import type { Scope } from '../../src/ports/op.ts'
 import { edgeSocket, httpTransport, type SyncedStore, sync } from '../../src/sync/index.ts'
 
@@ -33,6 +34,8 @@ export interface DeviceState {
   /** Messages that the service has not confirmed. */
   readonly waiting: number
   readonly isPluggedIn: boolean
+  /** Whether another window's reply, which was there first, stands in place of this one's. */
+  readonly isReplaced: boolean
   /** Of the request that the next call of a model would be. */
   readonly hash: string
 }
@@ -47,7 +50,13 @@ export class Device {
   #coming = ''
   #holder = ''
   #isPluggedIn = true
-  state: DeviceState = { messages: [], coming: '', holder: '', waiting: 0, isPluggedIn: true, hash: '' }
+  #isReplaced = false
+  /** What was answered here and the service has not confirmed, by id. */
+  readonly #own = new Map<string, string>()
+  state: DeviceState = {
+    ...{ messages: [], coming: '', holder: '', hash: '' },
+    ...{ waiting: 0, isPluggedIn: true, isReplaced: false },
+  }
 
   constructor(parts: DeviceParts) {
     const { url, token, scope } = parts
@@ -62,6 +71,7 @@ export class Device {
   }
 
   async say(content: string): Promise<void> {
+    this.#isReplaced = false
     await this.#session.append({ role: 'user', content })
   }
 
@@ -88,6 +98,14 @@ export class Device {
 
   async #look(): Promise<void> {
     const messages = await this.#session.history()
+    for (const message of messages) {
+      if (message.role !== 'assistant') continue
+      const text = textOf(message)
+      const own = this.#own.get(message.id) ?? (message === messages.at(-1) ? this.#coming : '')
+      if (!text.startsWith(own)) this.#isReplaced = true
+      if (message.delivery === 'local') this.#own.set(message.id, text)
+      else this.#own.delete(message.id)
+    }
     // As the next call of a model would have it; nothing is written for that.
     const { hash } = await this.#session.context({ preview: true })
     this.state = {
@@ -97,6 +115,7 @@ export class Device {
       holder: this.#holder,
       waiting: messages.filter(({ delivery }) => delivery === 'local').length,
       isPluggedIn: this.#isPluggedIn,
+      isReplaced: this.#isReplaced,
       hash: messages.length > 0 ? hash : '',
     }
     this.#parts.onChange()

@@ -104,7 +104,7 @@ class UnplugView {
     const words = this.#words
     const name = words.names[place]
     const device = this.#devices[place] as Device
-    const { messages, coming, holder, waiting, isPluggedIn } = device.state
+    const { messages, coming, holder, waiting, isPluggedIn, isReplaced } = device.state
     const does = holder === 'held' ? words.answers : holder ? words.waitsFor(holder) : ''
     return html`<section class="window ${isPluggedIn ? '' : 'out'}" aria-label=${name}>
       <h4>${name}</h4>
@@ -113,6 +113,7 @@ class UnplugView {
         ${messages.map((message) => html`<li class=${message.role} dir="auto">${textOf(message)}</li>`)}
         ${coming ? html`<li class="assistant coming" dir="auto">${coming}</li>` : nothing}
       </ol>
+      <p class="replaced" role="status">${isReplaced ? words.replaced : ''}</p>
       <form @submit=${(event: Event) => this.#say(event, device)}>
         <input aria-label=${words.message} placeholder=${words.message} autocomplete="off" dir="auto" />
         <button>${words.send}</button>

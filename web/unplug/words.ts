@@ -14,6 +14,8 @@ export interface UnplugWords {
   readonly message: string
   readonly send: string
   readonly waiting: (count: string) => string
+  /** Another window's reply stands in place of this one's. */
+  readonly replaced: string
   readonly hash: string
   readonly same: string
   readonly different: string
@@ -44,6 +46,7 @@ const en: UnplugWords = {
   message: 'Message',
   send: 'Send',
   waiting: (count) => `Messages not yet at the service: ${count}`,
+  replaced: 'The other window answered first. Its reply stands here; the one that this window wrote is gone.',
   hash: 'Hash of the next request:',
   same: 'Both hold the same.',
   different: 'They hold different things.',
@@ -73,6 +76,8 @@ const de: UnplugWords = {
   message: 'Nachricht',
   send: 'Senden',
   waiting: (count) => `Nachrichten noch nicht beim Dienst: ${count}`,
+  replaced:
+    'Das andere Fenster hat zuerst geantwortet. Seine Antwort steht hier; die dieses Fensters ist weg.',
   hash: 'Hash der nächsten Anfrage:',
   same: 'Beide halten dasselbe.',
   different: 'Sie halten Verschiedenes.',
@@ -103,6 +108,8 @@ const fr: UnplugWords = {
   message: 'Message',
   send: 'Envoyer',
   waiting: (count) => `Messages pas encore chez le service : ${count}`,
+  replaced:
+    'L’autre fenêtre a répondu la première. Sa réponse est ici ; celle que cette fenêtre a écrite n’est plus là.',
   hash: 'Hachage de la prochaine requête :',
   same: 'Les deux ont la même chose.',
   different: 'Ils ont des choses différentes.',
@@ -132,6 +139,8 @@ const es: UnplugWords = {
   message: 'Mensaje',
   send: 'Enviar',
   waiting: (count) => `Mensajes aún no en el servicio: ${count}`,
+  replaced:
+    'La otra ventana respondió primero. Aquí está su respuesta; la que escribió esta ventana ya no está.',
   hash: 'Hash de la próxima petición:',
   same: 'Los dos tienen lo mismo.',
   different: 'Tienen cosas distintas.',
@@ -160,6 +169,7 @@ const ar: UnplugWords = {
   message: 'رسالة',
   send: 'إرسال',
   waiting: (count) => `رسائل لم تصل إلى الخدمة بعد: ${count}`,
+  replaced: 'أجابت النافذة الأخرى أولًا. يظهر هنا ردها، أما الرد الذي كتبته هذه النافذة فلم يعد موجودًا.',
   hash: 'بصمة الطلب التالي:',
   same: 'كلاهما يحمل الشيء نفسه.',
   different: 'ما يحملانه مختلف.',
@@ -188,6 +198,8 @@ const ja: UnplugWords = {
   message: 'メッセージ',
   send: '送信',
   waiting: (count) => `サービスにまだないメッセージ：${count}`,
+  replaced:
+    'もう一方のウィンドウが先に答えました。ここにはその返事が表示され、このウィンドウが書いた返事は残っていません。',
   hash: '次のリクエストのハッシュ：',
   same: '両方が同じものを持っています。',
   different: '持っているものが違います。',

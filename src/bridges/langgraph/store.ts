@@ -9,6 +9,7 @@ import {
   type SearchItem,
   type SearchOperation,
 } from '@langchain/langgraph-checkpoint'
+import { aborted } from '../../features/aborted.ts'
 import { lexicalRecall } from '../../features/recall/lexical-recall.ts'
 import { searchWords } from '../../features/recall/search-words.ts'
 import { PATIENCE_MS, pause, readRegister } from '../../features/register.ts'
@@ -16,6 +17,8 @@ import { valueIn } from '../../kernel/log/bodies.ts'
 import { allOrNone, changedByOthers } from '../../kernel/log/once.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import { webHost } from '../../platform/web.ts'
+import { PlimsollError } from '../../ports/errors.ts'
+import type { AbortSignalLike } from '../../ports/host.ts'
 import type { Json, JsonObject } from '../../ports/message.ts'
 import type { Op } from '../../ports/op.ts'
 import type { Stemmer } from '../../ports/stemmer.ts'
@@ -54,6 +57,8 @@ interface StoredItem {
 /** The session that holds them; no thread's is called so. */
 const SESSION = 'langgraph'
 const ITEM = 'item/'
+/** How long a put may take, in milliseconds: those after it wait for it. */
+const PUT_MS = 30_000
 const OPTIONS = ['store', 'userId', 'tenant', 'fields', 'stemmer', 'clock']
 
 /** How a filter's operators compare, as LangGraph's own store does. */
@@ -75,8 +80,9 @@ const COMPARE: { readonly [operator: string]: (value: unknown, other: never) => 
  * where it looks.
  *
  * The puts of one `batch` are written in one commit, after its reads; the last one of an item
- * wins, also where several are made at once. Reads go through all items of a user: it is made for
- * thousands, not for millions.
+ * wins, also where several are made at once. One that the store does not end in 30 seconds is
+ * `ERR_TIMEOUT`, may be written or not, and holds up those after it no longer. Reads go through
+ * all items of a user: it is made for thousands, not for millions.
  */
 export class PlimsollStore extends BaseStore {
   readonly #scope: ScopeStore
@@ -121,7 +127,7 @@ export class PlimsollStore extends BaseStore {
       }
     }
     if (puts.size > 0) {
-      const written = this.#last.then(() => this.#put(puts))
+      const written = this.#last.then(() => this.#within(puts))
       this.#last = written.catch(() => {})
       await written
     }
@@ -133,7 +139,22 @@ export class PlimsollStore extends BaseStore {
     return value ? itemOf(name, value) : null
   }
 
-  async #put(puts: ReadonlyMap<string, PutOperation>): Promise<void> {
+  async #within(puts: ReadonlyMap<string, PutOperation>): Promise<void> {
+    const { signal, clear } = webHost.timeout(PUT_MS)
+    try {
+      await Promise.race([this.#put(puts, signal), aborted(signal)])
+    } catch (error) {
+      if (!signal.aborted) throw error
+      const names = [...puts.keys()].join(', ')
+      const reason = `${names} may be written or not: the store did not end within ${PUT_MS} ms`
+      throw new PlimsollError('ERR_TIMEOUT', `batch: ${reason}`, { limit: PUT_MS })
+    } finally {
+      clear()
+    }
+  }
+
+  /** @param over ends it: what others wrote since is not written over */
+  async #put(puts: ReadonlyMap<string, PutOperation>, over: AbortSignalLike): Promise<void> {
     let waited = 0
     for (let attempt = 0; waited < PATIENCE_MS; attempt++) {
       if (attempt > 0) waited += await pause(webHost, attempt)
@@ -150,6 +171,7 @@ export class PlimsollStore extends BaseStore {
         }
         ops.push({ kind: 'put', opId: webHost.newId(), key, base, value: item as Json })
       }
+      if (over.aborted) return
       const results = await this.#scope.commit(
         ops.map((op) => sealOp(op)),
         allOrNone,

@@ -1,3 +1,4 @@
+import { isUnreachable } from '../../client/unreachable.ts'
 import { versionsIn } from '../../operations/versions.ts'
 import type { Branch } from '../../ports/branch.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
@@ -5,7 +6,7 @@ import type { Message, MessageInput } from '../../ports/message.ts'
 import type { Drafts } from '../drafts.ts'
 import { isAnswered } from '../homes/answered.ts'
 import type { Home, HomeSession, Outgoing, RememberedFact, ReplyEvent, ReplyOptions } from '../homes/home.ts'
-import { isUnreachable, problemOf } from '../homes/problem.ts'
+import { problemOf } from '../homes/problem.ts'
 import type {
   Conversation,
   ConversationState,
@@ -460,7 +461,8 @@ export class ChatConversation implements Conversation {
         })
       const title = isFirst ? { title: titleOf(text) } : {}
       const parts = await Promise.all(uploads.map((upload) => open.session.attach(upload)))
-      const content = parts.length === 0 ? text : [{ type: 'text' as const, text }, ...parts]
+      const words = text.trim() === '' ? [] : [{ type: 'text' as const, text }]
+      const content = parts.length === 0 ? text : [...words, ...parts]
       const message = { id, role: 'user', content } as MessageInput
       isThere = await open.session.append(message, {
         ...title,

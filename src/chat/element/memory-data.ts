@@ -1,6 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js'
 import type { HomeKind, MemoryPanelModel } from '../ports.ts'
 import type { TextKey } from '../strings/catalogue.ts'
+import { icon } from './icons.ts'
 import type { MemoryActions, MemoryState } from './memory-panel.ts'
 import type { Scene } from './scene.ts'
 
@@ -9,6 +10,8 @@ const RELEASE_MS = 60_000
 /** Taking everything along, bringing it back, and removing it. */
 export function dataTab(scene: Scene, state: MemoryState, actions: MemoryActions): TemplateResult {
   const { words } = scene
+  // Only the service has all.
+  const isCutOff = (home: HomeKind): boolean => home === 'edge' && !scene.state.online
   const { imported, mayErase, isBusy, homes, destinations } = state
   const word = words.text('eraseWord')
   // Where there is but one home, nobody needs to be told which.
@@ -16,12 +19,17 @@ export function dataTab(scene: Scene, state: MemoryState, actions: MemoryActions
     destinations.length === 1
       ? words.text(button)
       : `${words.text(button)}: ${words.text(home === 'edge' ? 'homeEdge' : 'homeLocal')}`
-  return html`<section class="card">
+  return html`${
+    destinations.some(isCutOff)
+      ? html`<div class="notice">${icon('offline')}<p>${words.text('problemOffline')} ${words.text('dataOffline')}</p></div>`
+      : nothing
+  }
+    <section class="card">
       <h3>${words.text('exportTitle')}</h3>
       <p class="muted">${words.text('exportText')}</p>
       ${homes.map(
         (home) =>
-          html`<div class="row"><button class="outlined" type="button" ?disabled=${isBusy} @click=${() => actions.change((memory) => save(memory, home))}>${named('exportButton', home)}</button></div>`,
+          html`<div class="row"><button class="outlined" type="button" ?disabled=${isBusy || isCutOff(home)} @click=${() => actions.change((memory) => save(memory, home))}>${named('exportButton', home)}</button></div>`,
       )}
     </section>
     <section class="card">
@@ -34,7 +42,9 @@ export function dataTab(scene: Scene, state: MemoryState, actions: MemoryActions
       }
       ${destinations.map(
         (home) => html`<div class="row">
-        <button class="outlined" type="button" ?disabled=${isBusy} @click=${({ currentTarget }: Event) => {
+        <button class="outlined" type="button" ?disabled=${isBusy || isCutOff(home)} @click=${({
+          currentTarget,
+        }: Event) => {
           const input = (currentTarget as HTMLElement).nextElementSibling
           if (input instanceof HTMLInputElement) input.click()
         }}>${named('importButton', home)}</button>
@@ -71,7 +81,7 @@ export function dataTab(scene: Scene, state: MemoryState, actions: MemoryActions
               mayErase: (currentTarget as HTMLInputElement).value.trim().toLocaleLowerCase() === word,
             })} />
       </label>
-      <div class="row"><button class="danger" ?disabled=${!mayErase || isBusy}>${words.text('eraseButton')}</button></div>
+      <div class="row"><button class="danger" ?disabled=${!mayErase || isBusy || homes.some(isCutOff)}>${words.text('eraseButton')}</button></div>
     </form>`
 }
 

@@ -54,7 +54,7 @@ function factView(
           )
         : html`<p dir="auto">${text}</p>`
     }
-    <p class="labels"><span>${words.text(TRUST[trust])}, ${words.day(createdAt, now)}</span>${
+    <p class="labels"><span>${words.text(TRUST[trust])}${words.text('comma')}${words.day(createdAt, now)}</span>${
       forgetting === id
         ? nothing
         : html`<button type="button" aria-label="${words.text('forget')}: ${title || text}"

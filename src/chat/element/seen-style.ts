@@ -1,7 +1,10 @@
-/** The look of what only the panel of a request has, over the custom properties of the view. */
+/**
+ * The look of what only the panel of a request has, over the custom properties of the view.
+ * Sections have the colours that they have in the inspector.
+ */
 export const seenStyle = `
-.seen { --of-tools: light-dark(#7a5195, #c29be0); --of-system: light-dark(#14598c, #7cc0ee); --of-memory: light-dark(#1d7a5f, #66d0ac); --of-window: light-dark(#b06a00, #eab15c); --of-tail: light-dark(#a8281f, #ff9d92); --of-request: light-dark(#66727f, #93a1af) }
-.seen .bar { inline-size: 100%; border-start-start-radius: 0.25rem; border-end-start-radius: 0.25rem; border-inline-end: 3px solid var(--danger); background: var(--raised) }
+.seen { --of-tools: light-dark(#77818a, #83919c); --of-system: light-dark(#34495c, #b4c6d6); --of-memory: light-dark(#1d7f73, #3fb9a8); --of-window: light-dark(#2f74c0, #4f96e3); --of-tail: light-dark(#b86b00, #e2a13f); --of-request: light-dark(#a5afb6, #55636d) }
+.seen .bar { inline-size: 100%; border-radius: 0.25rem 0 0 0.25rem; border-right: 3px solid var(--danger); background: var(--raised) }
 :dir(rtl) > .bar { scale: -1 1 }
 .of-tools { fill: var(--of-tools) }
 .of-system { fill: var(--of-system) }

@@ -1,6 +1,8 @@
 import { type Client, createClient } from '../../client/client.ts'
+import { PlimsollError } from '../../ports/errors.ts'
 import type { ChatPlatform, ChatSettings } from '../settings.ts'
-import type { Identity } from './identity.ts'
+import { type Identity, subjectOf } from './identity.ts'
+import type { OutboxEntry } from './outbox.ts'
 
 export interface EdgeAccessParts {
   readonly src: string
@@ -23,9 +25,11 @@ export interface EdgeAccessParts {
 export class EdgeAccess {
   readonly client: Client
   readonly #parts: EdgeAccessParts
+  readonly #owner: string
 
   constructor(parts: EdgeAccessParts) {
     this.#parts = parts
+    this.#owner = parts.identity.owner
     this.client = this.#clientWith((refused) => this.token(refused))
   }
 
@@ -36,13 +40,12 @@ export class EdgeAccess {
 
   /**
    * @param refused the token that the edge refused
-   * @throws what `check` throws
+   * @throws what `check` throws; ERR_UNAUTHENTICATED: another tab has signed in or out
    */
   async token(refused?: string): Promise<string> {
-    const { getToken, token, platform, name, identity, check } = this.#parts
-    const own = getToken()
-    const given = own ? await own(refused) : token()
-    check?.(given)
+    const { platform, name, identity } = this.#parts
+    const given = await this.given(refused)
+    this.#checkOwner()
     if (given !== undefined) return given
     // Of all calls and tabs that have none, one asks for it: each would be another guest.
     return platform.locks.request(`${name}/guest`, {}, async () => {
@@ -54,9 +57,69 @@ export class EdgeAccess {
     })
   }
 
+  /** The page's own token, where it gives one. @throws what `check` throws */
+  async given(refused?: string): Promise<string | undefined> {
+    const { getToken, token, check } = this.#parts
+    const own = getToken()
+    const given = own ? await own(refused) : token()
+    check?.(given)
+    return given
+  }
+
+  /**
+   * Writes something for who uses the widget, not while a tab signs somebody in or out.
+   *
+   * @throws ERR_UNAUTHENTICATED: another tab has; nothing is written
+   */
+  writing<Done>(write: () => Promise<Done>): Promise<Done> {
+    const { platform, identity } = this.#parts
+    return platform.locks.request(identity.lockName, {}, async () => {
+      this.#checkOwner()
+      return write()
+    })
+  }
+
+  #checkOwner(): void {
+    if (this.#parts.identity.owner !== this.#owner)
+      throw new PlimsollError('ERR_UNAUTHENTICATED', 'chat: another tab has signed in or out')
+  }
+
   #clientWith(token: string | ((refused?: string) => Promise<string>)): Client {
     const { src, platform } = this.#parts
     const { fetch, WebSocket, newId } = platform
     return createClient({ baseUrl: src, token, fetch, newId, ...(WebSocket && { WebSocket }) })
   }
+}
+
+/** Who uses the widget, at which edge. */
+export interface Author {
+  readonly src: string
+  readonly owner: string
+  /** As `Identity.subject`. */
+  readonly subject: string | undefined
+}
+
+/** Whether what waits is of who uses the widget, who may have signed out since it was said. */
+export function isOwn({ owner, subject }: Pick<OutboxEntry, 'owner' | 'subject'>, now: Author): boolean {
+  if (subject && subject === now.subject) return owner.startsWith(`${now.src} `)
+  return owner === `${now.src} ${now.owner}` && mayBe(subject, now.subject)
+}
+
+/** Whether what was written as one subject may be another one's, where tokens tell. */
+function mayBe(known: string | undefined, subject: string | undefined): boolean {
+  return known === undefined || (subject !== undefined && (!known || !subject || known === subject))
+}
+
+/**
+ * What is kept here for an edge that does not know of it goes with nobody else's token.
+ *
+ * @param known whom the page's tokens named when it was written, as {@link Identity.subject}
+ * @param token the page's; undefined: a guest's would be used
+ * @returns whom it names
+ * @throws ERR_UNAUTHENTICATED
+ */
+export function checkSubject(known: string | undefined, token: string | undefined): string | undefined {
+  const subject = token === undefined ? undefined : (subjectOf(token) ?? '')
+  if (mayBe(known, subject)) return subject
+  throw new PlimsollError('ERR_UNAUTHENTICATED', 'chat: what is here is a user’s who is not signed in')
 }

@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.ts'
-import { EdgeAccess, type EdgeAccessParts } from './edge-access.ts'
+import { checkSubject, EdgeAccess, type EdgeAccessParts, isOwn } from './edge-access.ts'
 import { edgeHome } from './edge-home.ts'
 import { sayAtEdge } from './edge-session.ts'
 import type { Home } from './home.ts'
@@ -59,6 +59,9 @@ export interface Edge {
   close(): Promise<void>
 }
 
+/** How long a message waits to hear from the page whose it is, in milliseconds. */
+const ASK_MS = 1_000
+
 /** With an outbox, and all else at the edge. */
 export class PlainEdge implements Edge {
   readonly client: Client
@@ -66,24 +69,36 @@ export class PlainEdge implements Edge {
   readonly #access: EdgeAccess
   readonly #outbox: Outbox
   readonly #parts: EdgeParts
+  /** Whom the page's tokens name, as far as this page has heard. */
+  #subject: string | undefined
 
   constructor(parts: EdgeParts) {
     const { src, platform, name, identity, onSent } = parts
     this.#parts = parts
-    this.#access = new EdgeAccess(parts)
-    const { client } = this.#access
+    this.#subject = identity.subject
+    const access = new EdgeAccess({ ...parts, check: (token) => this.#hear(token) })
+    this.#access = access
+    const { client } = access
     this.client = client
     const { now, network } = platform
+    const { owner } = identity
     this.#outbox = new Outbox({
       store: platform.indexedDB ? idbOutbox(platform.indexedDB, `${name}/outbox`) : memoryOutbox(),
-      owner: `${src} ${identity.owner}`,
+      author: async () => ({ owner: `${src} ${owner}`, subject: await this.#asked() }),
+      isOwn: (entry) => isOwn(entry, { src, owner, subject: this.#subject }),
+      writing: (write) => access.writing(write),
       locks: platform.locks,
       lockName: `${name}/outbox`,
       network,
       sleep: platform.sleep,
-      send: async ({ id, sessionId, text, title }) => {
+      send: async ({ id, sessionId, text, title, subject }) => {
+        const check = (token: string | undefined): void => {
+          this.#hear(token)
+          checkSubject(subject, token)
+        }
         const named = title === undefined ? {} : { title }
-        await sayAtEdge(client, sessionId, { id, role: 'user', content: text }, named)
+        const { client: author } = new EdgeAccess({ ...parts, check })
+        await sayAtEdge(author, sessionId, { id, role: 'user', content: text }, named)
       },
       onSent,
     })
@@ -92,6 +107,8 @@ export class PlainEdge implements Edge {
 
   async open(): Promise<void> {
     await this.#outbox.open().catch(() => {})
+    // What waits may be of who has come back, and is sent once the page says so.
+    if (this.#outbox.all.length > 0) void this.#access.given().catch(() => {})
   }
 
   answerUnseen(sessionId: string): Promise<void> {
@@ -103,22 +120,37 @@ export class PlainEdge implements Edge {
     if (token === undefined || guestToken === undefined) return new Map()
     await this.#outbox.flush()
     const { claimGuest, unsent } = await import('./guest.ts')
-    if (this.#outbox.isWaiting) throw unsent()
+    if (this.#outbox.entries.some(({ subject }) => subject === undefined)) throw unsent()
     return claimGuest(this.#access.clientOf(token), guestToken)
   }
 
-  async signOut({ erase, force }: SigningOut): Promise<readonly Lost[]> {
-    if (!erase) return []
-    const { eraseGuest, lostOf } = await import('./guest.ts')
-    const lost = force ? [] : lostOf(this.#outbox.entries)
-    if (lost.length > 0) return lost
-    await this.#outbox.clear()
-    await eraseGuest(this.#access, this.#parts)
-    return []
+  async signOut(options: SigningOut): Promise<readonly Lost[]> {
+    return (await import('./guest.ts')).signOutOf(this.#outbox, this.#access, this.#parts, options)
   }
 
   async close(): Promise<void> {
     await this.#outbox.close()
+  }
+
+  /** Takes in whom a token of the page names. */
+  #hear(token: string | undefined): void {
+    const { identity } = this.#parts
+    // After a reload nobody may have said yet who the user is.
+    if (token === undefined && !identity.isGuest) return
+    const subject = checkSubject(undefined, token)
+    if (subject === this.#subject) return
+    this.#subject = subject
+    identity.subject = subject
+    void this.#outbox.flush()
+  }
+
+  /** Whom the page's tokens name now, where it says so in time. */
+  async #asked(): Promise<string | undefined> {
+    const late = new AbortController()
+    const { sleep } = this.#parts.platform
+    await Promise.race([this.#access.given(), sleep(ASK_MS, late.signal)]).catch(() => {})
+    late.abort()
+    return this.#subject
   }
 }
 

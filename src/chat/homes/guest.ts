@@ -2,9 +2,9 @@
 import type { Client } from '../../client/client.ts'
 import { grouped } from '../../features/grouped.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
-import type { Lost } from './edge.ts'
+import type { Lost, SigningOut } from './edge.ts'
 import type { EdgeAccess, EdgeAccessParts } from './edge-access.ts'
-import type { OutboxEntry } from './outbox.ts'
+import type { Outbox, OutboxEntry } from './outbox.ts'
 
 /**
  * Moves what a guest has at an edge to the user. Idempotent.
@@ -32,8 +32,25 @@ export function unsent(): PlimsollError {
   )
 }
 
+/** Ends what waits of who signs out and would find it no more. @returns as `Edge.signOut` */
+export async function signOutOf(
+  outbox: Outbox,
+  access: EdgeAccess,
+  parts: EdgeAccessParts,
+  { erase, force }: SigningOut,
+): Promise<readonly Lost[]> {
+  const { all, entries } = outbox
+  // A guest's are found again by nobody.
+  const ends = erase ? all : entries.filter(({ subject }) => !subject && parts.identity.isGuest)
+  const lost = force ? [] : lostOf(ends)
+  if (lost.length > 0) return lost
+  for (const { id } of ends) await outbox.drop(id)
+  if (erase) await eraseGuest(access, parts)
+  return []
+}
+
 /** What would be lost with these, by session. */
-export function lostOf(entries: readonly OutboxEntry[]): readonly Lost[] {
+function lostOf(entries: readonly OutboxEntry[]): readonly Lost[] {
   return grouped(entries, ({ sessionId }) => sessionId).map((all) => {
     const refused = all.filter(({ problem }) => problem).length
     return { sessionId: all[0]?.sessionId as string, waiting: all.length - refused, refused }

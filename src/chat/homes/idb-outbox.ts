@@ -57,14 +57,13 @@ export function idbOutbox(indexedDB: IDBFactory, name: string): OutboxStore {
       ),
     remove: (id) =>
       change((store) => placeOf(store, id, (place) => place !== undefined && store.delete(place))),
-    clear: () => change((store) => store.clear()),
-    async list(owner) {
+    async list() {
       const database = await open()
       return new Promise((resolve, reject) => {
         const request = database.transaction(STORE).objectStore(STORE).getAll()
         request.onsuccess = () => {
           const rows: (OutboxEntry & { readonly place: number })[] = request.result
-          resolve(rows.filter((row) => row.owner === owner).map(({ place: _, ...entry }) => entry))
+          resolve(rows.map(({ place: _, ...entry }) => entry))
         }
         request.onerror = () => reject(failure(request.error))
       })
@@ -84,12 +83,9 @@ export function memoryOutbox(): OutboxStore {
     async put(entry) {
       entries.set(entry.id, entry)
     },
-    list: async (owner) => [...entries.values()].filter((entry) => entry.owner === owner),
+    list: async () => [...entries.values()],
     async remove(id) {
       entries.delete(id)
-    },
-    async clear() {
-      entries.clear()
     },
     async close() {},
   }

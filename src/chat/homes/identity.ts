@@ -25,10 +25,13 @@ export interface Move {
 export class Identity {
   readonly #platform: Pick<ChatPlatform, 'storage' | 'newId'>
   readonly #key: string
+  /** Names the lock under which somebody signs in or out, and all write for who is signed in. */
+  readonly lockName: string
 
   constructor(platform: Pick<ChatPlatform, 'storage' | 'newId'>, name: string) {
     this.#platform = platform
     this.#key = `${name}/identity`
+    this.lockName = `${name}/user`
   }
 
   /** Whose the local sessions are. */

@@ -1,11 +1,14 @@
+import { isUnreachable } from '../../client/unreachable.ts'
 import type { ChatLocks, Network } from '../settings.ts'
 import type { OutgoingMessage } from './home.ts'
-import { isUnreachable, problemOf } from './problem.ts'
+import { problemOf } from './problem.ts'
 
 /** A message that waits to be sent to an edge; sent again under its id it is the same. */
 export interface OutboxEntry extends OutgoingMessage {
-  /** Who says it, to which edge: nobody else's token sends it. */
+  /** Who used the widget when it was said, at which edge. */
   readonly owner: string
+  /** Whom the page's tokens named then: nobody else's token sends it. As `Identity.subject`. */
+  readonly subject?: string | undefined
   readonly sessionId: string
   /** Of the session, where this is its first message. */
   readonly title?: string
@@ -15,15 +18,19 @@ export interface OutboxEntry extends OutgoingMessage {
 export interface OutboxStore {
   /** Durable when it resolves. @throws ERR_STORAGE_FULL, ERR_STORAGE */
   put(entry: OutboxEntry): Promise<void>
-  list(owner: string): Promise<readonly OutboxEntry[]>
+  list(): Promise<readonly OutboxEntry[]>
   remove(id: string): Promise<void>
-  clear(): Promise<void>
   close(): Promise<void>
 }
 
 export interface OutboxParts {
   readonly store: OutboxStore
-  readonly owner: string
+  /** Contract: who says something now. */
+  readonly author: () => Promise<Pick<OutboxEntry, 'owner' | 'subject'>>
+  /** Contract: whether an entry may be of who uses the widget now. */
+  readonly isOwn: (entry: OutboxEntry) => boolean
+  /** Contract: runs what adds an entry. @throws where nothing is to be added any more */
+  readonly writing: (write: () => Promise<void>) => Promise<void>
   readonly locks: ChatLocks
   /** Held while messages are sent, so that of several tabs one sends. */
   readonly lockName: string
@@ -67,19 +74,19 @@ export class Outbox {
     void this.flush()
   }
 
-  /** What waits or was refused. */
+  /** What waits or was refused, of who uses the widget now. */
   get entries(): readonly OutboxEntry[] {
+    return this.#entries.filter(this.#parts.isOwn)
+  }
+
+  /** The same, of everybody. */
+  get all(): readonly OutboxEntry[] {
     return this.#entries
   }
 
   /** The same, of one session. The same list until something changes. */
   of(sessionId: string): readonly OutboxEntry[] {
-    return this.#entries.filter((entry) => entry.sessionId === sessionId)
-  }
-
-  /** Whether something is still to be sent; what was refused is not. */
-  get isWaiting(): boolean {
-    return this.#entries.some(({ problem }) => !problem)
+    return this.entries.filter((entry) => entry.sessionId === sessionId)
   }
 
   subscribe(listener: () => void): () => void {
@@ -88,10 +95,14 @@ export class Outbox {
   }
 
   /**
-   * Keeps a message until it is sent; durable when it resolves. @throws as {@link OutboxStore.put}
+   * Keeps a message until it is sent; durable when it resolves.
+   *
+   * @throws as {@link OutboxStore.put}, and what `writing` throws
    */
-  async add(entry: Omit<OutboxEntry, 'owner'>): Promise<void> {
-    await this.#parts.store.put({ ...entry, owner: this.#parts.owner })
+  async add(entry: Omit<OutboxEntry, 'owner' | 'subject'>): Promise<void> {
+    const { store, author, writing } = this.#parts
+    const by = await author()
+    await writing(() => store.put({ ...entry, ...by }))
     await this.#read()
     void this.flush()
   }
@@ -110,12 +121,6 @@ export class Outbox {
 
   async drop(id: string): Promise<void> {
     await this.#parts.store.remove(id)
-    await this.#read()
-  }
-
-  /** Drops all, of everybody. */
-  async clear(): Promise<void> {
-    await this.#parts.store.clear()
     await this.#read()
   }
 
@@ -152,12 +157,12 @@ export class Outbox {
 
   /** @returns whether nothing waits any more */
   async #sendAll(): Promise<boolean> {
-    const { store, owner, send, onSent } = this.#parts
+    const { store, isOwn, send, onSent } = this.#parts
     const sent = new Set<string>()
     let isDone = true
     // Read again: another tab may have sent some of them.
-    for (const entry of await store.list(owner)) {
-      if (entry.problem || this.#closed.signal.aborted) continue
+    for (const entry of await store.list()) {
+      if (entry.problem || this.#closed.signal.aborted || !isOwn(entry)) continue
       try {
         await send(entry)
         this.#failures = 0
@@ -188,7 +193,7 @@ export class Outbox {
   }
 
   async #read(): Promise<void> {
-    this.#entries = await this.#parts.store.list(this.#parts.owner)
+    this.#entries = await this.#parts.store.list()
     for (const listener of [...this.#listeners]) listener()
   }
 }

@@ -1,3 +1,4 @@
+import { isUnreachable } from '../../client/unreachable.ts'
 import { isPlimsollError } from '../../ports/errors.ts'
 import type { Problem } from '../ports.ts'
 
@@ -25,13 +26,4 @@ export function problemOf(error: unknown): Problem {
   const { code, message } = error
   if (isUnreachable(error)) return { code: 'ERR_OFFLINE', message, retryable: true }
   return { code, message, retryable: RETRYABLE.has(code) }
-}
-
-/**
- * Whether a request got no answer at all: the client's errors say of which status they are, if of
- * any.
- */
-export function isUnreachable(error: unknown): boolean {
-  if (isPlimsollError(error, 'ERR_OFFLINE')) return true
-  return isPlimsollError(error, 'ERR_STORAGE') && /^[A-Z]+ \/.*: no answer$/.test(error.message)
 }

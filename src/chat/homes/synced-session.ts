@@ -1,6 +1,8 @@
 import type { Client } from '../../client/client.ts'
+import { isUnreachable } from '../../client/unreachable.ts'
 import { readHistory } from '../../kernel/log/history.ts'
 import { PlimsollError } from '../../ports/errors.ts'
+import type { MessageInput } from '../../ports/message.ts'
 import type { Refusals } from '../../sync/refusals.ts'
 import type { SyncState } from '../../sync/status.ts'
 import type { SyncedStore } from '../../sync/sync.ts'
@@ -9,9 +11,9 @@ import type { ChatLocks } from '../settings.ts'
 import { isAnswered } from './answered.ts'
 import { type AnsweredSession, joinAtEdge, replyAtEdge } from './edge-reply.ts'
 import type { HomeSession, ReplyOptions } from './home.ts'
-import { isUnreachable } from './problem.ts'
+import { loaded, loadRemoval } from './load.ts'
 import { RefusedMessages } from './refused-messages.ts'
-import { act, type StoredSessionParts, storedSession } from './stored-session.ts'
+import { type StoredSessionParts, storedSession } from './stored-session.ts'
 import { waitFor } from './wait-for.ts'
 
 export interface SyncedSessionParts extends StoredSessionParts {
@@ -56,11 +58,12 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
   const outgoing = new RefusedMessages({
     refusals,
     scope,
-    async say(text) {
-      await say({ id: newId(), role: 'user', content: text }, {})
+    async say(content) {
+      await say({ id: newId(), role: 'user', content } as MessageInput, {})
     },
     async takeBack(id) {
-      await act(async (all) => all.forget(await opened(), id, { kind: 'message' }))
+      const { forget } = await loaded(loadRemoval)
+      await forget(await opened(), id, { kind: 'message' })
     },
   })
   const answered: AnsweredSession = {
@@ -166,7 +169,8 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
       // It is shown as the edge has it, which may be about to hear of it.
       await rest(closed.signal)
       const { confirmed = 0 } = await log().head()
-      return confirmed === 0 ? undefined : { home: 'edge', session }
+      if (confirmed === 0) throw new PlimsollError('ERR_OFFLINE', 'chat: the edge does not have it yet')
+      return { home: 'edge', session }
     },
     async close() {
       asking.delete(sessionId)

@@ -1,7 +1,9 @@
 import type { Client } from '../../client/client.ts'
+import { isUnreachable } from '../../client/unreachable.ts'
 import { type Network, webNetwork } from '../../platform/tabs.ts'
 import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
+import type { Store } from '../../ports/store.ts'
 import type { DexieStore } from '../../stores/indexed-db.ts'
 import { adopt } from '../../sync/adopt.ts'
 import { httpTransport } from '../../sync/http.ts'
@@ -22,14 +24,12 @@ import {
   type SigningIn,
   type SigningOut,
 } from './edge.ts'
-import { EdgeAccess } from './edge-access.ts'
+import { checkSubject, EdgeAccess, isOwn } from './edge-access.ts'
 import { deleteDatabase } from './erase-browser.ts'
 import { claimGuest, eraseGuest, unsent } from './guest.ts'
 import type { Home, ListedSession } from './home.ts'
 import { idbOutbox } from './idb-outbox.ts'
-import { subjectOf } from './identity.ts'
 import { type MemorySettings, memoryOver, openDatabase } from './open-local.ts'
-import { isUnreachable } from './problem.ts'
 import { messageOf } from './refused-messages.ts'
 import { type StoredHome, storedHome } from './stored-home.ts'
 import { syncedSession } from './synced-session.ts'
@@ -75,8 +75,8 @@ export class SyncedEdge implements Edge {
     this.#database = openDatabase(this.#name, platform)
     this.#store = this.#syncFor(this.#owner)
     this.#refusals = refusalsOf(this.#store)
-    const memory = memoryOver(this.#store, parts)
     const store = this.#store
+    const memory = memoryOver(this.#written(store), parts)
     this.#stored = storedHome({ store, memory, database: this.#database, userId: this.#owner })
     const { shared, ...stored } = this.#stored
     const { client } = this.#access
@@ -89,7 +89,7 @@ export class SyncedEdge implements Edge {
     this.home = {
       ...stored,
       kind: 'edge',
-      takesUploads: false,
+      takesUploads: true,
       // Which model an edge calls, it does not say.
       model: () => undefined,
       session: (sessionId) =>
@@ -201,11 +201,9 @@ export class SyncedEdge implements Edge {
   }
 
   #syncFor(userId: string): SyncedStore {
-    const { src, platform, identity } = this.#parts
+    const { src, platform } = this.#parts
     const { fetch, network, WebSocket, now, newId } = platform
     const token = async (refused?: string): Promise<string> => {
-      if (identity.owner !== this.#owner)
-        throw new PlimsollError('ERR_UNAUTHENTICATED', 'chat: another tab has signed in or out')
       try {
         return await this.#access.token(refused)
       } catch (error) {
@@ -250,16 +248,20 @@ export class SyncedEdge implements Edge {
   #checkUser(token: string | undefined): void {
     const { identity } = this.#parts
     const { subject: known } = identity
-    if (token === undefined && known === undefined) return
-    const subject = token === undefined ? undefined : (subjectOf(token) ?? '')
-    if (subject === undefined || (known && subject && known !== subject))
-      throw new PlimsollError(
-        'ERR_UNAUTHENTICATED',
-        subject === undefined
-          ? 'chat: nobody is signed in, and a user’s sessions are here: identify, or sign out'
-          : 'chat: another user’s sessions are here: sign out first',
-      )
+    const subject = checkSubject(known, token)
     if (known === undefined || subject) identity.subject = subject
+  }
+
+  /** The store, as what a person changes is written to it. */
+  #written({ open, ...store }: Store): Store {
+    const writing = <Done>(write: () => Promise<Done>) => this.#access.writing(write)
+    return {
+      ...store,
+      open(scope) {
+        const log = open(scope)
+        return { ...log, commit: (ops, decide) => writing(() => log.commit(ops, decide)) }
+      },
+    }
   }
 
   /** Resolves once nothing is on its way, or cannot be now. */
@@ -288,10 +290,13 @@ export class SyncedEdge implements Edge {
 
   /** What this page kept to be sent before it was synced. */
   async #takeOver(): Promise<void> {
-    const { platform, name, src } = this.#parts
+    const { platform, name, src, identity } = this.#parts
     if (!platform.indexedDB) return
     const outbox = idbOutbox(platform.indexedDB, `${name}/outbox`)
-    for (const { id, sessionId, text, title } of await outbox.list(`${src} ${this.#owner}`)) {
+    const now = { src, owner: this.#owner, subject: identity.subject }
+    for (const entry of await outbox.list()) {
+      if (!isOwn(entry, now)) continue
+      const { id, sessionId, text, title } = entry
       const session = this.home.session(sessionId)
       await session.append({ id, role: 'user', content: text }, title === undefined ? {} : { title })
       await session.close()

@@ -95,6 +95,7 @@ export const de: Strings = {
     'Eine neuere Fassung dieser Seite ist in einem anderen Tab offen. Laden Sie neu, um weiterzumachen.',
   manage: 'Unterhaltungen zeigen',
 
+  comma: ', ',
   problemOffline: 'Es gibt keine Verbindung.',
   problemModel: 'Das Modell konnte nicht antworten. Ihr Text ist gespeichert.',
   problemRate: 'Das war viel auf einmal. Warten Sie ein wenig.',
@@ -172,6 +173,7 @@ export const de: Strings = {
     other: '{count} Nachrichten kamen hinzu.',
   },
   importedFacts: { one: '{count} Fakt kam hinzu.', other: '{count} Fakten kamen hinzu.' },
+  dataOffline: 'Was beim Dienst liegt, lässt sich exportieren, importieren und löschen, sobald es eine gibt.',
   eraseTitle: 'Alles löschen',
   eraseText:
     'Löscht alle Unterhaltungen und alles Gemerkte, auf diesem Gerät und beim Dienst. Das lässt sich nicht rückgängig machen.',

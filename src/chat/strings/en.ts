@@ -90,6 +90,7 @@ export const en = {
   storageBlocked: 'A newer version of this page is open in another tab. Reload to go on.',
   manage: 'Show conversations',
 
+  comma: ', ',
   problemOffline: 'There is no connection.',
   problemModel: 'The model could not answer. What you wrote is kept.',
   problemRate: 'That was a lot at once. Wait a little.',
@@ -164,6 +165,7 @@ export const en = {
   importButton: 'Choose a file',
   importedMessages: { one: '{count} message was added.', other: '{count} messages were added.' },
   importedFacts: { one: '{count} fact was added.', other: '{count} facts were added.' },
+  dataOffline: 'What is at the service can be exported, imported and erased once there is one.',
   eraseTitle: 'Erase everything',
   eraseText:
     'Erases all conversations and all that is remembered, on this device and at the service. This cannot be undone.',

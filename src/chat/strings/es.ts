@@ -92,6 +92,7 @@ export const es: Strings = {
   storageBlocked: 'Hay una versión más nueva de esta página en otra pestaña. Recargue para continuar.',
   manage: 'Ver conversaciones',
 
+  comma: ', ',
   problemOffline: 'No hay conexión.',
   problemModel: 'El modelo no pudo responder. Lo que escribió está guardado.',
   problemRate: 'Fue mucho de una vez. Espere un poco.',
@@ -166,6 +167,7 @@ export const es: Strings = {
   importButton: 'Elegir un archivo',
   importedMessages: { one: 'Se añadió {count} mensaje.', other: 'Se añadieron {count} mensajes.' },
   importedFacts: { one: 'Se añadió {count} hecho.', other: 'Se añadieron {count} hechos.' },
+  dataOffline: 'Lo que está en el servicio se podrá exportar, importar y borrar cuando la haya.',
   eraseTitle: 'Borrar todo',
   eraseText:
     'Borra todas las conversaciones y todo lo recordado, en este dispositivo y en el servicio. No se puede deshacer.',

@@ -95,6 +95,7 @@ export const fr: Strings = {
     'Une version plus récente de cette page est ouverte dans un autre onglet. Rechargez pour continuer.',
   manage: 'Voir les conversations',
 
+  comma: ', ',
   problemOffline: 'Il n’y a pas de connexion.',
   problemModel: 'Le modèle n’a pas pu répondre. Votre texte est conservé.',
   problemRate: 'C’était beaucoup d’un coup. Attendez un peu.',
@@ -169,6 +170,7 @@ export const fr: Strings = {
   importButton: 'Choisir un fichier',
   importedMessages: { one: '{count} message ajouté.', other: '{count} messages ajoutés.' },
   importedFacts: { one: '{count} fait ajouté.', other: '{count} faits ajoutés.' },
+  dataOffline: 'Ce qui est chez le service pourra être exporté, importé et effacé dès qu’il y en aura une.',
   eraseTitle: 'Tout effacer',
   eraseText:
     'Efface toutes les conversations et tout ce qui est retenu, sur cet appareil et chez le service. C’est irréversible.',

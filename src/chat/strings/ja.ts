@@ -91,6 +91,7 @@ export const ja: Strings = {
   storageBlocked: 'このページの新しい版が別のタブで開いています。続けるには再読み込みしてください。',
   manage: '会話を表示',
 
+  comma: '、',
   problemOffline: '接続がありません。',
   problemModel: 'モデルが返信できませんでした。書いた内容は保存されています。',
   problemRate: '一度に送りすぎです。少しお待ちください。',
@@ -165,6 +166,7 @@ export const ja: Strings = {
   importButton: 'ファイルを選ぶ',
   importedMessages: { other: '{count}件のメッセージを追加しました。' },
   importedFacts: { other: '{count}件の事実を追加しました。' },
+  dataOffline: 'サービスにあるものは、接続が戻ればエクスポート、インポート、消去ができます。',
   eraseTitle: 'すべて消去',
   eraseText: 'すべての会話と記憶を、この端末とサービスから消去します。元に戻せません。',
   eraseType: '確認のため「{word}」と入力',

@@ -1,3 +1,4 @@
+import { isUnreachable } from '../../client/unreachable.ts'
 import type { Counter } from '../../ports/counter.ts'
 import { Race, type RaceSettings } from '../../replay/race.ts'
 import type { Comparison } from './compare.ts'
@@ -56,6 +57,8 @@ export class Desk {
   /** Whether long work was stopped. */
   isCancelled = false
   failure: string | undefined
+  /** Whether that is because a service gave no answer. */
+  isCutOff = false
   readonly #turns: Turns
   readonly #onChange: () => void
   #run = new AbortController()
@@ -207,6 +210,7 @@ export class Desk {
   #fail(error: unknown, signal: AbortSignal): void {
     if (signal.aborted) return
     this.failure = error instanceof Error ? error.message : String(error)
+    this.isCutOff = isUnreachable(error)
     this.#onChange()
   }
 

@@ -30,6 +30,8 @@ export interface Strings {
   readonly racing: (done: string, of: string) => string
   readonly shown: (calls: string) => string
   readonly cancelled: string
+  /** A service gave no answer. */
+  readonly cutOff: string
   readonly failed: (reason: string) => string
   readonly unreadable: (count: string) => string
   readonly unreadableLine: (line: string, reason: string) => string
@@ -74,6 +76,8 @@ export interface Strings {
   readonly against: Readonly<Record<Exclude<Racer, 'plimsoll'>, string>>
   /** After a share: of what another policy costs. */
   readonly ofCost: (cost: string) => string
+  /** After the difference: than what another policy costs. A share above 100 % misleads. */
+  readonly moreThanCost: (cost: string) => string
   readonly floor: string
   /** Beside the floor, where nothing of the call can give way. */
   readonly floorAll: string

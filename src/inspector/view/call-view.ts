@@ -35,7 +35,7 @@ export function callBar(
       ? strings.usedAlone(count(used))
       : strings.used(count(used), count(cap), share(used, cap))
   return html`
-    <svg class="call-bar flip" height=${BAR} role="img" aria-label="${sum}. ${said.join(', ')}">
+    <svg class="call-bar flip" height=${BAR} role="img" aria-label="${sum}. ${said.join(' · ')}">
       <rect class="water" y="6" width="100%" height=${BAR - 12} />
       ${parts}
       <rect class="cached" y=${BAR - 3} width=${percentOf(hit / whole)} height="3" />
@@ -134,7 +134,7 @@ export function facts(call: InspectedCall, detail: Detail | undefined, words: Wo
         built
           ? fact(
               strings.prefix,
-              html`<strong>${share(built.hit, built.tokens)}</strong>, ${strings.tokens(count(built.hit))}`,
+              html`<strong>${share(built.hit, built.tokens)}</strong> · ${strings.tokens(count(built.hit))}`,
             )
           : nothing
       }
@@ -149,7 +149,9 @@ export function facts(call: InspectedCall, detail: Detail | undefined, words: Wo
         const theirs = costOf(other.tokens, other.hit)
         return fact(
           strings.against[racer],
-          html`<strong>${share(cost, theirs)}</strong> ${strings.ofCost(count(theirs))}`,
+          cost > theirs
+            ? html`<strong>${count(cost - theirs)}</strong> ${strings.moreThanCost(count(theirs))}`
+            : html`<strong>${share(cost, theirs)}</strong> ${strings.ofCost(count(theirs))}`,
         )
       })}
     </dl>

@@ -134,7 +134,7 @@ export class PlimsollInspector extends LitElement {
 
   protected override render(): TemplateResult {
     const words = wordsIn(this.strings)
-    const { log, source, inspection, failure } = this.#desk
+    const { log, source, inspection, failure, isCutOff } = this.#desk
     const isEmpty = !log && !source && !this.#desk.work
     return html`
       <div
@@ -146,7 +146,7 @@ export class PlimsollInspector extends LitElement {
       >
         <svg class="defs" width="0" height="0" aria-hidden="true">${fills()}</svg>
         ${this.#head(words, isEmpty)} ${this.#work(words)}
-        ${failure === undefined ? nothing : html`<p class="notice" role="alert">${this.strings.failed(words.label(failure, 300))}</p>`}
+        ${failure === undefined ? nothing : html`<p class="notice" role="alert">${isCutOff ? this.strings.cutOff : this.strings.failed(words.label(failure, 300))}</p>`}
         ${log ? this.#unreadable(words) : nothing}
         ${isEmpty ? this.#invitation() : nothing}
         ${inspection && inspection.calls.length > 0 ? this.#calls(words) : nothing}
@@ -162,12 +162,14 @@ export class PlimsollInspector extends LitElement {
     const name = log?.name ?? source?.name
     return html`
       <header class="bar-top">
-        <h2>
-          ${mark(22)} ${strings.title}
-          ${name === undefined ? nothing : html`<span class="name" dir="auto">${words.label(name)}</span>`}
-        </h2>
-        ${log && log.requests.length === 0 ? this.#lineField() : nothing}
-        ${isEmpty ? nothing : html`<div class="actions">${this.#actions()}${log ? html`<button @click=${this.#close}>${strings.close}</button>` : nothing}</div>`}
+        <div class="of-log">
+          <h2>
+            ${mark(22)} ${strings.title}
+            ${name === undefined ? nothing : html`<span class="name" dir="auto">${words.label(name)}</span>`}
+          </h2>
+          ${log && log.requests.length === 0 ? this.#lineField() : nothing}
+          ${isEmpty ? nothing : html`<div class="actions">${this.#actions()}${log ? html`<button @click=${this.#close}>${strings.close}</button>` : nothing}</div>`}
+        </div>
         <slot name="tools"></slot>
       </header>
       ${this.isPasting ? this.#pasting() : nothing}

@@ -42,6 +42,7 @@ export const styles = css`
   .frame {
     position: relative;
     display: grid;
+    grid-template-columns: minmax(0, 1fr);
     gap: 1rem;
     max-inline-size: 90rem;
     margin-inline: auto;
@@ -162,18 +163,26 @@ export const styles = css`
   }
 
   /* The head. */
+  /* What closes it stays in its corner, however the rest wraps. */
   .bar-top {
     display: flex;
+    align-items: flex-start;
+    gap: 0.75rem;
+  }
+  .of-log {
+    display: flex;
+    flex: 1;
     flex-wrap: wrap;
     align-items: center;
     gap: 0.5rem 0.75rem;
+    min-inline-size: 0;
   }
   .bar-top h2 {
     display: flex;
+    flex: 1 1 11rem;
     align-items: center;
     gap: 0.5rem;
     font-size: 1rem;
-    margin-inline-end: auto;
     min-inline-size: 0;
   }
   .name {
@@ -182,7 +191,7 @@ export const styles = css`
     overflow: hidden;
     text-overflow: ellipsis;
     white-space: nowrap;
-    max-inline-size: 40cqi;
+    min-inline-size: 0;
   }
   .mark {
     color: var(--line);

@@ -1,7 +1,8 @@
 import { InMemoryStore } from '@langchain/langgraph-checkpoint'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { PlimsollStore } from '../../../src/bridges/langgraph/index.ts'
 import { textsAt } from '../../../src/bridges/langgraph/texts-at.ts'
+import type { Scope } from '../../../src/ports/op.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import { englishStemmer } from '../../../src/stemmer.ts'
 import { mapStore } from '../../../src/stores/map.ts'
@@ -150,6 +151,47 @@ describe('a store of items', () => {
     isBroken = false
     await store.put(['n'], 'c', {})
     expect(await store.get(['n'], 'c')).not.toBeNull()
+  })
+
+  it('ends a put that its store never ends, which holds up none after it and writes over none', async () => {
+    vi.useFakeTimers()
+    try {
+      const shared = mapStore()
+      let goOn = (): void => {}
+      const hung = new Promise<void>((resolve) => (goOn = resolve))
+      let commits = 0
+      const slow = Object.assign(mapStore(), {
+        open(scope: Scope) {
+          const opened = shared.open(scope)
+          const commit = opened.commit.bind(opened)
+          opened.commit = async (...given) => {
+            if (commits++ === 0) await hung
+            return commit(...given)
+          }
+          return opened
+        },
+      })
+      const store = storeOver(slow)
+      const first = store.put(['n'], 'a', { number: 1 })
+      const second = store.put(['n'], 'a', { number: 2 })
+      const refused = expect(first).rejects.toMatchObject({
+        code: 'ERR_TIMEOUT',
+        limit: 30_000,
+        message: 'batch: item/n//a may be written or not: the store did not end within 30000 ms',
+      })
+      await vi.advanceTimersByTimeAsync(29_999)
+      expect(commits).toBe(1)
+      await vi.advanceTimersByTimeAsync(1)
+      await refused
+      await second
+      goOn()
+      await vi.advanceTimersByTimeAsync(10_000)
+      expect(commits).toBe(2)
+      expect(await store.get(['n'], 'a')).toMatchObject({ value: { number: 2 } })
+      expect(vi.getTimerCount()).toBe(0)
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('loses no put of two writers that write the same item', async () => {

@@ -13,7 +13,7 @@ import { PlimsollError } from '../../../src/index.ts'
 import { until } from './states.ts'
 import { browser, TestNetwork } from './support.ts'
 
-const entry = (id: string, more: Partial<OutboxEntry> = {}): Omit<OutboxEntry, 'owner'> => ({
+const entry = (id: string, more: Partial<OutboxEntry> = {}): Omit<OutboxEntry, 'owner' | 'subject'> => ({
   id,
   sessionId: 'trip',
   text: `text of ${id}`,
@@ -30,7 +30,9 @@ function outboxOver(store: OutboxStore, more: Partial<OutboxParts> = {}) {
   const network = new TestNetwork()
   const outbox = new Outbox({
     store,
-    owner: 'ada',
+    author: async () => ({ owner: 'ada' }),
+    isOwn: ({ owner }) => owner === 'ada',
+    writing: (write) => write(),
     locks: pageLocks(),
     lockName: 'outbox',
     network,
@@ -57,7 +59,7 @@ describe.each([
     await outbox.flush()
     expect(sent).toEqual(['c', 'a', 'b'])
     expect(told).toEqual(['trip'])
-    expect(await store.list('ada')).toEqual([])
+    expect(await store.list()).toEqual([])
     await outbox.close()
   })
 

@@ -75,3 +75,8 @@ export async function allTexts({ factory, platform }: Browser): Promise<string> 
   )
   return `${bytes} ${platform.storage?.getItem('plimsoll-chat/identity')}`
 }
+
+/** A token that names its subject, as those of a service do. */
+export function tokenOf(userId: string): string {
+  return `x.${btoa(JSON.stringify({ sub: userId }))}.x`
+}

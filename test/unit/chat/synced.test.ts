@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { Chat } from '../../../src/chat/open-chat.ts'
 import type { ChatSettings } from '../../../src/chat/settings.ts'
 import { idle, said, until } from './states.ts'
-import { allTexts, type Browser, browser } from './support.ts'
+import { allTexts, type Browser, browser, tokenOf } from './support.ts'
 import { TestService } from './test-service.ts'
 
 const SRC = 'https://edge.test'
@@ -460,6 +460,54 @@ it('waits after a reload until the page says again who the user is', async () =>
   await again.close()
 })
 
+const FILES = [
+  { name: 'seat.png', mediaType: 'image/png', bytes: new TextEncoder().encode('a picture') },
+  { name: 'ticket.pdf', mediaType: 'application/pdf', bytes: new TextEncoder().encode('a ticket') },
+]
+const AT_SERVICE = ['image/png: a picture', 'application/pdf: a ticket']
+
+it('sends files with what is said, those too that were added without a network', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service)
+  const id = await talked(chat, 'Hello.')
+  expect(chat.conversation.getSnapshot().takesUploads).toBe(true)
+  await chat.conversation.send('Both of them.', { uploads: FILES })
+  await until(chat, (state) => idle(state) && state.messages.length === 4)
+  expect(await service.files('ada', id)).toEqual(AT_SERVICE)
+  place.network.set(false)
+  service.isThere = false
+  expect(await chat.conversation.send('', { uploads: FILES.slice(0, 1) })).toBe(true)
+  await chat.close()
+  const again = tab(place, service)
+  await again.conversation.open(id)
+  const { messages } = again.conversation.getSnapshot()
+  expect(messages.at(-1)).toMatchObject({
+    delivery: 'queued',
+    message: { content: [{ type: 'media', mediaType: 'image/png' }] },
+  })
+  service.isThere = true
+  place.network.set(true)
+  await until(again, (state) => idle(state) && state.messages.length === 6)
+  expect(await service.files('ada', id)).toEqual(AT_SERVICE.slice(0, 1))
+  await again.close()
+})
+
+it('says again what was refused with its files', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service)
+  const id = await talked(chat, 'Hello.')
+  service.refuses = (text) => text.includes('Both')
+  await chat.conversation.send('Both of them.', { uploads: FILES })
+  const { messages } = await until(chat, (state) =>
+    state.messages.some(({ delivery }) => delivery === 'failed'),
+  )
+  service.refuses = () => false
+  await chat.conversation.retry(messages.at(-1)?.message.id)
+  await until(chat, (state) => idle(state) && state.messages.length === 4)
+  expect(await service.files('ada', id)).toEqual(AT_SERVICE)
+  await chat.close()
+})
+
 it('signs in nobody while something of the guest is refused, which would be lost', async () => {
   const [place, service] = [browser(), new TestService()]
   const chat = tab(place, service, { getToken: undefined })
@@ -476,11 +524,43 @@ it('signs in nobody while something of the guest is refused, which would be lost
   await chat.close()
 })
 
+it('says without a network, and after a reload, that a script answers there, until one does no more', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const model = { id: 'demo', isDemo: true }
+  service.isDemo = true
+  const chat = tab(place, service)
+  await talked(chat, 'Hello.')
+  await until(chat, (state) => state.model !== undefined)
+  await chat.close()
+  service.isThere = false
+  place.network.set(false)
+  const again = tab(place, service)
+  await again.conversation.create()
+  expect(again.conversation.getSnapshot().model).toEqual(model)
+  await again.close()
+  service.isDemo = false
+  service.isThere = true
+  place.network.set(true)
+  const third = tab(place, service)
+  await third.conversation.create()
+  await until(third, (state) => state.model === undefined)
+  await third.close()
+})
+
+it('says that there is no connection where a request is asked for that only the service makes', async () => {
+  const [place, service] = [browser(), new TestService()]
+  place.network.set(false)
+  const chat = tab(place, service)
+  await chat.conversation.create()
+  expect(await chat.conversation.inspected()).toBeUndefined()
+  await chat.conversation.send('Hello.')
+  await expect(chat.conversation.inspected()).rejects.toMatchObject({ code: 'ERR_OFFLINE' })
+  place.network.set(true)
+  await until(chat, idle)
+  expect(await chat.conversation.inspected()).toMatchObject({ home: 'edge' })
+  await chat.close()
+})
+
 it('is refused without a service', () => {
   expect(() => browser().open({ synced: true })).toThrow(/synced needs src/u)
 })
-
-/** A token that names its subject, as those of a service do. */
-function tokenOf(userId: string): string {
-  return `x.${btoa(JSON.stringify({ sub: userId }))}.x`
-}

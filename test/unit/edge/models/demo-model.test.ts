@@ -85,7 +85,8 @@ describe('the demo model', () => {
       tools: memoryTools(session),
     })
     expect(steps).toBe(2)
-    expect(answer).toMatch(/It was looked up: .*gate B7/)
+    // Without what tells a model where it is from.
+    expect(answer).toContain('It was looked up: “Flight LX12 leaves from gate B7.”')
   })
 
   const SEATS = [

@@ -1,0 +1,225 @@
+/** What one user of the widget said and nobody sent is not another one's, nor lost. */
+import { expect, it } from 'vitest'
+import type { Chat } from '../../../src/chat/open-chat.ts'
+import type { ChatSettings } from '../../../src/chat/settings.ts'
+import { said } from './states.ts'
+import { allTexts, type Browser, browser, tokenOf } from './support.ts'
+import { TestService } from './test-service.ts'
+
+const SRC = 'https://edge.test'
+
+/** Tells what was said to a service: by whom, and in which session. */
+function listening() {
+  const heard: { readonly by: string; readonly sessionId: string; readonly text: string }[] = []
+  const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+    const request = new Request(url, init)
+    const { pathname } = new URL(url)
+    const [, sessionId = ''] = /^\/v1\/sessions\/([^/]+)\/messages$/.exec(pathname) ?? []
+    if (request.method === 'POST' && pathname === '/v1/guests')
+      return Response.json({ token: 'guest', userId: 'guest', expiresAt: 0 })
+    if (request.method === 'POST' && sessionId !== '') {
+      const by = request.headers.get('authorization')?.replace('Bearer ', '') ?? ''
+      heard.push({ by, sessionId, text: await request.text() })
+      return Response.json({ messages: [] })
+    }
+    if (pathname === '/v1/me/claim') return Response.json({ sessions: [], facts: 0 })
+    if (request.method === 'POST' && pathname === '/v1/sessions') return Response.json({ sessionId: '' })
+    return Response.json({ code: 'ERR_NOT_FOUND', detail: 'there is none' }, { status: 404 })
+  }
+  return {
+    fetch,
+    saidBy: (by: string): readonly string[] =>
+      heard.filter((one) => one.by === by).map(({ text }) => JSON.stringify(text)),
+  }
+}
+
+function plainTab(place: Browser, fetch: TestService['fetch'], more: ChatSettings = {}): Chat {
+  return place.open({ src: SRC, ...more, platform: { fetch, WebSocket: undefined } })
+}
+
+it('sends what waits by the token of who said it alone, and shows it to nobody else', async () => {
+  const [place, service] = [browser(), listening()]
+  let token = tokenOf('ada')
+  const getToken = (): string => token
+  const first = plainTab(place, service.fetch, { getToken })
+  await first.sessions.search('')
+  place.network.set(false)
+  const id = await first.conversation.create()
+  expect(await first.conversation.send('SWORDFISH')).toBe(true)
+  await first.close()
+  token = tokenOf('bob')
+  const other = plainTab(place, service.fetch, { getToken })
+  await other.sessions.search('')
+  place.network.set(true)
+  await other.conversation.create()
+  expect(await other.conversation.send('Of Bob.')).toBe(true)
+  await expect.poll(() => service.saidBy(tokenOf('bob'))).toHaveLength(1)
+  await other.conversation.open(id)
+  expect(said(other.conversation.getSnapshot())).toEqual([])
+  await other.close()
+  expect(await allTexts(place)).toContain('SWORDFISH')
+  token = tokenOf('ada')
+  const again = plainTab(place, service.fetch, { getToken })
+  await expect.poll(() => service.saidBy(tokenOf('ada')).join()).toContain('SWORDFISH')
+  await again.close()
+  expect(service.saidBy(tokenOf('bob')).join()).not.toContain('SWORDFISH')
+  expect(await allTexts(place)).not.toContain('SWORDFISH')
+})
+
+it('asks the page whose a message is when it is said', async () => {
+  const [place, service] = [browser(), listening()]
+  let token = tokenOf('ada')
+  const chat = plainTab(place, service.fetch, { getToken: () => token })
+  await chat.sessions.search('')
+  place.network.set(false)
+  await chat.conversation.create()
+  expect(await chat.conversation.send('Of Ada.')).toBe(true)
+  token = tokenOf('bob')
+  await chat.conversation.create()
+  expect(await chat.conversation.send('Of Bob.')).toBe(true)
+  place.network.set(true)
+  await expect.poll(() => service.saidBy(tokenOf('bob'))).toHaveLength(1)
+  expect(service.saidBy(tokenOf('ada'))).toEqual([])
+  token = tokenOf('ada')
+  await chat.sessions.search('')
+  await expect.poll(() => service.saidBy(token)).toHaveLength(1)
+  expect(service.saidBy(tokenOf('bob'))).toHaveLength(1)
+  await chat.close()
+})
+
+it('keeps a message though the page does not say whose it is', async () => {
+  const place = browser()
+  const chat = place.open({
+    src: SRC,
+    getToken: () => new Promise<string>(() => {}),
+    platform: { fetch: listening().fetch, WebSocket: undefined, sleep: async () => {} },
+  })
+  await chat.conversation.create()
+  expect(await chat.conversation.send('Hello.')).toBe(true)
+  await chat.close()
+})
+
+it('sends what a user said by no guest’s token, after a reload', async () => {
+  const [place, service] = [browser(), listening()]
+  const chat = plainTab(place, service.fetch)
+  await chat.identify({ token: tokenOf('ada') })
+  await chat.sessions.search('')
+  place.network.set(false)
+  await chat.conversation.create()
+  await chat.conversation.send('Of Ada.')
+  await chat.close()
+  place.network.set(true)
+  const again = plainTab(place, service.fetch)
+  await again.conversation.create()
+  await again.conversation.send('Of Ada, too.')
+  await again.sessions.search('')
+  await again.identify({ token: tokenOf('ada') })
+  await expect.poll(() => service.saidBy(tokenOf('ada'))).toHaveLength(2)
+  expect(service.saidBy('guest')).toEqual([])
+  await again.close()
+})
+
+it('finds what waits again after a sign-out, and tells a guest that it would be lost', async () => {
+  const [place, service] = [browser(), listening()]
+  const chat = plainTab(place, service.fetch, { getToken: () => tokenOf('ada') })
+  await chat.sessions.search('')
+  place.network.set(false)
+  await chat.conversation.create()
+  await chat.conversation.send('Of Ada.')
+  expect(await chat.signOut()).toEqual({ done: true, lost: [] })
+  await chat.close()
+  const guest = plainTab(place, service.fetch)
+  const sessionId = await guest.conversation.create()
+  await guest.conversation.send('SWORDFISH')
+  const lost = [{ sessionId, waiting: 1, refused: 0 }]
+  expect(await guest.signOut()).toEqual({ done: false, lost })
+  expect(await guest.signOut({ force: true })).toEqual({ done: true, lost: [] })
+  expect(await allTexts(place)).not.toContain('SWORDFISH')
+  await guest.close()
+  place.network.set(true)
+  const again = plainTab(place, service.fetch, { getToken: () => tokenOf('ada') })
+  await expect.poll(() => service.saidBy(tokenOf('ada'))).toHaveLength(1)
+  await again.close()
+})
+
+it('tells who erases this browser what of others would be lost', async () => {
+  const [place, service] = [browser(), listening()]
+  let token = tokenOf('ada')
+  const chat = plainTab(place, service.fetch, { getToken: () => token })
+  await chat.sessions.search('')
+  place.network.set(false)
+  const sessionId = await chat.conversation.create()
+  await chat.conversation.send('Of Ada.')
+  token = tokenOf('bob')
+  await chat.sessions.search('')
+  expect(await chat.signOut({ erase: true })).toMatchObject({ done: false, lost: [{ sessionId }] })
+  await chat.close()
+})
+
+it.each([false, true])(
+  'keeps in the field what a guest’s second tab says meanwhile; synced: %s',
+  async (synced) => {
+    const [place, service] = [browser(), new TestService()]
+    let claim = (): void => {}
+    let isAsked = false
+    const claimed = new Promise<void>((done) => (claim = done))
+    const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+      if (url.endsWith('/claim')) {
+        isAsked = true
+        await claimed
+      }
+      return service.fetch(url, init)
+    }
+    const open = (): Chat => plainTab(place, fetch, { synced })
+    const [chat, other] = [open(), open()]
+    await chat.sessions.search('')
+    await other.conversation.create()
+    const signedIn = chat.identify({ token: tokenOf('ada') })
+    await expect.poll(() => isAsked).toBe(true)
+    const sent = other.conversation.send('SWORDFISH')
+    claim()
+    await signedIn
+    expect(await sent).toBe(false)
+    expect(other.conversation.getSnapshot().problem?.code).toBe('ERR_UNAUTHENTICATED')
+    expect(await allTexts(place)).not.toContain('SWORDFISH')
+    expect(service.asked.filter((line) => line === 'POST /v1/guests')).toHaveLength(1)
+    // What the page does in the other tab, too.
+    await other.identify({ token: tokenOf('ada') })
+    await other.conversation.create()
+    expect(await other.conversation.send('SWORDFISH')).toBe(true)
+    await Promise.all([chat.close(), other.close()])
+  },
+)
+
+it('signs in nobody while a guest’s message waits, which would be lost', async () => {
+  const [place, service] = [browser(), listening()]
+  const chat = plainTab(place, service.fetch)
+  await chat.sessions.search('')
+  place.network.set(false)
+  await chat.conversation.create()
+  await chat.conversation.send('As a guest.')
+  await expect(chat.identify({ token: tokenOf('ada') })).rejects.toMatchObject({ code: 'ERR_STORAGE' })
+  place.network.set(true)
+  await expect.poll(() => service.saidBy('guest')).toHaveLength(1)
+  await chat.identify({ token: tokenOf('ada') })
+  await chat.close()
+})
+
+it('takes what waits into a synced copy of who said it alone', async () => {
+  const [place, service] = [browser(), new TestService()]
+  let token = tokenOf('ada')
+  const getToken = (): string => token
+  const plain = plainTab(place, service.fetch, { getToken })
+  await plain.sessions.search('')
+  place.network.set(false)
+  const id = await plain.conversation.create()
+  await plain.conversation.send('SWORDFISH')
+  token = tokenOf('bob')
+  await plain.sessions.search('')
+  await plain.close()
+  const synced = plainTab(place, service.fetch, { getToken, synced: true })
+  await synced.conversation.open(id)
+  expect(said(synced.conversation.getSnapshot())).toEqual([])
+  await synced.close()
+  expect(await allTexts(place)).toContain('SWORDFISH')
+})
