@@ -113,9 +113,12 @@ export class EncryptedScope implements ScopeStore {
       forgets = decision.erase || decision.emptied.length > 0
       return decision
     }
-    const results = await (this.isReplica ? this.#commitForHome(ops, noting) : this.#commit(ops, noting))
-    if (forgets) this.#parts.texts.clear()
-    return results
+    try {
+      return await (this.isReplica ? this.#commitForHome(ops, noting) : this.#commit(ops, noting))
+    } finally {
+      // Also where it fails: only its answer may be lost.
+      if (forgets) this.#parts.texts.clear()
+    }
   }
 
   async entries(query?: EntriesQuery): Promise<Page> {

@@ -9,7 +9,7 @@ export interface Opened {
   readonly text: string
 }
 
-/** UTF-16 units of what is kept of all scopes of a store: sealed, and open. */
+/** UTF-16 units of what is kept of all scopes of a store: sealed, open, and said beside. */
 const MOST_UNITS = 2 ** 20
 
 /**
@@ -45,7 +45,7 @@ export class OpenedTexts {
     if (cleared !== this.#cleared || this.#kept.get(name)?.opened === opened) return
     this.#drop(name)
     this.#kept.set(name, { place, sealed, opened })
-    this.#units += unitsOf(sealed)
+    this.#units += unitsOf(place, sealed)
     for (const name of this.#kept.keys()) {
       if (this.#units <= MOST_UNITS) break
       this.#drop(name)
@@ -63,7 +63,7 @@ export class OpenedTexts {
     const kept = this.#kept.get(name)
     if (!kept) return
     this.#kept.delete(name)
-    this.#units -= unitsOf(kept.sealed)
+    this.#units -= unitsOf(kept.place, kept.sealed)
   }
 }
 
@@ -73,8 +73,8 @@ function nameOf({ scope, kind, id }: Place): string {
 }
 
 /** What is open has fewer units than what is sealed. */
-function unitsOf(sealed: string): number {
-  return 2 * sealed.length
+function unitsOf({ rest = '' }: Place, sealed: string): number {
+  return 2 * sealed.length + rest.length
 }
 
 function isSame(one: Place, other: Place): boolean {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealOp } from '../../../src/kernel/log/seal.ts'
+import { PlimsollError } from '../../../src/ports/errors.ts'
 import type { LogRow, ScopeStore } from '../../../src/ports/store.ts'
 import { encryptedStore } from '../../../src/stores/encrypted/index.ts'
 import { OpenedTexts } from '../../../src/stores/encrypted/opened-texts.ts'
@@ -68,6 +69,24 @@ describe('texts that were decrypted', () => {
     expect(await read(one.open(SCOPE))).toEqual([[null, null, 'text of c'], 1])
   })
 
+  it('go with what is forgotten by a commit whose answer is lost', async () => {
+    let isLost = false
+    const below = changedStore(mapStore(), (inner) => ({
+      commit: async (ops, decide) => {
+        const results = await inner.commit(ops, decide)
+        if (isLost) throw new PlimsollError('ERR_STORAGE', 'lost')
+        return results
+      },
+    }))
+    const store = encryptedStore(below, KEYS)
+    await append(store.open(SCOPE), 'a')
+    await append(store.open(SCOPE), 'b')
+    await read(store.open(SCOPE))
+    isLost = true
+    await expect(forget(store.open(SCOPE), 'a')).rejects.toMatchObject({ code: 'ERR_STORAGE' })
+    expect(await read(store.open(SCOPE))).toEqual([[null, 'text of b'], 1])
+  })
+
   it.each<readonly [string, (rows: readonly LogRow[]) => readonly LogRow[]]>([
     ['another text', ([a, b]) => [{ ...(a as LogRow), body: (b as LogRow).body }, b as LogRow]],
     ['another op', ([a, b]) => [{ ...(a as LogRow), opId: 'other' }, b as LogRow]],
@@ -117,6 +136,12 @@ describe('texts that were decrypted', () => {
       texts.keep(placeOf(id), sealed, { claim: CLAIM, head: null, text: id }, cleared)
     for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) keep(id)
     expect(['a', 'b', 'f'].map((id) => texts.find(placeOf(id), sealed)?.text)).toEqual([undefined, 'b', 'f'])
+    // So does all that a row says of itself, such as the ids of its sources.
+    const keepLong = (id: string) =>
+      texts.keep({ ...placeOf(id), rest: sealed.repeat(5) }, '', { claim: CLAIM, head: null, text: id }, 0)
+    for (const id of ['g', 'h', 'i']) keepLong(id)
+    expect(texts.find(placeOf('f'), sealed)).toBe(undefined)
+    expect(texts.find({ ...placeOf('i'), rest: sealed.repeat(5) }, '')?.text).toBe('i')
     texts.clear()
     keep('g')
     expect(['b', 'g'].map((id) => texts.find(placeOf(id), sealed))).toEqual([undefined, undefined])
