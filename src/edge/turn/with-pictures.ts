@@ -1,15 +1,56 @@
 import { inlineAttachments } from '../../inline-attachments.ts'
+import { MAX_ENTRY_BYTES } from '../../kernel/log/message.ts'
 import { readAttachment } from '../../operations/attachments.ts'
+import type { Context } from '../../ports/context.ts'
+import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { SessionBase } from '../../ports/memory.ts'
 import type { Model } from '../../ports/model.ts'
+import type { Attachment } from '../../ports/store.ts'
 
-/** A model that is shown the pictures of a session, whose log only names them. */
+/** Of pictures that all providers take: of another one a call would fail, and each one after it. */
+const TAKEN = /^image\/(?:jpeg|png|gif|webp)$/i
+/** Of the pictures of a call: an object has 128 MB, and a request holds each several times. */
+const MOST_BYTES = MAX_ENTRY_BYTES
+
+/** A model that is shown the newest pictures of a session, whose log only names them. */
 export function withPictures(model: Model, session: SessionBase): Model {
   return {
     id: model.id,
     async *complete(request) {
-      const context = await inlineAttachments(request.context, (ref) => readAttachment(session, ref))
+      const pictures = await newestPictures(session, request.context)
+      const context = await inlineAttachments(request.context, async (ref) => {
+        const picture = pictures.get(ref)
+        if (picture) return picture
+        throw new PlimsollError('ERR_NOT_FOUND', `chat: ${ref} is not shown`, { id: ref })
+      })
       yield* model.complete({ ...request, context })
     },
   }
+}
+
+/** Those that have room, by what names them. */
+async function newestPictures(
+  session: SessionBase,
+  { blocks }: Context,
+): Promise<ReadonlyMap<string, Attachment>> {
+  const refs = blocks.flatMap(({ parts }) =>
+    parts.flatMap((part) =>
+      part.type === 'media' && part.url === undefined && TAKEN.test(part.mediaType) ? (part.ref ?? []) : [],
+    ),
+  )
+  const found = new Map<string, Attachment>()
+  let bytes = 0
+  for (const ref of new Set(refs.toReversed())) {
+    const picture = await readAttachment(session, ref).catch(missing)
+    if (!picture || !TAKEN.test(picture.mediaType)) continue
+    bytes += picture.bytes.length * refs.filter((one) => one === ref).length
+    if (bytes > MOST_BYTES) break
+    found.set(ref, picture)
+  }
+  return found
+}
+
+/** @throws what does not say that there is none */
+function missing(error: unknown): undefined {
+  if (!isPlimsollError(error, 'ERR_NOT_FOUND')) throw error
 }

@@ -5,13 +5,10 @@ import { attach, type Context, createMemory, mapStore } from '../../../../src/in
 import { webHost } from '../../../../src/platform/web.ts'
 import type { Model } from '../../../../src/ports/model.ts'
 
-it('shows the model the pictures of a session, and no other files', async () => {
-  const memory = createMemory({ store: mapStore(), budget: 16_000 })
+/** A session, and what a model that answers in it is shown of its media. */
+function looking() {
+  const memory = createMemory({ store: mapStore(), budget: 64_000 })
   const session = memory.session({ userId: 'ada', sessionId: 'trip' })
-  const bytes = new TextEncoder().encode('a dot')
-  const picture = await attach(session, { mediaType: 'image/png', bytes })
-  const ticket = await attach(session, { mediaType: 'application/pdf', bytes })
-  await session.append({ role: 'user', content: [{ type: 'text', text: 'Look.' }, picture, ticket] })
   let seen: Context | undefined
   const model: Model = {
     id: 'test',
@@ -20,20 +17,48 @@ it('shows the model the pictures of a session, and no other files', async () => 
       yield { type: 'finish', reason: 'stop', message: { role: 'assistant', content: 'A dot.' } }
     },
   }
-  const outcome = await agentRun({})(
-    {
-      session: session as unknown as EdgeSession,
-      model: () => model,
-      tools: [],
-      options: {},
-      host: webHost,
-      signal: new AbortController().signal,
-      begin: () => {},
-    },
-    () => {},
-  )
-  expect(outcome).toEqual({ status: 'done', steps: 1 })
-  const media = seen?.blocks.flatMap(({ parts }) => parts.filter(({ type }) => type === 'media'))
-  expect(media).toEqual([{ ...picture, url: `data:image/png;base64,${btoa('a dot')}` }, ticket])
+  const run = () =>
+    agentRun({})(
+      {
+        session: session as unknown as EdgeSession,
+        model: () => model,
+        tools: [],
+        options: {},
+        host: webHost,
+        signal: new AbortController().signal,
+        begin: () => {},
+      },
+      () => {},
+    )
+  const media = () => seen?.blocks.flatMap(({ parts }) => parts.filter((part) => part.type === 'media'))
+  return { session, run, media }
+}
+
+it('shows the model the pictures of a session, and no other files', async () => {
+  const { session, run, media } = looking()
+  const bytes = new TextEncoder().encode('a dot')
+  const picture = await attach(session, { mediaType: 'image/png', bytes })
+  const ticket = await attach(session, { mediaType: 'application/pdf', bytes })
+  await session.append({ role: 'user', content: [{ type: 'text', text: 'Look.' }, picture, ticket] })
+  expect(await run()).toEqual({ status: 'done', steps: 1 })
+  expect(media()).toEqual([{ ...picture, url: `data:image/png;base64,${btoa('a dot')}` }, ticket])
   expect((await session.history())[0]?.content).toEqual([{ type: 'text', text: 'Look.' }, picture, ticket])
+})
+
+it('shows the model the newest pictures that all providers take, up to 8 MiB', async () => {
+  const { session, run, media } = looking()
+  const of = (mediaType: string, mib: number) =>
+    attach(session, { mediaType, bytes: new Uint8Array(mib * 1024 * 1024) })
+  const [old, newer] = [await of('image/png', 4), await of('image/jpeg', 3)]
+  const [drawing, photo] = [await of('image/svg+xml', 1), await of('image/heic', 1)]
+  const gone = { type: 'media', mediaType: 'image/png', ref: 'gone' } as const
+  await session.append({ role: 'user', content: [old] })
+  // A picture takes room each time that it is named.
+  await session.append({ role: 'user', content: [newer, drawing, photo, gone, newer] })
+  await run()
+  const shown = () => media()?.map((part) => 'url' in part)
+  expect(shown()).toEqual([false, true, false, false, false, true])
+  await session.append({ role: 'user', content: [await of('image/webp', 8)] })
+  await run()
+  expect(shown()).toEqual([false, false, false, false, false, false, true])
 })
