@@ -115,8 +115,16 @@ export class PlainEdge implements Edge {
     return answerUnseen(this.home, sessionId)
   }
 
-  async handOver({ token }: SigningIn): Promise<ReadonlyMap<string, string>> {
-    const { guestToken } = this.#parts.identity
+  async handOver({ token, userId }: SigningIn): Promise<ReadonlyMap<string, string>> {
+    const { identity, src } = this.#parts
+    const subject = checkSubject(undefined, token)
+    const owner = `${src} ${userId ?? identity.owner}`
+    const isClaim = (): boolean => token !== undefined && identity.guestToken !== undefined
+    // Only by the guest's own token can it be sent, or else as the user's.
+    await this.#outbox.rewrite((entry) =>
+      isClaim() ? entry : { ...entry, owner, subject: entry.subject ?? subject },
+    )
+    const { guestToken } = identity
     if (token === undefined || guestToken === undefined) return new Map()
     await this.#outbox.flush()
     const { claimGuest, unsent } = await import('./guest.ts')

@@ -107,6 +107,15 @@ export class Outbox {
     void this.flush()
   }
 
+  /** Writes again what waits of who uses the widget, while no tab sends it. */
+  async rewrite(change: (entry: OutboxEntry) => OutboxEntry): Promise<void> {
+    const { store, isOwn, locks, lockName } = this.#parts
+    await locks.request(lockName, {}, async () => {
+      for (const entry of await store.list()) if (isOwn(entry)) await store.put(change(entry))
+    })
+    await this.#read()
+  }
+
   /** Sends a refused one again. */
   async retry(id: string): Promise<void> {
     const entry = this.#entries.find((one) => one.id === id)

@@ -205,6 +205,26 @@ it('signs in nobody while a guest’s message waits, which would be lost', async
   await chat.close()
 })
 
+it.each<readonly [string, Parameters<Chat['identify']>[0], ChatSettings]>([
+  ['a token', { token: tokenOf('ada') }, {}],
+  ['a name', { userId: 'ada' }, { getToken: () => tokenOf('ada') }],
+])('loses nothing of a guest who was never at the edge, and signs in by %s', async (_, user, more) => {
+  const [place, service] = [browser(), listening()]
+  place.network.set(false)
+  const guest = plainTab(place, service.fetch)
+  await guest.conversation.create()
+  expect(await guest.conversation.send('As a guest.')).toBe(true)
+  await guest.close()
+  const chat = plainTab(place, service.fetch, more)
+  await chat.identify(user)
+  place.network.set(true)
+  await chat.sessions.search('')
+  await expect.poll(() => service.saidBy(tokenOf('ada'))).toHaveLength(1)
+  expect(service.saidBy('guest')).toEqual([])
+  expect(await allTexts(place)).not.toContain('As a guest.')
+  await chat.close()
+})
+
 it('takes what waits into a synced copy of who said it alone', async () => {
   const [place, service] = [browser(), new TestService()]
   let token = tokenOf('ada')
