@@ -68,20 +68,27 @@ export async function signOut(
   const { conversation, sessions, identity, kept, platform, name } = parts
   const { session } = conversation.getSnapshot()
   await conversation.reset()
-  const lost = (await (await parts.openEdge())?.signOut({ erase, force })) ?? []
+  // Before the lock is held, under which what they write waits.
+  const [edge, local] = [await parts.openEdge(), erase ? await parts.openLocal() : undefined]
+  // What another tab writes meanwhile would be nobody's.
+  const lost = await platform.locks.request(identity.lockName, {}, async () => {
+    const lost = (await edge?.signOut({ erase, force })) ?? []
+    if (lost.length > 0) return lost
+    if (erase) {
+      const { eraseBrowser } = await import('./homes/erase-browser.ts')
+      await eraseBrowser({ platform, name, owner: identity.owner, local })
+    }
+    await parts.closeHomes()
+    parts.setToken(undefined)
+    for (const each of kept) each.clear()
+    identity.forget()
+    parts.forgetLocal()
+    return lost
+  })
   if (lost.length > 0) {
     if (session) await conversation.open(session.sessionId, { home: session.home })
     return { done: false, lost }
   }
-  if (erase) {
-    const { eraseBrowser } = await import('./homes/erase-browser.ts')
-    await eraseBrowser({ platform, name, owner: identity.owner, local: await parts.openLocal() })
-  }
-  await parts.closeHomes()
-  parts.setToken(undefined)
-  for (const each of kept) each.clear()
-  identity.forget()
-  parts.forgetLocal()
   await sessions.reset()
   return { done: true, lost: [] }
 }
