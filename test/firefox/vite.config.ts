@@ -21,7 +21,7 @@ export default defineConfig({
       enabled: true,
       headless: true,
       screenshotFailures: false,
-      provider: firefox({ executablePath: findFirefox(), limit: 300_000 }),
+      provider: firefox({ executablePath: findFirefox(), limit: 1_200_000 }),
       instances: [{ browser: 'firefox' }],
     },
   },
