@@ -66,6 +66,8 @@ const dense: Plugin = {
           join_vars: false,
           keep_fargs: false,
           unsafe_arrows: true,
+          // No statement here reads a property for what that does.
+          pure_getters: true,
         } as const
         const { code } = await minify(file.code, { module: true, ecma: 2020, compress })
         file.code = code ?? file.code
@@ -125,6 +127,8 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
   opened: ['element/opened.ts', 'homes/listed.ts', '../ports/host.ts', '../ports/options.ts'],
   local: ['homes/local.ts'],
   memory: ['homes/local-memory.ts', 'homes/local-reply.ts'],
+  // Of what an edge needs, all that forgetting here does, too.
+  certificate: ['../operations/forget/certificate.ts'],
   edge: ['homes/edge.ts'],
 }
 

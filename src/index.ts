@@ -72,7 +72,6 @@ export {
   type InitialCheckpoint,
 } from './features/checkpoint/feature.ts'
 export type { Pin } from './features/compaction/carry.ts'
-export { compaction } from './features/compaction/compaction.ts'
 export type { CompactionOptions } from './features/compaction/compaction-options.ts'
 export type {
   Compacted,
@@ -80,6 +79,7 @@ export type {
   CompactOptions,
   SessionCompaction,
 } from './features/compaction/feature.ts'
+export { compaction } from './features/compaction/feature.ts'
 export { extractFacts } from './features/extraction/extract-facts.ts'
 export type { Extract } from './features/extraction/extraction.ts'
 export { type ExtractionOptions, type ExtractionShape, extraction } from './features/extraction/feature.ts'
@@ -103,7 +103,7 @@ export type {
   SessionRecall,
   UserRecall,
 } from './features/recall/feature.ts'
-export type { LexicalRecallOptions } from './features/recall/lexical-recall.ts'
+export type { LexicalRecallOptions } from './features/recall/lexical-terms.ts'
 export { recall } from './features/recall/recall.ts'
 export type { RecallPage } from './features/recall/recall-page.ts'
 export { type VectorSearchOptions, type Vectors, vectorSearch } from './features/recall/vector-search.ts'
@@ -160,8 +160,9 @@ export { type Provided, provide, type Slot, slot } from './kernel/slot.ts'
 export { type AttachmentInput, attach, readAttachment } from './operations/attachments.ts'
 export { readAudit } from './operations/audit.ts'
 export { readBranches, switchTo } from './operations/branches.ts'
+export { checkContext } from './operations/check-context.ts'
 export { type CheckPushedOptions, checkPushed } from './operations/check-pushed.ts'
-export { checkContext, contextAt } from './operations/context-at.ts'
+export { contextAt } from './operations/context-at.ts'
 export { deleteSession } from './operations/delete-session.ts'
 export { addExchange } from './operations/exchange.ts'
 export { clearLog } from './operations/forget/clear-log.ts'

@@ -6,6 +6,7 @@ import type { AgentEvent } from './events.ts'
 import type { Tenure } from './lease.ts'
 import type { RunUsage, Stop } from './middleware.ts'
 import type { RunOptions, Timeouts } from './options.ts'
+import type { Loaded } from './schema.ts'
 import type { Toolbox } from './tools.ts'
 import type { Transcript, WriteOptions, Written } from './transcript.ts'
 import { Aborted } from './within.ts'
@@ -30,6 +31,8 @@ export interface RunState {
   readonly session: AgentSession | undefined
   readonly timeouts: Timeouts
   readonly toolbox: Toolbox
+  /** Gives what runs calls: asked for where there is one. */
+  readonly calls: () => Loaded<typeof import('./calls.ts')>
   readonly hooks: ComposedHooks
   readonly transcript: Transcript
   /** Where it holds the lease of the message that it answers. */

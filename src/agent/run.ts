@@ -1,7 +1,7 @@
 import { predict } from '../kernel/context/predict.ts'
 import { readEntry } from '../kernel/log/entries.ts'
 import { textOf } from '../kernel/log/message.ts'
-import { checkContext } from '../operations/context-at.ts'
+import { checkContext } from '../operations/check-context.ts'
 import { kernelOf } from '../operations/kernel-of.ts'
 import type { Context } from '../ports/context.ts'
 import type { Controller, Host, Timeout } from '../ports/host.ts'
@@ -10,7 +10,6 @@ import type { FinishReason } from '../ports/model.ts'
 import type { Limits } from '../ports/session.ts'
 import { checkCount, checkOptions, checkText, invalid } from '../text/json.ts'
 import type { AgentSession } from './agent-session.ts'
-import { runCalls } from './calls.ts'
 import { type Composed, compose, type Proposed } from './compose.ts'
 import { EventLog, runOf } from './event-log.ts'
 import type { AgentEvent } from './events.ts'
@@ -40,6 +39,8 @@ const LOOK_BACK = 256
 export interface RunLibrary {
   /** For tools with a JSON Schema. */
   readonly validator: LoadValidator
+  /** For replies that call tools, and calls that wait. */
+  readonly calls: RunState['calls']
   /** What stands for a session where there is none. */
   readonly plainTranscript: () => Loaded<typeof import('./plain-transcript.ts')>
 }
@@ -143,7 +144,7 @@ async function answer(
       if (run.steps > 0) {
         const settled = pending.length > 0 ? 'run' : 'none'
         emit({ type: 'resume', messages: run.steps, pending, settled, answered: false })
-        await runCalls(run, run.steps, pending)
+        await (await run.calls()).runCalls(run, run.steps, pending)
       }
       const end = await converse(run, undefined)
       await tenure.end(end.reason === 'stopped' || end.reason === 'max-steps' ? 'over' : 'answered')
@@ -210,9 +211,10 @@ async function converse(run: RunState, answered: Message | undefined): Promise<E
     run.stop ??= last
     if (calls.length === 0 && run.stop) return stop(run.stop)
     for (const call of calls) run.emit({ type: 'tool-call', step, call })
+    if (calls.length === 0) continue
     // Nobody but who has the lease acts on a reply.
-    if (calls.length > 0) await run.tenure?.check(step)
-    await runCalls(run, step, calls)
+    await run.tenure?.check(step)
+    await (await run.calls()).runCalls(run, step, calls)
   }
   return run.stop ? stop(run.stop) : { reason: 'max-steps' }
 }
@@ -312,7 +314,7 @@ function endOf(reason: FinishReason): AgentResult['reason'] {
 interface RunParts
   extends Pick<
     RunState,
-    'host' | 'signal' | 'emit' | 'options' | 'session' | 'timeouts' | 'toolbox' | 'transcript'
+    'host' | 'signal' | 'emit' | 'options' | 'session' | 'timeouts' | 'toolbox' | 'calls' | 'transcript'
   > {
   readonly composed: Composed
 }
@@ -330,7 +332,8 @@ async function createParts(
   const transcript = session
     ? new SessionTranscript(session)
     : new (await library.plainTranscript()).PlainTranscript(host)
-  return { host, signal, emit, options, session, timeouts, toolbox, transcript, composed }
+  const { calls } = library
+  return { host, signal, emit, options, session, timeouts, toolbox, calls, transcript, composed }
 }
 
 /** @param tenure under a lease: what it goes on with */

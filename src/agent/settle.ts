@@ -1,5 +1,5 @@
 import type { Json, Message } from '../ports/message.ts'
-import { type Outcome, runCalls, settleCalls } from './calls.ts'
+import type { Outcome } from './calls.ts'
 import type { AgentCall } from './events.ts'
 import type { ResumeOptions } from './options.ts'
 import type { RunState } from './run-state.ts'
@@ -45,6 +45,8 @@ export async function settle(
   const settled = pending.length === 0 ? 'none' : typeof how === 'function' ? 'given' : how
   const answered = finalAnswer(messages) !== undefined
   run.emit({ type: 'resume', messages: messages.length, pending, settled, answered })
+  if (pending.length === 0) return
+  const { runCalls, settleCalls } = await run.calls()
   if (how === 'run') await runCalls(run, 0, pending)
   else await settleCalls(run, 0, pending, (call) => outcomeOf(run, how, call))
 }

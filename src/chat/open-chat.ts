@@ -5,13 +5,15 @@ import { ChatSessionList } from './conversation/session-list.ts'
 import { type Drafts, storedDrafts } from './drafts.ts'
 import type { Edge, Lost } from './homes/edge.ts'
 import type { Home } from './homes/home.ts'
-import { Identity, type Move, subjectOf } from './homes/identity.ts'
+import { Identity, type Move } from './homes/identity.ts'
+import { loaded } from './homes/load.ts'
 import type { LocalStore } from './homes/open-local.ts'
 import { pagePlatform } from './homes/platform.ts'
 import { kept } from './kept.ts'
 import { type ModelPicker, Models } from './models/picker.ts'
 import type { Conversation, HomeKind, MemoryPanelModel, SessionList } from './ports.ts'
 import type { ChatEvent, ChatPlatform, ChatSettings } from './settings.ts'
+import type { UsersParts } from './users.ts'
 
 export interface Chat {
   readonly conversation: Conversation
@@ -19,6 +21,8 @@ export interface Chat {
   /** Which model answers local sessions. */
   readonly models: ModelPicker
   readonly drafts: Drafts
+  /** Whether a chat was here before, so that there may be something to read. */
+  isKnown(): boolean
   /** What is remembered, in all homes. Loaded when it is asked for. */
   memory(): Promise<MemoryPanelModel>
   /**
@@ -70,6 +74,7 @@ export function openChat(settings: ChatSettings = {}): Chat {
 }
 
 const DEMO = { id: 'demo', isDemo: true }
+const loadUsers = () => import('./users.ts')
 const LOCAL: readonly HomeKind[] = ['local']
 const BOTH: readonly HomeKind[] = ['local', 'edge']
 
@@ -134,87 +139,30 @@ class OpenedChat implements Chat {
     if (src !== undefined) void this.#openEdge().catch(() => {})
   }
 
+  isKnown(): boolean {
+    return this.#usesLocal() || this.#begun.names().length > 0
+  }
+
   async memory(): Promise<MemoryPanelModel> {
-    const { allPanels } = await import('./homes/all-panels.ts')
-    const open = async (kind: HomeKind) => (await this.#home(kind)).memory()
-    const homes = this.#kinds().map(async (kind) => ({ kind, memory: await open(kind) }))
-    const destinations = this.#settings.src === undefined ? LOCAL : BOTH
-    const panel = allPanels(await Promise.all(homes), destinations, open)
-    // What is changed here shows in the conversation, whichever home or scope it is written to.
-    const told = <Done>(change: Promise<Done>): Promise<Done> =>
-      change.finally(() => this.conversation.onFacts())
-    return {
-      ...panel,
-      edit: (factId, change) => told(panel.edit(factId, change)),
-      promote: (factId) => told(panel.promote(factId)),
-      forget: (factId) => this.conversation.undoing(factId, () => panel.forget(factId)),
-      import: (chunks, home) => told(panel.import(chunks, home)).finally(() => this.sessions.refresh()),
-      eraseAll: async () => {
-        const certificate = await panel.eraseAll()
-        for (const kept of this.#kept) kept.clear()
-        await this.conversation.create()
-        await this.sessions.refresh()
-        return certificate
-      },
-    }
+    const { chatPanel } = await import('./chat-panel.ts')
+    return chatPanel({
+      kinds: this.#kinds(),
+      destinations: this.#settings.src === undefined ? LOCAL : BOTH,
+      open: async (kind) => (await this.#home(kind)).memory(),
+      conversation: this.conversation,
+      sessions: this.sessions,
+      kept: this.#kept,
+    })
   }
 
   async identify(user: { readonly userId: string } | { readonly token: string }): Promise<void> {
-    const { session } = this.conversation.getSnapshot()
-    const token = 'token' in user ? user.token : undefined
-    const named = 'userId' in user ? user.userId : subjectOf(user.token)
-    const userId = named === '' ? undefined : named
-    this.#checkGuest(userId)
-    let claimed: ReadonlyMap<string, string> = new Map()
-    await this.conversation.reset()
-    try {
-      const edge = this.#settings.src === undefined ? undefined : await this.#openEdge()
-      // What another tab writes meanwhile would be left with the guest.
-      await this.#platform.locks.request(this.#identity.lockName, {}, async () => {
-        claimed = (await edge?.handOver({ token, userId })) ?? claimed
-        await this.#closeHomes()
-        if (userId !== undefined) await this.#moveTo(userId)
-        // Only then: who has none asks for another guest's.
-        if (edge && token !== undefined) {
-          this.#identity.guestToken = undefined
-          this.#identity.subject = subjectOf(token) ?? ''
-          this.#token = token
-        }
-      })
-      await this.sessions.reset()
-    } finally {
-      if (session)
-        await this.conversation.open(claimed.get(session.sessionId) ?? session.sessionId, {
-          home: session.home,
-        })
-    }
+    const { identify } = await loaded(loadUsers)
+    await identify(this.#users, user)
   }
 
-  async signOut({ erase = false, force = false }: SignOutOptions = {}): Promise<SignedOut> {
-    const { session } = this.conversation.getSnapshot()
-    await this.conversation.reset()
-    const edge = this.#settings.src === undefined ? undefined : await this.#openEdge()
-    const lost = (await edge?.signOut({ erase, force })) ?? []
-    if (lost.length > 0) {
-      if (session) await this.conversation.open(session.sessionId, { home: session.home })
-      return { done: false, lost }
-    }
-    if (erase) {
-      const { eraseBrowser } = await import('./homes/erase-browser.ts')
-      await eraseBrowser({
-        platform: this.#platform,
-        name: this.#name,
-        owner: this.#identity.owner,
-        local: this.#usesLocal() ? (await this.#openLocal()).opened : undefined,
-      })
-    }
-    await this.#closeHomes()
-    this.#token = undefined
-    for (const kept of this.#kept) kept.clear()
-    this.#identity.forget()
-    this.#platform.storage.removeItem(this.#localKey)
-    await this.sessions.reset()
-    return { done: true, lost: [] }
+  async signOut(options: SignOutOptions = {}): Promise<SignedOut> {
+    const { signOut } = await loaded(loadUsers)
+    return signOut(this.#users, options)
   }
 
   onEvent(listener: (event: ChatEvent) => void): () => void {
@@ -235,6 +183,27 @@ class OpenedChat implements Chat {
       } catch {
         // The event has already happened.
       }
+    }
+  }
+
+  /** What changing the user takes. */
+  get #users(): UsersParts {
+    return {
+      conversation: this.conversation,
+      sessions: this.sessions,
+      identity: this.#identity,
+      kept: this.#kept,
+      platform: this.#platform,
+      name: this.#name,
+      openEdge: async () => (this.#settings.src === undefined ? undefined : this.#openEdge()),
+      openLocal: async () => (this.#usesLocal() ? (await this.#openLocal()).opened : undefined),
+      usesLocal: () => this.#usesLocal(),
+      move: (move) => this.#move(move),
+      closeHomes: () => this.#closeHomes(),
+      setToken: (token) => {
+        this.#token = token
+      },
+      forgetLocal: () => this.#platform.storage.removeItem(this.#localKey),
     }
   }
 
@@ -314,21 +283,6 @@ class OpenedChat implements Chat {
     return openLocal({ name: `${this.#name}/${owner}`, system, budget, platform: this.#platform })
   }
 
-  #checkGuest(userId: string | undefined): void {
-    const { owner, isGuest } = this.#identity
-    if (userId === undefined || owner === userId || isGuest) return
-    throw new PlimsollError('ERR_INVALID_ARGUMENT', 'identify: another user is signed in: sign out first', {
-      argument: 'userId',
-    })
-  }
-
-  async #moveTo(userId: string): Promise<void> {
-    if (this.#identity.owner === userId) return
-    const move = this.#identity.beginMove(userId)
-    if (this.#usesLocal()) await this.#move(move)
-    else this.#identity.endMove(move)
-  }
-
   async #move(move: Move): Promise<void> {
     const { moveOwner } = await import('./homes/move-local.ts')
     await moveOwner(move, {
@@ -372,6 +326,8 @@ class OpenedChat implements Chat {
         })
       : new (await import('./homes/edge.ts')).PlainEdge(parts)
     await edge.open()
+    // There may be no network when the user changes.
+    if (synced) loadUsers().catch(() => {})
     return edge
   }
 

@@ -12,6 +12,6 @@ export async function heldBy(
   const { epoch } = view
   const texts = epoch && (await readHead(store, epoch.mark.head))
   if (!texts) return undefined
-  const call = calls.measureBy(epoch.mark.calibration ?? 1).call(texts, [])
+  const call = calls.measureBy(epoch.mark.calibration ?? 1).call(texts, epoch.place)
   return { call, judged: new Judge(lane).current(call, cover?.shown(epoch)) }
 }

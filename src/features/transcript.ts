@@ -1,7 +1,7 @@
-import { capOutput } from '../kernel/context/cap.ts'
 import { asText } from '../kernel/count.ts'
 import { partsOf } from '../kernel/log/message.ts'
 import type { Message } from '../ports/message.ts'
+import { capOutput } from '../text/cap.ts'
 
 /** Where a cut output says that its rest is. */
 const LOG = 'the log'

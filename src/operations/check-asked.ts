@@ -1,7 +1,7 @@
 import type { Session } from '../ports/memory.ts'
 import type { ContextOptions } from '../ports/session.ts'
 import { invalid } from '../text/json.ts'
-import { checkContext } from './context-at.ts'
+import { checkContext } from './check-context.ts'
 
 /**
  * Checks what an app asks of a loop's contexts, before anything is written.

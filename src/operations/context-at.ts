@@ -9,7 +9,7 @@ import { readEntry, readRange } from '../kernel/log/entries.ts'
 import { fold } from '../kernel/log/fold.ts'
 import type { ContextAt, Unverified } from '../ports/context.ts'
 import { PlimsollError } from '../ports/errors.ts'
-import type { ContextOptionsOf, SessionBase } from '../ports/memory.ts'
+import type { SessionBase } from '../ports/memory.ts'
 import type { EpochMark } from '../ports/op.ts'
 import { type LogRow, PAGE_ROWS, type Reads, type RegisterRow } from '../ports/store.ts'
 import { checkId } from '../text/json.ts'
@@ -29,16 +29,6 @@ const MOST_REWINDS = 8
 export async function contextAt(session: SessionBase, id: string): Promise<ContextAt> {
   const kernel = kernelOf('contextAt', session)
   return kernel.run(async () => buildAt(kernel.lane, checkId('contextAt', 'id', id)))
-}
-
-/**
- * Checks options as `context` does, without reading anything: for a caller that writes first and
- * builds a context then, and would not want to have written for a call that cannot be.
- *
- * @throws ERR_INVALID_ARGUMENT
- */
-export function checkContext<F extends object>(session: SessionBase<F>, options: ContextOptionsOf<F>): void {
-  kernelOf('checkContext', session).check(options)
 }
 
 async function buildAt(lane: Lane, id: string): Promise<ContextAt> {
@@ -73,23 +63,23 @@ async function build(
   past: Past,
   next: LogRow | undefined,
 ): Promise<ContextAt> {
-  const { mark } = past.epoch
+  const { mark, place } = past.epoch
   const register = await store.register(headKey(mark.head))
   const value = register && valueIn(register)
   const measure = calls.measureBy(mark.calibration ?? 1)
   const call = measure.call(
     value === undefined
-      ? calls.texts({ parts: {}, covering: undefined }, past.epoch.place)
+      ? calls.texts({ parts: {}, covering: undefined }, place)
       : (value as unknown as HeadTexts),
-    [],
+    place,
   )
   const covering = mark.summary === undefined ? undefined : await cover?.past(store, mark.summary)
-  const context = await contextOf(
+  const { context } = await contextOf(
     { policy, calls, cover, prefix: new Prefix(secret) },
     {
       slice: past,
       call,
-      epoch: past.epoch,
+      mark,
       window: measure.layout(past.conversation).show(mark, past.rows),
       covering,
       failures: [],

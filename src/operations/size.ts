@@ -70,7 +70,7 @@ async function sizeOf(
     if (held?.judged.epoch) return { call: held.call, window: held.judged.window }
     const { view, calls } = lane
     while (!view.whole) await view.extend()
-    const call = calls.measureBy(1).call(calls.texts({ parts: {}, covering: undefined }, 0), [])
+    const call = calls.make(1, 0, { parts: {}, covering: undefined })
     return { call, window: call.measure.layout(view.conversation).show(WHOLE, view.rows) }
   })
 }

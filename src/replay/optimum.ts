@@ -1,7 +1,7 @@
-import { capOutput } from '../kernel/context/cap.ts'
 import { asText, countMessage, countTools, perRequest } from '../kernel/count.ts'
 import { createPolicy } from '../kernel/policy.ts'
 import type { MessageInput } from '../ports/message.ts'
+import { capOutput } from '../text/cap.ts'
 import { costOf } from './cost.ts'
 import type { Settings } from './policy.ts'
 import type { Conversation } from './transcript.ts'

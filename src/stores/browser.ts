@@ -49,6 +49,16 @@ export function broadcastChannel(name: string): ChannelLike | undefined {
   }
 }
 
+/**
+ * Runs something after so many milliseconds, and keeps no process alive for it. @returns what calls
+ * it off
+ */
+export function later(ms: number, run: () => void): () => void {
+  const timer = setTimeout(run, ms)
+  ;(timer as { unref?: () => void }).unref?.()
+  return () => clearTimeout(timer)
+}
+
 /** An id that nobody else makes. */
 export function freshId(): string {
   // Not randomUUID, which pages without https do not have.

@@ -23,6 +23,7 @@ import {
   freshId,
   isServer,
   type KeyValue,
+  later,
   localKeyValue,
   noise,
   type PageEvents,
@@ -47,6 +48,9 @@ import type { MemoryMode, MemoryModeScope } from './memory-mode.ts'
 import { READY, type StoreStatus } from './store-status.ts'
 import { TabChannel } from './tab-channel.ts'
 
+/** After a first write, in milliseconds, when no answer waits for it any more. */
+const PREPARE_MS = 3_000
+
 /** Opens the database, keeps watch over it, and goes down the ladder when it fails. */
 export class RecoveringStore implements DexieStore {
   readonly tabs: TabChannel
@@ -62,6 +66,8 @@ export class RecoveringStore implements DexieStore {
   /** Id of the database that this store has been using. */
   #id: string | undefined
   #accepting = false
+  /** Calls it off. */
+  #preparing: (() => void) | undefined
   #memory: MemoryMode | undefined
   /**
    * What is known of each scope, for all that have it open: what one has read, another must not
@@ -161,6 +167,7 @@ export class RecoveringStore implements DexieStore {
   async close(): Promise<void> {
     this.#page?.removeEventListener('pagehide', this.#hide)
     this.#page?.removeEventListener('pageshow', this.#show)
+    this.#preparing?.()
     this.#hide()
   }
 
@@ -240,11 +247,18 @@ export class RecoveringStore implements DexieStore {
   }
 
   /**
-   * Few need what goes on without the database: it is loaded once something was written that may be
-   * lost, since there may be no network then.
+   * Few need what goes on without the database: it is loaded soon after something was written that
+   * may be lost, since there may be no network then.
    */
   prepareForLoss(): void {
-    if (globalThis.navigator?.onLine !== false) this.#loadMemoryMode().catch(ignore)
+    if (this.#preparing !== undefined) return
+    const again = (): void => {
+      this.#preparing = undefined
+    }
+    this.#preparing = later(PREPARE_MS, () => {
+      if (globalThis.navigator?.onLine === false) again()
+      else this.#loadMemoryMode().catch(again)
+    })
   }
 
   /**

@@ -17,9 +17,10 @@ const field = ({ find }: Shown): HTMLTextAreaElement => find<HTMLTextAreaElement
 function paste(shown: Shown, text: string): boolean {
   const clipboardData = new DataTransfer()
   clipboardData.setData('text/plain', text)
-  return field(shown).dispatchEvent(
-    new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true, composed: true }),
-  )
+  const event = new ClipboardEvent('paste', { bubbles: true, cancelable: true, composed: true })
+  // An event that a page makes has an empty one in Firefox, whatever it is given.
+  Object.defineProperty(event, 'clipboardData', { value: clipboardData })
+  return field(shown).dispatchEvent(event)
 }
 
 describe('a long text that is pasted', () => {

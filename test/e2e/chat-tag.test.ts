@@ -159,6 +159,30 @@ it('shows a conversation within its budget; what answers is loaded behind it', a
   expect(bytes.reduce((sum, length) => sum + length)).toBeLessThanOrEqual(TAG_BUDGET.firstLook)
 })
 
+it('answers within its budget, and loads what changes a conversation behind the first answer', async () => {
+  const page = await context.newPage()
+  const loaded = new Set<string>()
+  // Whatever the first answer could do without is not there.
+  const later =
+    /plimsoll-(local-changes|calls|finding|author|blocks|memory-mode|session-list|panel-style|work)-/
+  await context.route(later, (route) => route.abort())
+  context.on('request', (request) => loaded.add(new URL(request.url()).pathname.split('/').at(-1) ?? ''))
+  await page.goto(`${address}/?${new URLSearchParams({ body: TAG })}`)
+  await page.evaluate(() => {
+    const { document } = globalThis as unknown as { document: { querySelector(selector: string): unknown } }
+    const chat = document.querySelector('plimsoll-chat') as { model: () => string }
+    chat.model = () => 'The tide is low.'
+  })
+  await open(page)
+  await say(page, 'Hello')
+  await page.getByRole('article', { name: 'Assistant' }).getByText('The tide is low.').waitFor()
+  const needed = [...loaded].filter((name) => /^plimsoll-.*js$/.test(name) && !later.test(name))
+  const bytes = needed.map((name) => gzipSync(readFileSync(join(folder, name)), { level: 9 }).length)
+  expect(bytes.reduce((sum, length) => sum + length)).toBeLessThanOrEqual(TAG_BUDGET.answering)
+  await expect.poll(() => [...loaded].some((name) => /-local-changes-/.test(name))).toBe(true)
+  expect([...loaded].filter((name) => /-(calls|finding|author|work)-/.test(name))).toEqual([])
+})
+
 it('answers without a network once it was open for a moment', async () => {
   const page = await visit(TAG)
   const prepared = page.waitForResponse(/plimsoll-memory-(?!mode|panel)/)

@@ -5,7 +5,7 @@ import { type Instrumented, instrument } from './mutants.ts'
 
 export const root = join(import.meta.dirname, '../..')
 
-const MUTATED = ['src/kernel/log/*.ts', 'src/kernel/context/*.ts']
+const MUTATED = ['src/text/cap.ts', 'src/kernel/log/*.ts', 'src/kernel/context/*.ts', 'src/forgetting/*.ts']
 const SUITES = [
   'test/unit/*.test.ts',
   'test/unit/{agent,long-term,governance,recall,transfer}/*.test.ts',

@@ -15,26 +15,27 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll createMemory',
     code: `export { createMemory } from 'plimsoll'`,
-    mostKiB: 29.9,
+    mostKiB: 30.2,
     goalKiB: 24,
   },
   {
     name: 'plimsoll createMemory, mapStore, toOpenAI',
     code: `export { createMemory, mapStore, toOpenAI } from 'plimsoll'`,
-    mostKiB: 33.8,
+    mostKiB: 34.2,
     goalKiB: 28,
   },
   {
     name: 'plimsoll createMemory, standard',
     code: `export { createMemory, standard } from 'plimsoll'`,
-    mostKiB: 61.7,
+    splits: true,
+    mostKiB: 58.2,
     goalKiB: 50,
   },
   {
     name: 'plimsoll createMemory, standard, toOpenAI, and plimsoll/dexie with Dexie',
     code: `export { createMemory, standard, toOpenAI } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
     splits: true,
-    mostKiB: 108.9,
+    mostKiB: 105.5,
     goalKiB: 92,
   },
   {
@@ -76,7 +77,7 @@ export const BUDGETS: readonly Budget[] = [
     code: `export { plimsollHistory } from '../../src/bridges/assistant-ui/index.ts'`,
     from: import.meta.dirname,
     beside: `export { createMemory, mapStore } from 'plimsoll'`,
-    mostKiB: 6.5,
+    mostKiB: 6.6,
   },
   {
     name: 'plimsoll/openai-agents, for a program that has createMemory and mapStore',
@@ -93,7 +94,7 @@ export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. */
   firstLook: 51_700,
   /** With the memory, and what answers in the browser. */
-  answering: 125_600,
+  answering: 120_000,
   /** Until a conversation of an edge shows. */
-  edge: 47_000,
+  edge: 47_100,
 }

@@ -63,7 +63,7 @@ export function weighTag(folder: string): TagWeight {
   }
   const steps = {
     ...answering,
-    'where the database fails, once something was said': weighNew(chunks('memory-mode')),
+    'where the database fails, soon after something was said': weighNew(chunks('memory-mode')),
     'list of conversations, once something was answered': weighNew(chunks('session-list', 'panel-style')),
     'Markdown, with the first message that has some': weighNew(chunks('blocks')),
     'colours, with the first code block, without its language': weighNew(chunks('core')),

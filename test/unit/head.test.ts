@@ -86,8 +86,8 @@ describe('what a request begins with', () => {
     const measure = new Measure(policy, SECRET, 1, () => 0)
     const parts = (source: string) => ({ facts: part([], [source]) })
     const texts = { system: 'a', memory: 'b', tools, parts: parts('f1') }
-    const head = measure.call(texts, []).head
-    expect(measure.call({ ...texts, parts: { ...texts.parts } }, []).head).toBe(head)
+    const head = measure.call(texts, 0).head
+    expect(measure.call({ ...texts, parts: { ...texts.parts } }, 0).head).toBe(head)
     const others = [
       { ...texts, system: 'c' },
       { ...texts, memory: 'c' },
@@ -95,7 +95,7 @@ describe('what a request begins with', () => {
       { ...texts, trust: 'tool' as const },
       { ...texts, summary: 's' },
       { ...texts, parts: parts('f2') },
-    ].map((other) => measure.call(other, []).head.hash)
+    ].map((other) => measure.call(other, 0).head.hash)
     expect(new Set([head.hash, ...others]).size).toBe(7)
   })
 
@@ -103,11 +103,11 @@ describe('what a request begins with', () => {
     const head = (calibration: number) =>
       new Measure(policy, SECRET, calibration, () => 0).call(
         { system: 'a'.repeat(100), memory: '', tools: '' },
-        [],
+        0,
       ).head
     expect(head(1.5).tokens.system).toBe(Math.ceil(head(1).tokens.system * 1.5))
     const measure = new Measure({ ...policy, cap: 1_000, margin: 10 }, SECRET, 1, () => 0)
-    const { room, head: all } = measure.call({ system: 'a'.repeat(100), memory: 'b', tools }, [])
+    const { room, head: all } = measure.call({ system: 'a'.repeat(100), memory: 'b', tools }, 0)
     const { system, memory, tools: ofTools, framing } = all.tokens
     expect(Math.min(system, memory, ofTools, framing)).toBeGreaterThan(0)
     expect(room).toBe(1_000 - 10 - system - memory - ofTools - framing)

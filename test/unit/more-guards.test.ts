@@ -10,13 +10,13 @@ import {
   type Store,
   utf8Bound,
 } from '../../src/index.ts'
-import { capOutput } from '../../src/kernel/context/cap.ts'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { sealMessage } from '../../src/kernel/log/message.ts'
 import { sealOp } from '../../src/kernel/log/seal.ts'
 import { createPolicy, RENDER_VERSION } from '../../src/kernel/policy.ts'
 import { contextAt } from '../../src/operations/context-at.ts'
 import { rewind } from '../../src/operations/rewind.ts'
+import { capOutput } from '../../src/text/cap.ts'
 import { hashJson, hashText } from '../../src/text/hash.ts'
 import { type FullMemoryOptions, type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { changedStore } from '../everywhere/changed-store.ts'

@@ -460,7 +460,8 @@ export class ChatConversation implements Conversation {
         })
       const title = isFirst ? { title: titleOf(text) } : {}
       const parts = await Promise.all(uploads.map((upload) => open.session.attach(upload)))
-      const content = parts.length === 0 ? text : [{ type: 'text' as const, text }, ...parts]
+      const words = text.trim() === '' ? [] : [{ type: 'text' as const, text }]
+      const content = parts.length === 0 ? text : [...words, ...parts]
       const message = { id, role: 'user', content } as MessageInput
       isThere = await open.session.append(message, {
         ...title,

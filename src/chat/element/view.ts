@@ -1,6 +1,7 @@
 /** The widget behind its launcher: everything that is loaded when it is first opened. */
 import { html, nothing, render } from 'lit/html.js'
 import { adopt } from '../adopt.ts'
+import { adoptMarkdown } from '../markdown/prose.ts'
 import type { Chat } from '../open-chat.ts'
 import type { ConversationState, Upload } from '../ports.ts'
 import type { Words } from '../strings/words.ts'
@@ -90,7 +91,9 @@ export class ChatView {
     this.#chat = chat
     this.#words = words
     this.#host = host
-    adopt(root.getRootNode() as ShadowRoot, viewStyle)
+    const shadow = root.getRootNode() as ShadowRoot
+    adopt(shadow, viewStyle)
+    adoptMarkdown(shadow)
     const live = element('div', 'unseen')
     live.setAttribute('aria-live', 'polite')
     this.#announcer = new Announcer(live)

@@ -4,8 +4,7 @@
  */
 import { createMemory } from '../../create-memory.ts'
 import { checkpoint } from '../../features/checkpoint/feature.ts'
-import { refused, type SummaryWriter } from '../../features/compaction/compactor.ts'
-import { type CompactionShape, compactionWith } from '../../features/compaction/feature.ts'
+import { type CompactionShape, compaction } from '../../features/compaction/feature.ts'
 import { type FactsShape, facts } from '../../features/facts/feature.ts'
 import { type ProfileShape, profile } from '../../features/profile/feature.ts'
 import { type RecallShape, recallWith } from '../../features/recall/feature.ts'
@@ -15,25 +14,8 @@ import { PlimsollError } from '../../ports/errors.ts'
 import type { Memory, SessionOf } from '../../ports/memory.ts'
 import type { Store } from '../../ports/store.ts'
 import type { ChatPlatform } from '../settings.ts'
-import type * as removal from './local-removal.ts'
 
-// What a conversation needs at any moment comes with the memory: there may be no network then.
-export { attach } from '../../operations/attachments.ts'
-export { switchTo } from '../../operations/branches.ts'
-export { editMessage, rewind, undo } from '../../operations/rewind.ts'
 export { titleSession } from '../../operations/sessions.ts'
-
-// What removes something is loaded when somebody wants that.
-export const deleteSession: typeof removal.deleteSession = async (...given) =>
-  (await import('./local-removal.ts')).deleteSession(...given)
-export const forget: typeof removal.forget = async (...given) =>
-  (await import('./local-removal.ts')).forget(...given)
-
-/** Short conversations need no summary. Where it cannot be loaded, the next epoch asks again. */
-const writeLater: SummaryWriter = async (...given) => {
-  const loaded = await import('../../features/compaction/author.ts').catch(() => undefined)
-  return loaded?.writeSummary(...given) ?? refused(['what writes it could not be loaded'])
-}
 
 const loadFinding = () =>
   import('../../features/recall/finding.ts').catch((cause: unknown) => {
@@ -68,14 +50,7 @@ export function localMemory({ store, system, budget = BUDGET, platform }: LocalM
     budget,
     // What `standard()` has. What leaves the window is summarised by the extract: whether a model
     // may be called for it, the page did not say.
-    use: [
-      profile(),
-      skills(),
-      facts(),
-      checkpoint(),
-      compactionWith({}, writeLater),
-      recallWith({}, loadFinding),
-    ],
+    use: [profile(), skills(), facts(), checkpoint(), compaction(), recallWith({}, loadFinding)],
     clock: now,
     newId,
     ...(system !== undefined && { system }),

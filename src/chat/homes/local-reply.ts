@@ -8,6 +8,7 @@ import { webHost } from '../../platform/web.ts'
 import type { Message, ToolSpec } from '../../ports/message.ts'
 import type { Model } from '../../ports/model.ts'
 import type { ReplyOptions } from './home.ts'
+import { loaded } from './load.ts'
 import type { LocalMemorySession } from './local-memory.ts'
 import { pageContextMiddleware } from './page-context.ts'
 
@@ -23,6 +24,7 @@ export interface ReplyParts {
 const loadWork = () => import('../../agent/memory-tools/work.ts')
 const LIBRARY: RunLibrary = {
   validator: () => import('../../agent/validator.ts'),
+  calls: () => loaded(() => import('../../agent/calls.ts')),
   plainTranscript: () => import('../../agent/plain-transcript.ts'),
 }
 

@@ -1,6 +1,7 @@
 import { readHistory } from '../../kernel/log/history.ts'
 import type { ChatLocks } from '../settings.ts'
 import type { HomeSession } from './home.ts'
+import { loadChanges } from './load.ts'
 import type { ReplyParts } from './local-reply.ts'
 import { type StoredSessionParts, storedSession } from './stored-session.ts'
 
@@ -27,6 +28,8 @@ export function localSession(parts: LocalSessionParts): HomeSession {
         const [opener] = await readHistory(log(), { rounds: 1 })
         const { reply } = await import('./local-reply.ts')
         await reply(await opened(), opener?.id, await parts.reply(), options)
+        // There may be no network when it is wanted.
+        if (globalThis.navigator?.onLine !== false) loadChanges().catch(() => {})
       }),
     async join({ leave }) {
       const isFree = await locks.request(lockName, { ifAvailable: true }, async (lock) => lock !== null)

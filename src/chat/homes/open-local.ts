@@ -1,9 +1,9 @@
 import type { Budget } from '../../ports/context.ts'
-import { PlimsollError } from '../../ports/errors.ts'
 import type { Store } from '../../ports/store.ts'
 import { type DexieStore, indexedDbStore } from '../../stores/indexed-db.ts'
 import { kept } from '../kept.ts'
 import type { ChatPlatform } from '../settings.ts'
+import { loaded, loadMemory } from './load.ts'
 import type { LocalMemory } from './local-memory.ts'
 
 export interface MemorySettings {
@@ -43,9 +43,7 @@ export function openDatabase(name: string, platform: ChatPlatform): DexieStore {
  */
 export function memoryOver(store: Store, options: MemorySettings): () => Promise<LocalMemory> {
   return kept(async () => {
-    const { localMemory } = await import('./local-memory.ts').catch((cause: unknown) => {
-      throw new PlimsollError('ERR_INTERNAL', 'chat: the memory could not be loaded', { cause })
-    })
+    const { localMemory } = await loaded(loadMemory)
     return localMemory({ ...options, store })
   })
 }

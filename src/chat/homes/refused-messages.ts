@@ -1,4 +1,5 @@
 import { messageIn } from '../../kernel/log/bodies.ts'
+import type { Message } from '../../ports/message.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { LogRow } from '../../ports/store.ts'
 import type { Refusals } from '../../sync/refusals.ts'
@@ -10,8 +11,8 @@ import type { Outgoing, OutgoingMessage } from './home.ts'
 export interface RefusedMessagesParts {
   readonly refusals: Refusals
   readonly scope: Scope
-  /** Contract: says it as another message; durable when it resolves. */
-  readonly say: (text: string) => Promise<void>
+  /** Contract: says it as another message, with its files; durable when it resolves. */
+  readonly say: (content: Message['content']) => Promise<void>
   /** Contract: takes back one that waits. */
   readonly takeBack: (id: string) => Promise<void>
 }
@@ -47,10 +48,11 @@ export class RefusedMessages implements Outgoing {
   }
 
   async retry(id: string): Promise<void> {
-    const [refused, said] = [this.#refused.get(id), this.#list.find((one) => one.id === id)]
-    if (!refused || !said) return
+    const refused = this.#refused.get(id)
+    const said = refused && saidIn(refused)
+    if (!said) return
     // Under its own id it would be refused again.
-    await this.#parts.say(said.text)
+    await this.#parts.say(said.content)
     await this.drop(id)
   }
 
@@ -87,13 +89,19 @@ export class RefusedMessages implements Outgoing {
 }
 
 /** The message of a user in an op; undefined: it wrote something else. */
-export function messageOf({ op, bodies, refusal }: Refused): OutgoingMessage | undefined {
-  const [id = ''] = op.ids
-  if (op.kind !== 'append') return undefined
-  const message = messageIn({ id, body: bodies[0] ?? null } as LogRow)
-  if (message?.role !== 'user') return undefined
+export function messageOf(refused: Refused): OutgoingMessage | undefined {
+  const message = saidIn(refused)
+  if (!message) return undefined
+  const { refusal } = refused
   const reason = 'rejected' in refusal ? refusal.rejected : 'conflict'
   const code = CODES[reason] ?? 'ERR_INTERNAL'
   const problem = { code, message: `chat: the edge refused it: ${reason}`, retryable: !CODES[reason] }
-  return { id, text: textIn(message), createdAt: message.createdAt, problem }
+  return { id: message.id, text: textIn(message), createdAt: message.createdAt, problem }
+}
+
+function saidIn({ op, bodies }: Refused): Message | undefined {
+  const [id = ''] = op.ids
+  if (op.kind !== 'append') return undefined
+  const message = messageIn({ id, body: bodies[0] ?? null } as LogRow)
+  return message?.role === 'user' ? message : undefined
 }

@@ -4,8 +4,8 @@ import type { DexieStore, StoreStatus } from '../../stores/indexed-db.ts'
 import type { ConversationState } from '../ports.ts'
 import type { Home } from './home.ts'
 import { firstOfEach, listed } from './listed.ts'
+import { loaded, loadMemory, loadRemoval } from './load.ts'
 import type { LocalMemory } from './local-memory.ts'
-import { act } from './stored-session.ts'
 
 export interface StoredHomeParts {
   /** What is shown is read from here. */
@@ -32,9 +32,14 @@ export function storedHome({ store, memory, database, userId }: StoredHomeParts)
     isHere: true,
     list: () => listed(({ after }) => readSessions(shared, after)),
     find: (sessionId) => readSession(shared, sessionId),
-    rename: (sessionId, title) =>
-      act(async (all) => all.titleSession(await memory(), user, sessionId, title)),
-    delete: (sessionId) => act(async (all) => all.deleteSession(await memory(), user, sessionId)),
+    async rename(sessionId, title) {
+      const { titleSession } = await loaded(loadMemory)
+      await titleSession(await memory(), user, sessionId, title)
+    },
+    async delete(sessionId) {
+      const { deleteSession } = await loaded(loadRemoval)
+      return deleteSession(await memory(), user, sessionId)
+    },
     search: async (query) =>
       firstOfEach(await (await memory()).user(user).recall.find(query, { sessions: 'all', first: 50 })),
     storage: () => (database ? STATES[database.status().state] : 'ok'),

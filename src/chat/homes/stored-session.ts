@@ -7,13 +7,8 @@ import type { ScopeStore, Store } from '../../ports/store.ts'
 import { checkId } from '../../text/json.ts'
 import { kept } from '../kept.ts'
 import type { HomeSession } from './home.ts'
+import { loadChanges, loaded, loadMemory, loadRemoval } from './load.ts'
 import type { LocalMemory, LocalMemorySession } from './local-memory.ts'
-
-type Operations = typeof import('./local-memory.ts')
-
-/** Calls operations, which come with the memory. */
-export const act = async <Done>(operation: (all: Operations) => Promise<Done>): Promise<Done> =>
-  operation(await import('./local-memory.ts'))
 
 export interface StoredSessionParts {
   /** What is shown is read from here. */
@@ -47,8 +42,9 @@ export function storedSession({ store, memory, scope }: StoredSessionParts): Sto
   })
   const title = async (text: string): Promise<void> => {
     const info = await readSession(user, sessionId)
-    if (info?.title === '')
-      await act(async (all) => all.titleSession(await memory(), { userId }, sessionId, text))
+    if (info?.title !== '') return
+    const { titleSession } = await loaded(loadMemory)
+    await titleSession(await memory(), { userId }, sessionId, text)
   }
   return {
     log,
@@ -60,21 +56,32 @@ export function storedSession({ store, memory, scope }: StoredSessionParts): Sto
       const facts = await Promise.all([log(), user].map((one) => one.indexed(LIVE, { first: 1 })))
       return facts.some(({ length }) => length > 0) ? (await opened()).facts.list() : []
     },
-    attach: ({ mediaType, bytes }) => act(async (all) => all.attach(await opened(), { mediaType, bytes })),
+    async attach({ mediaType, bytes }) {
+      const { attach } = await loaded(loadChanges)
+      return attach(await opened(), { mediaType, bytes })
+    },
     async append(message, { replaces, title: text }) {
       const session = await opened()
       if (replaces === undefined) await session.append(message)
-      else await act((all) => all.editMessage(session, replaces, message))
+      else await (await loaded(loadChanges)).editMessage(session, replaces, message)
       if (text !== undefined) await title(text)
       return true
     },
-    rewind: (id) => act(async (all) => all.rewind(await opened(), id)),
-    async undo(rewind) {
-      await act(async (all) => all.undo(await opened(), rewind))
+    async rewind(id) {
+      const { rewind } = await loaded(loadChanges)
+      return rewind(await opened(), id)
     },
-    switchTo: (id) => act(async (all) => all.switchTo(await opened(), id)),
+    async undo(rewind) {
+      const { undo } = await loaded(loadChanges)
+      await undo(await opened(), rewind)
+    },
+    async switchTo(id) {
+      const { switchTo } = await loaded(loadChanges)
+      await switchTo(await opened(), id)
+    },
     async forget(factId) {
-      await act(async (all) => all.forget(await opened(), factId, { kind: 'fact' }))
+      const { forget } = await loaded(loadRemoval)
+      await forget(await opened(), factId, { kind: 'fact' })
     },
     watch: (listener) => log().watch?.(listener) ?? (() => {}),
     async close() {

@@ -1,6 +1,7 @@
 import type { Client } from '../../client/client.ts'
 import { readHistory } from '../../kernel/log/history.ts'
 import { isUnreachable, PlimsollError } from '../../ports/errors.ts'
+import type { MessageInput } from '../../ports/message.ts'
 import type { Refusals } from '../../sync/refusals.ts'
 import type { SyncState } from '../../sync/status.ts'
 import type { SyncedStore } from '../../sync/sync.ts'
@@ -9,8 +10,9 @@ import type { ChatLocks } from '../settings.ts'
 import { isAnswered } from './answered.ts'
 import { type AnsweredSession, joinAtEdge, replyAtEdge } from './edge-reply.ts'
 import type { HomeSession, ReplyOptions } from './home.ts'
+import { loaded, loadRemoval } from './load.ts'
 import { RefusedMessages } from './refused-messages.ts'
-import { act, type StoredSessionParts, storedSession } from './stored-session.ts'
+import { type StoredSessionParts, storedSession } from './stored-session.ts'
 import { waitFor } from './wait-for.ts'
 
 export interface SyncedSessionParts extends StoredSessionParts {
@@ -55,11 +57,12 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
   const outgoing = new RefusedMessages({
     refusals,
     scope,
-    async say(text) {
-      await say({ id: newId(), role: 'user', content: text }, {})
+    async say(content) {
+      await say({ id: newId(), role: 'user', content } as MessageInput, {})
     },
     async takeBack(id) {
-      await act(async (all) => all.forget(await opened(), id, { kind: 'message' }))
+      const { forget } = await loaded(loadRemoval)
+      await forget(await opened(), id, { kind: 'message' })
     },
   })
   const answered: AnsweredSession = {

@@ -88,7 +88,7 @@ export class SyncedEdge implements Edge {
     this.home = {
       ...stored,
       kind: 'edge',
-      takesUploads: false,
+      takesUploads: true,
       // Which model an edge calls, it does not say.
       model: () => undefined,
       session: (sessionId) =>

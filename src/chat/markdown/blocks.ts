@@ -4,6 +4,8 @@ import { codeFigure } from './code-figure.ts'
 import { type Block, blocksOf, colouredNodes } from './render.ts'
 import { proseStyle } from './style.ts'
 
+export { proseStyle }
+
 export interface ProseOptions {
   /** Words on the button of a code block. */
   readonly copyLabel: string

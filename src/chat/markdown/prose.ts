@@ -1,6 +1,7 @@
 import { Directive, directive, type ElementPart } from 'lit/directive.js'
 import { noChange } from 'lit/html.js'
 import { isPlimsollError } from '../../ports/errors.ts'
+import { adopt } from '../adopt.ts'
 import type { Blocks, ProseOptions } from './blocks.ts'
 
 /** What would look different as Markdown. A text without any of it needs no parser. */
@@ -21,6 +22,11 @@ let renderer: typeof import('./blocks.ts') | undefined
 /** Loads what shows Markdown, so that a text that is drawn later shows it at once. */
 export async function loadMarkdown(): Promise<void> {
   renderer ??= await import('./blocks.ts')
+}
+
+/** Gives a root the look of Markdown ahead of the first text, where it is loaded. */
+export function adoptMarkdown(root: ShadowRoot): void {
+  if (renderer) adopt(root, renderer.proseStyle)
 }
 
 /**

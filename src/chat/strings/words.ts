@@ -10,13 +10,16 @@ export class Words {
    */
   readonly language: string
   readonly #strings: Strings
-  readonly #plurals: Intl.PluralRules
-  readonly #numbers: Intl.NumberFormat
-  readonly #percent: Intl.NumberFormat
-  readonly #time: Intl.DateTimeFormat
-  readonly #day: Intl.DateTimeFormat
-  readonly #date: Intl.DateTimeFormat
-  readonly #relative: Intl.RelativeTimeFormat
+  readonly #locale: string
+  readonly #clock: string
+  // Each takes milliseconds to make, and few of them are needed at first.
+  #plurals: Intl.PluralRules | undefined
+  #numbers: Intl.NumberFormat | undefined
+  #percent: Intl.NumberFormat | undefined
+  #time: Intl.DateTimeFormat | undefined
+  #day: Intl.DateTimeFormat | undefined
+  #date: Intl.DateTimeFormat | undefined
+  #relative: Intl.RelativeTimeFormat | undefined
 
   /**
    * @param readers what the reader prefers, as BCP 47 tags, the best first: of the same language
@@ -25,15 +28,8 @@ export class Words {
   constructor(language: string, strings: Strings, readers: readonly string[] = []) {
     this.language = language
     this.#strings = strings
-    const locale = readers.find((reader) => baseOf(reader) === baseOf(language)) ?? language
-    const { hourCycle } = new Intl.DateTimeFormat(readers[0] ?? locale, { hour: 'numeric' }).resolvedOptions()
-    this.#plurals = new Intl.PluralRules(language)
-    this.#numbers = new Intl.NumberFormat(locale)
-    this.#percent = new Intl.NumberFormat(locale, { style: 'percent' })
-    this.#time = new Intl.DateTimeFormat(locale, { timeStyle: 'short', ...(hourCycle && { hourCycle }) })
-    this.#day = new Intl.DateTimeFormat(locale, { weekday: 'long', day: 'numeric', month: 'long' })
-    this.#date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
-    this.#relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
+    this.#locale = readers.find((reader) => baseOf(reader) === baseOf(language)) ?? language
+    this.#clock = readers[0] ?? this.#locale
   }
 
   get direction(): 'ltr' | 'rtl' {
@@ -47,32 +43,45 @@ export class Words {
   /** A text in the form that goes with `count`, which is its `{count}`. */
   counted(key: PluralKey, count: number): string {
     const forms = this.#strings[key]
-    return filled(forms[this.#plurals.select(count)] ?? forms.other, { count: this.number(count) })
+    return filled(forms[this.#form(count)] ?? forms.other, { count: this.number(count) })
   }
 
   number(value: number): string {
+    this.#numbers ??= new Intl.NumberFormat(this.#locale)
     return this.#numbers.format(value)
   }
 
   /** @param share 0 to 1 */
   percent(share: number): string {
+    this.#percent ??= new Intl.NumberFormat(this.#locale, { style: 'percent' })
     return this.#percent.format(share)
   }
 
   time(milliseconds: number): string {
+    this.#time ??= timeFormat(this.#locale, this.#clock)
     return this.#time.format(milliseconds)
   }
 
   date(milliseconds: number): string {
+    this.#date ??= new Intl.DateTimeFormat(this.#locale, { dateStyle: 'medium' })
     return this.#date.format(milliseconds)
   }
 
   /** `today`, `yesterday`, else the day with its month. */
   day(milliseconds: number, now: number): string {
     const days = Math.round((midnight(milliseconds) - midnight(now)) / DAY_MS)
-    if (days <= 0 && days >= -1) return this.#relative.format(days, 'day')
-    const isThisYear = new Date(milliseconds).getFullYear() === new Date(now).getFullYear()
-    return (isThisYear ? this.#day : this.#date).format(milliseconds)
+    if (days <= 0 && days >= -1) {
+      this.#relative ??= new Intl.RelativeTimeFormat(this.#locale, { numeric: 'auto' })
+      return this.#relative.format(days, 'day')
+    }
+    if (new Date(milliseconds).getFullYear() !== new Date(now).getFullYear()) return this.date(milliseconds)
+    this.#day ??= new Intl.DateTimeFormat(this.#locale, { weekday: 'long', day: 'numeric', month: 'long' })
+    return this.#day.format(milliseconds)
+  }
+
+  #form(count: number): Intl.LDMLPluralRule {
+    this.#plurals ??= new Intl.PluralRules(this.language)
+    return this.#plurals.select(count)
   }
 }
 
@@ -83,6 +92,13 @@ export function directionOf(language: string): 'ltr' | 'rtl' {
 /** The language of a tag: `de` of `de-AT`. */
 export function baseOf(tag: string): string {
   return tag.split('-', 1)[0]?.toLowerCase() ?? ''
+}
+
+/** How the time is written in a language, by the clock that is usual in another one. */
+function timeFormat(locale: string, clock: string): Intl.DateTimeFormat {
+  if (clock === locale) return new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
+  const { hourCycle } = new Intl.DateTimeFormat(clock, { hour: 'numeric' }).resolvedOptions()
+  return new Intl.DateTimeFormat(locale, { timeStyle: 'short', ...(hourCycle && { hourCycle }) })
 }
 
 function midnight(milliseconds: number): number {

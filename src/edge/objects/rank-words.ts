@@ -11,9 +11,10 @@ import type { KernelUser } from '../../kernel/feature.ts'
  */
 export async function rankWords(
   user: KernelUser,
-  { recall, sessions: mostSessions, messages }: ReadsWords,
+  { recall: recallOf, sessions: mostSessions, messages }: ReadsWords,
   { query, sessions, by, corpus, most }: OthersAsk,
 ): Promise<OthersFound> {
+  const recall = await recallOf()
   const [words] = user.memory.all(KeptWords)
   const { ids, left } = await othersOf(user, sessions, by, mostSessions)
   const searched = await readUpTo(words ? ids : [], messages, async (sessionId) => {

@@ -1,5 +1,6 @@
 import { readBranches, switchTo } from '../../operations/branches.ts'
-import { checkContext, contextAt } from '../../operations/context-at.ts'
+import { checkContext } from '../../operations/check-context.ts'
+import { contextAt } from '../../operations/context-at.ts'
 import { clearLog } from '../../operations/forget/clear-log.ts'
 import { forget } from '../../operations/forget/forget.ts'
 import { rewind, undo } from '../../operations/rewind.ts'

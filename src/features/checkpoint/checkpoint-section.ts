@@ -1,5 +1,5 @@
-import { capOutput } from '../../kernel/context/cap.ts'
 import type { SectionUse } from '../../ports/context.ts'
+import { capOutput } from '../../text/cap.ts'
 
 /**
  * The checkpoint as a section of the tail: whole if it fits, else its shape, as an old output of a

@@ -1,6 +1,6 @@
-import { cutText, marker } from '../../kernel/context/cap.ts'
 import type { Feature, Hash, HeadPart, RegisterKind } from '../../kernel/feature.ts'
 import { provide } from '../../kernel/slot.ts'
+import { cutText, marker } from '../../text/cap.ts'
 import { checkShape } from '../../text/fields.ts'
 import { checkId, checkOptions } from '../../text/json.ts'
 import { cached } from '../cached.ts'

@@ -12,10 +12,11 @@ import { Findable, type Finder, Searchable, Words } from '../slots.ts'
 import { checkSessions } from './check-sessions.ts'
 import type { Finding, RecallSession, RecallSources } from './find.ts'
 import type * as finding from './finding.ts'
-import { type LexicalRecallOptions, lexicalRecall } from './lexical-recall.ts'
+import type { Recall } from './lexical-recall.ts'
+import { BLOCK, type LexicalRecallOptions, lexicalTerms, termsField } from './lexical-terms.ts'
 import { type OtherSessions, Others, WordsReader } from './others.ts'
 import type { RecallPage } from './recall-page.ts'
-import { BLOCK, type SessionIndex, termsField } from './session-index.ts'
+import type { SessionIndex } from './session-index.ts'
 import type { VectorSearch, Vectors } from './vector-search.ts'
 
 export interface RecallFeatureOptions extends LexicalRecallOptions {
@@ -103,31 +104,38 @@ export function recallWith(
     throw invalid('recall', 'vectors', 'must be what vectorSearch() gives')
   if (stemmer !== undefined && (typeof stemmer?.stem !== 'function' || typeof stemmer.id !== 'string'))
     throw invalid('recall', 'stemmer', 'must have an id and stem()')
-  const lexical = lexicalRecall(stemmer && { stemmer })
+  const terms = lexicalTerms(stemmer && { stemmer })
+  let lexical: Recall | undefined
+  const loaded = async (): Promise<typeof finding & { readonly lexical: Recall }> => {
+    const all = await load()
+    lexical ??= all.lexicalRecall(stemmer && { stemmer })
+    return { ...all, lexical }
+  }
   const openWith = (
+    recall: Recall,
     sessionId: string,
     store: ScopeStore,
     vectorSearch: VectorSearch | undefined,
   ): OpenSession => ({
     sessionId,
-    index: lexical.open(store),
+    index: recall.open(store),
     messages: (ids) => Promise.all(ids.map((id) => readEntry(store, id))),
     ...(vectorSearch && { vectors: vectorSearch.open(store) }),
   })
   return {
     name: 'recall',
     needs: ['facts'],
-    provides: [provide(WordsReader, { recall: lexical, sessions, messages })],
-    derive: (message) => [termsField(lexical.id), lexical.termsOf(message)],
+    provides: [provide(WordsReader, { recall: async () => (await loaded()).lexical, sessions, messages })],
+    derive: (message) => [termsField(terms.id), terms.termsOf(message)],
     ...(most !== undefined && { lane: () => ({ tokens: most }) }),
     user: (user) => {
       const vectorSearch = vectors?.(user.memory.host)
-      const parts = { recall: lexical, ...(vectorSearch && { vectorSearch }), messages }
-      const open = (sessionId: string) => openWith(sessionId, user.session(sessionId), vectorSearch)
       return {
         find: async (query, asked) => {
-          const { findAcross } = await load()
-          return findAcross({ ...parts, open, most: sessions }, user, query, asked)
+          const { findAcross, lexical: recall } = await loaded()
+          const parts = { recall, ...(vectorSearch && { vectorSearch }), messages, most: sessions }
+          const open = (id: string) => openWith(recall, id, user.session(id), vectorSearch)
+          return findAcross({ ...parts, open }, user, query, asked)
         },
       }
     },
@@ -140,21 +148,22 @@ export function recallWith(
       let far: { readonly given: object; readonly others: OtherSessions } | undefined
       /** Messages that were written here since words were put into a block. */
       let unindexed = 0
-      const open = (): OpenSession => (opened ??= openWith(sessionId, store, vectorSearch))
+      const open = (recall: Recall): OpenSession =>
+        (opened ??= openWith(recall, sessionId, store, vectorSearch))
       // What is not in a block is read from its rows: nothing is lost if this fails, and nobody
       // waits for it.
       const keepIndex = (): void => {
         unindexed = 0
-        session.run(() => open().index.keep()).catch(() => {})
+        session.run(async () => open((await loaded()).lexical).index.keep()).catch(() => {})
       }
       /** What recalls did not wait for. The session's own calls do not wait for an embedder. */
       const catchUp = async ({ vectors, index }: OpenSession): Promise<void> => {
         if (vectors?.waits) await vectorSearch?.catchUp(vectors, () => session.run(() => index.read()))
       }
-      const sources = (facts: RecallSources['facts']): RecallSources => ({
-        recall: lexical,
+      const sources = (recall: Recall, facts: RecallSources['facts']): RecallSources => ({
+        recall,
         ...(vectorSearch && { vectorSearch }),
-        sessions: async () => ({ opened: [open()], left: 0 }),
+        sessions: async () => ({ opened: [open(recall)], left: 0 }),
         facts,
       })
       /** What was found, and then what blocks lack. */
@@ -162,15 +171,15 @@ export function recallWith(
         const result = await found
         // Blocks are gone after a delete, of no use to another stemmer, and missing where there was
         // no recall before.
-        if (open().index.waits) keepIndex()
-        void catchUp(open())
+        if (opened?.index.waits) keepIndex()
+        if (opened) void catchUp(opened)
         return result
       }
       const own = async (): Promise<readonly Fact[]> =>
         (await Promise.all(session.all(Searchable).map((one) => one.read()))).flat()
       const findHere: Finder['find'] = async (query, asked, facts) => {
-        const { find } = await load()
-        return kept(find(sources(facts), query, asked))
+        const { find, lexical: recall } = await loaded()
+        return kept(find(sources(recall, facts), query, asked))
       }
       const beside = async (
         query: string | true,
@@ -178,9 +187,9 @@ export function recallWith(
         { asked, ids }: Showing,
         more: Partial<RecallSources>,
       ): Promise<Finding> => {
-        const { search } = await load()
+        const { search, lexical: recall } = await loaded()
         const text = query === true ? (asked ? textOf(asked) : '') : query
-        return kept(search({ ...sources(own), skip: ids, ...more }, text, first))
+        return kept(search({ ...sources(recall, own), skip: ids, ...more }, text, first))
       }
       /** Where to look beside this session. */
       const across = (
@@ -196,12 +205,12 @@ export function recallWith(
         return {
           messages,
           sessions: async () => {
-            const { orMissing, othersOf } = await load()
+            const { orMissing, othersOf, lexical: recall } = await loaded()
             const { ids, left } = await othersOf(session.user, asked, sessionId, sessions)
             const others = ids.map((id) =>
-              orMissing(openWith(id, session.user.session(id), vectorSearch), lexical),
+              orMissing(openWith(recall, id, session.user.session(id), vectorSearch), recall),
             )
-            return { opened: [open(), ...others], left }
+            return { opened: [open(recall), ...others], left }
           },
         }
       }
@@ -222,12 +231,13 @@ export function recallWith(
         provides: [
           provide(Findable, { find: findHere }),
           provide(Words, {
-            kind: lexical.id,
+            kind: terms.id,
             read: () =>
               session.run(async () => {
-                const read = await open().index.read()
+                const { lexical: recall } = await loaded()
+                const read = await open(recall).index.read()
                 const { seq, rewoundAt, index } = read
-                const encode = (from: number, to: number) => lexical.encode(read, from, to)
+                const encode = (from: number, to: number) => recall.encode(read, from, to)
                 return { size: index.size, seq, rewoundAt, encode }
               }),
           }),

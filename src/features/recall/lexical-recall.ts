@@ -1,20 +1,7 @@
-import type { Message } from '../../ports/message.ts'
-import type { Stemmer } from '../../ports/stemmer.ts'
 import type { ScopeStore } from '../../ports/store.ts'
-import { termsOf } from './message-terms.ts'
+import { type LexicalRecallOptions, type LexicalTerms, lexicalTerms } from './lexical-terms.ts'
 import { RecallIndex } from './recall-index.ts'
-import { recallText } from './recall-text.ts'
 import { SessionIndex } from './session-index.ts'
-
-/** Version of how a message becomes terms. */
-const VERSION = 4
-export interface LexicalRecallOptions {
-  /**
-   * Takes words to their stems, for example `englishStemmer` of `plimsoll/stemmer`. Default: none;
-   * words match as they are.
-   */
-  readonly stemmer?: Stemmer
-}
 
 /** A session whose log is searched. */
 export interface Searched {
@@ -23,12 +10,7 @@ export interface Searched {
 }
 
 /** Finds what was said, and what is remembered, by its words. */
-export interface Recall {
-  /** Names how terms are made. */
-  readonly id: string
-  readonly stemmer: Stemmer | undefined
-  /** What a message is found by, kept beside its entry. */
-  termsOf(message: Message): string
+export interface Recall extends LexicalTerms {
   /**
    * Words of a session's messages, from a number up to and without another, to be kept elsewhere:
    * of what is hidden, a place alone.
@@ -44,17 +26,11 @@ export interface Recall {
  * Recall by words: BM25 over each passage alone and within its neighbours, the same ranking on
  * every store.
  */
-export function lexicalRecall({ stemmer }: LexicalRecallOptions = {}): Recall {
-  const id = `${VERSION}/${stemmer?.id ?? ''}`
-  const terms = (message: Message): string => {
-    const { id, role, name, createdAt } = message
-    const text = recallText(message)
-    return termsOf({ id, text, role, createdAt, ...(name !== undefined && { name }) }, stemmer)
-  }
+export function lexicalRecall(options: LexicalRecallOptions = {}): Recall {
+  const terms = lexicalTerms(options)
+  const { stemmer } = terms
   return {
-    id,
-    stemmer,
-    termsOf: terms,
+    ...terms,
     encode: ({ index, hidden }, from, to) => {
       const block = index.encode(from, to)
       const shown = new RecallIndex(stemmer)
@@ -66,6 +42,6 @@ export function lexicalRecall({ stemmer }: LexicalRecallOptions = {}): Recall {
       const index = new RecallIndex(stemmer)
       return blocks.every((block) => index.load(block)) ? index : undefined
     },
-    open: (store) => new SessionIndex({ store, stemmer, id, termsOf: terms }),
+    open: (store) => new SessionIndex({ ...terms, store }),
   }
 }

@@ -52,7 +52,7 @@ export const Others: Slot<() => OtherSessions> = slot('plimsoll/other-sessions')
 
 /** Asked by who keeps words: how they are read, and what one call looks through at most. */
 export interface ReadsWords {
-  readonly recall: Recall
+  readonly recall: () => Promise<Recall>
   readonly sessions: number
   readonly messages: number
 }

@@ -1,20 +1,14 @@
 import { messageIn } from '../../kernel/log/bodies.ts'
 import { hiddenBy } from '../../kernel/log/fold.ts'
 import { readRewinds } from '../../kernel/log/history.ts'
-import type { Message } from '../../ports/message.ts'
 import { idIn, type Name } from '../../ports/op.ts'
-import type { Stemmer } from '../../ports/stemmer.ts'
 import type { DerivedRow, LogRow, ScopeStore } from '../../ports/store.ts'
 import { parseBody } from '../../text/json.ts'
+import { BLOCK, type LexicalTerms, termsField } from './lexical-terms.ts'
 import { PASSAGE } from './message-terms.ts'
 import { RecallIndex } from './recall-index.ts'
 import { toVarints, unitsOf, Varints } from './varints.ts'
 
-/**
- * Messages that one block holds, and as many more as belong to the op that the last of them came
- * with.
- */
-export const BLOCK = 256
 /** What keys of blocks begin with. The place of its first message follows. */
 const PREFIX = 'recall/'
 /** Digits of a place in a block's key, so that keys sort as numbers. */
@@ -39,12 +33,8 @@ export interface SessionRead {
   readonly asOf?: number
 }
 
-export interface SessionIndexParts {
+export interface SessionIndexParts extends LexicalTerms {
   readonly store: ScopeStore
-  readonly stemmer: Stemmer | undefined
-  /** Names how terms are made: what was kept under another name is rebuilt. */
-  readonly id: string
-  readonly termsOf: (message: Message) => string
 }
 
 /**
@@ -239,11 +229,6 @@ export class SessionIndex {
     this.#kept = 0
     this.#seqs = []
   }
-}
-
-/** Field of a row's derived column in which terms of that kind are kept. */
-export function termsField(id: string): string {
-  return `recall/${id}`
 }
 
 /** The terms that were made when the row was written. */

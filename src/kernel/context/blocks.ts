@@ -1,13 +1,13 @@
 import type { Block } from '../../ports/context.ts'
 import type { Message, Part, ToolResultPart } from '../../ports/message.ts'
 import type { LogRow } from '../../ports/store.ts'
+import { capOutput } from '../../text/cap.ts'
 import { fenced, unfenced } from '../../text/fence.ts'
 import { hashText } from '../../text/hash.ts'
 import { asText, countMessage } from '../count.ts'
 import type { Call, JoinedResults, Unit } from '../log/fold.ts'
 import { EMPTY_MESSAGE, isBlank, partsOf, said, textOf } from '../log/message.ts'
 import type { Policy } from '../policy.ts'
-import { capOutput } from './cap.ts'
 import { isSame } from './keeper.ts'
 
 /** What a model reads in place of a result that never came. */

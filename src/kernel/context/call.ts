@@ -55,6 +55,11 @@ export class Calls {
     this.#cover = cover
   }
 
+  /** A call at a calibration, in the epoch of that place. */
+  make(calibration: number, place: number, input: HeadInput, tail?: Call['tail']): Call {
+    return this.measureBy(calibration).call(this.texts(input, place), place, tail)
+  }
+
   /** The texts of a head in the epoch of that place. */
   texts({ tools, system, parts, covering }: HeadInput, place: number): HeadTexts {
     const told = tools?.length ? JSON.stringify(tools) : ''
@@ -86,9 +91,9 @@ export class Calls {
   }
 
   /** The same call with another summary. */
-  covering({ measure, head, tail }: Call, covering: Covering | undefined, place: number): Call {
+  covering({ measure, head, tail, place }: Call, covering: Covering | undefined): Call {
     const { system, tools, parts = {} } = head
-    return measure.call({ ...this.texts({ parts, covering }, place), system, tools }, tail)
+    return measure.call({ ...this.texts({ parts, covering }, place), system, tools }, place, tail)
   }
 
   measureBy(calibration: number): Measure {
@@ -98,10 +103,11 @@ export class Calls {
   }
 
   /** The least that a call can be cut to. */
-  floor({ measure, head, tail }: Call, conversation: Conversation, place: number): FloorBreakdown {
+  floor(call: Call, conversation: Conversation): FloorBreakdown {
+    const { measure, head } = call
     const layout = measure.layout(conversation)
-    const closing = this.tail({ measure, tail }, layout.newest(), place)?.tokens ?? 0
-    return floorOf(measure.policy, head, { ...layout.floor(), tail: closing })
+    const tail = this.tail(call, layout.newest())?.tokens ?? 0
+    return floorOf(measure.policy, head, { ...layout.floor(), tail })
   }
 
   /** What the counter says that its counts should be multiplied by. @throws ERR_INVALID_ARGUMENT */
@@ -121,9 +127,8 @@ export class Calls {
 
   /** The last block, where there is something to say or the request must not end as it is. */
   tail(
-    { measure, tail }: Pick<Call, 'measure' | 'tail'>,
+    { measure, tail, place }: Omit<Call, 'head' | 'room'>,
     { blocks, waiting }: Window,
-    place: number,
   ): Block | undefined {
     const last = waiting.at(-1) ?? blocks.at(-1)
     if (tail.length === 0 && last && last.role !== 'assistant') return undefined

@@ -1,10 +1,10 @@
-import type { Context, Receipt, SectionUse } from '../../ports/context.ts'
+import type { Block, Context, Receipt, SectionUse } from '../../ports/context.ts'
 import { defined } from '../../ports/defined.ts'
+import type { EpochMark } from '../../ports/op.ts'
 import type { Cover, Covering } from '../cover.ts'
 import type { Policy } from '../policy.ts'
 import type { Calls } from './call.ts'
 import { exceededBy } from './cut.ts'
-import type { Epoch } from './epoch.ts'
 import type { Failure } from './failure.ts'
 import { headKey, sectionsIn } from './head.ts'
 import type { Call } from './measure.ts'
@@ -17,7 +17,7 @@ import type { Window } from './window.ts'
 export interface Made {
   readonly slice: Slice
   readonly call: Call
-  readonly epoch: Epoch
+  readonly mark: EpochMark
   readonly window: Window
   /** What stands for messages that do not show. */
   readonly covering: Covering | undefined
@@ -25,13 +25,10 @@ export interface Made {
   readonly unwritten?: 'preview' | 'unsaved' | undefined
 }
 
-/** The hash of a context but for what its tail says of this call alone. */
-export function hashOf(
-  { calls, prefix }: Makers,
-  { call, epoch, window }: Pick<Made, 'call' | 'epoch' | 'window'>,
-): string {
-  const closing = calls.tail({ measure: call.measure, tail: [] }, window, epoch.place)
-  return prefix.hash(call.head.hash, window.blocks, closing ? [...window.waiting, closing] : window.waiting)
+/** A context, and its hash but for what its tail says of this call alone. */
+interface Handed {
+  readonly context: Context
+  readonly hash: string
 }
 
 interface Makers {
@@ -42,13 +39,14 @@ interface Makers {
 }
 
 /** The context of a call in an epoch, with the account of it. */
-export async function contextOf({ policy, calls, prefix, cover }: Makers, made: Made): Promise<Context> {
-  const { slice, call, epoch, window, covering, failures, unwritten } = made
-  const { mark, place } = epoch
-  const { head, measure } = call
+export async function contextOf({ policy, calls, prefix, cover }: Makers, made: Made): Promise<Handed> {
+  const { slice, call, mark, window, covering, failures, unwritten } = made
+  const { head, measure, place } = call
   const { lane, cap, reserved, margin, isOpen } = policy
-  const closing = calls.tail(call, window, place)
-  const tail = closing ? [...window.waiting, closing] : window.waiting
+  const closing = calls.tail(call, window)
+  const ending = (last: Block | undefined) => (last ? [...window.waiting, last] : window.waiting)
+  const hashOf = (tail: readonly Block[]): string => prefix.hash(head.hash, window.blocks, tail)
+  const tail = ending(closing)
   const blocks = head.blocks.concat(window.blocks, tail)
   const tokens = { ...measure.layout(slice.conversation).floor(), tail: closing?.tokens ?? 0 }
   const account = covering && cover?.account(covering, window, slice.rows)
@@ -77,7 +75,7 @@ export async function contextOf({ policy, calls, prefix, cover }: Makers, made: 
     calibration: measure.calibration === 1 ? undefined : measure.calibration,
     failures: [...Object.values(parts).flatMap(({ failures = [] }) => failures), ...failures],
   })
-  return defined({
+  const context: Context = defined({
     lane,
     epoch: mark.id,
     head: headKey(head.hash),
@@ -85,6 +83,8 @@ export async function contextOf({ policy, calls, prefix, cover }: Makers, made: 
     blocks,
     tools: head.toolSpecs,
     receipt,
-    hash: prefix.hash(head.hash, window.blocks, tail),
+    hash: hashOf(tail),
   })
+  const isPlain = call.tail.length === 0
+  return { context, hash: isPlain ? context.hash : hashOf(ending(calls.tail({ ...call, tail: [] }, window))) }
 }

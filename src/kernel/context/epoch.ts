@@ -13,12 +13,6 @@ import type { Secret } from './secret.ts'
 import type { CurrentEpoch, Joined, View } from './view.ts'
 import { NOTHING, type Window } from './window.ts'
 
-/** The epoch in which a context is shown. */
-export interface Epoch {
-  readonly mark: EpochMark
-  readonly place: number
-}
-
 /** The window in the current epoch and, where that cannot go on, the cause of the next one. */
 export interface Judged {
   readonly cause?: EpochCause
@@ -112,13 +106,12 @@ export class Judge {
     covering: Covering | undefined,
   ): EpochCause | undefined {
     const { view, calls, policy, cover } = this.#lane
-    const { place } = epoch
     const { units, origin } = view.conversation
     if (this.#isForgotten(call, epoch.mark, seen)) return 'forget'
-    const used = (then: Call): number => window.tokens + (calls.tail(then, window, place)?.tokens ?? 0)
+    const used = (then: Call): number => window.tokens + (calls.tail(then, window)?.tokens ?? 0)
     // The summary for which the epoch had no room might fit now.
     const withheld = cover?.withheld(view)
-    const then = withheld && calls.covering(call, withheld, place)
+    const then = withheld && calls.covering(call, withheld)
     if (then && used(then) <= then.room) return 'budget'
     if (this.#late([origin, seen], () => addedLate(units, seen))) return 'late'
     // The newest unit always shows, whatever the limits.
@@ -130,7 +123,7 @@ export class Judge {
     )
       return 'window'
     const tokens = used(call)
-    return tokens > call.room || this.#isReportedOver(call, tokens, place, covering) ? 'budget' : undefined
+    return tokens > call.room || this.#isReportedOver(call, tokens, covering) ? 'budget' : undefined
   }
 
   /**
@@ -153,14 +146,14 @@ export class Judge {
    * Whether by what a provider reported meanwhile the call would be above the cap, its margin
    * included. Not where nothing would fit by that report: then the epoch's own calibration stays.
    */
-  #isReportedOver(call: Call, tokens: number, place: number, covering: Covering | undefined): boolean {
+  #isReportedOver(call: Call, tokens: number, covering: Covering | undefined): boolean {
     const { calibration } = call.measure
     const { view, calls, policy } = this.#lane
     const { cap, margin } = policy
     const reported = calls.reported() ?? calibration
     if ((cap - margin - call.room + tokens) * reported <= cap * calibration) return false
-    const then = calls.covering({ ...call, measure: calls.measureBy(reported) }, covering, place)
-    return calls.floor(then, view.conversation, place).floor <= cap
+    const then = calls.covering({ ...call, measure: calls.measureBy(reported) }, covering)
+    return calls.floor(then, view.conversation).floor <= cap
   }
 }
 

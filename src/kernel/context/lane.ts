@@ -12,9 +12,9 @@ import { EPOCH_ID } from '../log/message.ts'
 import { sealOp } from '../log/seal.ts'
 import { type Policy, RENDER_VERSION } from '../policy.ts'
 import { Calls } from './call.ts'
-import { contextOf, hashOf, type Made } from './context-of.ts'
+import { contextOf, type Made } from './context-of.ts'
 import { afterCut, beforeCut, cutFrom } from './cut-listeners.ts'
-import { type Epoch, Judge } from './epoch.ts'
+import { Judge } from './epoch.ts'
 import { type Failure, failure } from './failure.ts'
 import { type Head, type HeadParts, headKey, headValue, readHead, showsShared, sourcesOf } from './head.ts'
 import type { Call } from './measure.ts'
@@ -163,9 +163,7 @@ export class Lane {
       const { sections } = fitting(await this.#shows.tail(options, ask, unshown))
       const tail = [...sections, ...ownTail(options)]
       const make = (by: number, at: number, given: HeadParts, then: Covering | undefined, before = NO_TAIL) =>
-        calls
-          .measureBy(by)
-          .call(calls.texts({ ...options, parts: given, covering: then }, at), [...before.sections, ...tail])
+        calls.make(by, at, { ...options, parts: given, covering: then }, [...before.sections, ...tail])
       const shows = prior && cover?.shown(prior)
       const covering = shows === 'gone' ? undefined : shows
       const held = make(calibration, prior?.place ?? 0, parts, covering, since)
@@ -174,8 +172,8 @@ export class Lane {
       if (!cause && epoch) {
         // Its pins alone stand for nothing.
         const stands = covering?.pinsOnly ? undefined : covering
-        const given = { call: held, epoch, window, covering: stands, failures: failures() }
-        const built = await this.#finish(given)
+        const { mark } = epoch
+        const built = await this.#finish({ call: held, mark, window, covering: stands, failures: failures() })
         if (mayWrite) cover?.goesOn?.(held, window)
         return built
       }
@@ -203,7 +201,7 @@ export class Lane {
       }
       const next = this.#draft(planned, cause ?? 'start')
       if (!mayWrite || tries++ === TRIES)
-        return this.#finish({ ...planned, epoch: next, failures: failures(), unwritten })
+        return this.#finish({ ...planned, mark: next, failures: failures(), unwritten })
       try {
         // Who forgets what is the user's looks through the sessions that are listed. What was read
         // before it was listed may be forgotten since.
@@ -217,8 +215,8 @@ export class Lane {
           // Of a lane's first, what would have shown.
           const whole = () => held.measure.layout(view.conversation).show(WHOLE, view.rows)
           const before = { call: held, window: epoch ? window : whole() }
-          cover?.began?.({ cause: next.mark.cause, before, after: planned, written })
-          await afterCut(cuts, scope, next.mark, cutFrom(window.units, planned.window), failed)
+          cover?.began?.({ cause: next.cause, before, after: planned, written })
+          await afterCut(cuts, scope, next, cutFrom(window.units, planned.window), failed)
         }
       } catch (error) {
         mayWrite = false
@@ -272,7 +270,7 @@ export class Lane {
     )
   }
 
-  #draft({ call, band, window, covering, withheld }: Plan, cause: EpochCause): Epoch {
+  #draft({ call, band, window, covering, withheld }: Plan, cause: EpochCause): EpochMark {
     const { windowFrom, cuts } = band
     const { head, measure } = call
     const { lane } = this.policy
@@ -281,7 +279,7 @@ export class Lane {
     const { calibration } = measure
     const calibrated = calibration === 1 ? [] : [calibration]
     const named = [lane, next.base, windowFrom, { ...cuts } as never, head.hash, ...calibrated]
-    const mark: EpochMark = defined({
+    return defined({
       type: 'epoch' as const,
       id: `${EPOCH_ID}${hashJson(named, this.secret.key)}`,
       lane,
@@ -299,11 +297,10 @@ export class Lane {
       prefixHash: this.prefix.hash(head.hash, window.blocks, []),
       v: RENDER_VERSION,
     })
-    return { mark, place: next.place }
   }
 
   /** Writes an epoch with its head. Returns false when another one was first. */
-  async #save(head: Head, { mark }: Epoch): Promise<boolean> {
+  async #save(head: Head, mark: EpochMark): Promise<boolean> {
     const { epoch, next } = this.view
     const key = headKey(head.hash)
     const value = headValue(head)
@@ -318,11 +315,10 @@ export class Lane {
   }
 
   async #finish(made: Omit<Made, 'slice'>): Promise<Built> {
-    const context = await contextOf(this, { ...made, slice: this.view })
+    const { context, hash } = await contextOf(this, { ...made, slice: this.view })
     owners.set(context.blocks, this.#owner)
     const { seq, ordinal, rebased } = this.view.head
     this.#laws?.check(context, ordinal, rebased)
-    const hash = made.call.tail.length > 0 ? hashOf(this, made) : context.hash
     return { context, window: made.window, handedOut: { hash, seq } }
   }
 }

@@ -16,6 +16,8 @@ export interface Call {
   readonly measure: Measure
   readonly head: Head
   readonly tail: readonly Pick<Section, 'name' | 'text' | 'trust' | 'use'>[]
+  /** Of its epoch in the lane's chain. */
+  readonly place: number
   /** Tokens for window and tail together; without a line, `Infinity`. */
   readonly room: number
 }
@@ -44,13 +46,14 @@ export class Measure {
   }
 
   /** What a call asks for whose head has these texts. */
-  call(texts: HeadTexts, tail: Call['tail']): Call {
+  call(texts: HeadTexts, place: number, tail: Call['tail'] = []): Call {
     const { system, memory, tools, trust, summary, parts = {} } = texts
     const { key } = this.#secret
     const by = [key, system, memory, tools, trust, summary, ...Object.entries(parts).flat()]
     const head = this.#heads(by, () => createHead(this.policy, texts, key))
     const { cap, margin, isOpen } = this.policy
-    return { measure: this, head, tail, room: isOpen ? Infinity : cap - margin - sum(head.tokens) }
+    const room = isOpen ? Infinity : cap - margin - sum(head.tokens)
+    return { measure: this, head, tail, place, room }
   }
 
   layout(conversation: Conversation): Layout {

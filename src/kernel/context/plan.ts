@@ -128,7 +128,6 @@ async function planWindow(
   { room: most, keep, limits, mayFold = false }: PlanTarget,
 ): Promise<Plan> {
   const { measure } = call
-  const { place } = view.next
   const held = before && measure.layout(view.conversation).show(before.mark, view.rows)
   // Where nothing shows any more of an epoch, the next one begins as in a new lane, further back.
   const prior = held?.units[0] && before?.mark
@@ -136,7 +135,7 @@ async function planWindow(
     const { conversation, rows, whole, opener } = view
     const { units } = conversation
     const layout = measure.layout(conversation)
-    const room = most - (calls.tail(call, layout.newest(), place)?.tokens ?? 0)
+    const room = most - (calls.tail(call, layout.newest())?.tokens ?? 0)
     // Where nothing shows, the window begins after the newest entry.
     const beginning = (from: number): string | null => units[from]?.row.id ?? rows.at(-1)?.id ?? null
     const mayExtend = !prior && !whole
@@ -179,7 +178,7 @@ async function planWindow(
       const window = layout.show(band, rows)
       if (window.tokens <= room) return { call, covering, band, window, from: cut.from }
     }
-    const breakdown = calls.floor(call, conversation, place)
+    const breakdown = calls.floor(call, conversation)
     throw new PlimsollError(
       'ERR_BUDGET_TOO_SMALL',
       `context: the floor of ${breakdown.floor} tokens is above the cap of ${breakdown.cap}`,

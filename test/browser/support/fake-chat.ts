@@ -191,6 +191,7 @@ export class FakeChat {
         },
       },
       drafts: storedDrafts(this.storage, 'drafts'),
+      isKnown: () => this.log.length > 0,
       models: {
         subscribe,
         getSnapshot: () => this.models,

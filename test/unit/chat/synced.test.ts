@@ -460,6 +460,54 @@ it('waits after a reload until the page says again who the user is', async () =>
   await again.close()
 })
 
+const FILES = [
+  { name: 'seat.png', mediaType: 'image/png', bytes: new TextEncoder().encode('a picture') },
+  { name: 'ticket.pdf', mediaType: 'application/pdf', bytes: new TextEncoder().encode('a ticket') },
+]
+const AT_SERVICE = ['image/png: a picture', 'application/pdf: a ticket']
+
+it('sends files with what is said, those too that were added without a network', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service)
+  const id = await talked(chat, 'Hello.')
+  expect(chat.conversation.getSnapshot().takesUploads).toBe(true)
+  await chat.conversation.send('Both of them.', { uploads: FILES })
+  await until(chat, (state) => idle(state) && state.messages.length === 4)
+  expect(await service.files('ada', id)).toEqual(AT_SERVICE)
+  place.network.set(false)
+  service.isThere = false
+  expect(await chat.conversation.send('', { uploads: FILES.slice(0, 1) })).toBe(true)
+  await chat.close()
+  const again = tab(place, service)
+  await again.conversation.open(id)
+  const { messages } = again.conversation.getSnapshot()
+  expect(messages.at(-1)).toMatchObject({
+    delivery: 'queued',
+    message: { content: [{ type: 'media', mediaType: 'image/png' }] },
+  })
+  service.isThere = true
+  place.network.set(true)
+  await until(again, (state) => idle(state) && state.messages.length === 6)
+  expect(await service.files('ada', id)).toEqual(AT_SERVICE.slice(0, 1))
+  await again.close()
+})
+
+it('says again what was refused with its files', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service)
+  const id = await talked(chat, 'Hello.')
+  service.refuses = (text) => text.includes('Both')
+  await chat.conversation.send('Both of them.', { uploads: FILES })
+  const { messages } = await until(chat, (state) =>
+    state.messages.some(({ delivery }) => delivery === 'failed'),
+  )
+  service.refuses = () => false
+  await chat.conversation.retry(messages.at(-1)?.message.id)
+  await until(chat, (state) => idle(state) && state.messages.length === 4)
+  expect(await service.files('ada', id)).toEqual(AT_SERVICE)
+  await chat.close()
+})
+
 it('signs in nobody while something of the guest is refused, which would be lost', async () => {
   const [place, service] = [browser(), new TestService()]
   const chat = tab(place, service, { getToken: undefined })

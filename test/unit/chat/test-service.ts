@@ -1,4 +1,11 @@
-import { createMemory, type Message, mapStore, type Session, type Store } from '../../../src/index.ts'
+import {
+  createMemory,
+  type Message,
+  mapStore,
+  readAttachment,
+  type Session,
+  type Store,
+} from '../../../src/index.ts'
 import { eraseUser } from '../../../src/operations/forget/erase.ts'
 import { listSessions } from '../../../src/operations/sessions.ts'
 import { exportFrom } from '../../../src/operations/transfer/export.ts'
@@ -75,6 +82,16 @@ export class TestService {
   /** As the service has it. */
   async history(userId: string, sessionId: string): Promise<readonly Message[]> {
     return this.#memory.session({ userId, sessionId }).history()
+  }
+
+  /** Bytes of the files of what was said last, as the service has them. */
+  async files(userId: string, sessionId: string): Promise<readonly string[]> {
+    const session = this.#memory.session({ userId, sessionId })
+    const said = (await session.history()).findLast(({ role }) => role === 'user')
+    const parts = typeof said?.content === 'object' ? said.content : []
+    const refs = parts.flatMap((part) => (part.type === 'media' && part.ref ? [part.ref] : []))
+    const read = await Promise.all(refs.map((ref) => readAttachment(session, ref)))
+    return read.map(({ mediaType, bytes }) => `${mediaType}: ${new TextDecoder().decode(bytes)}`)
   }
 
   async titles(userId: string): Promise<readonly string[]> {

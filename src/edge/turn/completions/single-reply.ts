@@ -1,11 +1,10 @@
 import { withUsage } from '../../../agent/model-call.ts'
 import { reportedBy } from '../../../agent/usage.ts'
-import { inlineAttachments } from '../../../inline-attachments.ts'
 import { predict } from '../../../kernel/context/predict.ts'
-import { readAttachment } from '../../../operations/attachments.ts'
 import { PlimsollError } from '../../../ports/errors.ts'
 import type { ModelEvent } from '../../../ports/model.ts'
 import type { Run } from '../protocol.ts'
+import { withPictures } from '../with-pictures.ts'
 import { finishOf, withFinish } from './completion.ts'
 import type { ReplyHead } from './encoder.ts'
 import type { CompletionRequest } from './request.ts'
@@ -27,9 +26,9 @@ export function singleReply(
       ...(tools.length > 0 && { tools }),
       ...(session.recall && { recall: true as const }),
     })
-    const answering = model()
+    const answering = withPictures(model(), session)
     const events = answering.complete({
-      context: await inlineAttachments(context, (ref) => readAttachment(session, ref)),
+      context,
       settings: { ...options.settings, ...settings },
       signal,
     })

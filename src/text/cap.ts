@@ -1,6 +1,6 @@
-import type { Json } from '../../ports/message.ts'
-import { countIdentifiers } from '../../text/identifiers.ts'
-import { headOf, tailOf } from '../../text/text.ts'
+import type { Json } from '../ports/message.ts'
+import { countIdentifiers } from './identifiers.ts'
+import { headOf, tailOf } from './text.ts'
 
 /** Share of a capped output that lists the names which occur only in the part that was cut. */
 const NAMES_SHARE = 0.3

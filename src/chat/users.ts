@@ -1,0 +1,101 @@
+/** Who uses a chat, as that changes: loaded when it does. */
+import { PlimsollError } from '../ports/errors.ts'
+import type { ChatConversation } from './conversation/conversation.ts'
+import type { ChatSessionList } from './conversation/session-list.ts'
+import type { Drafts } from './drafts.ts'
+import type { Edge } from './homes/edge.ts'
+import { type Identity, type Move, subjectOf } from './homes/identity.ts'
+import type { LocalStore } from './homes/open-local.ts'
+import type { Chat, SignedOut, SignOutOptions } from './open-chat.ts'
+import type { ChatPlatform } from './settings.ts'
+
+export interface UsersParts {
+  readonly conversation: ChatConversation
+  readonly sessions: ChatSessionList
+  readonly identity: Identity
+  /** What is kept by conversation beside them. */
+  readonly kept: readonly Drafts[]
+  readonly platform: ChatPlatform
+  readonly name: string
+  /** Contract: the edge; undefined: there is none. */
+  readonly openEdge: () => Promise<Edge | undefined>
+  /** Contract: what is kept in this browser alone; undefined: nothing is. */
+  readonly openLocal: () => Promise<LocalStore | undefined>
+  readonly usesLocal: () => boolean
+  readonly move: (move: Move) => Promise<void>
+  readonly closeHomes: () => Promise<void>
+  readonly setToken: (token: string | undefined) => void
+  /** Forgets that this browser was used. */
+  readonly forgetLocal: () => void
+}
+
+/** As {@link Chat.identify}. */
+export async function identify(parts: UsersParts, user: Parameters<Chat['identify']>[0]): Promise<void> {
+  const { conversation, sessions, identity, platform } = parts
+  const { session } = conversation.getSnapshot()
+  const token = 'token' in user ? user.token : undefined
+  const named = 'userId' in user ? user.userId : subjectOf(user.token)
+  const userId = named === '' ? undefined : named
+  checkGuest(identity, userId)
+  let claimed: ReadonlyMap<string, string> = new Map()
+  await conversation.reset()
+  try {
+    const edge = await parts.openEdge()
+    // What another tab writes meanwhile would be left with the guest.
+    await platform.locks.request(identity.lockName, {}, async () => {
+      claimed = (await edge?.handOver({ token, userId })) ?? claimed
+      await parts.closeHomes()
+      if (userId !== undefined) await moveTo(parts, userId)
+      // Only then: who has none asks for another guest's.
+      if (edge && token !== undefined) {
+        identity.guestToken = undefined
+        identity.subject = subjectOf(token) ?? ''
+        parts.setToken(token)
+      }
+    })
+    await sessions.reset()
+  } finally {
+    if (session)
+      await conversation.open(claimed.get(session.sessionId) ?? session.sessionId, { home: session.home })
+  }
+}
+
+/** As {@link Chat.signOut}. */
+export async function signOut(
+  parts: UsersParts,
+  { erase = false, force = false }: SignOutOptions,
+): Promise<SignedOut> {
+  const { conversation, sessions, identity, kept, platform, name } = parts
+  const { session } = conversation.getSnapshot()
+  await conversation.reset()
+  const lost = (await (await parts.openEdge())?.signOut({ erase, force })) ?? []
+  if (lost.length > 0) {
+    if (session) await conversation.open(session.sessionId, { home: session.home })
+    return { done: false, lost }
+  }
+  if (erase) {
+    const { eraseBrowser } = await import('./homes/erase-browser.ts')
+    await eraseBrowser({ platform, name, owner: identity.owner, local: await parts.openLocal() })
+  }
+  await parts.closeHomes()
+  parts.setToken(undefined)
+  for (const each of kept) each.clear()
+  identity.forget()
+  parts.forgetLocal()
+  await sessions.reset()
+  return { done: true, lost: [] }
+}
+
+function checkGuest({ owner, isGuest }: Identity, userId: string | undefined): void {
+  if (userId === undefined || owner === userId || isGuest) return
+  throw new PlimsollError('ERR_INVALID_ARGUMENT', 'identify: another user is signed in: sign out first', {
+    argument: 'userId',
+  })
+}
+
+async function moveTo({ identity, usesLocal, move }: UsersParts, userId: string): Promise<void> {
+  if (identity.owner === userId) return
+  const begun = identity.beginMove(userId)
+  if (usesLocal()) await move(begun)
+  else identity.endMove(begun)
+}
