@@ -72,6 +72,7 @@ export {
   type InitialCheckpoint,
 } from './features/checkpoint/feature.ts'
 export type { Pin } from './features/compaction/carry.ts'
+export { compaction } from './features/compaction/compaction.ts'
 export type { CompactionOptions } from './features/compaction/compaction-options.ts'
 export type {
   Compacted,
@@ -79,7 +80,6 @@ export type {
   CompactOptions,
   SessionCompaction,
 } from './features/compaction/feature.ts'
-export { compaction } from './features/compaction/feature.ts'
 export { extractFacts } from './features/extraction/extract-facts.ts'
 export type { Extract } from './features/extraction/extraction.ts'
 export { type ExtractionOptions, type ExtractionShape, extraction } from './features/extraction/feature.ts'

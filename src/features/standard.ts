@@ -7,9 +7,9 @@ import {
   checkpoint,
   type InitialCheckpoint,
 } from './checkpoint/feature.ts'
+import { compaction } from './compaction/compaction.ts'
 import type { CompactionOptions } from './compaction/compaction-options.ts'
 import type { CompactionShape } from './compaction/feature.ts'
-import { compaction } from './compaction/feature.ts'
 import { type FactsOptions, type FactsShape, facts } from './facts/feature.ts'
 import { type ProfileOptions, type ProfileShape, profile } from './profile/feature.ts'
 import { type SkillsOptions, type SkillsShape, skills } from './skills/feature.ts'

@@ -1,8 +1,7 @@
 /** Of the Web's own functions, the one for random numbers. */
 declare const crypto: { getRandomValues(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> }
 
-/** Each byte in hex. */
-const HEX = /* @__PURE__ */ Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+const DIGITS = /* @__PURE__ */ Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 /** 256 random bits, in hex. */
 export function newSecret(): string {
@@ -11,22 +10,6 @@ export function newSecret(): string {
 
 export function randomHex(bytes: number): string {
   let text = ''
-  for (const byte of randomBytes(bytes)) text += HEX[byte]
+  for (const byte of crypto.getRandomValues(new Uint8Array(bytes))) text += DIGITS[byte]
   return text
-}
-
-/** Bytes that are asked for at once: a call costs more than they do. */
-const AT_ONCE = 1_024
-
-let random = new Uint8Array()
-let taken = 0
-
-/** Random bytes that nobody else gets. At most {@link AT_ONCE}. */
-function randomBytes(count: number): Uint8Array {
-  if (taken + count > random.length) {
-    random = crypto.getRandomValues(new Uint8Array(AT_ONCE))
-    taken = 0
-  }
-  taken += count
-  return random.subarray(taken - count, taken)
 }

@@ -1,7 +1,7 @@
 import { createMemory } from '../create-memory.ts'
+import { compaction } from '../features/compaction/compaction.ts'
 import type { CompactionOptions } from '../features/compaction/compaction-options.ts'
 import type { CompactionShape } from '../features/compaction/feature.ts'
-import { compaction } from '../features/compaction/feature.ts'
 import type { Feature } from '../kernel/feature.ts'
 import type { PolicyOptions } from '../kernel/policy.ts'
 import type { Counter } from '../ports/counter.ts'

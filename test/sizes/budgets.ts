@@ -15,27 +15,26 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll createMemory',
     code: `export { createMemory } from 'plimsoll'`,
-    mostKiB: 30.2,
+    mostKiB: 29.9,
     goalKiB: 24,
   },
   {
     name: 'plimsoll createMemory, mapStore, toOpenAI',
     code: `export { createMemory, mapStore, toOpenAI } from 'plimsoll'`,
-    mostKiB: 34.2,
+    mostKiB: 33.9,
     goalKiB: 28,
   },
   {
     name: 'plimsoll createMemory, standard',
     code: `export { createMemory, standard } from 'plimsoll'`,
-    splits: true,
-    mostKiB: 58.2,
+    mostKiB: 61.7,
     goalKiB: 50,
   },
   {
     name: 'plimsoll createMemory, standard, toOpenAI, and plimsoll/dexie with Dexie',
     code: `export { createMemory, standard, toOpenAI } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
     splits: true,
-    mostKiB: 105.5,
+    mostKiB: 109.1,
     goalKiB: 92,
   },
   {
@@ -77,7 +76,7 @@ export const BUDGETS: readonly Budget[] = [
     code: `export { plimsollHistory } from '../../src/bridges/assistant-ui/index.ts'`,
     from: import.meta.dirname,
     beside: `export { createMemory, mapStore } from 'plimsoll'`,
-    mostKiB: 6.6,
+    mostKiB: 6.5,
   },
   {
     name: 'plimsoll/openai-agents, for a program that has createMemory and mapStore',

@@ -4,7 +4,8 @@
  */
 import { createMemory } from '../../create-memory.ts'
 import { checkpoint } from '../../features/checkpoint/feature.ts'
-import { type CompactionShape, compaction } from '../../features/compaction/feature.ts'
+import { refused, type SummaryWriter } from '../../features/compaction/compactor.ts'
+import { type CompactionShape, compactionWith } from '../../features/compaction/feature.ts'
 import { type FactsShape, facts } from '../../features/facts/feature.ts'
 import { type ProfileShape, profile } from '../../features/profile/feature.ts'
 import { type RecallShape, recallWith } from '../../features/recall/feature.ts'
@@ -16,6 +17,12 @@ import type { Store } from '../../ports/store.ts'
 import type { ChatPlatform } from '../settings.ts'
 
 export { titleSession } from '../../operations/sessions.ts'
+
+/** Short conversations need no summary. Where it cannot be loaded, the next epoch asks again. */
+const writeLater: SummaryWriter = async (...given) => {
+  const loaded = await import('../../features/compaction/author.ts').catch(() => undefined)
+  return loaded?.writeSummary(...given) ?? refused(['what writes it could not be loaded'])
+}
 
 const loadFinding = () =>
   import('../../features/recall/finding.ts').catch((cause: unknown) => {
@@ -50,7 +57,14 @@ export function localMemory({ store, system, budget = BUDGET, platform }: LocalM
     budget,
     // What `standard()` has. What leaves the window is summarised by the extract: whether a model
     // may be called for it, the page did not say.
-    use: [profile(), skills(), facts(), checkpoint(), compaction(), recallWith({}, loadFinding)],
+    use: [
+      profile(),
+      skills(),
+      facts(),
+      checkpoint(),
+      compactionWith({}, writeLater),
+      recallWith({}, loadFinding),
+    ],
     clock: now,
     newId,
     ...(system !== undefined && { system }),

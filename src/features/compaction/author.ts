@@ -1,27 +1,23 @@
 import { countMessage } from '../../kernel/count.ts'
 import { markIn } from '../../kernel/log/bodies.ts'
+import { decide } from '../../kernel/log/decide.ts'
 import { partsOf, SUMMARY_ID, textOf } from '../../kernel/log/message.ts'
+import { sealOp } from '../../kernel/log/seal.ts'
 import type { Policy } from '../../kernel/policy.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Host } from '../../ports/host.ts'
 import type { MessageInput, Trust } from '../../ports/message.ts'
 import type { Model, ModelEvent, ModelRequest } from '../../ports/model.ts'
 import type { Name, SummaryMark } from '../../ports/op.ts'
+import { headOf } from '../../text/text.ts'
 import { aborted } from '../aborted.ts'
 import { visible } from '../text/visible.ts'
 import { transcriptOf } from '../transcript.ts'
 import { lowestTrust } from '../trust.ts'
 import { refusalsOf } from './acceptance.ts'
 import { type Carry, carryOver, lineOf, type Pin, weigh } from './carry.ts'
-import {
-  type CompactionJob,
-  type Drafted,
-  messageOf,
-  type Refused,
-  refused,
-  type SummaryParts,
-} from './compaction-job.ts'
 import type { CompactionOptions } from './compaction-options.ts'
+import { type Compaction, type CompactionJob, refused, type SummaryParts } from './compactor.ts'
 import { extractOf } from './extract.ts'
 import { textIn } from './message-texts.ts'
 import type { Past } from './past.ts'
@@ -46,6 +42,8 @@ const LEAST_TEXT = 12
  * end.
  */
 const LONGEST = 64
+/** Characters of an error's message that go on: providers quote whole requests in theirs. */
+const LONGEST_MESSAGE = 200
 const TIMEOUT = 60_000
 const PER_HOUR = 1_000_000
 /**
@@ -60,12 +58,16 @@ const EXTRACT = 'extract'
 const NOTHING_SAID = '(nothing was said in them)'
 
 /**
- * Writes the summary of a job, for the log. The model's text counts if it passes the
+ * Writes the summary of a job into the log as a mark. The model's text counts if it passes the
  * acceptance test, at the first or second attempt; else the extract does. Whatever the model
  * does, this resolves.
  */
-export async function writeSummary(job: CompactionJob, parts: SummaryParts): Promise<Drafted | Refused> {
-  const { scope, host, secret, options, sizes } = parts
+export async function writeSummary(
+  job: CompactionJob,
+  parts: SummaryParts,
+  onUnstored: () => void,
+): Promise<Compaction> {
+  const { store, scope, host, secret, options, sizes } = parts
   let pins: readonly Pin[]
   try {
     pins = (await options.pins?.(scope)) ?? []
@@ -119,7 +121,15 @@ export async function writeSummary(job: CompactionJob, parts: SummaryParts): Pro
     ...Array.from(entries, (id): Name => `entry:${id}`),
     ...(read ? [`register:${read.head}` as const] : []),
   ]
-  return { mark, sources, reasons }
+  try {
+    const opId = `entry:${mark.id}`
+    await store.commit([sealOp({ kind: 'mark', opId, base, entry: mark, sources })], decide)
+  } catch (error) {
+    onUnstored()
+    return refused([...reasons, `it could not be stored: ${messageOf(error)}`])
+  }
+  // Where another writer was first, its summary is the one that counts.
+  return { status: 'summarised', by, reasons }
 }
 
 /** The model's text and its id, if one was accepted; why not; and what it took. */
@@ -267,3 +277,7 @@ function callsIn({ content }: Pick<MessageInput, 'content'>): boolean {
 }
 
 function ignore(): void {}
+
+function messageOf(error: unknown): string {
+  return headOf(error instanceof Error ? error.message : String(error), LONGEST_MESSAGE)
+}

@@ -1,13 +1,39 @@
-import { decide } from '../../kernel/log/decide.ts'
-import { sealOp } from '../../kernel/log/seal.ts'
-import type { Scope } from '../../ports/op.ts'
-import {
-  type Compaction,
-  type CompactionJob,
-  messageOf,
-  refused,
-  type SummaryParts,
-} from './compaction-job.ts'
+import type { Secret } from '../../kernel/context/secret.ts'
+import type { Covering } from '../../kernel/cover.ts'
+import type { Policy } from '../../kernel/policy.ts'
+import type { Host } from '../../ports/host.ts'
+import type { Message } from '../../ports/message.ts'
+import type { Scope, SummaryMark } from '../../ports/op.ts'
+import type { ScopeStore } from '../../ports/store.ts'
+import type { CompactionOptions, SummarySizes } from './compaction-options.ts'
+import type { Past } from './past.ts'
+
+/** What is to be summarised, and what the summary has to fit into. */
+export interface CompactionJob {
+  readonly policy: Policy
+  /** Id that the summary names as its base, and its place in the chain. */
+  readonly base: string | null
+  readonly place: number
+  /** The summary that it updates. */
+  readonly before: Covering | undefined
+  /** Messages that are covered from now on, by round, oldest first. */
+  readonly rounds: readonly (readonly Message[])[]
+  /** Their tokens, whole. */
+  readonly tokens: number
+  /** What goes on showing, as it shows. */
+  readonly kept: string
+  readonly covers: Pick<SummaryMark, 'from' | 'skipped' | 'upto' | 'seen' | 'count' | 'of' | 'apart'>
+  /** Tokens for the memory section. */
+  readonly room: number
+  /** Tag of its fence. */
+  readonly tag: string
+  /** Requests that the question may be appended to, where it may be. */
+  readonly past: Past | undefined
+}
+
+export type Compaction =
+  | { readonly status: 'summarised'; readonly by: string; readonly reasons: readonly string[] }
+  | { readonly status: 'refused'; readonly reasons: readonly string[] }
 
 /**
  * Share of the room from which on a summary is written ahead of need, unless the app says
@@ -17,10 +43,31 @@ export const AHEAD = 0.8
 /** Summaries that are not tried after one could not be stored. */
 const PAUSE = 8
 
+/** What a summary is written with. */
+export interface SummaryParts {
+  readonly store: ScopeStore
+  readonly scope: Scope
+  readonly host: Host
+  readonly secret: Secret
+  readonly options: CompactionOptions
+  readonly sizes: SummarySizes
+}
+
+/**
+ * Contract: writes the summary of a job into the log, and calls `onUnstored` where it could not;
+ * rejects where the log cannot be read.
+ */
+export type SummaryWriter = (
+  job: CompactionJob,
+  parts: SummaryParts,
+  onUnstored: () => void,
+) => Promise<Compaction>
+
 /** What a compactor needs from its session. */
 export interface CompactorParts extends SummaryParts {
   /** Compactions that run now, by scope and lane. */
   readonly running: Map<string, Promise<unknown>>
+  readonly write: SummaryWriter
 }
 
 /** Writes summaries of one session and lane, one at a time. */
@@ -29,7 +76,6 @@ export class Compactor {
   readonly #key: string
   /** Jobs that are refused without a model's call, after one could not be stored; below 0: none. */
   #pause = 0
-  #isPrepared = false
   /** What became of the last one that was written here. */
   outcome: Compaction | undefined
 
@@ -64,39 +110,17 @@ export class Compactor {
     }
   }
 
-  /** Loads what writes summaries, before it is needed: there may be no network then. */
-  prepare(): void {
-    if (!this.#isPrepared) loadAuthor().catch(ignore)
-    this.#isPrepared = true
-  }
-
   async #write(job: CompactionJob): Promise<Compaction> {
     if (--this.#pause >= 0) return refused(['the last summary could not be stored'])
-    const loaded = author ?? (await loadAuthor().catch(ignore))
-    // The next epoch that needs a summary asks again.
-    if (!loaded) return refused(['what writes it could not be loaded'])
-    const drafted = await loaded.writeSummary(job, this.#parts)
-    if (!('mark' in drafted)) return drafted
-    const { mark, sources, reasons } = drafted
-    try {
-      const opId = `entry:${mark.id}`
-      // Where another writer was first, its summary is the one that counts.
-      const op = sealOp({ kind: 'mark', opId, base: job.base, entry: mark, sources })
-      await this.#parts.store.commit([op], decide)
-    } catch (error) {
+    return this.#parts.write(job, this.#parts, () => {
       this.#pause = PAUSE
-      return refused([...reasons, `it could not be stored: ${messageOf(error)}`])
-    }
-    return { status: 'summarised', by: mark.by, reasons }
+    })
   }
 }
 
-/** Short conversations need no summary: what writes them is loaded on demand. */
-let author: typeof import('./author.ts') | undefined
-
-async function loadAuthor(): Promise<typeof import('./author.ts')> {
-  author ??= await import('./author.ts')
-  return author
+/** What did not come to a summary, and why. */
+export function refused(reasons: readonly string[]): Compaction {
+  return { status: 'refused', reasons }
 }
 
 /** By what a compaction is found that runs: its scope, then its lane. */
@@ -104,4 +128,4 @@ export function runName({ tenant, userId, sessionId }: Scope, lane: string): str
   return JSON.stringify([tenant ?? null, userId, sessionId ?? null, lane])
 }
 
-function ignore(): undefined {}
+function ignore(): void {}

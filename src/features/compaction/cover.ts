@@ -18,9 +18,15 @@ import type { Json } from '../../ports/message.ts'
 import type { EpochCause, SummaryMark } from '../../ports/op.ts'
 import type { LogRow, Reads } from '../../ports/store.ts'
 import { heldBy } from '../held.ts'
-import { type Compaction, type CompactionJob, refused } from './compaction-job.ts'
 import { MOST_SHARE } from './compaction-options.ts'
-import { AHEAD, Compactor, type CompactorParts } from './compactor.ts'
+import {
+  AHEAD,
+  type Compaction,
+  type CompactionJob,
+  Compactor,
+  type CompactorParts,
+  refused,
+} from './compactor.ts'
 import { type CutFrom, type Uncovered, uncoveredBefore } from './coverage.ts'
 import { accountOf, endOf, withinOf } from './covered.ts'
 import { textIn } from './message-texts.ts'
@@ -257,7 +263,6 @@ export class CompactionCover implements Cover {
    */
   goesOn(call: Call, window: Window): void {
     const { ahead = AHEAD } = this.#parts.options
-    if (window.tokens > call.room / 2) this.#compactor.prepare()
     if (ahead === false || this.running) return
     const job = this.#ahead(call, window, ahead)
     // It rejects only for what no compaction can repair; then the next epoch writes what it

@@ -4,9 +4,8 @@ import type { CompactEvent } from '../../ports/context.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { Limits } from '../../ports/session.ts'
 import { checkOptions } from '../../text/json.ts'
-import type { Compaction } from './compaction-job.ts'
 import { type CompactionOptions, checkCompaction, sizesOf } from './compaction-options.ts'
-import { runName } from './compactor.ts'
+import { type Compaction, runName, type SummaryWriter } from './compactor.ts'
 import { CompactionCover } from './cover.ts'
 
 export interface CompactOptions {
@@ -65,15 +64,11 @@ export interface CompactionShape {
   readonly api: SessionCompaction
 }
 
-/**
- * Summarises what leaves the window: by a model, or by the deterministic extract. Adds
- * `session.compaction`. A summary is accepted only if it passes checks of size, names and rule
- * words; else the model is asked once more, and then the extract stands. It shows in the memory
- * section, and the log stays as it is.
- *
- * @throws ERR_INVALID_ARGUMENT, an unknown option included
- */
-export function compaction(options: CompactionOptions = {}): Feature<'compaction', CompactionShape> {
+/** `compaction()` with what writes its summaries: who has it load that later says how. */
+export function compactionWith(
+  options: CompactionOptions,
+  write: SummaryWriter,
+): Feature<'compaction', CompactionShape> {
   checkCompaction(options)
   return {
     name: 'compaction',
@@ -114,6 +109,7 @@ export function compaction(options: CompactionOptions = {}): Feature<'compaction
             host: memory.host,
             secret,
             running,
+            write,
             options,
             sizes: sizesOf(options, lane.policy.cap),
             onCompact: (event) => {
