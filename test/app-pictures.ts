@@ -67,10 +67,13 @@ try {
   mkdirSync(DOCS, { recursive: true })
   const desk = await visit('light')
   await desk.page.screenshot({ path: join(PUBLIC, 'screenshot-wide.png') })
+  // Below, the field for messages would stand over them.
+  await desk.page.setViewportSize({ width: 1_280, height: 1_600 })
   await desk.page.locator('.race').screenshot({ path: join(DOCS, 'race.png') })
   await desk.page.getByRole('button', { name: 'Remember it' }).click()
   await desk.page.getByRole('button', { name: 'Forget it' }).click()
   await desk.page.locator('.worlds').screenshot({ path: join(DOCS, 'worlds.png') })
+  await desk.page.setViewportSize({ width: 1_280, height: 800 })
   await remember(desk)
   await desk.chat.button('Memory').click()
   await desk.page.locator('.fact').waitFor()

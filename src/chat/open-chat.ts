@@ -87,6 +87,8 @@ class OpenedChat implements Chat {
   readonly #begun: Drafts
   /** Of a synced edge: what no answer was asked for yet. */
   readonly #unasked: Drafts
+  /** By edge, whether a script answers there: without a network it cannot be asked. */
+  readonly #scripted: Drafts
   /** All that is kept by conversation. */
   readonly #kept: readonly Drafts[]
   readonly #settings: ChatSettings
@@ -109,6 +111,7 @@ class OpenedChat implements Chat {
     this.drafts = storedDrafts(this.#platform.storage, `${name}/drafts`)
     this.#begun = storedDrafts(this.#platform.storage, `${name}/begun`)
     this.#unasked = storedDrafts(this.#platform.storage, `${name}/unasked`)
+    this.#scripted = storedDrafts(this.#platform.storage, `${name}/scripted`)
     this.#kept = [this.drafts, this.#begun, this.#unasked]
     this.models = new Models({ given: () => settings.model, platform: this.#platform })
     const homes = {
@@ -118,7 +121,7 @@ class OpenedChat implements Chat {
     this.conversation = new ChatConversation({
       ...homes,
       defaultHome: src === undefined ? 'local' : 'edge',
-      model: (home) => home.model() ?? (this.#platform.storage.getItem(this.#demoKey) ? DEMO : undefined),
+      model: (home) => home.model() ?? (this.#scripted.read(src ?? '') ? DEMO : undefined),
       platform: this.#platform,
       emit: (event) => this.#emit(event),
       begun: this.#begun,
@@ -213,11 +216,6 @@ class OpenedChat implements Chat {
     return this.#usesLocal() ? BOTH : ['edge']
   }
 
-  /** Under it stands that a script answers at the edge: without a network it cannot be asked. */
-  get #demoKey(): string {
-    return `${this.#name}/demo/${this.#settings.src}`
-  }
-
   get #localKey(): string {
     return `${this.#name}/local`
   }
@@ -236,9 +234,7 @@ class OpenedChat implements Chat {
   /** Learns whether a script answers at the edge. */
   readonly #askService = kept(async () => {
     const { demo } = await (await this.#openEdge()).client.health()
-    const { storage } = this.#platform
-    if (demo) storage.setItem(this.#demoKey, 'on')
-    else storage.removeItem(this.#demoKey)
+    this.#scripted.write(this.#settings.src ?? '', demo ? 'on' : '')
     this.conversation.onModel()
   })
 

@@ -162,3 +162,10 @@ export function isPlimsollError(value: unknown, code?: ErrorCode): value is Plim
   if (error.name !== 'PlimsollError' || typeof error.code !== 'string') return false
   return code === undefined || error.code === code
 }
+
+/** Whether nobody could be reached who has what is asked for: a request got no answer at all. */
+export function isUnreachable(error: unknown): boolean {
+  if (isPlimsollError(error, 'ERR_OFFLINE')) return true
+  // Errors of the client say of which status they are, if of any.
+  return isPlimsollError(error, 'ERR_STORAGE') && /^[A-Z]+ \/.*: no answer$/.test(error.message)
+}

@@ -44,7 +44,7 @@ const arrows: { readonly [folder: string]: readonly string[] } = {
   'bridges/openai-agents': [...below, 'render', 'bridges/shapes.ts'],
   replay: [...below, 'render', 'platform', 'stores/map.ts', 'create-memory.ts'],
   inspector: [...below, 'render', 'replay', 'counters', 'client'],
-  'inspector/model': [...below, 'render', 'replay', 'counters', 'client', 'inspector/strings'],
+  'inspector/model': [...below, 'render', 'replay', 'counters', 'inspector/strings'],
   chat: [
     ...below,
     // What its panel of requests shows.

@@ -145,7 +145,7 @@ describe('the memory panel', () => {
     button('Memory').click()
     await frame()
     button('Your data').click()
-    await until(() => text().includes('There is no connection. What is at the service'))
+    await until(() => text().includes('There is no connection.'))
     await until(() => button('Save as a file: On this device').matches(':enabled'))
     expect(button('Save as a file: At the service').matches(':disabled')).toBe(true)
     expect(button('Choose a file: At the service').matches(':disabled')).toBe(true)

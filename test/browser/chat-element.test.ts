@@ -338,7 +338,7 @@ describe('messages', () => {
     const message = said('user', 'I like trains', { remembered: [chip] })
     fake.add(message)
     await frame()
-    expect(text()).toMatch(/Remembered: Likes trains · from you, [\w ,]+ ·\s*Undo/)
+    expect(text()).toMatch(/Remembered: Likes trains · from you, [\w ,]+\s·\s*Undo/)
     button('Undo: Likes trains').click()
     expect(fake.calls.at(-1)).toEqual(['forget', 'f1'])
     fake.become({ messages: [{ ...message, remembered: [{ ...chip, undo: 'begun' }] }] })

@@ -15,13 +15,15 @@ export default defineConfig({
     include: ['test/browser/**/*.test.ts'],
     // They point and type by commands that this provider has not.
     exclude: ['test/browser/chat-element{,-access}.test.ts'],
+    // As many as a push plays in Chromium.
+    provide: { histories: 1, worlds: 2 },
     // What is loaded on demand comes module by module.
     expect: { poll: { timeout: 10_000 } },
     browser: {
       enabled: true,
       headless: true,
       screenshotFailures: false,
-      provider: firefox({ executablePath: findFirefox(), limit: 300_000 }),
+      provider: firefox({ executablePath: findFirefox(), limit: 1_200_000 }),
       instances: [{ browser: 'firefox' }],
     },
   },

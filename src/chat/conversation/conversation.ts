@@ -1,7 +1,6 @@
-import { isUnreachable } from '../../client/unreachable.ts'
 import { versionsIn } from '../../operations/versions.ts'
 import type { Branch } from '../../ports/branch.ts'
-import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
+import { isPlimsollError, isUnreachable, PlimsollError } from '../../ports/errors.ts'
 import type { Message, MessageInput } from '../../ports/message.ts'
 import type { Drafts } from '../drafts.ts'
 import { isAnswered } from '../homes/answered.ts'

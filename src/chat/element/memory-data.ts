@@ -21,7 +21,7 @@ export function dataTab(scene: Scene, state: MemoryState, actions: MemoryActions
       : `${words.text(button)}: ${words.text(home === 'edge' ? 'homeEdge' : 'homeLocal')}`
   return html`${
     destinations.some(isCutOff)
-      ? html`<div class="notice">${icon('offline')}<p>${words.text('problemOffline')} ${words.text('dataOffline')}</p></div>`
+      ? html`<div class="notice">${icon('offline')}<p>${words.text('problemOffline')}</p></div>`
       : nothing
   }
     <section class="card">

@@ -158,7 +158,7 @@ function chips(
     undo === 'done'
       ? html`<p class="chip" role="status">${icon('check')}<span>${words.text('forgotten')}</span></p>`
       : html`<p class="chip">
-          ${mark(0.7)}<span><bdi>${words.text('remembered', { text })}</bdi> · ${words.text(TRUST[trust])}${words.text('comma')}${words.day(createdAt, now)} ·</span>
+          ${mark(0.7)}<span><bdi>${words.text('remembered', { text })}</bdi> · ${words.text(TRUST[trust])}${words.text('comma')}${words.day(createdAt, now)}\u00a0·</span>
           <button type="button" aria-label="${words.text('undo')}: ${text}" ?disabled=${undo}
             @click=${() => scene.attempt(chat.conversation.forget(factId))}>${words.text('undo')}</button>
         </p>`,

@@ -1,4 +1,4 @@
-import { isUnreachable } from '../../client/unreachable.ts'
+import { isUnreachable } from '../../ports/errors.ts'
 import type { Problem } from '../ports.ts'
 import type { TextKey } from '../strings/catalogue.ts'
 

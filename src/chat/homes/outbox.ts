@@ -1,4 +1,4 @@
-import { isUnreachable } from '../../client/unreachable.ts'
+import { isUnreachable } from '../../ports/errors.ts'
 import type { ChatLocks, Network } from '../settings.ts'
 import type { OutgoingMessage } from './home.ts'
 import { problemOf } from './problem.ts'

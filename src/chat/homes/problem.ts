@@ -1,5 +1,4 @@
-import { isUnreachable } from '../../client/unreachable.ts'
-import { isPlimsollError } from '../../ports/errors.ts'
+import { isPlimsollError, isUnreachable } from '../../ports/errors.ts'
 import type { Problem } from '../ports.ts'
 
 const RETRYABLE: ReadonlySet<string> = new Set([

@@ -1,7 +1,6 @@
 import type { Client } from '../../client/client.ts'
-import { isUnreachable } from '../../client/unreachable.ts'
 import { readHistory } from '../../kernel/log/history.ts'
-import { PlimsollError } from '../../ports/errors.ts'
+import { isUnreachable, PlimsollError } from '../../ports/errors.ts'
 import type { MessageInput } from '../../ports/message.ts'
 import type { Refusals } from '../../sync/refusals.ts'
 import type { SyncState } from '../../sync/status.ts'

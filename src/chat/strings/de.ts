@@ -173,7 +173,6 @@ export const de: Strings = {
     other: '{count} Nachrichten kamen hinzu.',
   },
   importedFacts: { one: '{count} Fakt kam hinzu.', other: '{count} Fakten kamen hinzu.' },
-  dataOffline: 'Was beim Dienst liegt, lässt sich exportieren, importieren und löschen, sobald es eine gibt.',
   eraseTitle: 'Alles löschen',
   eraseText:
     'Löscht alle Unterhaltungen und alles Gemerkte, auf diesem Gerät und beim Dienst. Das lässt sich nicht rückgängig machen.',

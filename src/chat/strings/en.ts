@@ -165,7 +165,6 @@ export const en = {
   importButton: 'Choose a file',
   importedMessages: { one: '{count} message was added.', other: '{count} messages were added.' },
   importedFacts: { one: '{count} fact was added.', other: '{count} facts were added.' },
-  dataOffline: 'What is at the service can be exported, imported and erased once there is one.',
   eraseTitle: 'Erase everything',
   eraseText:
     'Erases all conversations and all that is remembered, on this device and at the service. This cannot be undone.',

@@ -167,7 +167,6 @@ export const es: Strings = {
   importButton: 'Elegir un archivo',
   importedMessages: { one: 'Se añadió {count} mensaje.', other: 'Se añadieron {count} mensajes.' },
   importedFacts: { one: 'Se añadió {count} hecho.', other: 'Se añadieron {count} hechos.' },
-  dataOffline: 'Lo que está en el servicio se podrá exportar, importar y borrar cuando la haya.',
   eraseTitle: 'Borrar todo',
   eraseText:
     'Borra todas las conversaciones y todo lo recordado, en este dispositivo y en el servicio. No se puede deshacer.',

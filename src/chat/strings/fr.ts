@@ -170,7 +170,6 @@ export const fr: Strings = {
   importButton: 'Choisir un fichier',
   importedMessages: { one: '{count} message ajouté.', other: '{count} messages ajoutés.' },
   importedFacts: { one: '{count} fait ajouté.', other: '{count} faits ajoutés.' },
-  dataOffline: 'Ce qui est chez le service pourra être exporté, importé et effacé dès qu’il y en aura une.',
   eraseTitle: 'Tout effacer',
   eraseText:
     'Efface toutes les conversations et tout ce qui est retenu, sur cet appareil et chez le service. C’est irréversible.',

@@ -166,7 +166,6 @@ export const ja: Strings = {
   importButton: 'ファイルを選ぶ',
   importedMessages: { other: '{count}件のメッセージを追加しました。' },
   importedFacts: { other: '{count}件の事実を追加しました。' },
-  dataOffline: 'サービスにあるものは、接続が戻ればエクスポート、インポート、消去ができます。',
   eraseTitle: 'すべて消去',
   eraseText: 'すべての会話と記憶を、この端末とサービスから消去します。元に戻せません。',
   eraseType: '確認のため「{word}」と入力',

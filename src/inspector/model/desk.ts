@@ -1,5 +1,5 @@
-import { isUnreachable } from '../../client/unreachable.ts'
 import type { Counter } from '../../ports/counter.ts'
+import { isUnreachable } from '../../ports/errors.ts'
 import { Race, type RaceSettings } from '../../replay/race.ts'
 import type { Comparison } from './compare.ts'
 import {
