@@ -44,9 +44,9 @@ export async function contextOf({ policy, calls, prefix, cover }: Makers, made: 
   const { head, measure, place } = call
   const { lane, cap, reserved, margin, isOpen } = policy
   const closing = calls.tail(call, window)
-  const ending = (last = closing) => (last ? [...window.waiting, last] : window.waiting)
+  const ending = (last: Block | undefined) => (last ? [...window.waiting, last] : window.waiting)
   const hashOf = (tail: readonly Block[]): string => prefix.hash(head.hash, window.blocks, tail)
-  const tail = ending()
+  const tail = ending(closing)
   const blocks = head.blocks.concat(window.blocks, tail)
   const tokens = { ...measure.layout(slice.conversation).floor(), tail: closing?.tokens ?? 0 }
   const account = covering && cover?.account(covering, window, slice.rows)
