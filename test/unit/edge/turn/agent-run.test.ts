@@ -52,13 +52,14 @@ it('shows the model the newest pictures that all providers take, up to 8 MiB', a
   const [old, newer] = [await of('image/png', 4), await of('image/jpeg', 3)]
   const [drawing, photo] = [await of('image/svg+xml', 1), await of('image/heic', 1)]
   const gone = { type: 'media', mediaType: 'image/png', ref: 'gone' } as const
+  const renamed = { ...photo, mediaType: 'image/png' }
   await session.append({ role: 'user', content: [old] })
   // A picture takes room each time that it is named.
-  await session.append({ role: 'user', content: [newer, drawing, photo, gone, newer] })
+  await session.append({ role: 'user', content: [newer, drawing, photo, renamed, gone, newer] })
   await run()
   const shown = () => media()?.map((part) => 'url' in part)
-  expect(shown()).toEqual([false, true, false, false, false, true])
+  expect(shown()).toEqual([false, true, false, false, false, false, true])
   await session.append({ role: 'user', content: [await of('image/webp', 8)] })
   await run()
-  expect(shown()).toEqual([false, false, false, false, false, false, true])
+  expect(shown()).toEqual([false, false, false, false, false, false, false, true])
 })
