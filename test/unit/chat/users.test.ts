@@ -191,32 +191,35 @@ it.each([false, true])(
   },
 )
 
-it.each([false, true])('keeps nothing that a second tab says during a sign-out; synced: %s', async (synced) => {
-  const [place, service] = [browser(), new TestService()]
-  let end = (): void => {}
-  let isAsked = false
-  const ended = new Promise<void>((done) => (end = done))
-  const fetch = async (url: string, init: RequestInit): Promise<Response> => {
-    if (url.endsWith('/v1/me') && init.method === 'DELETE') {
-      isAsked = true
-      await ended
-    } else if (isAsked) throw new TypeError('there is no network')
-    return service.fetch(url, init)
-  }
-  const open = (): Chat => plainTab(place, fetch, { synced })
-  const [chat, other] = [open(), open()]
-  await chat.sessions.search('')
-  await other.conversation.create()
-  const signedOut = chat.signOut({ erase: true })
-  await expect.poll(() => isAsked).toBe(true)
-  const sent = other.conversation.send('SWORDFISH')
-  await new Promise((done) => setTimeout(done, 50))
-  end()
-  expect(await signedOut).toEqual({ done: true, lost: [] })
-  expect(await sent).toBe(false)
-  expect(await allTexts(place)).not.toContain('SWORDFISH')
-  await Promise.all([chat.close(), other.close()])
-})
+it.each([false, true])(
+  'keeps nothing that a second tab says during a sign-out; synced: %s',
+  async (synced) => {
+    const [place, service] = [browser(), new TestService()]
+    let end = (): void => {}
+    let isAsked = false
+    const ended = new Promise<void>((done) => (end = done))
+    const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+      if (url.endsWith('/v1/me') && init.method === 'DELETE') {
+        isAsked = true
+        await ended
+      } else if (isAsked) throw new TypeError('there is no network')
+      return service.fetch(url, init)
+    }
+    const open = (): Chat => plainTab(place, fetch, { synced })
+    const [chat, other] = [open(), open()]
+    await chat.sessions.search('')
+    await other.conversation.create()
+    const signedOut = chat.signOut({ erase: true })
+    await expect.poll(() => isAsked).toBe(true)
+    const sent = other.conversation.send('SWORDFISH')
+    await new Promise((done) => setTimeout(done, 50))
+    end()
+    expect(await signedOut).toEqual({ done: true, lost: [] })
+    expect(await sent).toBe(false)
+    expect(await allTexts(place)).not.toContain('SWORDFISH')
+    await Promise.all([chat.close(), other.close()])
+  },
+)
 
 it('signs in nobody while a guest’s message waits, which would be lost', async () => {
   const [place, service] = [browser(), listening()]
