@@ -1,6 +1,6 @@
 /** What pages download: the budgets of `test/sizes/budgets.ts`, counted. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
@@ -14,6 +14,18 @@ test.each(BUDGETS)('$name downloads at most $mostKiB KiB', async ({ mostKiB, goa
   const { gzipKiB, external } = await bundle(program)
   expect([...external].sort()).toEqual(program.external ?? [])
   expect(gzipKiB).toBeLessThanOrEqual(mostKiB)
+})
+
+test('README says what createMemory, standard() and all of it take', async () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  const said = ['`createMemory`', '… with `standard\\(\\)`[^|]*', 'all of `plimsoll`'].map((row) =>
+    Number(new RegExp(`^\\| ${row} \\| (\\d+) \\|$`, 'm').exec(readme)?.[1]),
+  )
+  const codes = ['export { createMemory }', 'export { createMemory, standard }', 'export *']
+  const taken = await Promise.all(
+    codes.map((code) => bundle({ name: code, code: `${code} from 'plimsoll'` })),
+  )
+  expect(said).toEqual(taken.map(({ gzipKiB }) => Math.round(gzipKiB)))
 })
 
 test('who imports createMemory alone gets no feature, no operation, no store and no renderer', async () => {
