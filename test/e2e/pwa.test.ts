@@ -583,7 +583,8 @@ describe.concurrent('from any host, with the memory of the browser alone', () =>
       )
       await expect.poll(() => chat.page.getByText('A new version is ready.').isVisible()).toBe(true)
       expect(await chat.texts()).toHaveLength(2)
-      const reloaded = chat.page.waitForEvent('load')
+      // The worker that leaves ends what it does first.
+      const reloaded = chat.page.waitForEvent('load', { timeout: 90_000 })
       await chat.button('Reload').click()
       await reloaded
       await expect.poll(() => chat.texts()).toHaveLength(2)
