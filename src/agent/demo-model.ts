@@ -109,9 +109,14 @@ function callFor(round: Round, tools: readonly ToolSpec[]): Wanted | undefined {
       : undefined
   for (const { kind, asks } of words.wishes) {
     const text = has(`memory_${kind}`) && asks.exec(said)?.[1]?.trim()
-    if (text) return { name: `memory_${kind}`, input: { text: words.ofYou(text) } }
+    if (text) return { name: `memory_${kind}`, input: { text: sentence(words.ofYou(text)) } }
   }
   return undefined
+}
+
+/** Begins with a capital, unless its first word has capitals or digits already: `iPad`. */
+function sentence(text: string): string {
+  return text.replace(/^\p{Ll}(?=\p{Ll}*(?![\p{L}\p{N}]))/u, (letter) => letter.toUpperCase())
 }
 
 /** Where a trip goes that is to be planned. */

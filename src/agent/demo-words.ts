@@ -4,7 +4,7 @@ export interface DemoWords {
   readonly notice: string
   readonly remembered: string
   readonly found: (found: string) => string
-  /** Nothing is remembered of what was asked for. */
+  /** Nothing that was asked for is remembered here; it may be in another conversation. */
   readonly nothing: string
   readonly told: (told: string) => string
   readonly said: (said: string) => string
@@ -41,7 +41,7 @@ const en: DemoWords = {
   remembered: 'It is remembered, until you undo or forget it.',
   found: (found) => `It was looked up: ${found}`,
   nothing:
-    'Nothing is remembered about that in this conversation yet. Say “Remember that I prefer window seats.” first, then ask again.',
+    'Nothing about that is remembered here yet: say “Remember that I prefer window seats.” first. What you said in another conversation is known here once you confirm it in Memory (“Confirm as mine”).',
   told: (told) => `I remember: ${told}`,
   said: (said) => `You said: ${said}`,
   silence: 'You have said nothing yet.',
@@ -83,7 +83,7 @@ const de: DemoWords = {
   remembered: 'Es ist gemerkt, bis Sie es rückgängig machen oder vergessen.',
   found: (found) => `Nachgesehen: ${found}`,
   nothing:
-    'Darüber ist in dieser Unterhaltung noch nichts gemerkt. Sagen Sie zuerst: „Merk dir, dass ich gern am Fenster sitze.“ Dann fragen Sie noch einmal.',
+    'Darüber ist hier noch nichts gemerkt: Sagen Sie zuerst „Merk dir, dass ich gern am Fenster sitze.“ Was Sie in einer anderen Unterhaltung gesagt haben, ist hier bekannt, sobald Sie es unter Gedächtnis bestätigen („Als meines bestätigen“).',
   told: (told) => `Gemerkt ist: ${told}`,
   said: (said) => `Sie haben gesagt: ${said}`,
   silence: 'Sie haben noch nichts gesagt.',
@@ -114,7 +114,7 @@ const fr: DemoWords = {
   remembered: 'C’est retenu, jusqu’à ce que vous l’annuliez ou l’oubliiez.',
   found: (found) => `Voici ce qui a été trouvé : ${found}`,
   nothing:
-    'Dans cette conversation, rien n’est encore retenu à ce sujet. Dites d’abord « Retiens que je préfère une place côté fenêtre. », puis redemandez.',
+    'Ici, rien n’est encore retenu à ce sujet : dites d’abord « Retiens que je préfère une place côté fenêtre. » Ce que vous avez dit dans une autre conversation est connu ici dès que vous le confirmez sous Mémoire (« Confirmer »).',
   told: (told) => `Voici ce que j’ai retenu : ${told}`,
   said: (said) => `Vous avez dit : ${said}`,
   silence: 'Vous n’avez encore rien dit.',
@@ -146,7 +146,7 @@ const es: DemoWords = {
   remembered: 'Queda recordado, hasta que lo deshaga o lo olvide.',
   found: (found) => `Esto se encontró: ${found}`,
   nothing:
-    'En esta conversación aún no se recuerda nada de eso. Diga primero «Recuerda que prefiero el asiento de ventanilla.» y vuelva a preguntar.',
+    'Aquí aún no se recuerda nada de eso: diga primero «Recuerda que prefiero el asiento de ventanilla.» Lo que dijo en otra conversación se conoce aquí en cuanto lo confirme en Memoria («Confirmar como mío»).',
   told: (told) => `Recuerdo esto: ${told}`,
   said: (said) => `Usted dijo: ${said}`,
   silence: 'Aún no ha dicho nada.',
@@ -178,7 +178,7 @@ const ar: DemoWords = {
   remembered: 'حُفظ ذلك إلى أن تتراجع عنه أو تطلب نسيانه.',
   found: (found) => `وُجد ما يلي: ${found}`,
   nothing:
-    'لا شيء محفوظ عن ذلك في هذه المحادثة بعد. قل أولًا: «تذكّر أن مقعدي المفضل بجانب النافذة.» ثم اسأل مرة أخرى.',
+    'لا شيء محفوظ عن ذلك هنا بعد: قل أولًا «تذكّر أن مقعدي المفضل بجانب النافذة.» وما قلته في محادثة أخرى يصبح معروفًا هنا بعد أن تؤكّده في الذاكرة («تأكيد»).',
   told: (told) => `المحفوظ في الذاكرة: ${told}`,
   said: (said) => `قلتَ: ${said}`,
   silence: 'لم تقل شيئًا بعد.',
@@ -208,7 +208,7 @@ const ja: DemoWords = {
   remembered: '記憶しました。取り消すか忘れさせるまで残ります。',
   found: (found) => `見つかったもの：${found}`,
   nothing:
-    'この会話では、それについてまだ何も記憶していません。先に「覚えて：窓側の席が好きです。」と言ってから、もう一度聞いてください。',
+    'それについて、ここではまだ何も記憶していません。先に「覚えて：窓側の席が好きです。」と言ってください。別の会話で話したことは、記憶の「自分のものとして確認」で確認するとここでも使われます。',
   told: (told) => `記憶していること：${told}`,
   said: (said) => `あなたの発言：${said}`,
   silence: 'まだ何も話されていません。',

@@ -126,9 +126,12 @@ export function writtenOver({ rows, base, before, ops, left, kept, refused = [],
   // What a delete of the page empties is not kept for the home either; a delete here has a secret
   // of its own.
   const isRotated = followed.registers.some(({ key }) => key === SECRET)
-  const outbox = [...again.waiting, ...refused].map((one) =>
-    scrub(one, followed.emptied, isRotated && one.envelope.kind !== 'delete'),
-  )
+  const outbox = [...again.waiting, ...refused].map((one) => {
+    const { before } = one
+    const clean = scrub(one, followed.emptied, isRotated && one.envelope.kind !== 'delete')
+    // To what was decided just now, the newest secret of the home among it, it may go back.
+    return before && !one.refusal ? { ...clean, before } : clean
+  })
   return {
     decision,
     gone,

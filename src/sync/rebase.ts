@@ -167,7 +167,7 @@ function decideOnce(held: readonly Held[], rows: Rows, state: ReplicaState): Aga
   const registers = besides(ops, decided, ({ envelope }) => envelope.kind === 'delete' || !hasSecret)
   const decision = { ...decided, registers: [...decided.registers, ...registers] }
   const fresh = new Map(
-    waitingOf(ops.map(knownOp), rows, decision, state).map((one) => [one.envelope.opId, one]),
+    waitingOf(ops.map(knownOp), rows, decision, state, true).map((one) => [one.envelope.opId, one]),
   )
   const waiting = held.map(({ waiting, op }): Waiting => {
     const { order, envelope, beside } = waiting

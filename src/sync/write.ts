@@ -73,6 +73,9 @@ export function withRows(ops: readonly SealedOp[], rows: Rows, decision: Decisio
 /**
  * What waits after a decision: each op that has rows in it, in their order. Numbered after
  * `state.last`.
+ *
+ * @param isAgain whether they were written before: an older secret that is there then came from the
+ * home since, which may hold it for the newest
  */
 export function waitingOf(
   ops: readonly SealedOp[],
@@ -85,12 +88,13 @@ export function waitingOf(
     emptied,
   }: Pick<Decision, 'erase' | 'log' | 'registers' | 'marks' | 'emptied'>,
   state: ReplicaState,
+  isAgain = false,
 ): readonly Waiting[] {
   // What is written beside an op comes after it, under its name.
   const byId = new Map(ops.toReversed().map((op) => [op.envelope.opId, op]))
   const gone = new Set(emptied)
   const fresh = emptied.filter((name) => !rows.deleted.has(name))
-  const before = erase ? NOTHING_BEFORE : beforeOf(rows, { registers, marks }, gone, state)
+  const before = erase ? NOTHING_BEFORE : beforeOf(rows, { registers, marks }, gone, state, isAgain)
   const firsts = log.filter(({ place }) => place === 0)
   const deletes = firsts.findLastIndex(({ kind }) => kind === 'delete')
   return firsts.map((row, index): Waiting => {
@@ -128,12 +132,13 @@ function beforeOf(
   { registers, marks }: Pick<Decision, 'registers' | 'marks'>,
   gone: ReadonlySet<Name>,
   { seq }: ReplicaState,
+  isAgain: boolean,
 ): Before {
   return {
     registers: registers.flatMap(({ key }) => {
       const row = rows.registers.get(key)
       if (row && row.seq > seq) return []
-      return [[key, row ? forgotten(row, gone, gone.size > 0) : null] as const]
+      return [[key, row ? forgotten(row, gone, gone.size > 0 && !isAgain) : null] as const]
     }),
     marks: marks.flatMap(({ slot }) => {
       const row = rows.head.marks.get(slot)

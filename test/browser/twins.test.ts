@@ -6,7 +6,7 @@ import type {} from '../twins/provided.ts'
 import { checkForgotten } from '../twins/twins.ts'
 
 const worlds = inject('worlds')
-const limit = 20_000 + 3_000 * worlds
+const limit = 60_000 + 3_000 * worlds
 let [name, handles]: [string, readonly DexieStore[]] = ['', []]
 
 async function close(): Promise<void> {

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { DEMO_MODEL_ID, demoModel } from '../../../../src/agent/demo-model.ts'
 import { demoWords } from '../../../../src/agent/demo-words.ts'
+import { ar } from '../../../../src/chat/strings/ar.ts'
+import { de } from '../../../../src/chat/strings/de.ts'
+import { en } from '../../../../src/chat/strings/en.ts'
+import { es } from '../../../../src/chat/strings/es.ts'
+import { fr } from '../../../../src/chat/strings/fr.ts'
+import { ja } from '../../../../src/chat/strings/ja.ts'
 import { forget, mapStore, memoryToolSpecs, memoryTools, runAgent } from '../../../../src/index.ts'
 import { webHost } from '../../../../src/platform/web.ts'
 import { type FullSession, fullMemory } from '../../../contract/full-memory.ts'
@@ -33,12 +39,15 @@ describe('the demo model', () => {
   })
 
   it.each([
-    ['Please remember that the gate is B7.', 'finding', 'the gate is B7.', 'en'],
+    ['Please remember that the gate is B7.', 'finding', 'The gate is B7.', 'en'],
+    ['Remember that my dog is called Rufus.', 'finding', 'Your dog is called Rufus.', 'en'],
+    ['Remember that iPads stay at home.', 'finding', 'iPads stay at home.', 'en'],
     ['Remember: I prefer window seats.', 'preference', 'You prefer window seats.', 'en'],
     ['Remember that I like my tea black.', 'preference', 'You like your tea black.', 'en'],
-    ['Note that never book before 8.', 'constraint', 'never book before 8.', 'en'],
-    ["Don't forget that the gate is B7.", 'finding', 'the gate is B7.', 'en'],
+    ['Note that never book before 8.', 'constraint', 'Never book before 8.', 'en'],
+    ["Don't forget that the gate is B7.", 'finding', 'The gate is B7.', 'en'],
     ['Merk dir, dass ich gern am Fenster sitze.', 'preference', 'Sie sitzen gern am Fenster.', 'de'],
+    ['Merk dir: ich reise gern.', 'preference', 'Ich reise gern.', 'de'],
     ['Merk dir: Tor B7.', 'preference', 'Tor B7.', 'de'],
     [
       'Retiens que je préfère une place côté fenêtre.',
@@ -108,6 +117,35 @@ describe('the demo model', () => {
       expect(answer).toContain(`${notice} ${nothing}`)
       expect(await session.facts.list()).toEqual([])
     }
+  })
+
+  it('says how what was said in another conversation gets here, which is so', async () => {
+    const memory = fullMemory({ store: mapStore(), budget: 16_000, recall: {} })
+    const say = async (sessionId: string, input: string): Promise<string> => {
+      const session = memory.session({ userId: 'ada', sessionId })
+      return (await runAgent({ input, model, session, tools: memoryTools(session) })).answer
+    }
+    await say('first', 'Remember that I prefer window seats.')
+    expect(await say('second', 'What do you remember about my seat?')).toContain(demoWords().nothing)
+    const first = memory.session({ userId: 'ada', sessionId: 'first' })
+    const [seat] = await first.facts.list()
+    await first.facts.promote(seat?.id ?? '')
+    expect(await say('second', 'What do you remember about my seat?')).toContain(
+      'I remember: “You prefer window seats.”',
+    )
+  })
+
+  it.each([
+    ['en', en],
+    ['de', de],
+    ['fr', fr],
+    ['es', es],
+    ['ar', ar],
+    ['ja', ja],
+  ])('names the button by which it is confirmed as the widget does: %s', (language, { memory, promote }) => {
+    const { nothing } = demoWords(language)
+    expect(nothing).toContain(memory)
+    expect(nothing).toMatch(new RegExp(`[“„«「]\\s?${promote}\\s?[”“»」]`, 'u'))
   })
 
   it.each([
@@ -192,7 +230,7 @@ describe('the demo model', () => {
     await forget(session, seat?.id ?? '', { kind: 'fact' })
     const answer = await say('What do you remember about my seat?')
     expect(answer).toContain(demoWords().nothing)
-    expect(await say('What do you remember about the gate?')).toContain('I remember: “the gate is B7.”')
+    expect(await say('What do you remember about the gate?')).toContain('I remember: “The gate is B7.”')
     expect(await say('Plan a trip.')).toContain(demoWords().trip.noSeat)
   })
 
