@@ -114,7 +114,7 @@ export class ChatView {
     for (const type of KEY_EVENTS) root.addEventListener(type, keepTyped)
     root.addEventListener('click', this.#clicked)
     addEventListener('pagehide', this.#keepDraft)
-    chat.drafts.subscribe(() => this.#forgetDraft())
+    chat.drafts.subscribe(this.#forgetDraft)
     this.#ends.push(
       this.#keepDraft,
       () => removeEventListener('pagehide', this.#keepDraft),
@@ -412,11 +412,10 @@ export class ChatView {
   }
 
   /** The next who writes here may be somebody else. */
-  #forgetDraft(): void {
+  readonly #forgetDraft = (): void => {
     this.#forgotten++
     this.#drafted = undefined
-    const textarea = this.#textarea()
-    if (textarea) textarea.value = ''
+    this.#textarea()?.form?.reset()
     this.#update({ hasDraft: false, files: [], pasted: [], problem: undefined, query: '', found: undefined })
   }
 
