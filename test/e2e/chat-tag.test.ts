@@ -159,7 +159,7 @@ it('shows a conversation within its budget; what answers is loaded behind it', a
   expect(bytes.reduce((sum, length) => sum + length)).toBeLessThanOrEqual(TAG_BUDGET.firstLook)
 })
 
-it('answers within its budget, and loads what changes a conversation behind the first answer', async () => {
+it('answers within its budget, without what changes a conversation, which is loaded behind it', async () => {
   const page = await context.newPage()
   const loaded = new Set<string>()
   // Whatever the first answer could do without is not there.
@@ -183,7 +183,7 @@ it('answers within its budget, and loads what changes a conversation behind the 
   expect([...loaded].filter((name) => /-(calls|finding|author|work)-/.test(name))).toEqual([])
 })
 
-it('answers without a network once it was open for a moment', async () => {
+it('takes files and answers without a network once it was open for a moment', async () => {
   const page = await visit(TAG)
   const prepared = page.waitForResponse(/plimsoll-memory-(?!mode|panel)/)
   await open(page)
@@ -191,8 +191,11 @@ it('answers without a network once it was open for a moment', async () => {
   // A slow machine asks for one file long after the other.
   for (let seen = -1; seen < requests.length; await page.waitForTimeout(2_000)) seen = requests.length
   await context.setOffline(true)
+  const file = { name: 'tides.txt', mimeType: 'text/plain', buffer: Buffer.from('High at noon.') }
+  await page.locator('.composer input[type=file]').setInputFiles(file)
   await say(page, 'Hello')
   await page.getByRole('article', { name: 'Assistant' }).first().waitFor()
+  expect(await page.locator('.notice').allTextContents()).toEqual([])
 })
 
 it('goes on where what summarises cannot be loaded, and loads it, and what finds, once it can', async () => {

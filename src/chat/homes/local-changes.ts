@@ -1,6 +1,6 @@
 /**
- * What changes a conversation that is kept in this browser: loaded behind the first answer, before
- * the page may be offline, or when somebody wants it earlier.
+ * What changes a conversation that is kept in this browser: loaded behind what answers, before the
+ * page may be offline, or when somebody wants it earlier.
  */
 export { attach } from '../../operations/attachments.ts'
 export { switchTo } from '../../operations/branches.ts'

@@ -1,9 +1,8 @@
 import { readHistory } from '../../kernel/log/history.ts'
 import type { ChatLocks } from '../settings.ts'
 import type { HomeSession } from './home.ts'
-import { loadChanges } from './load.ts'
 import type { ReplyParts } from './local-reply.ts'
-import { type StoredSessionParts, storedSession } from './stored-session.ts'
+import { loadAhead, type StoredSessionParts, storedSession } from './stored-session.ts'
 
 export interface LocalSessionParts extends StoredSessionParts {
   readonly locks: ChatLocks
@@ -20,6 +19,8 @@ export function localSession(parts: LocalSessionParts): HomeSession {
     ...stored,
     async prepare() {
       await Promise.all([opened(), parts.reply(), import('./local-reply.ts')])
+      // Behind what the first answer waits for.
+      loadAhead()
     },
     reply: (options) =>
       locks.request(lockName, { signal: AbortSignal.any([options.signal, options.leave]) }, async () => {
@@ -28,8 +29,8 @@ export function localSession(parts: LocalSessionParts): HomeSession {
         const [opener] = await readHistory(log(), { rounds: 1 })
         const { reply } = await import('./local-reply.ts')
         await reply(await opened(), opener?.id, await parts.reply(), options)
-        // There may be no network when it is wanted.
-        if (globalThis.navigator?.onLine !== false) loadChanges().catch(() => {})
+        // Where that was not done, or failed.
+        loadAhead()
       }),
     async join({ leave }) {
       const isFree = await locks.request(lockName, { ifAvailable: true }, async (lock) => lock !== null)

@@ -26,6 +26,11 @@ export interface StoredSession
   readonly opened: () => Promise<LocalMemorySession>
 }
 
+/** Loads what changes a session, takes files too: there may be no network when it is wanted. */
+export function loadAhead(): void {
+  if (globalThis.navigator?.onLine !== false) loadChanges().catch(() => {})
+}
+
 export function storedSession({ store, memory, scope }: StoredSessionParts): StoredSession {
   const { userId } = scope
   const sessionId = checkId('open', 'sessionId', scope.sessionId)

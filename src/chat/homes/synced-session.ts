@@ -12,7 +12,7 @@ import { type AnsweredSession, joinAtEdge, replyAtEdge } from './edge-reply.ts'
 import type { HomeSession, ReplyOptions } from './home.ts'
 import { loaded, loadRemoval } from './load.ts'
 import { RefusedMessages } from './refused-messages.ts'
-import { type StoredSessionParts, storedSession } from './stored-session.ts'
+import { loadAhead, type StoredSessionParts, storedSession } from './stored-session.ts'
 import { waitFor } from './wait-for.ts'
 
 export interface SyncedSessionParts extends StoredSessionParts {
@@ -106,6 +106,7 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
     },
     async prepare() {
       await memory()
+      loadAhead()
     },
     async reply(options) {
       const { signal, leave } = options
