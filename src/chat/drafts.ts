@@ -13,10 +13,14 @@ export interface Drafts {
   write(name: string, text: string): void
   /** Of all conversations that have one. */
   names(): readonly string[]
+  /** Forgets all, and has those who show one do so, too. */
   clear(): void
+  /** Calls the listener whenever all are forgotten. */
+  subscribe(listener: () => void): void
 }
 
 export function storedDrafts(storage: ChatStorage, key: string): Drafts {
+  const listeners: (() => void)[] = []
   const all = (): readonly (readonly string[])[] => {
     try {
       const kept: unknown = JSON.parse(storage.getItem(key) ?? '[]')
@@ -40,6 +44,12 @@ export function storedDrafts(storage: ChatStorage, key: string): Drafts {
       }
     },
     names: () => all().flatMap(([name]) => name ?? []),
-    clear: () => storage.removeItem(key),
+    clear() {
+      storage.removeItem(key)
+      for (const listener of listeners) listener()
+    },
+    subscribe(listener) {
+      listeners.push(listener)
+    },
   }
 }

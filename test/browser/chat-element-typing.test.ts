@@ -1,8 +1,9 @@
 import { Lexer } from 'marked'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { page } from 'vitest/browser'
+import { PlimsollChat } from '../../src/chat/index.ts'
 import { loadWords } from '../../src/chat/strings/load.ts'
-import { clear, frame, press, type Shown, show, until } from './support/element.ts'
+import { clear, fill, frame, press, type Shown, show, until } from './support/element.ts'
 import { said, session } from './support/fake-chat.ts'
 
 afterEach(async () => {
@@ -184,6 +185,70 @@ describe('what is typed', () => {
     again.button('Send').click()
     await until(() => again.fake.calls.some(([name]) => name === 'send'))
     expect(storage.getItem('drafts')).not.toContain('of none')
+  })
+})
+
+describe('what somebody wrote and did not send', () => {
+  if (!customElements.get('real-chat')) customElements.define('real-chat', class extends PlimsollChat {})
+
+  /** The element over a chat of this browser, with what is chosen in it, not sent. */
+  async function filled() {
+    const element = document.createElement('real-chat') as PlimsollChat
+    element.lang = 'en'
+    document.body.append(element)
+    onTestFinished(async () => {
+      await element.signOut({ erase: true })
+      element.remove()
+      localStorage.clear()
+    })
+    await element.show()
+    await frame()
+    const root = element.shadowRoot as ShadowRoot
+    const at = <Kind extends HTMLElement>(selector: string): Kind =>
+      root.querySelector<Kind>(selector) as Kind
+    const files = new DataTransfer()
+    files.items.add(new File(['SWORDFISH'], 'secret.txt'))
+    const input = at<HTMLInputElement>('input[type=file]')
+    input.files = files.files
+    input.dispatchEvent(new Event('change'))
+    fill(at('textarea'), 'SWORDFISH')
+    await until(() => (localStorage.getItem('plimsoll-chat/drafts') ?? '').includes('SWORDFISH'))
+    return {
+      element,
+      written: () => [at<HTMLTextAreaElement>('textarea').value, root.querySelectorAll('.chip').length],
+    }
+  }
+
+  it('stays with a guest who signs in, and goes with the sign-out, files too', async () => {
+    const { element, written } = await filled()
+    await element.identify({ userId: 'ada' })
+    await frame()
+    expect(written()).toEqual(['SWORDFISH', 1])
+    await element.signOut()
+    await frame()
+    expect(written()).toEqual(['', 0])
+    dispatchEvent(new Event('pagehide'))
+    await element.identify({ userId: 'bob' })
+    await element.show()
+    await element.newSession()
+    await frame()
+    expect(written()).toEqual(['', 0])
+    expect(JSON.stringify(localStorage)).not.toContain('SWORDFISH')
+  })
+
+  it('does not come back after a sign-out where sending it fails only then', async () => {
+    const shown = await show()
+    let fail = (): void => {}
+    shown.fake.sending = new Promise((_, reject) => {
+      fail = () => reject(new Error('it failed'))
+    })
+    fill(field(shown), 'SWORDFISH')
+    await frame()
+    shown.button('Send').click()
+    shown.fake.drafts.clear()
+    fail()
+    await frame()
+    expect(field(shown).value).toBe('')
   })
 })
 

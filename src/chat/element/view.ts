@@ -84,6 +84,8 @@ export class ChatView {
   #draftTimer: ReturnType<typeof setTimeout> | undefined
   /** Whose draft stands in the field. */
   #drafted: { readonly sessionId: string; readonly name: string } | undefined
+  /** Counts how often all drafts were forgotten: what was written before comes back no more. */
+  #forgotten = 0
 
   /** @param root is emptied; it must be inside of a shadow root */
   constructor(root: HTMLElement, chat: Chat, words: Words, host: ViewHost) {
@@ -112,6 +114,7 @@ export class ChatView {
     for (const type of KEY_EVENTS) root.addEventListener(type, keepTyped)
     root.addEventListener('click', this.#clicked)
     addEventListener('pagehide', this.#keepDraft)
+    chat.drafts.subscribe(this.#forgetDraft)
     this.#ends.push(
       this.#keepDraft,
       () => removeEventListener('pagehide', this.#keepDraft),
@@ -266,6 +269,7 @@ export class ChatView {
   async #send(): Promise<void> {
     const textarea = this.#textarea()
     const { files, pasted } = this.#ui
+    const forgotten = this.#forgotten
     const typed = textarea?.value.trim() ?? ''
     const text = [typed, ...pasted].filter((each) => each.trim() !== '').join('\n\n')
     if (!textarea || (text === '' && files.length === 0)) return
@@ -279,6 +283,7 @@ export class ChatView {
     } catch (error) {
       this.#update({ problem: problemOf(error) })
     }
+    if (forgotten !== this.#forgotten) return
     textarea.value = [typed, textarea.value].filter(Boolean).join('\n')
     this.#update({ files: [...files, ...this.#ui.files], pasted: [...pasted, ...this.#ui.pasted] })
     this.#actions.typed()
@@ -404,6 +409,14 @@ export class ChatView {
 
   readonly #keepDraft = (): void => {
     if (this.#drafted) this.#chat.drafts.write(this.#drafted.name, this.#textarea()?.value ?? '')
+  }
+
+  /** The next who writes here may be somebody else. */
+  readonly #forgetDraft = (): void => {
+    this.#forgotten++
+    this.#drafted = undefined
+    this.#textarea()?.form?.reset()
+    this.#update({ hasDraft: false, files: [], pasted: [], problem: undefined, query: '', found: undefined })
   }
 
   /** Escape ends the nearest thing: the reply, what covers the messages, the widget. */

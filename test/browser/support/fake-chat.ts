@@ -1,4 +1,4 @@
-import { storedDrafts } from '../../../src/chat/drafts.ts'
+import { type Drafts, storedDrafts } from '../../../src/chat/drafts.ts'
 import { memoryStorage } from '../../../src/chat/homes/platform.ts'
 import { PlimsollChat } from '../../../src/chat/index.ts'
 import type { ModelChoice } from '../../../src/chat/models/picker.ts'
@@ -47,7 +47,10 @@ export class FakeChat {
   destinations: HomeKind[] = ['local']
   /** Where drafts are kept. */
   storage = memoryStorage()
+  /** What a message waits for before it is kept. */
+  sending: Promise<void> | undefined
   readonly settings: ChatSettings
+  #drafts: Drafts | undefined
   #state: ConversationState
   #sessionState: { readonly loaded: boolean; readonly sessions: readonly SessionEntry[] }
   readonly #listeners = new Set<() => void>()
@@ -101,6 +104,11 @@ export class FakeChat {
     for (const listener of this.#listeners) listener()
   }
 
+  get drafts(): Drafts {
+    this.#drafts ??= storedDrafts(this.storage, 'drafts')
+    return this.#drafts
+  }
+
   get chat(): Chat {
     const note = (name: string, ...values: readonly unknown[]): void => {
       this.calls.push([name, ...values])
@@ -140,6 +148,7 @@ export class FakeChat {
         },
         send: async (text, options) => {
           note('send', text, ...(options?.uploads ?? []).map(({ name }) => name))
+          await this.sending
           if (this.keeps) this.add(said('user', text))
           return this.keeps
         },
@@ -190,7 +199,7 @@ export class FakeChat {
           return certificate('erase')
         },
       },
-      drafts: storedDrafts(this.storage, 'drafts'),
+      drafts: this.drafts,
       isKnown: () => this.log.length > 0,
       models: {
         subscribe,
