@@ -44,7 +44,7 @@ async function read(scope: ScopeStore): Promise<readonly [texts: unknown[], decr
 describe('texts that were decrypted', () => {
   afterEach(() => vi.restoreAllMocks())
 
-  it('are not decrypted again by whoever reads their rows again', async () => {
+  it('are not decrypted again when their rows are read again', async () => {
     const store = encryptedStore(mapStore(), KEYS)
     await append(store.open(SCOPE), 'a')
     await append(store.open(SCOPE), 'b')
