@@ -85,7 +85,7 @@ it('answers a message that was written offline, once, where no device does', asy
   // Sent once more, it is not answered once more.
   store.resume()
   await store.settled()
-  await new Promise((resolve) => setTimeout(resolve, 1_500))
+  await new Promise((resolve) => setTimeout(resolve, 700))
   expect((await textsOf(session)).length).toBe(3)
   expect(model.requests).toHaveLength(1)
   expect(await leaseOf(session, 'm1')).toMatchObject({ holder: 'edge' })
@@ -98,7 +98,7 @@ it('answers the newest of several messages alone', async () => {
   await store.settled()
   await session.append(ASKED)
   await expect.poll(() => textsOf(session), PATIENCE).toHaveLength(3)
-  await new Promise((resolve) => setTimeout(resolve, 2_500))
+  await new Promise((resolve) => setTimeout(resolve, 1_500))
   expect((await textsOf(session)).at(-1)).toBe('assistant: At 9:40.')
   expect(model.requests).toHaveLength(1)
 })
@@ -121,7 +121,7 @@ it('goes on with no run that was stopped on a device', async () => {
   controller.abort()
   expect((await run).reason).toBe('aborted')
   await store.settled()
-  await new Promise((resolve) => setTimeout(resolve, 2_500))
+  await new Promise((resolve) => setTimeout(resolve, 1_000))
   expect(model.requests).toEqual([])
 })
 
