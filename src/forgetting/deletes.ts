@@ -10,10 +10,14 @@ import type { Decide, ScopeStore } from '../ports/store.ts'
 /** Names of heads, and of what is noted of sessions with their user: nothing derives from these. */
 const LEAF = /^register:(?:head|kept)\//u
 
+function deleteOf(host: Pick<Host, 'newId'>, target: Name): SealedOp {
+  return sealOp({ kind: 'delete', opId: host.newId(), target })
+}
+
 /** Heads go with what they show, unnamed. */
 export function deletesOf(host: Pick<Host, 'newId'>, names: readonly Name[]): readonly SealedOp[] {
   const targets = [...new Set(names)].filter((name) => !name.startsWith(HEAD_NAME))
-  return targets.map((target) => sealOp({ kind: 'delete', opId: host.newId(), target }))
+  return targets.map((target) => deleteOf(host, target))
 }
 
 /** All live names that a delete of these would empty; nothing is written. */
@@ -56,8 +60,12 @@ export function commitDeletes(
   host: Pick<Host, 'newId' | 'newSecret'>,
   targets: readonly Name[],
 ): ReturnType<ScopeStore['commit']> {
-  const deletes = targets.map((target) => sealOp({ kind: 'delete', opId: host.newId(), target }))
-  return commitBeside(store, host, deletes, withSecret)
+  return commitBeside(
+    store,
+    host,
+    targets.map((target) => deleteOf(host, target)),
+    withSecret,
+  )
 }
 
 /**

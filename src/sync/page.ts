@@ -126,12 +126,11 @@ export function writtenOver({ rows, base, before, ops, left, kept, refused = [],
   // What a delete of the page empties is not kept for the home either; a delete here has a secret
   // of its own.
   const isRotated = followed.registers.some(({ key }) => key === SECRET)
-  const outbox = [...again.waiting, ...refused].map((one) => {
-    const { before } = one
-    const clean = scrub(one, followed.emptied, isRotated && one.envelope.kind !== 'delete')
-    // To what was decided just now, the newest secret of the home among it, it may go back.
-    return before && !one.refusal ? { ...clean, before } : clean
-  })
+  const clean = (one: Waiting): Waiting =>
+    scrub(one, followed.emptied, isRotated && one.envelope.kind !== 'delete')
+  // What was decided just now goes back to what is there now, the home's newest secret among it.
+  const waiting = again.waiting.map((one) => ({ ...clean(one), ...(one.before && { before: one.before }) }))
+  const outbox = [...waiting, ...refused.map(clean)]
   return {
     decision,
     gone,
