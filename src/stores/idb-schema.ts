@@ -210,7 +210,7 @@ export function storedRow(scope: number, row: LogRow): StoredRow {
   }
 }
 
-/** Field by field: what a rest leaves of so many takes several times as long to make and to read. */
+/** Field by field: what a rest leaves of so many takes much longer to make, and to read. */
 export function logRow(row: StoredRow): LogRow {
   const { round, lane, base, applied, chain, sources, contexts, derived, tok } = row
   return {
