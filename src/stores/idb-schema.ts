@@ -211,36 +211,12 @@ export function storedRow(scope: number, row: LogRow): StoredRow {
 }
 
 export function logRow(row: StoredRow): LogRow {
-  const { round, lane, base, applied, chain, sources, contexts, derived, tok } = row
-  return {
-    seq: row.seq,
-    place: row.place,
-    kind: row.kind,
-    id: row.entry ?? row.record ?? '',
-    opId: row.op ?? row.also ?? `entry:${row.entry}`,
-    ordinal: row.ordinal,
-    ...(round !== undefined && { round }),
-    ...(lane !== undefined && { lane }),
-    ...(base !== undefined && { base }),
-    ...(applied !== undefined && { applied }),
-    ...(chain !== undefined && { chain }),
-    ...(sources !== undefined && { sources }),
-    ...(contexts !== undefined && { contexts }),
-    body: row.body,
-    ...(derived !== undefined && { derived }),
-    ...(tok !== undefined && { tok }),
-  }
+  const { scope: _, entry, record, op, also, mark: __, seal: ___, ...rest } = row
+  return { ...rest, id: entry ?? record ?? '', opId: op ?? also ?? `entry:${entry}` }
 }
 
-export function registerRow({ key, version, seq, sources, index, body }: StoredRegister): RegisterRow {
-  return {
-    key,
-    version,
-    seq,
-    ...(sources !== undefined && { sources }),
-    ...(index !== undefined && { index }),
-    body,
-  }
+export function registerRow({ scope: _, ...row }: StoredRegister): RegisterRow {
+  return row
 }
 
 function isMark(row: LogRow): boolean {
