@@ -17,6 +17,7 @@ import {
 } from '../../src/ports/sync.ts'
 import { decodePullAnswers, decodePushAnswers, encodePull, encodePush } from '../../src/sync/wire.ts'
 import { isFailure } from '../../src/sync/wire-requests.ts'
+import { bytesOf } from './samples.ts'
 
 /** A home as replicas see it. */
 export interface SyncHome {
@@ -179,7 +180,7 @@ function show(id: string, ref: string): Op {
 }
 
 function picture(id: string, length = 4_000): Attachment {
-  return { id, mediaType: 'image/png', bytes: Uint8Array.from({ length }, (_, at) => at % 251) }
+  return { id, mediaType: 'image/png', bytes: bytesOf(length) }
 }
 
 function put(opId: string, base: string | null, value: string, key = 'app/note'): Op {
