@@ -17,6 +17,7 @@ import {
 } from '../../src/ports/sync.ts'
 import { decodePullAnswers, decodePushAnswers, encodePull, encodePush } from '../../src/sync/wire.ts'
 import { isFailure } from '../../src/sync/wire-requests.ts'
+import { bytesOf } from './samples.ts'
 
 /** A home as replicas see it. */
 export interface SyncHome {
@@ -178,12 +179,13 @@ function show(id: string, ref: string): Op {
   return { kind: 'append', opId: `entry:${id}`, round: id, messages: [message] }
 }
 
-/** How a PNG begins. */
+/** How a PNG begins: a home may look whether it is one. */
 const PNG = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 
 function picture(id: string, length = 4_000): Attachment {
-  // A home may look whether it is one.
-  return { id, mediaType: 'image/png', bytes: Uint8Array.from({ length }, (_, at) => PNG[at] ?? at % 251) }
+  const bytes = bytesOf(length)
+  bytes.set(PNG)
+  return { id, mediaType: 'image/png', bytes }
 }
 
 function put(opId: string, base: string | null, value: string, key = 'app/note'): Op {
