@@ -80,8 +80,8 @@ export type ErrorCode =
   /** No token, or one that does not hold. */
   | 'ERR_UNAUTHENTICATED'
   /**
-   * The edge: the body is of a type or an encoding that the route does not take. The chat: a picture
-   * is not of the type that it is said to be.
+   * The edge: the body is of a type or an encoding that the route does not take. The chat: a
+   * picture is not of the type that it is said to be.
    */
   | 'ERR_UNSUPPORTED_MEDIA_TYPE'
   /** What is stored has another format: that of a newer version of this library, or of 0.1.0. */

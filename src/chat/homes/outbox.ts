@@ -108,7 +108,7 @@ export class Outbox {
     await this.#read()
   }
 
-  /** Sends a refused one again, as it is by then: another tab may have given it away, or ended it. */
+  /** Sends a refused one again, as it is by then: another tab may have given it away. */
   async retry(id: string): Promise<void> {
     await this.rewrite((entry) => {
       const { problem: _, ...waiting } = entry
