@@ -69,7 +69,9 @@ describe('a window that keeps so many tokens, and has no size to grow to', () =>
       fc.asyncProperty(fc.oneof(sizes, small), async (replies) => {
         let before = 0
         let carried = 0
-        for (const [index, { tokens, isNew }] of (await play(replies, { keep: { tokens: keep } })).entries()) {
+        for (const [index, { tokens, isNew }] of (
+          await play(replies, { keep: { tokens: keep } })
+        ).entries()) {
           const fresh = index === 0 ? tokens : 2 * PER_MESSAGE + 1 + (replies[index - 1] as number)
           const whole = before + fresh
           const above = carried + READ * Math.max(0, whole - keep)
