@@ -12,7 +12,7 @@ for (const folder of process.argv.slice(2)) {
   if (isInstalled(join(root, folder))) continue
   console.error(`$ npm ci --prefix ${folder}`)
   // `npm pack --dry-run` makes the manifest too, and hands its options on.
-  execFileSync('npm', ['ci', '--prefix', join(root, folder), '--dry-run=false'], {
+  execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--prefix', join(root, folder), '--dry-run=false'], {
     // What a script prints is its own: for some it is JSON.
     stdio: ['ignore', process.stderr, process.stderr],
     shell: process.platform === 'win32', // npm is a .cmd there

@@ -1,13 +1,14 @@
+import { availableParallelism } from 'node:os'
 import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { playwright } from '@vitest/browser-playwright'
 import { defineConfig } from 'vitest/config'
-import { findChromium, flags } from './test/chromium.ts'
+import { findHeadless, flags } from './test/chromium.ts'
 import { edgeVariables, encryptedEdgeVariables } from './test/edge-variables.ts'
 import { keepFilesInMemory } from './test/in-memory.ts'
 import { optimized, source } from './test/source.ts'
 
 keepFilesInMemory()
-const executablePath = findChromium()
+const executablePath = findHeadless()
 
 /** What a push runs of the random cases: the same tenth each time. */
 const PUSH = 0.1
@@ -38,11 +39,20 @@ function patient(testTimeout: number, histories = 0, interval = 50) {
     provide: { fastCheckRuns, fastCheckSeed, histories: Number(ORACLE ?? histories), worlds: Number(TWINS) },
     testTimeout: testTimeout * Math.max(1, fastCheckRuns),
     hookTimeout: 120_000,
-    // By itself Vitest leaves a core idle, which is half of a machine of two.
-    maxWorkers: '100%',
     expect: { poll: { timeout: testTimeout / 2, interval } },
     setupFiles: ['test/everywhere/patience.ts'],
   }
+}
+
+/**
+ * Files at a time, first of what drives browsers, then of the others. By itself Vitest leaves a
+ * core idle, which is half of a machine of two. A browser runs its own files beside those of `e2e`;
+ * without one, processes wait a quarter of their time, for alarms and for each other.
+ */
+const withBrowsers = { maxWorkers: '100%', sequence: { groupOrder: 0 } }
+const withoutBrowsers = {
+  maxWorkers: Math.ceil(1.5 * availableParallelism()),
+  sequence: { groupOrder: 1 },
 }
 
 /**
@@ -58,6 +68,7 @@ const node = {
     name: 'node',
     include: ['test/{unit,node,types,render,ai-sdk}/**/*.test.ts'],
     ...patient(20_000, 5),
+    ...withoutBrowsers,
     ...together,
   },
 }
@@ -70,6 +81,7 @@ const browser = {
     name: 'browser',
     include: ['test/browser/**/*.test.ts'],
     ...patient(60_000, 1),
+    ...withBrowsers,
     browser: {
       enabled: true,
       headless: true,
@@ -96,6 +108,7 @@ const workerd = {
     name: 'workerd',
     include: ['test/workerd/**/*.test.ts'],
     ...patient(60_000, 1),
+    ...withoutBrowsers,
     ...together,
   },
 }
@@ -116,6 +129,7 @@ const encrypted = {
     name: 'workerd-encrypted',
     include: ['test/workerd/health.test.ts', ...ENCRYPTED.map((name) => `test/workerd/edge/${name}.test.ts`)],
     ...patient(60_000),
+    ...withoutBrowsers,
     ...together,
   },
 }
@@ -127,6 +141,7 @@ const e2e = {
     include: ['test/e2e/**/*.test.ts'],
     // Each look searches a page, which takes the browser as long as a part of what is waited for.
     ...patient(90_000, 0, 150),
+    ...withBrowsers,
     ...together,
   },
 }

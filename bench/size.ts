@@ -9,6 +9,7 @@ import { type Bundle, bundle, type Program } from './bundle.ts'
 import { type Machine, machine, machineLine } from './machine.ts'
 import { type Picture, plotBars } from './picture/bars.ts'
 import { type Goal, goalTable, table } from './table.ts'
+import { viteKiB } from './vite.ts'
 
 interface Entry extends Program {
   readonly mostKiB?: number
@@ -17,6 +18,8 @@ interface Entry extends Program {
 
 interface Size extends Bundle {
   readonly name: string
+  /** The same by Vite, of what runs by itself. */
+  readonly viteKiB?: number
   readonly mostKiB?: number
   readonly goalKiB?: number
 }
@@ -109,26 +112,31 @@ function plotOf(sizes: readonly Size[]): Picture {
 
 async function measure({ mostKiB, goalKiB, ...program }: Entry): Promise<Size> {
   const bundled = await bundle(program)
+  const isOurs = mostKiB !== undefined && !program.beside && !program.from
   return {
     name: program.name,
     ...bundled,
+    ...(isOurs && { viteKiB: await viteKiB(program.code) }),
     ...(mostKiB !== undefined && { mostKiB }),
     ...(goalKiB !== undefined && { goalKiB }),
   }
 }
 
 function text(report: { machine: Machine; sizes: readonly Size[]; goals: readonly Goal[] }): string {
-  const head = ['', 'gzip KiB', 'on demand', 'minified KiB', 'budget', 'left outside']
-  const lines = report.sizes.map(({ name, gzipKiB, onDemandKiB, minifiedKiB, mostKiB, external }) => [
-    name,
-    gzipKiB.toFixed(1),
-    onDemandKiB === 0 ? '' : onDemandKiB.toFixed(1),
-    minifiedKiB.toFixed(1),
-    mostKiB === undefined ? '' : `<= ${mostKiB}`,
-    external.length > 4
-      ? `${external.length} modules: ${external.slice(0, 3).join(' ')} ...`
-      : external.join(' '),
-  ])
+  const head = ['', 'gzip KiB', 'by Vite', 'on demand', 'minified KiB', 'budget', 'left outside']
+  const lines = report.sizes.map(
+    ({ name, gzipKiB, viteKiB, onDemandKiB, minifiedKiB, mostKiB, external }) => [
+      name,
+      gzipKiB.toFixed(1),
+      viteKiB?.toFixed(1) ?? '',
+      onDemandKiB === 0 ? '' : onDemandKiB.toFixed(1),
+      minifiedKiB.toFixed(1),
+      mostKiB === undefined ? '' : `<= ${mostKiB}`,
+      external.length > 4
+        ? `${external.length} modules: ${external.slice(0, 3).join(' ')} ...`
+        : external.join(' '),
+    ],
+  )
   return [
     machineLine(report.machine),
     `esbuild --bundle --minify --format=esm --platform=browser\n${table([head, ...lines])}`,

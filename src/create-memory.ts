@@ -6,22 +6,15 @@ import { createKernel, type KernelOptions } from './kernel/memory.ts'
 import { webHost } from './platform/web.ts'
 import type { Counter } from './ports/counter.ts'
 import type { Memory } from './ports/memory.ts'
-import { checkFunction } from './text/check-value.ts'
+import { checkFunction, checkMethod } from './text/check-value.ts'
 import { type Check, checkShape, type Fields, optional } from './text/fields.ts'
 import { checkText, invalid, isPlainObject } from './text/json.ts'
 
 /** What makes the policy and what is in use is checked where it is used. */
 const given: Check = (_operation, _argument, value) => value
-/** Something that has a method. */
-const having =
-  (method: string, reason: string): Check =>
-  (operation, argument, value) => {
-    if (typeof value?.[method as never] === 'function') return value
-    throw invalid(operation, argument, reason)
-  }
 const run = optional(checkFunction)
 const OPTIONS: Fields = {
-  store: having('open', 'must be a store, for example mapStore()'),
+  store: (...given) => checkMethod(...given, 'open', 'must be a store, for example mapStore()'),
   budget: optional((operation, argument, value) => {
     if (typeof value === 'number' || isPlainObject(value)) return value
     throw invalid(operation, argument, 'must be a number or an object')
@@ -29,7 +22,7 @@ const OPTIONS: Fields = {
   system: optional(checkText),
   window: given,
   toolOutput: given,
-  counter: optional(having('count', 'must be a counter')),
+  counter: optional((...given) => checkMethod(...given, 'count', 'must be a counter')),
   use: given,
   onCut: run,
   laws: run,

@@ -42,6 +42,9 @@ export const flags = [
   `--disable-features=${[...PLAYWRIGHT_FEATURES, ...WINDOW_FEATURES].join()}`,
 ]
 
+/** Debian's Chromium without windows, of which tests look at none: it takes a tenth less time. */
+const headlessPath = '/usr/bin/chromium-headless-shell'
+
 /**
  * The path of a Chromium on this machine, or `undefined`. `CHROMIUM_PATH` wins, and must exist if
  * set.
@@ -49,7 +52,12 @@ export const flags = [
 export function findChromium(): string | undefined {
   const chosen = process.env.CHROMIUM_PATH
   if (chosen && !existsSync(chosen)) throw new Error(`CHROMIUM_PATH names no file: ${chosen}`)
-  return chosen || [...systemPaths, chromium.executablePath()].find(existsSync)
+  return chosen || [...systemPaths, chromium.executablePath(), headlessPath].find(existsSync)
+}
+
+/** The same for tests, which take one without windows where it is there. */
+export function findHeadless(): string | undefined {
+  return !process.env.CHROMIUM_PATH && existsSync(headlessPath) ? headlessPath : findChromium()
 }
 
 /**
@@ -72,32 +80,36 @@ function run(command: string, ...args: string[]): void {
   })
 }
 
+/** It installs what the browser needs, too. */
+const byApt = (name: string) => ({
+  name: `apt-get, for ${name}`,
+  available: existsSync('/usr/bin/apt-get') && process.getuid?.() === 0,
+  install: () => {
+    run('apt-get', 'update', '-qq')
+    run('apt-get', 'install', '-y', '-qq', '--no-install-recommends', name)
+  },
+})
+
 const installers = [
+  byApt('chromium-headless-shell'),
   {
     name: "Playwright's installer",
     available: true,
     install: () => run('npx', 'playwright', 'install', '--no-shell', 'chromium'),
   },
-  {
-    name: 'apt-get',
-    available: existsSync('/usr/bin/apt-get') && process.getuid?.() === 0,
-    install: () => {
-      run('apt-get', 'update', '-qq')
-      run('apt-get', 'install', '-y', '-qq', '--no-install-recommends', 'chromium')
-    },
-  },
+  byApt('chromium'),
 ]
 
 /** The path and version of a Chromium that starts, after installing one if need be. */
 function ensureChromium(): string {
-  const found = findChromium()
+  const found = findHeadless()
   if (found) return `${found} (${versionOf(found)})`
   for (const { name, available, install } of installers) {
     if (!available) continue
     console.log(`No Chromium on this machine: trying ${name}.`)
     try {
       install()
-      const path = findChromium()
+      const path = findHeadless()
       if (path) return `${path} (${versionOf(path)})`
       console.log(`${name} left no browser behind.`)
     } catch (error) {

@@ -18,9 +18,3 @@ export function checkAsked(
   for (const name of own) if (name in asked) throw invalid(operation, name, 'is not for the app to say here')
   checkContext(session, asked)
 }
-
-/** @throws ERR_INVALID_ARGUMENT */
-export function checkMethod(operation: string, argument: string, value: unknown, method: string): void {
-  if (typeof (value as { readonly [name: string]: unknown } | null)?.[method] !== 'function')
-    throw invalid(operation, argument, `must be an object with ${method}()`)
-}

@@ -17,10 +17,12 @@ import {
   PAGE_ROWS,
   PAGE_UNITS,
   type Page,
+  type Reads,
   type Rebase,
   type RegisterRow,
   type ReplicaChange,
   type Rows,
+  type ScopeStore,
   type Sum,
 } from '../ports/store.ts'
 import type { Connection, Reader } from './idb-connection.ts'
@@ -81,8 +83,19 @@ interface Found {
   readonly entries: Map<string, LogRow>
 }
 
+/** What a scope is asked for, but for commits. */
+export type ScopeCall = keyof (Reads &
+  Pick<Required<ScopeStore>, 'attach' | 'attachment' | 'attached' | 'derive' | 'derived' | 'outbox'>)
+export type ScopeGiven<Name extends ScopeCall> = Parameters<Required<ScopeStore>[Name]>
+export type ScopeResult<Name extends ScopeCall> = ReturnType<Required<ScopeStore>[Name]>
+
+/** The same, with what reads or writes it before the rest. */
+type Connected = {
+  [Name in ScopeCall]: (connection: Connection, ...given: ScopeGiven<Name>) => ScopeResult<Name>
+}
+
 /** Reads and writes one scope's rows, over whatever connection it is given. */
-export class DexieScope {
+export class DexieScope implements Connected {
   readonly #name: string
   /** Id of the database that it was read from. */
   #database: string | undefined
@@ -164,7 +177,7 @@ export class DexieScope {
     }
   }
 
-  async entries(reader: Reader, query: EntriesQuery): Promise<Page> {
+  async entries(reader: Reader, query: EntriesQuery = {}): Promise<Page> {
     const { after, from = after, to, last, first, kinds } = query
     const page = new PageFill(first ?? last)
     if (kinds?.length === 0 || page.full) return { rows: [], more: page.full }
@@ -240,33 +253,29 @@ export class DexieScope {
     return row && registerRow(row)
   }
 
-  async registers(reader: Reader, prefix: string, after = ''): Promise<readonly RegisterRow[]> {
+  async registers(reader: Reader, prefix: string, after?: string): Promise<readonly RegisterRow[]> {
     const scope = await this.#scope(reader)
     const rows: RegisterRow[] = []
     if (scope === undefined) return rows
-    const next = following(prefix)
-    let [key, excluding] = after >= prefix && after !== '' ? [after, true] : [prefix, false]
-    for (;;) {
-      const upper = next === undefined ? [scope, []] : [scope, next]
-      const chunk = await reader.read(['register'], async (requests) => {
-        const range = requests.between([scope, key], upper, excluding)
-        const table = requests.table('register')
-        return range ? rowsOf<StoredRegister>(table, range, false, REGISTER_ROWS) : []
-      })
-      for (const row of chunk) {
-        if (row.body !== null) rows.push(registerRow(row))
-        if (rows.length === PAGE_ROWS) return rows
-      }
-      const last = chunk.at(-1)
-      if (!last || chunk.length < REGISTER_ROWS) return rows
-      ;[key, excluding] = [last.key, true]
-    }
+    await reader.read(['register'], (requests) =>
+      scan(
+        requests,
+        beginningWith<StoredRegister>(requests, 'register', scope, prefix, after),
+        false,
+        REGISTER_ROWS,
+        (row) => {
+          if (row.body !== null) rows.push(registerRow(row))
+          return rows.length < PAGE_ROWS
+        },
+      ),
+    )
+    return rows
   }
 
   async indexed(
     reader: Reader,
     group: string,
-    { after, to, first = PAGE_ROWS }: IndexQuery,
+    { after, to, first = PAGE_ROWS }: IndexQuery = {},
   ): Promise<readonly RegisterRow[]> {
     const count = Math.min(first, PAGE_ROWS)
     const scope = await this.#scope(reader)
@@ -366,7 +375,6 @@ export class DexieScope {
   async derived(connection: Connection, prefix: string, after?: string): Promise<readonly DerivedRow[]> {
     const scope = await this.#scope(connection)
     if (scope === undefined) return []
-    const excluding = after !== undefined && after >= prefix
     const page: DerivedRow[] = []
     let left = PAGE_UNITS
     await connection.read(['meta', 'derived'], async (requests) => {
@@ -374,13 +382,7 @@ export class DexieScope {
       if (meta?.derived !== DERIVED_VERSION) return
       await scan(
         requests,
-        new Range<StoredDerived>(
-          requests.table('derived'),
-          [scope, excluding ? after : prefix],
-          [scope, following(prefix) ?? []],
-          (row) => [row.scope, row.key],
-          excluding,
-        ),
+        beginningWith<StoredDerived>(requests, 'derived', scope, prefix, after),
         false,
         LEAST_ROWS,
         ({ key, bytes }) => {
@@ -766,6 +768,24 @@ class Range<Row> {
     if (last && !backwards) [this.#lower, this.#excluding] = [this.#keyOf(last), true]
     return rows
   }
+}
+
+/** The rows of a table of keys that begin with a text, after one of them. */
+function beginningWith<Row extends { readonly scope: number; readonly key: string }>(
+  requests: Requests,
+  table: 'register' | 'derived',
+  scope: number,
+  prefix: string,
+  after = '',
+): Range<Row> {
+  const isAfter = after !== '' && after >= prefix
+  return new Range(
+    requests.table(table),
+    [scope, isAfter ? after : prefix],
+    [scope, following(prefix) ?? []],
+    ({ key }) => [scope, key],
+    isAfter,
+  )
 }
 
 /**

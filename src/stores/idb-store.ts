@@ -30,7 +30,7 @@ import {
   pageEvents,
 } from './browser.ts'
 import type { DexieStore, DexieStoreOptions } from './dexie.ts'
-import { Connection, type ConnectionOptions, type Reader } from './idb-connection.ts'
+import { Connection, type ConnectionOptions } from './idb-connection.ts'
 import { mayPass, noBrowser, storageError, upgradeRequired } from './idb-errors.ts'
 import type { OpenDatabase } from './idb-open.ts'
 import {
@@ -42,7 +42,15 @@ import {
   type UnusedRow,
   WRITER_VERSION,
 } from './idb-schema.ts'
-import { CallerError, checkWriter, DexieScope, removeAttachment } from './idb-scope.ts'
+import {
+  CallerError,
+  checkWriter,
+  DexieScope,
+  removeAttachment,
+  type ScopeCall,
+  type ScopeGiven,
+  type ScopeResult,
+} from './idb-scope.ts'
 import { all, type Requests } from './idb-transaction.ts'
 import type { MemoryMode, MemoryModeScope } from './memory-mode.ts'
 import { READY, type StoreStatus } from './store-status.ts'
@@ -381,32 +389,32 @@ class RecoveringScope implements ScopeStore {
     return results
   }
 
-  entries(query: EntriesQuery = {}): Promise<Page> {
-    return this.#read('entries', (reads) => reads.entries(query))
+  entries(query?: EntriesQuery): Promise<Page> {
+    return this.#call('entries', query)
   }
 
   head(): Promise<Head> {
-    return this.#read('head', (reads) => reads.head())
+    return this.#call('head')
   }
 
   register(key: string): Promise<RegisterRow | undefined> {
-    return this.#read('register', (reads) => reads.register(key))
+    return this.#call('register', key)
   }
 
   registers(prefix: string, after?: string): Promise<readonly RegisterRow[]> {
-    return this.#read('registers', (reads) => reads.registers(prefix, after))
+    return this.#call('registers', prefix, after)
   }
 
-  indexed(group: string, query: IndexQuery = {}): Promise<readonly RegisterRow[]> {
-    return this.#read('indexed', (reads) => reads.indexed(group, query))
+  indexed(group: string, query?: IndexQuery): Promise<readonly RegisterRow[]> {
+    return this.#call('indexed', group, query)
   }
 
   sums(groups: readonly string[]): Promise<ReadonlyMap<string, Sum>> {
-    return this.#read('sums', (reads) => reads.sums(groups))
+    return this.#call('sums', groups)
   }
 
   changesSince(seq: number): Promise<Changes> {
-    return this.#read('changesSince', (reads) => reads.changesSince(seq))
+    return this.#call('changesSince', seq)
   }
 
   snapshot<Result>(work: (reads: Reads) => Promise<Result>): Promise<Result> {
@@ -424,8 +432,12 @@ class RecoveringScope implements ScopeStore {
       'snapshot',
       (connection) =>
         connection.snapshot(async (reader) => {
+          const reads = READS.map((name) => {
+            const call = callOf(scope, name)
+            return [name, (...given: readonly unknown[]) => noting(call(reader, ...given))]
+          })
           try {
-            return await work(readsOf(scope, reader, noting))
+            return await work(Object.fromEntries(reads))
           } catch (error) {
             throw error === failure ? error : new CallerError(error)
           }
@@ -435,51 +447,27 @@ class RecoveringScope implements ScopeStore {
   }
 
   attach(attachment: Attachment, at: number): Promise<'stored' | 'kept' | 'deleted'> {
-    return this.#run(
-      'attach',
-      (connection) => this.#scope.attach(connection, attachment, at),
-      (memory) => memory.attach(attachment, at),
-    )
+    return this.#call('attach', attachment, at)
   }
 
   attachment(id: string): Promise<Attachment | undefined> {
-    return this.#run(
-      'attachment',
-      (connection) => this.#scope.attachment(connection, id),
-      (memory) => memory.attachment(id),
-    )
+    return this.#call('attachment', id)
   }
 
   attached(ids: readonly string[]): Promise<readonly string[]> {
-    return this.#run(
-      'attached',
-      (connection) => this.#scope.attached(connection, ids),
-      (memory) => memory.attached(ids),
-    )
+    return this.#call('attached', ids)
   }
 
   derive(row: DerivedRow, seq: number): Promise<boolean> {
-    return this.#run(
-      'derive',
-      (connection) => this.#scope.derive(connection, row, seq),
-      (memory) => memory.derive(row, seq),
-    )
+    return this.#call('derive', row, seq)
   }
 
   derived(prefix: string, after?: string): Promise<readonly DerivedRow[]> {
-    return this.#run(
-      'derived',
-      (connection) => this.#scope.derived(connection, prefix, after),
-      (memory) => memory.derived(prefix, after),
-    )
+    return this.#call('derived', prefix, after)
   }
 
   outbox(after: number): Promise<readonly OutboxRow[]> {
-    return this.#run(
-      'outbox',
-      (connection) => this.#scope.outbox(connection, after),
-      (memory) => memory.outbox(),
-    )
+    return this.#call('outbox', after)
   }
 
   async close(): Promise<void> {
@@ -499,8 +487,13 @@ class RecoveringScope implements ScopeStore {
     return stop
   }
 
-  #read<Result>(operation: string, work: (reads: Reads) => Promise<Result>): Promise<Result> {
-    return this.#run(operation, (connection) => work(readsOf(this.#scope, connection)), work)
+  /** Of the scope in the database or, with the same arguments, of the one in memory. */
+  #call<Name extends ScopeCall>(name: Name, ...given: ScopeGiven<Name>): ScopeResult<Name> {
+    return this.#run(
+      name,
+      (connection) => callOf(this.#scope, name)(connection, ...given),
+      (memory) => callOf(memory, name)(...given),
+    ) as ScopeResult<Name>
   }
 
   async #run<Result>(
@@ -519,21 +512,12 @@ class RecoveringScope implements ScopeStore {
   }
 }
 
-/** The reads of a scope by a connection, or by one transaction. @param noting hears of each */
-function readsOf(
-  scope: DexieScope,
-  reader: Reader,
-  noting: <Value>(read: Promise<Value>) => Promise<Value> = (read) => read,
-): Reads {
-  return {
-    entries: (query = {}) => noting(scope.entries(reader, query)),
-    head: () => noting(scope.head(reader)),
-    register: (key) => noting(scope.register(reader, key)),
-    registers: (prefix, after) => noting(scope.registers(reader, prefix, after)),
-    indexed: (group, query = {}) => noting(scope.indexed(reader, group, query)),
-    sums: (groups) => noting(scope.sums(reader, groups)),
-    changesSince: (seq) => noting(scope.changesSince(reader, seq)),
-  }
+const READS = ['entries', 'head', 'register', 'registers', 'indexed', 'sums', 'changesSince'] as const
+
+type Call = (...given: readonly unknown[]) => Promise<unknown>
+
+function callOf(scope: DexieScope | MemoryModeScope, name: ScopeCall): Call {
+  return (scope[name] as Call).bind(scope)
 }
 
 /** Removes all that was derived, so that it is made again as this version has it. */

@@ -15,7 +15,7 @@ import type {
 } from '../ports/store.ts'
 import type { HeadRow } from './idb-schema.ts'
 import type { LogTail } from './log-tail.ts'
-import { mapStore } from './map.ts'
+import { mapScopes } from './map-scope.ts'
 
 /** What a store still knows of a scope whose database failed. */
 export interface Remembered {
@@ -27,7 +27,7 @@ export interface Remembered {
 
 /** What goes on in memory of a store whose database failed. */
 export class MemoryMode {
-  readonly store = mapStore()
+  readonly store = mapScopes()
   readonly #cause: unknown
   readonly #scopes = new Map<string, MemoryModeScope>()
 

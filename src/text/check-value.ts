@@ -27,3 +27,15 @@ export function checkOneOf<Value extends string>(
   if (values.includes(value as Value)) return value as Value
   throw invalid(operation, argument, `must be one of ${values.join(', ')}`)
 }
+
+/** Something that has a method, or `ERR_INVALID_ARGUMENT`. */
+export function checkMethod(
+  operation: string,
+  argument: string,
+  value: unknown,
+  method: string,
+  reason = `must be an object with ${method}()`,
+): unknown {
+  if (typeof value?.[method as never] === 'function') return value
+  throw invalid(operation, argument, reason)
+}

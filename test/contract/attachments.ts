@@ -3,7 +3,18 @@ import { decide } from '../../src/kernel/log/decide.ts'
 import type { Attachment, ScopeStore } from '../../src/ports/store.ts'
 import { UNUSED_AT_ONCE } from '../../src/ports/store.ts'
 import type { DescribeStoreOptions } from './abilities.ts'
-import { append, erase, IDS, names, type Open, openScope, readAll, remove, SCOPE } from './samples.ts'
+import {
+  append,
+  bytesOf,
+  erase,
+  IDS,
+  names,
+  type Open,
+  openScope,
+  readAll,
+  remove,
+  SCOPE,
+} from './samples.ts'
 
 export function describeAttachments(open: Open, { reopen }: DescribeStoreOptions): void {
   describe('attachments', () => {
@@ -159,13 +170,8 @@ export function describeAttachments(open: Open, { reopen }: DescribeStoreOptions
   })
 }
 
-/** Bytes that tell their place. */
 function attachment(id: string, size: number): Attachment {
-  return {
-    id,
-    mediaType: 'image/PNG',
-    bytes: Uint8Array.from({ length: size }, (_, at) => (at * 31 + size) % 251),
-  }
+  return { id, mediaType: 'image/PNG', bytes: bytesOf(size) }
 }
 
 function naming(op: ReturnType<typeof append>, attachments: readonly string[]): ReturnType<typeof append> {

@@ -2,7 +2,19 @@ import { describe, expect, it } from 'vitest'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { type DerivedRow, PAGE_UNITS, type ScopeStore } from '../../src/ports/store.ts'
 import { type DescribeStoreOptions, halfPage } from './abilities.ts'
-import { append, erase, IDS, mark, type Open, openScope, put, readAll, remove, SCOPE } from './samples.ts'
+import {
+  append,
+  bytesOf,
+  erase,
+  IDS,
+  mark,
+  type Open,
+  openScope,
+  put,
+  readAll,
+  remove,
+  SCOPE,
+} from './samples.ts'
 
 export function describeDerived(open: Open, { reopen, kept }: DescribeStoreOptions): void {
   describe('what is derived', () => {
@@ -180,9 +192,8 @@ export function describeDerived(open: Open, { reopen, kept }: DescribeStoreOptio
   })
 }
 
-/** Bytes that tell their place. */
 function derived(key: string, size: number): DerivedRow {
-  return { key, bytes: Uint8Array.from({ length: size }, (_, at) => (at * 31 + size) % 251) }
+  return { key, bytes: bytesOf(size) }
 }
 
 /** Comparing megabytes by `toEqual` takes seconds. */

@@ -17,6 +17,7 @@ import {
 } from '../../src/ports/sync.ts'
 import { decodePullAnswers, decodePushAnswers, encodePull, encodePush } from '../../src/sync/wire.ts'
 import { isFailure } from '../../src/sync/wire-requests.ts'
+import { bytesOf } from './samples.ts'
 
 /** A home as replicas see it. */
 export interface SyncHome {
@@ -178,8 +179,13 @@ function show(id: string, ref: string): Op {
   return { kind: 'append', opId: `entry:${id}`, round: id, messages: [message] }
 }
 
+/** How a PNG begins: a home may look whether it is one. */
+const PNG = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+
 function picture(id: string, length = 4_000): Attachment {
-  return { id, mediaType: 'image/png', bytes: Uint8Array.from({ length }, (_, at) => at % 251) }
+  const bytes = bytesOf(length)
+  bytes.set(PNG)
+  return { id, mediaType: 'image/png', bytes }
 }
 
 function put(opId: string, base: string | null, value: string, key = 'app/note'): Op {
@@ -735,7 +741,7 @@ export function describeSync(name: string, openHome: () => SyncHome | Promise<Sy
         const home = await open()
         const { generation } = await home.write('', say('m1'))
         await sent(await home.attachment('p', generation, picture('p')))
-        const other = await home.attachment('p', generation, picture('p', 3))
+        const other = await home.attachment('p', generation, picture('p', 30))
         expect([other.status, await problemIn(other)]).toEqual([409, 'ERR_DUPLICATE_ID'])
         const bad = await home.attachment('q', generation, { ...picture('q'), mediaType: 'picture' })
         expect([bad.status, await problemIn(bad)]).toEqual([400, 'ERR_INVALID_ARGUMENT'])

@@ -1,19 +1,17 @@
 /** The built tag on pages of other people, under strict content security policies. */
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { extname, join, resolve } from 'node:path'
+import { extname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { CANARY, HOSTILE } from '../browser/support/hostile.ts'
-import { findChromium, flags } from '../chromium.ts'
+import { findHeadless, flags } from '../chromium.ts'
 import { TAG_BUDGET } from '../sizes/budgets.ts'
+import { builtTag } from '../tag.ts'
 
-const root = resolve(import.meta.dirname, '../..')
-const folder = mkdtempSync(join(tmpdir(), 'plimsoll-tag-'))
+const folder = builtTag()
 const POLICY =
   "default-src 'none'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
 
@@ -25,11 +23,6 @@ let errors: string[]
 let requests: string[]
 
 beforeAll(async () => {
-  // A process of its own: what is built in one that tests holds what is for developers alone.
-  const vite = join(root, 'node_modules/vite/bin/vite.js')
-  const options = ['--config', 'vite.tag.config.ts', '--outDir', folder, '--logLevel', 'error']
-  const env = { ...process.env, NODE_ENV: 'production' }
-  execFileSync(process.execPath, [vite, 'build', ...options], { cwd: root, env })
   server = createServer(({ url = '/' }, response) => {
     const { pathname, searchParams } = new URL(url, 'http://host')
     if (pathname === '/') {
@@ -50,14 +43,13 @@ beforeAll(async () => {
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const executablePath = findChromium()
+  const executablePath = findHeadless()
   browser = await chromium.launch({ args: flags, ...(executablePath && { executablePath }) })
 })
 
 afterAll(async () => {
   await browser?.close()
   server?.close()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 beforeEach(async () => {

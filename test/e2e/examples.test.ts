@@ -1,15 +1,16 @@
 import { type Browser, chromium, type Locator, type Page } from 'playwright'
-import { build, createServer, type ViteDevServer } from 'vite'
+import { createServer, type ViteDevServer } from 'vite'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { findChromium, flags } from '../chromium.ts'
+import { findHeadless, flags } from '../chromium.ts'
+import { builtTag } from '../tag.ts'
 
 let server: ViteDevServer
 let browser: Browser
 
 beforeAll(async () => {
   // The one tag is served as it is built.
-  await build({ configFile: 'vite.tag.config.ts', logLevel: 'error' })
-  const executablePath = findChromium()
+  builtTag()
+  const executablePath = findHeadless()
   ;[server, browser] = await Promise.all([
     createServer({
       configFile: 'examples/pages/vite.config.ts',

@@ -16,7 +16,7 @@ import {
 import type { PreviewServer } from 'vite'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createClient } from '../../src/client/index.ts'
-import { findChromium, flags } from '../chromium.ts'
+import { findHeadless, flags } from '../chromium.ts'
 import { isWhole } from '../everywhere/runs.ts'
 import { EdgeProcess } from './support/edge-process.ts'
 import { type ModelServer, modelServer } from './support/model-server.ts'
@@ -26,7 +26,7 @@ import type { ChatReply } from './use-chat.ts'
 // Builds, an edge and a browser share the machine.
 vi.setConfig({ testTimeout: 120_000, maxConcurrency: 3 })
 
-const executablePath = findChromium()
+const executablePath = findHeadless()
 const launch = { args: flags, ...(executablePath && { executablePath }) }
 const axe = readFileSync('node_modules/axe-core/axe.min.js', 'utf8')
 

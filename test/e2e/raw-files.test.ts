@@ -8,13 +8,15 @@ import { createDecipheriv, randomBytes } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { build } from 'esbuild'
 import { type BrowserContext, chromium, type Page } from 'playwright'
-import { build, createServer, type ViteDevServer } from 'vite'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { prefixed } from '../../src/stores/encrypted/cipher.ts'
-import { findChromium, flags } from '../chromium.ts'
+import { findHeadless, flags } from '../chromium.ts'
 import { type Canaries, INPUTS } from '../everywhere/canaries.ts'
 import { BareWorkerd } from '../kill/bare-workerd.ts'
+import type { Served } from '../unit/support/served.ts'
+import { servePageOf } from './support/page.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 /** Where in a profile Chromium keeps the databases of pages. */
@@ -53,19 +55,11 @@ function foundIn(folder: string, canaries: Readonly<Record<string, string>>): re
 }
 
 describe('the profile of a Chromium', () => {
-  let server: ViteDevServer
+  let server: Served
   let running: BrowserContext | undefined
 
   beforeAll(async () => {
-    server = await createServer({
-      configFile: false,
-      root,
-      cacheDir: newFolder(),
-      logLevel: 'error',
-      optimizeDeps: { include: ['dexie', 'stemmer'], noDiscovery: true },
-      server: { host: '127.0.0.1', port: 0, hmr: false, watch: null },
-    })
-    await server.listen()
+    server = await servePageOf(join(root, 'test/browser/canaries.ts'))
   })
 
   afterEach(() => running?.close())
@@ -73,13 +67,13 @@ describe('the profile of a Chromium', () => {
 
   /** Runs it in a page of a browser that is closed again before its files are read. */
   async function inBrowser(profile: string, run: (call: Call) => Promise<void>): Promise<void> {
-    const executablePath = findChromium()
+    const executablePath = findHeadless()
     running = await chromium.launchPersistentContext(profile, {
       args: flags,
       ...(executablePath && { executablePath }),
     })
     const page = await running.newPage()
-    await page.goto(`${server.resolvedUrls?.local[0]}test/browser/canaries.html`)
+    await page.goto(server.url)
     await page.waitForFunction(() => 'write' in globalThis)
     await run((name, ...args) => callIn(page, name, args))
     await running.close()
@@ -168,15 +162,12 @@ describe('the SQLite files of a Durable Object', () => {
   it('hold nothing of what is encrypted, before and after it is erased', async () => {
     const folder = newFolder()
     await build({
-      configFile: false,
-      root,
+      entryPoints: [join(root, 'test/workerd/canary-object.ts')],
+      outfile: join(folder, 'worker.js'),
+      bundle: true,
+      format: 'esm',
+      external: ['cloudflare:workers'],
       logLevel: 'error',
-      build: {
-        lib: { entry: 'test/workerd/canary-object.ts', formats: ['es'], fileName: 'worker' },
-        outDir: folder,
-        emptyOutDir: false,
-        rolldownOptions: { external: ['cloudflare:workers'] },
-      },
     })
     const objects = { binding: 'OBJECTS', className: 'CanaryObject', uniqueKey: 'canaries' }
     const edge = new BareWorkerd(folder, [{ name: 'main', module: 'worker.js', ...objects }])

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { createClient } from '../../src/client/index.ts'
-import { findChromium, flags } from '../chromium.ts'
+import { findHeadless, flags } from '../chromium.ts'
 import { talk } from '../install/front-end.ts'
 import { freePort, type Started, start } from '../started.ts'
 import { isAlive, npmStart } from './support/npm-start.ts'
@@ -21,7 +21,7 @@ let errors: unknown[]
 
 beforeAll(async () => {
   port = await freePort()
-  const executablePath = findChromium()
+  const executablePath = findHeadless()
   ;[server, browser] = await Promise.all([
     npmStart(port, data),
     chromium.launch({ args: flags, ...(executablePath && { executablePath }) }),

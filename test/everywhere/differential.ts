@@ -6,6 +6,7 @@ import type { Decision, EntriesQuery, IndexQuery, ScopeStore, Store } from '../.
 import { mapStore } from '../../src/stores/map.ts'
 import { rebasing, stateOf } from '../contract/rebases.ts'
 import { append, erase, mark, put, remove, SCOPE, TEXTS } from '../contract/samples.ts'
+import { codePoint } from './code-point.ts'
 import { limit, runs } from './runs.ts'
 
 /** Few names, so that ops meet; some that engines are known to mix up. */
@@ -26,7 +27,7 @@ const target = fc
 const base = fc.option(name, { nil: null })
 const sources = fc.option(fc.array(target, { maxLength: 3 }), { nil: undefined })
 const text = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ unit: codePoint, maxLength: 40 }),
   fc.constantFrom(...Object.values(TEXTS).filter(({ length }) => length < 1_000)),
 )
 

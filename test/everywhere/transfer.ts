@@ -6,6 +6,7 @@ import { rewind } from '../../src/operations/rewind.ts'
 import { exportFrom } from '../../src/operations/transfer/export.ts'
 import { importInto } from '../../src/operations/transfer/import.ts'
 import { fullMemory } from '../contract/full-memory.ts'
+import { bytesOf } from '../contract/samples.ts'
 
 const ADA = { userId: 'ada' }
 const BOB = { tenant: 'acme', userId: 'bob' }
@@ -30,7 +31,7 @@ async function exported(store: Store, scope: Scope): Promise<string> {
 async function live(store: Store): Promise<void> {
   const memory = memoryOf(store)
   const session = memory.session({ ...ADA, sessionId: 'trip' })
-  const bytes = Uint8Array.from({ length: 1_200_000 }, (_, at) => (at * 7) % 256)
+  const bytes = bytesOf(1_200_000)
   const picture = await attach(session, { mediaType: 'image/png', bytes })
   await session.append({
     role: 'user',

@@ -1,37 +1,28 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright'
-import { createServer, type ViteDevServer } from 'vite'
-import { findChromium, flags } from '../chromium.ts'
+import { findHeadless, flags } from '../chromium.ts'
+import { servePageOf } from '../e2e/support/page.ts'
+import type { Served } from '../unit/support/served.ts'
 import type { Replay } from './steps.ts'
 
 /** A page in Chromium, with the Dexie store over its IndexedDB. */
 export class BrowserSide {
-  readonly #server: ViteDevServer
+  readonly #server: Served
   readonly #browser: Browser
   readonly #page: Page
 
-  private constructor(server: ViteDevServer, browser: Browser, page: Page) {
+  private constructor(server: Served, browser: Browser, page: Page) {
     this.#server = server
     this.#browser = browser
     this.#page = page
   }
 
   static async start(): Promise<BrowserSide> {
-    const executablePath = findChromium()
-    const server = await createServer({
-      configFile: false,
-      root: resolve(import.meta.dirname, '../..'),
-      cacheDir: mkdtempSync(join(tmpdir(), 'plimsoll-identity-')),
-      logLevel: 'error',
-      optimizeDeps: { include: ['dexie', 'stemmer'], noDiscovery: true },
-      server: { host: '127.0.0.1', port: 0, hmr: false, watch: null },
-    })
-    await server.listen()
+    const executablePath = findHeadless()
+    const server = await servePageOf(resolve(import.meta.dirname, '../browser/identity.ts'))
     const browser = await chromium.launch({ args: flags, ...(executablePath && { executablePath }) })
     const page = await browser.newPage()
-    await page.goto(`${server.resolvedUrls?.local[0]}test/browser/identity.html`)
+    await page.goto(server.url)
     return new BrowserSide(server, browser, page)
   }
 
@@ -72,6 +63,5 @@ export class BrowserSide {
   async stop(): Promise<void> {
     await this.#browser.close()
     await this.#server.close()
-    rmSync(this.#server.config.cacheDir, { recursive: true, force: true })
   }
 }

@@ -1,8 +1,10 @@
 /** What a release writes, and what a registry shows. */
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { released } from '../../release/changelog.ts'
 import { absolute, relative } from '../../release/links.ts'
+import { builtTag } from '../tag.ts'
 
 const root = new URL('../../', import.meta.url)
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')
@@ -36,10 +38,14 @@ describe('links of README', () => {
 })
 
 describe('NOTICE', () => {
-  it('names the packages of which the tag holds something, with their licences, and no other', () => {
-    const bundled = [...read('dist/tag/LICENSES.txt').matchAll(/^(\S+) [\d.]+: (.+)\n=+$/gm)].map(
-      ([, name, license = '']) => [name, license.replace(/^\((.*)\)$/, '$1')],
-    )
+  it('names the packages of which the tag holds something, with their licences, and no other', {
+    timeout: 60_000,
+  }, () => {
+    const licenses = readFileSync(join(builtTag(), 'LICENSES.txt'), 'utf8')
+    const bundled = [...licenses.matchAll(/^(\S+) [\d.]+: (.+)\n=+$/gm)].map(([, name, license = '']) => [
+      name,
+      license.replace(/^\((.*)\)$/, '$1'),
+    ])
     const named = [...read('NOTICE').matchAll(/^ {2}(\S+) +(.+)$/gm)].map(([, name, license]) => [
       name,
       license,

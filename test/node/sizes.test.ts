@@ -1,12 +1,11 @@
 /** What pages download: the budgets of `test/sizes/budgets.ts`, counted. */
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { BUDGETS, TAG_BUDGET } from '../sizes/budgets.ts'
 import { bundle } from '../sizes/bundle.ts'
 import { weighTag } from '../sizes/tag.ts'
+import { builtTag } from '../tag.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
@@ -52,18 +51,8 @@ test('an operation or a feature that is imported brings no other', async () => {
 })
 
 test('the widget by one tag shows and answers within its budget', { timeout: 60_000 }, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'plimsoll-sizes-'))
-  try {
-    // A process of its own: what is built in one that tests holds what is for developers alone.
-    const vite = join(root, 'node_modules/vite/bin/vite.js')
-    const options = ['--config', 'vite.tag.config.ts', '--outDir', folder, '--logLevel', 'error']
-    const env = { ...process.env, NODE_ENV: 'production' }
-    execFileSync(process.execPath, [vite, 'build', ...options], { cwd: root, env })
-    const { firstLook, answering, edge } = weighTag(folder)
-    expect.soft(firstLook).toBeLessThanOrEqual(TAG_BUDGET.firstLook)
-    expect.soft(answering).toBeLessThanOrEqual(TAG_BUDGET.answering)
-    expect.soft(edge).toBeLessThanOrEqual(TAG_BUDGET.edge)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  const { firstLook, answering, edge } = weighTag(builtTag())
+  expect.soft(firstLook).toBeLessThanOrEqual(TAG_BUDGET.firstLook)
+  expect.soft(answering).toBeLessThanOrEqual(TAG_BUDGET.answering)
+  expect.soft(edge).toBeLessThanOrEqual(TAG_BUDGET.edge)
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import type { Block, Context } from '../../src/ports/context.ts'
 import type { Json, MessageInput, Part, Role, ToolSpec } from '../../src/ports/message.ts'
+import { codePoint } from '../everywhere/code-point.ts'
 
 export const FENCE = 'data-1a2b3c'
 
@@ -78,7 +79,7 @@ export const searchTool: ToolSpec = {
 
 const texts = fc.oneof(
   fc.constantFrom('', ' ', '\n\n', 'Book the 9:40 to Turin.', 'è già là 🚂'),
-  fc.string({ unit: 'binary', maxLength: 20 }),
+  fc.string({ unit: codePoint, maxLength: 20 }),
 )
 const textPart: fc.Arbitrary<Part> = texts.map((text) => ({ type: 'text', text }))
 const mediaPart: fc.Arbitrary<Part> = fc.constantFrom<Part>(

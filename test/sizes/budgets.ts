@@ -34,7 +34,7 @@ export const BUDGETS: readonly Budget[] = [
     name: 'plimsoll createMemory, standard, toOpenAI, and plimsoll/dexie with Dexie',
     code: `export { createMemory, standard, toOpenAI } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
     splits: true,
-    mostKiB: 109.1,
+    mostKiB: 106.4,
     goalKiB: 92,
   },
   {
@@ -91,9 +91,9 @@ export const BUDGETS: readonly Budget[] = [
 /** The widget by one tag, in bytes, gzip -9. */
 export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. */
-  firstLook: 51_700,
+  firstLook: 52_200,
   /** With the memory, and what answers in the browser. */
   answering: 120_000,
   /** Until a conversation of an edge shows. */
-  edge: 47_200,
+  edge: 47_900,
 }

@@ -42,6 +42,23 @@ export interface Bundle {
 
 const source = (path: string): string => fileURLToPath(new URL(`../../src/${path}`, import.meta.url))
 
+/** The sources of the library's entries. */
+export const ALIAS: Readonly<Record<string, string>> = {
+  'plimsoll/o200k': source('counters/o200k.ts'),
+  'plimsoll/stemmer': source('stemmer.ts'),
+  'plimsoll/dexie': source('stores/dexie.ts'),
+  'plimsoll/durable-object': source('durable-object.ts'),
+  'plimsoll/hono': source('edge/hono.ts'),
+  'plimsoll/cloudflare': source('edge/cloudflare.ts'),
+  'plimsoll/client': source('client/index.ts'),
+  'plimsoll/sync': source('sync/index.ts'),
+  'plimsoll/mcp': source('bridges/mcp/index.ts'),
+  'plimsoll/react': source('bridges/react.ts'),
+  'plimsoll/vue': source('bridges/vue.ts'),
+  'plimsoll/encrypted': source('stores/encrypted/index.ts'),
+  plimsoll: source('index.ts'),
+}
+
 export async function bundle(program: Program): Promise<Bundle> {
   const { beside, ...alone } = program
   if (beside === undefined) return bundled(alone)
@@ -69,21 +86,7 @@ async function bundled({
 }: Omit<Program, 'beside'>): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
     stdin: { contents: code, resolveDir: from },
-    alias: {
-      'plimsoll/o200k': source('counters/o200k.ts'),
-      'plimsoll/stemmer': source('stemmer.ts'),
-      'plimsoll/dexie': source('stores/dexie.ts'),
-      'plimsoll/durable-object': source('durable-object.ts'),
-      'plimsoll/hono': source('edge/hono.ts'),
-      'plimsoll/cloudflare': source('edge/cloudflare.ts'),
-      'plimsoll/client': source('client/index.ts'),
-      'plimsoll/sync': source('sync/index.ts'),
-      'plimsoll/mcp': source('bridges/mcp/index.ts'),
-      'plimsoll/react': source('bridges/react.ts'),
-      'plimsoll/vue': source('bridges/vue.ts'),
-      'plimsoll/encrypted': source('stores/encrypted/index.ts'),
-      plimsoll: source('index.ts'),
-    },
+    alias: ALIAS,
     bundle: true,
     minify: true,
     format: 'esm',

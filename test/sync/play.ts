@@ -1,4 +1,4 @@
-import { MapScope, MapScopeStore } from '../../src/stores/map.ts'
+import { MapScope, MapScopeStore } from '../../src/stores/map-scope.ts'
 import { Broken, check, checkAgain, checkConfirmed, same, settle, shownBy } from './check.ts'
 import type { Command } from './commands.ts'
 import { type Disk, type Place, type Sabotage, World } from './world.ts'

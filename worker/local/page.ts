@@ -24,8 +24,8 @@ export function isBuilt(): boolean {
   }
 }
 
-/** @returns when a file or a folder, or anything in it, was changed last */
-function newest(path: string): number {
+/** @returns when a file or a folder, or anything in it, was changed last, in milliseconds */
+export function newest(path: string): number {
   const inside = statSync(path).isDirectory()
     ? readdirSync(path, { recursive: true, encoding: 'utf8' }).map((name) => join(path, name))
     : []

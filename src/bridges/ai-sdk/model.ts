@@ -1,6 +1,6 @@
 import type { LanguageModel } from 'ai'
-import { checkMethod } from '../../operations/check-asked.ts'
 import type { Model, ModelEvent, ModelRequest } from '../../ports/model.ts'
+import { checkMethod } from '../../text/check-value.ts'
 import { checkOptions, invalid } from '../../text/json.ts'
 import { type AISDKModelOptions, currentModel } from './current-model.ts'
 import { currentOf } from './older.ts'

@@ -7,6 +7,7 @@ import { webHost } from '../../platform/web.ts'
 import type { Certificate } from '../../ports/certificate.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Scope } from '../../ports/op.ts'
+import { isSameScope } from '../../ports/scope-name.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import type { SqlStorageLike } from '../../stores/sql-schema.ts'
 import { homeScope } from '../../sync/home.ts'
@@ -234,7 +235,11 @@ export class SessionLife {
    */
   async answer(scope: Scope, call: ScopeCall): Promise<unknown> {
     const { record } = this
-    if (!record || !isSame(record.scope, scope) || (record.state !== 'live' && record.state !== 'moving'))
+    if (
+      !record ||
+      !isSameScope(record.scope, scope) ||
+      (record.state !== 'live' && record.state !== 'moving')
+    )
       throw notFound(scope)
     this.#unlock()
     return answerScopeCall(asHome(this.#telling(record.scope)), call)
@@ -545,7 +550,7 @@ export class SessionLife {
   /** @throws ERR_NOT_FOUND: there is no session, or it is another's */
   #own(scope: SessionScope): SessionRecord {
     const { record } = this
-    if (!record || !isSame(record.scope, scope)) throw notFound(scope)
+    if (!record || !isSameScope(record.scope, scope)) throw notFound(scope)
     return record
   }
 
@@ -554,10 +559,6 @@ export class SessionLife {
     const { name } = this.#parts
     if (name !== undefined && name !== objectName(scope)) throw notFound(scope)
   }
-}
-
-function isSame(one: Scope, other: Scope): boolean {
-  return one.tenant === other.tenant && one.userId === other.userId && one.sessionId === other.sessionId
 }
 
 function moving(): PlimsollError {

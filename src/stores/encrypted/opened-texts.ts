@@ -1,3 +1,4 @@
+import { isSameScope } from '../../ports/scope-name.ts'
 import type { Claim } from './order.ts'
 import type { Place } from './sealed.ts'
 
@@ -78,11 +79,8 @@ function unitsOf({ rest = '' }: Place, sealed: string): number {
 }
 
 function isSame(one: Place, other: Place): boolean {
-  const [own, others] = [one.scope, other.scope]
   return (
-    own.tenant === others.tenant &&
-    own.userId === others.userId &&
-    own.sessionId === others.sessionId &&
+    isSameScope(one.scope, other.scope) &&
     one.kind === other.kind &&
     one.opId === other.opId &&
     one.id === other.id &&

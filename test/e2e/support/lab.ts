@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { type Browser, chromium } from 'playwright'
-import { findChromium, flags } from '../../chromium.ts'
+import { findHeadless, flags } from '../../chromium.ts'
 import type { DeviceOrder } from '../pages/device.ts'
 import { Device } from './device.ts'
 import { EdgeProcess } from './edge-process.ts'
@@ -33,7 +33,7 @@ export class Lab {
 
   static async start({ reply, variables }: LabOptions = {}): Promise<Lab> {
     const folder = mkdtempSync(join(tmpdir(), 'plimsoll-lab-'))
-    const executablePath = findChromium()
+    const executablePath = findHeadless()
     const [browser, model] = await Promise.all([
       chromium.launch({ args: flags, ...(executablePath && { executablePath }) }),
       modelServer(reply),

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Json, memoryToolSpecs } from '../../../src/index.ts'
+import { codePoint } from '../../everywhere/code-point.ts'
 import { runs } from '../support/runs.ts'
 import { home, post, START } from './mcp-support.ts'
 
@@ -42,7 +43,7 @@ const json = fc.oneof(
   fc.dictionary(fc.constantFrom(...KEYS), fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>),
 )
 const text = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: codePoint }),
   fc.constantFrom(
     '',
     '\ud800',
@@ -125,7 +126,7 @@ const body = fc.oneof(
     weight: 3,
     arbitrary: fc.array(fc.oneof(request, message), { maxLength: 6 }).map((all) => JSON.stringify(all)),
   },
-  { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
+  { weight: 1, arbitrary: fc.string({ unit: codePoint }) },
   { weight: 1, arbitrary: json.map((one) => JSON.stringify(one)) },
 )
 

@@ -5,6 +5,7 @@ import { passagesOf } from '../../../src/features/recall/passages.ts'
 import type { Ranked } from '../../../src/features/recall/rank.ts'
 import { showPassages } from '../../../src/features/recall/show-passages.ts'
 import { createMemory, facts, mapStore, readSource, recall } from '../../../src/index.ts'
+import { codePoint } from '../../everywhere/code-point.ts'
 import { runs } from '../support/runs.ts'
 
 const LONGEST = 320
@@ -20,7 +21,7 @@ const texts = fc
       fc.constantFrom('', '# Plan', '- one item', '2. second', '| a | b |', '```', 'plain words', '…'),
       fc.nat(60).map((count) => sentence('rain', count)),
       fc.nat(900).map((length) => 'x'.repeat(length)),
-      fc.string({ unit: 'binary', maxLength: 400 }),
+      fc.string({ unit: codePoint, maxLength: 400 }),
     ),
     { maxLength: 30 },
   )

@@ -7,6 +7,7 @@ import { wordsOf } from '../../../src/features/recall/words.ts'
 import type { Message } from '../../../src/ports/message.ts'
 import type { Stemmer } from '../../../src/ports/stemmer.ts'
 import { englishStemmer } from '../../../src/stemmer.ts'
+import { codePoint } from '../../everywhere/code-point.ts'
 import { runs } from '../support/runs.ts'
 
 const same = (word: string): string => word
@@ -36,7 +37,7 @@ describe('a table of words', () => {
   it('says where a text has other characters, for which it knows no words', () => {
     const table = new WordTable(same)
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (text) => {
+      fc.property(fc.string({ unit: codePoint, maxLength: 40 }), (text) => {
         const found = table.termsIn(text.toLowerCase())
         if (found) expect(found).toEqual(wordsOf(text))
       }),

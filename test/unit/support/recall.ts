@@ -3,6 +3,7 @@ import { termsOf } from '../../../src/features/recall/message-terms.ts'
 import { type RankOptions, rank } from '../../../src/features/recall/rank.ts'
 import { RecallIndex } from '../../../src/features/recall/recall-index.ts'
 import type { RecallDocument } from '../../../src/features/recall/terms.ts'
+import { codePoint } from '../../everywhere/code-point.ts'
 
 /** A message, in which what does not matter has a default. */
 export type Said = Partial<RecallDocument> & Pick<RecallDocument, 'id' | 'text'>
@@ -47,7 +48,7 @@ export const conversations: fc.Arbitrary<{ readonly said: readonly Said[]; reado
     said: fc
       .array(
         fc.record({
-          text: fc.oneof(sentence, fc.string({ unit: 'binary', maxLength: 20 })),
+          text: fc.oneof(sentence, fc.string({ unit: codePoint, maxLength: 20 })),
           name: fc.constantFrom('Ada', 'Bob'),
           createdAt: fc.integer({ min: -3, max: 900 }).map((days) => NOON + days * 86_400_000),
         }),

@@ -21,11 +21,12 @@ import {
   encodePullAnswers,
   encodePushAnswers,
 } from '../../../src/sync/wire-requests.ts'
+import { codePoint } from '../../everywhere/code-point.ts'
 import { runs } from '../../everywhere/runs.ts'
 
 const id = fc.oneof(
   fc.constantFrom('m1', 'm2', 'm3', '__proto__', 'constructor', 'entry:m1', 'op', '0'),
-  fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }),
+  fc.string({ unit: codePoint, minLength: 1, maxLength: 20 }),
 )
 const seq = fc.nat({ max: 2 ** 40 })
 const space = fc.constantFrom('entry', 'register', 'attachment', 'user')
@@ -37,7 +38,7 @@ const json = fc.oneof(
 const body = fc.oneof(
   fc.constant(null),
   json,
-  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ unit: codePoint, maxLength: 40 }),
   fc.constantFrom(
     '',
     'null',
@@ -151,7 +152,7 @@ const pulls = fc.array(
   { maxLength: 3 },
 )
 const failure = fc
-  .tuple(fc.record({ code: id, message: fc.string({ unit: 'binary' }) }), optional(seq, 'retryAfter'))
+  .tuple(fc.record({ code: id, message: fc.string({ unit: codePoint }) }), optional(seq, 'retryAfter'))
   .map(([error, wait]) => ({ error: { ...error, ...wait } }))
 const result = fc.oneof(
   fc.record({ seq }),
@@ -182,7 +183,7 @@ const pullAnswers = fc.array(
         emptiedAt: seq,
         start: fc.record({
           ordinal: seq,
-          registers: fc.array(fc.record({ key: id, version: id, seq, body: fc.string({ unit: 'binary' }) })),
+          registers: fc.array(fc.record({ key: id, version: id, seq, body: fc.string({ unit: codePoint }) })),
           marks: fc.array(fc.record({ slot: id, id, seq, chain: seq })),
           arrived: fc.array(name),
         }),
@@ -318,7 +319,7 @@ describe('what is malformed', () => {
 
   it('is refused, and nothing else ever happens', () => {
     fc.assert(
-      fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.json(), mutated), (text) => {
+      fc.property(fc.oneof(fc.string({ unit: codePoint }), fc.json(), mutated), (text) => {
         for (const decode of DECODERS)
           expect([undefined, 'ERR_INVALID_ARGUMENT', 'ERR_UPGRADE_REQUIRED']).toContain(
             codeOf(() => decode(text)),

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { NO_SEAL, newSealKey, openSeal } from '../../../src/edge/rows/object-seal.ts'
 import { MAX_PART_BYTES, TextParts } from '../../../src/edge/rows/text-parts.ts'
 import type { SqlStorageLike } from '../../../src/stores/sql-schema.ts'
+import { codePoint } from '../../everywhere/code-point.ts'
 import { runs } from '../../everywhere/runs.ts'
 import { counted, inObject, newObject, TestClock } from './in-object.ts'
 
@@ -74,7 +75,7 @@ describe.each([
     await withParts((parts) => {
       fc.assert(
         fc.property(
-          fc.array(fc.string({ unit: 'binary', minLength: 1 }), { minLength: 1, maxLength: 16 }),
+          fc.array(fc.string({ unit: codePoint, minLength: 1 }), { minLength: 1, maxLength: 16 }),
           (slices) => {
             slices.forEach((slice, part) => {
               parts.put('m1', part, slice)

@@ -6,6 +6,7 @@ import { guestTokens } from '../../../../src/edge/auth/guests.ts'
 import { jwtAuthenticator } from '../../../../src/edge/auth/jwt.ts'
 import { webHost } from '../../../../src/platform/web.ts'
 import { PlimsollError } from '../../../../src/ports/errors.ts'
+import { codePoint } from '../../../everywhere/code-point.ts'
 import { runs } from '../../support/runs.ts'
 import { bytes, NOW, options, outcome, request, SECRET, signed } from './support.ts'
 
@@ -149,7 +150,7 @@ describe('guests and users with one secret', () => {
     const { userId } = await issue()
     expect(await outcome(users, await signed({ sub: userId }))).toMatchObject(refused)
     await fc.assert(
-      fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 40 }), async (end) => {
+      fc.asyncProperty(fc.string({ unit: codePoint, maxLength: 40 }), async (end) => {
         expect(await outcome(users, await signed({ sub: `guest_${end}` }))).toMatchObject(refused)
       }),
       runs(50),

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MOST_FRAME } from '../../../../src/edge/relay/frames.ts'
 import type { Model, ModelEvent, ModelRequest } from '../../../../src/ports/model.ts'
+import { codePoint } from '../../../everywhere/code-point.ts'
 import { runs } from '../../../everywhere/runs.ts'
 import { ID, wire } from './wire.ts'
 
@@ -36,7 +37,7 @@ describe('a request that the Worker makes', () => {
   it('is the one that the object asked for, and so is its answer, whatever its pieces', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.string({ unit: 'binary', minLength: 1 }), { maxLength: 8 }),
+        fc.array(fc.string({ unit: codePoint, minLength: 1 }), { maxLength: 8 }),
         fc.string(),
         async (pieces, body) => {
           const asked: unknown[] = []

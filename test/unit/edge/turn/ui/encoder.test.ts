@@ -16,6 +16,7 @@ import {
 import { chunksOfMessage } from '../../../../../src/edge/turn/ui/part-chunks.ts'
 import { webHost } from '../../../../../src/platform/web.ts'
 import type { Message, Part } from '../../../../../src/ports/message.ts'
+import { codePoint } from '../../../../everywhere/code-point.ts'
 import { limit, runs } from '../../../support/runs.ts'
 import { chunksIn, messageOf, openScene, plain, submit, TOOLS, textOf, user } from '../../support/chats.ts'
 
@@ -96,7 +97,7 @@ describe('the UI message stream', () => {
     ])
   })
 
-  const pieces = fc.string({ unit: 'binary', maxLength: 12 }).filter(isWellFormed)
+  const pieces = fc.string({ unit: codePoint, maxLength: 12 }).filter(isWellFormed)
   const value = fc.jsonValue({ maxDepth: 3 }).filter((json) => isWellFormed(JSON.stringify(json)))
   const replies = fc
     .record(
