@@ -210,9 +210,27 @@ export function storedRow(scope: number, row: LogRow): StoredRow {
   }
 }
 
+/** Field by field: what a rest leaves of so many takes much longer to make, and to read. */
 export function logRow(row: StoredRow): LogRow {
-  const { scope: _, entry, record, op, also, mark: __, seal: ___, ...rest } = row
-  return { ...rest, id: entry ?? record ?? '', opId: op ?? also ?? `entry:${entry}` }
+  const { round, lane, base, applied, chain, sources, contexts, derived, tok } = row
+  return {
+    seq: row.seq,
+    place: row.place,
+    kind: row.kind,
+    id: row.entry ?? row.record ?? '',
+    opId: row.op ?? row.also ?? `entry:${row.entry}`,
+    ordinal: row.ordinal,
+    ...(round !== undefined && { round }),
+    ...(lane !== undefined && { lane }),
+    ...(base !== undefined && { base }),
+    ...(applied !== undefined && { applied }),
+    ...(chain !== undefined && { chain }),
+    ...(sources !== undefined && { sources }),
+    ...(contexts !== undefined && { contexts }),
+    body: row.body,
+    ...(derived !== undefined && { derived }),
+    ...(tok !== undefined && { tok }),
+  }
 }
 
 export function registerRow({ scope: _, ...row }: StoredRegister): RegisterRow {
