@@ -187,12 +187,9 @@ function isWhole({ bodies }: WholeOp, waiting: Waiting): boolean {
   return bodies.length === 0 || (isHere && !bodies.includes(null))
 }
 
-/**
- * By what an op is told from another writer's of its name, which may have come first. Names of puts
- * are nobody else's; what stands beside one may be.
- */
-function saidBy({ envelope: { kind, ids, round, sources }, bodies, beside = [] }: WholeOp): string {
-  return JSON.stringify(kind === 'put' ? beside : [ids, round, sources, bodies, beside])
+/** By what an op is told from another writer's of its name, which may have come first. */
+function saidBy({ envelope: { ids, round, sources }, bodies, beside = [] }: WholeOp): string {
+  return JSON.stringify([ids, round, sources, bodies, beside])
 }
 
 /** The head without its marks once these are confirmed. */

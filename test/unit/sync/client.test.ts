@@ -612,6 +612,31 @@ test('a mark that another device wrote first under its name is as the home has i
   for (const { base } of [one, two]) expect(await logOf(base)).toEqual(await logOf(home.store))
 })
 
+test.each(['mood', 'other'])(
+  'a put that another device wrote first under its name is as the home has it, its key %s',
+  async (key) => {
+    const home = new TestHome()
+    const [one, two] = [device(home), device(home)]
+    for (const { store } of [one, two]) {
+      store.follow(TRIP)
+      await store.settled()
+    }
+    two.store.pause()
+    await write(one.store, [put('p', 'mood', null, { body: 'of one' })])
+    await one.store.settled()
+    await write(two.store, [put('p', key, null, { body: 'of two' }), append('b', ['m2'])])
+    two.store.resume()
+    await two.store.settled()
+    home.poke()
+    await one.store.settled()
+    for (const { base } of [one, two]) {
+      expect(await logOf(base)).toEqual(await logOf(home.store))
+      const registers = await base.open(TRIP).registers('')
+      expect(registers.map((row) => [row.key, row.body])).toEqual([['mood', 'of one']])
+    }
+  },
+)
+
 test.each([
   ['in its place', []],
   ['elsewhere', ['before']],
