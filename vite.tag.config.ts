@@ -50,6 +50,35 @@ const plainImports: Plugin = {
   },
 }
 
+/** How the bundler's runtime makes what an import on demand gives of a file that holds more. */
+const NAMESPACE = /(\w+)=\(\w+,\w+\)=>\{let \w+=\{\};for\(var \w+ in/
+
+/**
+ * Of the bundler's runtime, what nearly all files need is in the one that they all import, and
+ * not one more to wait for.
+ */
+const ownRuntime: Plugin = {
+  name: 'own-runtime',
+  generateBundle: {
+    order: 'post',
+    handler(_, bundle) {
+      const chunks = Object.values(bundle).filter((file) => file.type === 'chunk')
+      const runtime = chunks.find(({ name }) => name.endsWith('rolldown-runtime'))
+      const opened = chunks.find(({ name }) => name === 'opened')
+      const local = runtime && NAMESPACE.exec(runtime.code)?.[1]
+      const exported = runtime && new RegExp(`\\b${local} as (\\w+)`).exec(runtime.code)?.[1]
+      if (!opened || !exported) this.error('the runtime is another one')
+      const imported = new RegExp(`import\\{${exported} as (\\w+)\\}from"./${runtime.fileName}";`)
+      for (const file of chunks)
+        file.code = file.code.replace(imported, (_, name) =>
+          file === opened
+            ? `var ${name}=a=>{let b={};for(let c in a)Object.defineProperty(b,c,{get:a[c]});return b};export{${name} as $n};`
+            : `import{$n as ${name}}from"./${opened.fileName}";`,
+        )
+    },
+  },
+}
+
 /** Vite's own minifier looks once. Shapes that come again and again are what gzip likes. */
 const dense: Plugin = {
   name: 'dense',
@@ -127,8 +156,11 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
   opened: ['element/opened.ts', 'homes/listed.ts', '../ports/host.ts', '../ports/options.ts'],
   local: ['homes/local.ts'],
   memory: ['homes/local-memory.ts', 'homes/local-reply.ts'],
+  'function-model': ['models/function-model.ts'],
   // Of what an edge needs, all that forgetting here does, too.
   certificate: ['../operations/forget/certificate.ts'],
+  // With what is kept of a draft, there as here.
+  rows: ['homes/idb-rows.ts'],
   edge: ['homes/edge.ts'],
 }
 
@@ -157,7 +189,16 @@ export default defineConfig({
   // Wherever the files are put, they find each other.
   base: './',
   publicDir: false,
-  plugins: [denseStyles, denseTemplates, plainImports, dense, ownPeers, ownPackage, bundledLicenses()],
+  plugins: [
+    denseStyles,
+    denseTemplates,
+    plainImports,
+    ownRuntime,
+    dense,
+    ownPeers,
+    ownPackage,
+    bundledLicenses(),
+  ],
   build: {
     outDir: 'dist/tag',
     emptyOutDir: true,

@@ -1,6 +1,5 @@
 import type { ChatConversation } from './conversation/conversation.ts'
 import type { ChatSessionList } from './conversation/session-list.ts'
-import type { Drafts } from './drafts.ts'
 import { allPanels } from './homes/all-panels.ts'
 import type { HomeKind, HomeMemory, MemoryPanelModel } from './ports.ts'
 
@@ -13,8 +12,8 @@ export interface ChatPanelParts {
   readonly open: (kind: HomeKind) => Promise<HomeMemory>
   readonly conversation: ChatConversation
   readonly sessions: ChatSessionList
-  /** What is kept by conversation beside them. */
-  readonly kept: readonly Drafts[]
+  /** Contract: forgets what is kept by conversation beside them. */
+  readonly clearDrafts: () => Promise<void>
 }
 
 /**
@@ -22,7 +21,7 @@ export interface ChatPanelParts {
  * whichever home or scope it is written to.
  */
 export async function chatPanel(parts: ChatPanelParts): Promise<MemoryPanelModel> {
-  const { kinds, destinations, open, conversation, sessions, kept } = parts
+  const { kinds, destinations, open, conversation, sessions, clearDrafts } = parts
   const homes = kinds.map(async (kind) => ({ kind, memory: await open(kind) }))
   const panel = allPanels(await Promise.all(homes), destinations, open)
   const told = <Done>(change: Promise<Done>): Promise<Done> => change.finally(() => conversation.onFacts())
@@ -34,7 +33,7 @@ export async function chatPanel(parts: ChatPanelParts): Promise<MemoryPanelModel
     import: (chunks, home) => told(panel.import(chunks, home)).finally(() => sessions.refresh()),
     async eraseAll() {
       const certificate = await panel.eraseAll()
-      for (const each of kept) each.clear()
+      await clearDrafts()
       await conversation.create()
       await sessions.refresh()
       return certificate

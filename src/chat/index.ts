@@ -119,11 +119,6 @@ export class PlimsollChat extends Base {
   ]
 
   /**
-   * Gives the token of the edge; it is given the one that the edge refused, if it did. Without it:
-   * a guest's.
-   */
-  declare getToken?: ((refused?: string) => string | Promise<string>) | undefined
-  /**
    * The model of conversations in this browser: one of the library's, or a function that answers.
    */
   declare model?: ChatModel | undefined
@@ -131,6 +126,7 @@ export class PlimsollChat extends Base {
   declare tools?: readonly AgentTool[] | undefined
   /** Gives what the model is to know of the page, asked for each call. */
   declare pageContext?: (() => string | Promise<string>) | undefined
+  #getToken: ChatSettings['getToken']
   #strings: ChatStrings = {}
   #shell: HTMLElement | undefined
   #frame: HTMLElement | undefined
@@ -139,6 +135,26 @@ export class PlimsollChat extends Base {
   #view: ChatView | undefined
   #viewing: Promise<void> | undefined
   readonly #documentLanguage = new MutationObserver(() => this.#relabel())
+
+  /**
+   * Gives the token of the edge; it is given the one that the edge refused, if it did. Without it:
+   * a guest's. A chat that has begun as a guest's opens again where it is given one.
+   */
+  get getToken(): ((refused?: string) => string | Promise<string>) | undefined {
+    return this.#getToken
+  }
+  set getToken(value: ((refused?: string) => string | Promise<string>) | undefined) {
+    const isOther = !this.#getToken !== !value
+    this.#getToken = value
+    if (!isOther || !this.#chat || this.src === undefined) return
+    const leave = ({ conversation }: Chat): void => {
+      const { loaded, isMissing, messages } = conversation.getSnapshot()
+      // Nothing was said in it: the newest conversation shows, as it would have at first.
+      if (loaded && !isMissing && messages.length === 0) this.session = undefined
+    }
+    this.#chat.then(leave, () => {})
+    this.#reopen()
+  }
 
   /** Words that win over the catalogue's. */
   get strings(): ChatStrings {
@@ -232,7 +248,7 @@ export class PlimsollChat extends Base {
     if (before === now || !this.#shell || !this.isConnected) return
     if (name === 'open') this.#openChanged()
     else if (name === 'lang') this.#relabel()
-    else if (name === 'src' || name === 'synced') void this.#close().then(() => this.connectedCallback())
+    else if (name === 'src' || name === 'synced') this.#reopen()
     else if (name === 'placement') this.#layOut()
     else if (name === 'session' && now !== null) void this.#chat?.then((chat) => showSession(chat, now))
     else this.#view?.draw()
@@ -308,7 +324,7 @@ export class PlimsollChat extends Base {
   /** Properties that were set before the class was known stand in front of its accessors. */
   #adoptEarlyProperties(): void {
     const own = this as unknown as Record<string, unknown>
-    for (const name of [...PlimsollChat.observedAttributes, 'strings']) {
+    for (const name of [...PlimsollChat.observedAttributes, 'strings', 'getToken']) {
       if (!Object.hasOwn(own, name)) continue
       const value = own[name]
       delete own[name]
@@ -482,6 +498,10 @@ export class PlimsollChat extends Base {
 
   #report({ type, ...detail }: ChatEvent): void {
     this.dispatchEvent(new CustomEvent(`plimsoll-${type}`, { detail, bubbles: true, composed: true }))
+  }
+
+  #reopen(): void {
+    void this.#close().then(() => this.connectedCallback())
   }
 
   async #close(): Promise<void> {

@@ -2,11 +2,12 @@
 import { PlimsollError } from '../ports/errors.ts'
 import { ChatConversation } from './conversation/conversation.ts'
 import { ChatSessionList } from './conversation/session-list.ts'
-import { type Drafts, storedDrafts } from './drafts.ts'
+import type { AddedDrafts } from './homes/added.ts'
+import { type Drafts, storedDrafts } from './homes/drafts.ts'
 import type { Edge, Lost } from './homes/edge.ts'
 import type { Home } from './homes/home.ts'
 import { Identity, type Move } from './homes/identity.ts'
-import { loaded } from './homes/load.ts'
+import { loadAdded, loaded } from './homes/load.ts'
 import type { LocalStore } from './homes/open-local.ts'
 import { pagePlatform } from './homes/platform.ts'
 import { kept } from './kept.ts'
@@ -21,6 +22,10 @@ export interface Chat {
   /** Which model answers local sessions. */
   readonly models: ModelPicker
   readonly drafts: Drafts
+  /** Whether something was added to a message of a conversation, and not sent. */
+  hasAdded(name: string): boolean
+  /** That, of all conversations. Loaded when it is asked for. */
+  added(): Promise<AddedDrafts>
   /** Whether a chat was here before, so that there may be something to read. */
   isKnown(): boolean
   /** What is remembered, in all homes. Loaded when it is asked for. */
@@ -83,6 +88,8 @@ class OpenedChat implements Chat {
   readonly sessions: ChatSessionList
   readonly models: Models
   readonly drafts: Drafts
+  /** Of what was added, where it is. */
+  readonly #places: Drafts
   /** The conversations that were begun here, kept as drafts are: `empty` or `said`. */
   readonly #begun: Drafts
   /** Of a synced edge: what no answer was asked for yet. */
@@ -96,6 +103,7 @@ class OpenedChat implements Chat {
   readonly #name: string
   readonly #identity: Identity
   readonly #listeners = new Set<(event: ChatEvent) => void>()
+  readonly #endFollowing: () => void
   #token: string | undefined
   #local: Promise<{ readonly home: Home; readonly opened: LocalStore }> | undefined
   #edge: Promise<Edge> | undefined
@@ -107,12 +115,21 @@ class OpenedChat implements Chat {
     this.#settings = settings
     this.#platform = pagePlatform(platform)
     this.#name = name
-    this.#identity = new Identity(this.#platform, name)
-    this.drafts = storedDrafts(this.#platform.storage, `${name}/drafts`)
-    this.#begun = storedDrafts(this.#platform.storage, `${name}/begun`)
-    this.#unasked = storedDrafts(this.#platform.storage, `${name}/unasked`)
-    this.#scripted = storedDrafts(this.#platform.storage, `${name}/scripted`)
+    const { storage } = this.#platform
+    const by = (): string | undefined => this.#identity.heard
+    this.drafts = storedDrafts(storage, `${name}/drafts`, by)
+    this.#places = storedDrafts(storage, `${name}/added`, by)
+    this.#identity = new Identity(this.#platform, name, (isOther) => {
+      for (const each of [this.drafts, this.#places]) each.tell(isOther ? 'left' : 'named')
+    })
+    this.#begun = storedDrafts(storage, `${name}/begun`)
+    this.#unasked = storedDrafts(storage, `${name}/unasked`)
+    this.#scripted = storedDrafts(storage, `${name}/scripted`)
     this.#kept = [this.drafts, this.#begun, this.#unasked]
+    this.#endFollowing = this.#platform.onForgotten(
+      this.#identity.key,
+      () => void this.#leave().catch(() => {}),
+    )
     this.models = new Models({ given: () => settings.model, platform: this.#platform })
     const homes = {
       home: (kind: HomeKind) => this.#home(kind),
@@ -131,6 +148,7 @@ class OpenedChat implements Chat {
       ...homes,
       onDelete: async (sessionId) => {
         for (const kept of this.#kept) kept.write(sessionId, '')
+        if (this.hasAdded(sessionId)) await (await this.added()).write(sessionId, { files: [], pasted: [] })
         if (this.conversation.getSnapshot().session?.sessionId === sessionId) await this.conversation.create()
       },
     })
@@ -140,8 +158,17 @@ class OpenedChat implements Chat {
   }
 
   isKnown(): boolean {
-    return this.#usesLocal() || this.#begun.names().length > 0
+    return this.#usesLocal() || this.#begun.all().length > 0
   }
+
+  hasAdded(name: string): boolean {
+    return this.#places.read(name) !== ''
+  }
+
+  readonly added = kept(async () => {
+    const { addedDrafts } = await loaded(loadAdded)
+    return addedDrafts(this.#platform, this.#name, this.#places)
+  })
 
   async memory(): Promise<MemoryPanelModel> {
     const { chatPanel } = await import('./chat-panel.ts')
@@ -151,7 +178,7 @@ class OpenedChat implements Chat {
       open: async (kind) => (await this.#home(kind)).memory(),
       conversation: this.conversation,
       sessions: this.sessions,
-      kept: this.#kept,
+      clearDrafts: () => this.#clearDrafts(),
     })
   }
 
@@ -172,6 +199,7 @@ class OpenedChat implements Chat {
 
   async close(): Promise<void> {
     this.#listeners.clear()
+    this.#endFollowing()
     await this.conversation.close()
     await this.#closeHomes()
   }
@@ -192,7 +220,7 @@ class OpenedChat implements Chat {
       conversation: this.conversation,
       sessions: this.sessions,
       identity: this.#identity,
-      kept: this.#kept,
+      clearDrafts: () => this.#clearDrafts(),
       platform: this.#platform,
       name: this.#name,
       openEdge: async () => (this.#settings.src === undefined ? undefined : this.#openEdge()),
@@ -205,6 +233,18 @@ class OpenedChat implements Chat {
       },
       forgetLocal: () => this.#platform.storage.removeItem(this.#localKey),
     }
+  }
+
+  async #clearDrafts(): Promise<void> {
+    for (const each of this.#kept) each.clear()
+    if (this.#places.all().length > 0) await (await this.added()).clear()
+  }
+
+  /** Another tab has signed out, and forgot what was kept: what shows here is nobody's. */
+  async #leave(): Promise<void> {
+    this.drafts.tell('gone')
+    const { leave } = await loaded(loadUsers)
+    await leave(this.#users)
   }
 
   /**

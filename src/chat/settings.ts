@@ -89,6 +89,8 @@ export interface Network {
 export interface ChatPlatform {
   /** For who the guest is. Default `localStorage`, else memory. */
   readonly storage: ChatStorage
+  /** Calls the listener when another tab removes a key of the storage. @returns what ends it */
+  readonly onForgotten: (key: string, listener: () => void) => () => void
   /** Default `navigator.locks`, else locks within this page alone. */
   readonly locks: ChatLocks
   readonly network: Network

@@ -2,7 +2,6 @@
 import { PlimsollError } from '../ports/errors.ts'
 import type { ChatConversation } from './conversation/conversation.ts'
 import type { ChatSessionList } from './conversation/session-list.ts'
-import type { Drafts } from './drafts.ts'
 import type { Edge } from './homes/edge.ts'
 import { type Identity, type Move, subjectOf } from './homes/identity.ts'
 import type { LocalStore } from './homes/open-local.ts'
@@ -13,8 +12,8 @@ export interface UsersParts {
   readonly conversation: ChatConversation
   readonly sessions: ChatSessionList
   readonly identity: Identity
-  /** What is kept by conversation beside them. */
-  readonly kept: readonly Drafts[]
+  /** Forgets what is kept by conversation beside them. @throws ERR_NOT_LOADED, ERR_STORAGE */
+  readonly clearDrafts: () => Promise<void>
   readonly platform: ChatPlatform
   readonly name: string
   /** Contract: the edge; undefined: there is none. */
@@ -65,7 +64,7 @@ export async function signOut(
   parts: UsersParts,
   { erase = false, force = false }: SignOutOptions,
 ): Promise<SignedOut> {
-  const { conversation, sessions, identity, kept, platform, name } = parts
+  const { conversation, sessions, identity, clearDrafts, platform, name } = parts
   const { session } = conversation.getSnapshot()
   await conversation.reset()
   // Before the lock is held, under which what they write waits.
@@ -80,7 +79,7 @@ export async function signOut(
     }
     await parts.closeHomes()
     parts.setToken(undefined)
-    for (const each of kept) each.clear()
+    await clearDrafts()
     identity.forget()
     parts.forgetLocal()
     return lost
@@ -91,6 +90,16 @@ export async function signOut(
   }
   await sessions.reset()
   return { done: true, lost: [] }
+}
+
+/** Another tab has signed out: what shows here is nobody's any more. */
+export async function leave(parts: UsersParts): Promise<void> {
+  const { conversation, sessions, identity, closeHomes, setToken } = parts
+  await conversation.reset()
+  await closeHomes()
+  setToken(undefined)
+  identity.leave()
+  await sessions.reset()
 }
 
 function checkGuest({ owner, isGuest }: Identity, userId: string | undefined): void {

@@ -47,6 +47,11 @@ export type ErrorCode =
    */
   | 'ERR_NOT_CONFIGURED'
   | 'ERR_NOT_FOUND'
+  /**
+   * A part of the chat that is loaded when it is needed could not be: there is no network, or its
+   * file is no longer there. Nothing was written.
+   */
+  | 'ERR_NOT_LOADED'
   /** No answer: there is no network, or nobody at its end. Send the same again. */
   | 'ERR_OFFLINE'
   /** An object has more to do than it can: wait for `retryAfter` and send the same again. */
@@ -74,7 +79,10 @@ export type ErrorCode =
   | 'ERR_TOOL_PENDING'
   /** No token, or one that does not hold. */
   | 'ERR_UNAUTHENTICATED'
-  /** The edge: the body is of a type or an encoding that the route does not take. */
+  /**
+   * The edge: the body is of a type or an encoding that the route does not take. The chat: a
+   * picture is not of the type that it is said to be.
+   */
   | 'ERR_UNSUPPORTED_MEDIA_TYPE'
   /** What is stored has another format: that of a newer version of this library, or of 0.1.0. */
   | 'ERR_UPGRADE_REQUIRED'

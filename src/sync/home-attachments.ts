@@ -1,7 +1,7 @@
 import { nothingWritten } from '../kernel/log/decide.ts'
 import { MAX_ENTRY_BYTES } from '../kernel/log/message.ts'
-import { sameAttachment } from '../ports/attachment.ts'
 import { PlimsollError } from '../ports/errors.ts'
+import { sameAttachment } from '../ports/same-attachment.ts'
 import type { Attachment, ScopeStore } from '../ports/store.ts'
 import type { AttachmentRequest, PushRequest, Transport } from '../ports/sync.ts'
 import { readState } from './home-state.ts'

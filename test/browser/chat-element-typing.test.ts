@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { page } from 'vitest/browser'
 import { PlimsollChat } from '../../src/chat/index.ts'
 import { loadWords } from '../../src/chat/strings/load.ts'
+import { TestService } from '../unit/chat/test-service.ts'
 import { clear, fill, frame, press, type Shown, show, until } from './support/element.ts'
 import { said, session } from './support/fake-chat.ts'
 
@@ -191,13 +192,13 @@ describe('what is typed', () => {
 describe('what somebody wrote and did not send', () => {
   if (!customElements.get('real-chat')) customElements.define('real-chat', class extends PlimsollChat {})
 
-  /** The element over a chat of this browser, with what is chosen in it, not sent. */
-  async function filled() {
+  /** The element over a chat of this browser, or of a service, in which nothing is written yet. */
+  async function opened(settings: Partial<PlimsollChat> = {}) {
     const element = document.createElement('real-chat') as PlimsollChat
-    element.lang = 'en'
+    Object.assign(element, { lang: 'en', ...settings })
     document.body.append(element)
     onTestFinished(async () => {
-      await element.signOut({ erase: true })
+      if (element.isConnected) await element.signOut({ erase: true, force: true })
       element.remove()
       localStorage.clear()
     })
@@ -206,17 +207,31 @@ describe('what somebody wrote and did not send', () => {
     const root = element.shadowRoot as ShadowRoot
     const at = <Kind extends HTMLElement>(selector: string): Kind =>
       root.querySelector<Kind>(selector) as Kind
+    return {
+      element,
+      root,
+      at,
+      written: () => [
+        at<HTMLTextAreaElement>('textarea').value,
+        root.querySelectorAll('.files .chip').length,
+      ],
+    }
+  }
+
+  const kept = (key: string): string => localStorage.getItem(`plimsoll-chat/${key}`) ?? ''
+
+  /** With what is chosen in it, not sent. */
+  async function filled(...given: Parameters<typeof opened>) {
+    const shown = await opened(...given)
+    const { at } = shown
     const files = new DataTransfer()
-    files.items.add(new File(['SWORDFISH'], 'secret.txt'))
+    files.items.add(new File(['SWORDFISH'], 'secret.txt', { type: 'text/plain' }))
     const input = at<HTMLInputElement>('input[type=file]')
     input.files = files.files
     input.dispatchEvent(new Event('change'))
     fill(at('textarea'), 'SWORDFISH')
-    await until(() => (localStorage.getItem('plimsoll-chat/drafts') ?? '').includes('SWORDFISH'))
-    return {
-      element,
-      written: () => [at<HTMLTextAreaElement>('textarea').value, root.querySelectorAll('.chip').length],
-    }
+    await until(() => kept('drafts').includes('SWORDFISH') && kept('added') !== '')
+    return shown
   }
 
   it('stays with a guest who signs in, and goes with the sign-out, files too', async () => {
@@ -234,6 +249,93 @@ describe('what somebody wrote and did not send', () => {
     await frame()
     expect(written()).toEqual(['', 0])
     expect(JSON.stringify(localStorage)).not.toContain('SWORDFISH')
+    expect(kept('added')).toBe('')
+  })
+
+  it('is there after a reload, files too, and is gone once it is sent', async () => {
+    const before = await filled()
+    before.element.remove()
+    const { element, root, at, written } = await opened()
+    await until(() => written()[1] === 1)
+    expect(written()).toEqual(['SWORDFISH', 1])
+    expect(at('.chip').textContent).toContain('secret.txt')
+    at<HTMLFormElement>('form').requestSubmit()
+    await until(() => root.querySelectorAll('.message').length >= 2 && kept('added') === '')
+    expect(written()).toEqual(['', 0])
+    expect(at('.message').textContent).toContain('text/plain')
+    await element.newSession()
+    await frame()
+    expect(written()).toEqual(['', 0])
+  })
+
+  it('says of files that they are not kept where there are too many of them', async () => {
+    const { root, at, written } = await filled()
+    const files = new DataTransfer()
+    for (const name of ['a', 'b', 'c', 'd', 'e'])
+      files.items.add(new File([new Uint8Array(8 * 1024 * 1024)], name))
+    const input = at<HTMLInputElement>('input[type=file]')
+    input.files = files.files
+    input.dispatchEvent(new Event('change'))
+    await until(() => root.querySelector('.files .muted') !== null)
+    expect(at('.files .muted').textContent).toContain('is gone once you close or reload this page')
+    expect([written()[1], kept('added')]).toEqual([6, ''])
+    for (let files = 6; files > 0; files--) {
+      at('.files button').click()
+      await frame()
+    }
+    await until(() => root.querySelector('.files') === null)
+  })
+
+  it('goes from every tab with the sign-out in one', async () => {
+    const { element, written } = await filled()
+    const key = 'plimsoll-chat/identity'
+    const told = (newValue: string | null) =>
+      dispatchEvent(new StorageEvent('storage', { key, newValue, storageArea: localStorage }))
+    told('{}')
+    await frame()
+    expect(written()).toEqual(['SWORDFISH', 1])
+    localStorage.removeItem('plimsoll-chat/drafts')
+    told(null)
+    await frame()
+    expect(written()).toEqual(['', 0])
+    dispatchEvent(new Event('pagehide'))
+    expect(JSON.stringify(localStorage)).not.toContain('SWORDFISH')
+    await element.newSession()
+    await frame()
+    expect(written()[0]).toBe('')
+  })
+
+  it('is not for a user whose token comes in its place, and is there again for its own', async () => {
+    const service = new TestService()
+    vi.stubGlobal('fetch', service.fetch)
+    vi.stubGlobal('WebSocket', undefined)
+    onTestFinished(() => void vi.unstubAllGlobals())
+    const tokenOf = (sub: string): string => `x.${btoa(JSON.stringify({ sub }))}.x`
+    let token = tokenOf('ada')
+    const { at, written } = await opened({ src: 'https://edge.test', getToken: () => token })
+    fill(at('textarea'), 'SWORDFISH')
+    await until(() => kept('drafts').includes('SWORDFISH'))
+    token = tokenOf('bob')
+    fill(at('textarea'), 'Of Ada, still.')
+    // Its conversation asks what is new.
+    dispatchEvent(new Event('online'))
+    await until(() => written()[0] === '')
+    fill(at('textarea'), 'Of Bob.')
+    token = tokenOf('ada')
+    dispatchEvent(new Event('online'))
+    await until(() => written()[0] === 'Of Ada, still.')
+  })
+
+  it('belongs to who signs in late: a token that comes after the widget has begun shows the list', async () => {
+    const service = new TestService()
+    vi.stubGlobal('fetch', service.fetch)
+    vi.stubGlobal('WebSocket', undefined)
+    onTestFinished(() => void vi.unstubAllGlobals())
+    await service.say('ada', 'trip', 'Two seats to Turin.')
+    const { element, root } = await opened({ src: 'https://edge.test', synced: true })
+    expect(element.session).not.toBe('trip')
+    element.getToken = () => 'ada'
+    await until(() => (root.textContent ?? '').includes('Two seats to Turin.'))
   })
 
   it('does not come back after a sign-out where sending it fails only then', async () => {

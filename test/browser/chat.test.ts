@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Chat, openChat } from '../../src/chat/open-chat.ts'
 import type { ChatSettings } from '../../src/chat/settings.ts'
+import { pictureOf } from '../everywhere/pictures.ts'
 import { idle, said, until } from '../unit/chat/states.ts'
 import { TestService } from '../unit/chat/test-service.ts'
 
@@ -27,7 +28,27 @@ afterEach(async () => {
   names.length = 0
 })
 
+const isLoaded = (file: string): boolean =>
+  performance.getEntriesByType('resource').some(({ name }) => new URL(name).pathname.endsWith(file))
+
 describe('a conversation in a real browser', () => {
+  // First: what it asks for is loaded by others, too.
+  it('of a service has what takes files, and keeps them, loaded ahead of them', async () => {
+    const parts = ['/src/chat/homes/local-changes.ts', '/src/chat/homes/added.ts']
+    performance.clearResourceTimings()
+    performance.setResourceTimingBufferSize(1_000)
+    const platform = { fetch: new TestService().fetch, WebSocket: undefined }
+    const chat = open(freshName(), {
+      src: 'https://edge.test',
+      synced: true,
+      getToken: () => 'ada',
+      platform,
+    })
+    await chat.conversation.create()
+    chat.conversation.prepare()
+    await expect.poll(() => parts.filter(isLoaded)).toEqual(parts)
+  })
+
   it('is there after a reload, with its versions', async () => {
     const name = freshName()
     const chat = open(name)
@@ -70,7 +91,7 @@ describe('a conversation in a real browser', () => {
   it('sends a picture with a message, and keeps it', async () => {
     const chat = open(freshName())
     await chat.conversation.send('Look', {
-      uploads: [{ mediaType: 'image/png', bytes: new Uint8Array([1, 2, 3]), name: 'dot.png' }],
+      uploads: [{ mediaType: 'image/png', bytes: pictureOf('image/png'), name: 'dot.png' }],
     })
     const state = await until(chat, idle)
     expect(state.messages[0]?.message.content).toMatchObject([

@@ -36,7 +36,7 @@ it('is nothing of what was said, neither before an erase nor after it', async ()
   }
   const trip = `sessions/${MARK}`
   const content = `A ${CANARY} sang. `.repeat(400)
-  const picture = { url: `data:image/png;base64,${btoa(`${CANARY} `.repeat(30))}` }
+  const picture = { url: `data:image/png;base64,${btoa(`\x89PNG\r\n\x1a\n${`${CANARY} `.repeat(30)}`)}` }
 
   await call('POST', 'sessions', { session_id: MARK, title: `${CANARY} title`, project: `${CANARY} project` })
   await call('POST', `${trip}/messages`, { messages: [{ role: 'user', content, metadata: { of: CANARY } }] })

@@ -2,8 +2,9 @@ import { versionsIn } from '../../operations/versions.ts'
 import type { Branch } from '../../ports/branch.ts'
 import { isPlimsollError, isUnreachable, PlimsollError } from '../../ports/errors.ts'
 import type { Message, MessageInput } from '../../ports/message.ts'
-import type { Drafts } from '../drafts.ts'
+import { sameAttachment } from '../../ports/same-attachment.ts'
 import { isAnswered } from '../homes/answered.ts'
+import type { Drafts } from '../homes/drafts.ts'
 import type { Home, HomeSession, Outgoing, RememberedFact, ReplyEvent, ReplyOptions } from '../homes/home.ts'
 import { problemOf } from '../homes/problem.ts'
 import type {
@@ -40,6 +41,14 @@ export interface ConversationParts {
 
 /** Milliseconds after which it is asked again whether a reply goes on that others asked for. */
 const JOIN_AFTER = [200, 800, 3_000]
+
+/** What was said and could not be kept. */
+interface Said {
+  readonly id: string
+  readonly text: string
+  readonly replaces: string | undefined
+  readonly uploads: readonly Upload[]
+}
 
 /** The session that is open. */
 interface Open {
@@ -86,7 +95,7 @@ export class ChatConversation implements Conversation {
   #answering: Promise<unknown> = Promise.resolve()
   /** Id of the newest message that was reported. */
   #told: string | undefined
-  #unkept: { readonly id: string; readonly text: string; readonly replaces: string | undefined } | undefined
+  #unkept: Said | undefined
 
   constructor(parts: ConversationParts) {
     this.#parts = parts
@@ -447,8 +456,8 @@ export class ChatConversation implements Conversation {
     const { platform } = this.#parts
     const isFirst = this.#run.messages.length === 0
     // What could not be kept may have been: said again, it is the same message.
-    const isSame = this.#unkept?.text === text && this.#unkept.replaces === replaces && uploads.length === 0
-    const id = (isSame ? this.#unkept?.id : undefined) ?? platform.newId()
+    const said = { text, replaces, uploads }
+    const id = this.#unkept && isSame(this.#unkept, said) ? this.#unkept.id : platform.newId()
     this.#become({ problem: undefined })
     const { begun } = this.#parts
     if (begun.read(open.entry.sessionId) === 'empty') begun.write(open.entry.sessionId, 'said')
@@ -459,7 +468,9 @@ export class ChatConversation implements Conversation {
           argument: 'uploads',
         })
       const title = isFirst ? { title: titleOf(text) } : {}
-      const parts = await Promise.all(uploads.map((upload) => open.session.attach(upload)))
+      const parts = await Promise.all(
+        uploads.map((upload, place) => open.session.attach(upload, `${id}.${place}`)),
+      )
       const words = text.trim() === '' ? [] : [{ type: 'text' as const, text }]
       const content = parts.length === 0 ? text : [...words, ...parts]
       const message = { id, role: 'user', content } as MessageInput
@@ -470,7 +481,7 @@ export class ChatConversation implements Conversation {
       this.#become({ storage: open.home.storage() })
       if (this.#open === open) this.#become({ session: { ...(this.#state.session ?? open.entry), ...title } })
     } catch (error) {
-      this.#unkept = { id, text, replaces }
+      this.#unkept = { id, ...said }
       this.#report(error)
       return false
     }
@@ -714,6 +725,11 @@ const CLOSED: ConversationState = {
   takesUploads: false,
   receipt: undefined,
   model: undefined,
+}
+
+function isSame(one: Said, { text, replaces, uploads }: Omit<Said, 'id'>): boolean {
+  const isWritten = one.text === text && one.replaces === replaces && one.uploads.length === uploads.length
+  return isWritten && one.uploads.every((upload, place) => sameAttachment(upload, uploads[place] as Upload))
 }
 
 /** Place of the first message of the reply that holds the message of a place. */

@@ -48,24 +48,25 @@ function attach(scene: Scene): TemplateResult {
       }}>${icon('attach')}</button>
     <input type="file" multiple hidden @change=${({ currentTarget }: Event) => {
       const input = currentTarget as HTMLInputElement
-      scene.update({ files: [...scene.ui.files, ...(input.files ?? [])] })
+      scene.act.add({ files: [...scene.ui.files, ...(input.files ?? [])] })
       input.value = ''
     }} />`
 }
 
 function filesOf(scene: Scene): TemplateResult | typeof nothing {
-  const { words, ui, update } = scene
+  const { words, ui, act } = scene
   if (ui.files.length + ui.pasted.length === 0) return nothing
   const chip = (name: string, leaveOut: () => void): TemplateResult => html`<p class="chip">
     ${icon('attach')}<span dir="auto">${name}</span>
     <button type="button" aria-label=${words.text('detach', { name })} @click=${leaveOut}>${icon('close')}</button>
   </p>`
   return html`<div class="chips files">
-    ${ui.files.map((file) => chip(file.name, () => update({ files: scene.ui.files.filter((each) => each !== file) })))}
+    ${ui.files.map((file) => chip(file.name, () => act.add({ files: scene.ui.files.filter((each) => each !== file) })))}
     ${ui.pasted.map((text) =>
       chip(words.text('pasted', { count: words.number(text.length) }), () =>
-        update({ pasted: scene.ui.pasted.filter((each) => each !== text) }),
+        act.add({ pasted: scene.ui.pasted.filter((each) => each !== text) }),
       ),
     )}
+    ${ui.isUnkept ? html`<p class="muted" role="status">${words.text('filesNotKept')}</p>` : nothing}
   </div>`
 }

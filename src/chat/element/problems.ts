@@ -20,6 +20,8 @@ const WORDS: { readonly [Code in Problem['code']]?: TextKey } = {
   ERR_CONFLICT: 'problemConflict',
   ERR_UPGRADE_REQUIRED: 'problemUpgrade',
   ERR_NOT_CONFIGURED: 'problemConfigured',
+  ERR_NOT_LOADED: 'problemPart',
+  ERR_UNSUPPORTED_MEDIA_TYPE: 'problemPicture',
 }
 
 /** What a problem is called in the user's words. */

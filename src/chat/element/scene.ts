@@ -1,3 +1,4 @@
+import type { Added } from '../homes/added.ts'
 import type { Chat } from '../open-chat.ts'
 import type { ConversationState, HomeKind, Problem, SessionEntry } from '../ports.ts'
 import type { Words } from '../strings/words.ts'
@@ -47,6 +48,8 @@ export interface Ui {
   /** What goes with the next message: files, and texts too long for the field. */
   readonly files: readonly File[]
   readonly pasted: readonly string[]
+  /** Whether that is gone with the page. */
+  readonly isUnkept: boolean
   /** Ids of messages whose long text shows whole. */
   readonly whole: ReadonlySet<string>
   readonly problem: Problem | undefined
@@ -95,6 +98,8 @@ export interface Actions {
   saveEdit(messageId: string): void
   /** Called when something was typed. */
   typed(): void
+  /** Changes what goes with the next message. */
+  add(change: Partial<Added>): void
   /** Takes a text that was pasted, if it is too long for the field. @returns whether it did */
   paste(text: string): boolean
   search(query: string): void

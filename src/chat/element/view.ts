@@ -1,6 +1,8 @@
 /** The widget behind its launcher: everything that is loaded when it is first opened. */
 import { html, nothing, render } from 'lit/html.js'
 import { adopt } from '../adopt.ts'
+import type { Added } from '../homes/added.ts'
+import type { DraftEvent } from '../homes/drafts.ts'
 import { adoptMarkdown } from '../markdown/prose.ts'
 import type { Chat } from '../open-chat.ts'
 import type { ConversationState, Upload } from '../ports.ts'
@@ -24,6 +26,14 @@ export interface ViewHost {
   hide(): void
 }
 
+const EMPTY_FIELD = {
+  hasDraft: false,
+  files: [],
+  pasted: [],
+  isUnkept: false,
+  problem: undefined,
+} satisfies Partial<Ui>
+
 const AT_FIRST: Ui = {
   side: undefined,
   openings: 0,
@@ -31,16 +41,13 @@ const AT_FIRST: Ui = {
   sentFor: undefined,
   editing: undefined,
   copied: undefined,
-  hasDraft: false,
+  ...EMPTY_FIELD,
   hasNews: false,
   query: '',
   found: undefined,
   renaming: undefined,
   removing: undefined,
-  files: [],
-  pasted: [],
   whole: new Set(),
-  problem: undefined,
   dismissed: undefined,
 }
 
@@ -114,7 +121,7 @@ export class ChatView {
     for (const type of KEY_EVENTS) root.addEventListener(type, keepTyped)
     root.addEventListener('click', this.#clicked)
     addEventListener('pagehide', this.#keepDraft)
-    chat.drafts.subscribe(this.#forgetDraft)
+    chat.drafts.subscribe(this.#draftsChanged)
     this.#ends.push(
       this.#keepDraft,
       () => removeEventListener('pagehide', this.#keepDraft),
@@ -257,9 +264,10 @@ export class ChatView {
       // Where that was not done, or failed.
       if (hasDraft) this.#chat.conversation.prepare()
     },
+    add: (change) => this.#add(change),
     paste: (text) => {
       if (text.length <= LONGEST_TYPED) return false
-      this.#update({ pasted: [...this.#ui.pasted, text] })
+      this.#add({ pasted: [...this.#ui.pasted, text] })
       return true
     },
     search: (query) => this.#search(query),
@@ -269,23 +277,28 @@ export class ChatView {
   async #send(): Promise<void> {
     const textarea = this.#textarea()
     const { files, pasted } = this.#ui
+    const name = this.#drafted?.name
     const forgotten = this.#forgotten
     const typed = textarea?.value.trim() ?? ''
     const text = [typed, ...pasted].filter((each) => each.trim() !== '').join('\n\n')
     if (!textarea || (text === '' && files.length === 0)) return
     textarea.value = ''
     this.#keepDraft()
-    this.#update({ hasDraft: false, files: [], pasted: [], problem: undefined })
+    this.#update(EMPTY_FIELD)
     this.#reader.toEnd()
     try {
       const uploads = await Promise.all(files.map(uploadOf))
-      if (await this.#chat.conversation.send(text, uploads.length ? { uploads } : {})) return
+      if (await this.#chat.conversation.send(text, uploads.length ? { uploads } : {})) {
+        if (hasAdded({ files, pasted }))
+          this.#keepAdded(name, name === this.#drafted?.name ? this.#ui : EMPTY_FIELD)
+        return
+      }
     } catch (error) {
       this.#update({ problem: problemOf(error) })
     }
     if (forgotten !== this.#forgotten) return
     textarea.value = [typed, textarea.value].filter(Boolean).join('\n')
-    this.#update({ files: [...files, ...this.#ui.files], pasted: [...pasted, ...this.#ui.pasted] })
+    this.#add({ files: [...files, ...this.#ui.files], pasted: [...pasted, ...this.#ui.pasted] })
     this.#actions.typed()
   }
 
@@ -387,11 +400,17 @@ export class ChatView {
     if (before?.sessionId === sessionId) {
       if (before.name === name) return
       if (before.name === NEW) this.#chat.drafts.write(NEW, '')
+      if (hasAdded(this.#ui)) {
+        this.#keepAdded(before.name, EMPTY_FIELD)
+        this.#keepAdded(name, this.#ui)
+      }
     } else if (before) {
       this.#keepDraft()
       textarea.value = ''
+      this.#update(EMPTY_FIELD)
     } else if (isNew && !loaded) return
     this.#drafted = { sessionId, name }
+    if (!hasAdded(this.#ui) && this.#chat.hasAdded(name)) this.#attempt(this.#showAdded(name))
     if (textarea.value === '') textarea.value = this.#chat.drafts.read(name)
     if (textarea.value !== '') this.#actions.typed()
   }
@@ -412,11 +431,31 @@ export class ChatView {
   }
 
   /** The next who writes here may be somebody else. */
-  readonly #forgetDraft = (): void => {
-    this.#forgotten++
+  readonly #draftsChanged = (event: DraftEvent): void => {
+    if (event === 'named' && (this.#textarea()?.value || hasAdded(this.#ui))) return
+    if (event === 'left') this.#keepDraft()
+    if (event !== 'named') this.#forgotten++
     this.#drafted = undefined
     this.#textarea()?.form?.reset()
-    this.#update({ hasDraft: false, files: [], pasted: [], problem: undefined, query: '', found: undefined })
+    this.#update({ ...EMPTY_FIELD, query: '', found: undefined })
+  }
+
+  /** Changes what was added, and keeps it until it is sent. */
+  #add(change: Partial<Added>): void {
+    this.#update(change)
+    this.#keepAdded(this.#drafted?.name, this.#ui)
+  }
+
+  #keepAdded(name: string | undefined, { files, pasted }: Added): void {
+    if (name === undefined) return
+    const kept = this.#chat.added().then((added) => added.write(name, { files, pasted }))
+    void kept.catch(() => true).then((isLost) => this.#update({ isUnkept: !!isLost }))
+  }
+
+  async #showAdded(name: string): Promise<void> {
+    const added = await (await this.#chat.added()).read(name)
+    // Another conversation shows, or something else was added.
+    if (this.#drafted?.name === name && !hasAdded(this.#ui)) this.#update(added)
   }
 
   /** Escape ends the nearest thing: the reply, what covers the messages, the widget. */
@@ -473,6 +512,10 @@ export class ChatView {
 function keepTyped(event: Event): void {
   const [target] = event.composedPath()
   if (target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement) event.stopPropagation()
+}
+
+function hasAdded({ files, pasted }: Added): boolean {
+  return files.length + pasted.length > 0
 }
 
 async function uploadOf(file: File): Promise<Upload> {

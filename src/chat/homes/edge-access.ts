@@ -1,7 +1,7 @@
 import { type Client, createClient } from '../../client/client.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { ChatPlatform, ChatSettings } from '../settings.ts'
-import { type Identity, subjectOf } from './identity.ts'
+import { type Identity, mayBe, subjectOf } from './identity.ts'
 import type { OutboxEntry } from './outbox.ts'
 
 export interface EdgeAccessParts {
@@ -103,11 +103,6 @@ export interface Author {
 export function isOwn({ owner, subject }: Pick<OutboxEntry, 'owner' | 'subject'>, now: Author): boolean {
   if (subject && subject === now.subject) return owner.startsWith(`${now.src} `)
   return owner === `${now.src} ${now.owner}` && mayBe(subject, now.subject)
-}
-
-/** Whether what was written as one subject may be another one's, where tokens tell. */
-function mayBe(known: string | undefined, subject: string | undefined): boolean {
-  return known === undefined || (subject !== undefined && (!known || !subject || known === subject))
 }
 
 /**

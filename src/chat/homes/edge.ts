@@ -3,7 +3,7 @@ import { checkSubject, EdgeAccess, type EdgeAccessParts, isOwn } from './edge-ac
 import { edgeHome } from './edge-home.ts'
 import { sayAtEdge } from './edge-session.ts'
 import type { Home } from './home.ts'
-import { idbOutbox, memoryOutbox } from './idb-outbox.ts'
+import { idbRows, memoryRows } from './idb-rows.ts'
 import { Outbox } from './outbox.ts'
 
 export interface EdgeParts extends EdgeAccessParts {
@@ -69,13 +69,10 @@ export class PlainEdge implements Edge {
   readonly #access: EdgeAccess
   readonly #outbox: Outbox
   readonly #parts: EdgeParts
-  /** Whom the page's tokens name, as far as this page has heard. */
-  #subject: string | undefined
 
   constructor(parts: EdgeParts) {
     const { src, platform, name, identity, onSent } = parts
     this.#parts = parts
-    this.#subject = identity.subject
     const access = new EdgeAccess({ ...parts, check: (token) => this.#hear(token) })
     this.#access = access
     const { client } = access
@@ -83,9 +80,9 @@ export class PlainEdge implements Edge {
     const { now, network } = platform
     const { owner } = identity
     this.#outbox = new Outbox({
-      store: platform.indexedDB ? idbOutbox(platform.indexedDB, `${name}/outbox`) : memoryOutbox(),
+      store: platform.indexedDB ? idbRows(platform.indexedDB, `${name}/outbox`) : memoryRows(),
       author: async () => ({ owner: `${src} ${owner}`, subject: await this.#asked() }),
-      isOwn: (entry) => isOwn(entry, { src, owner, subject: this.#subject }),
+      isOwn: (entry) => isOwn(entry, { src, owner, subject: identity.heard }),
       writing: (write) => access.writing(write),
       locks: platform.locks,
       lockName: `${name}/outbox`,
@@ -146,8 +143,7 @@ export class PlainEdge implements Edge {
     // After a reload nobody may have said yet who the user is.
     if (token === undefined && !identity.isGuest) return
     const subject = checkSubject(undefined, token)
-    if (subject === this.#subject) return
-    this.#subject = subject
+    if (subject === identity.heard) return
     identity.subject = subject
     void this.#outbox.flush()
   }
@@ -158,7 +154,7 @@ export class PlainEdge implements Edge {
     const { sleep } = this.#parts.platform
     await Promise.race([this.#access.given(), sleep(ASK_MS, late.signal)]).catch(() => {})
     late.abort()
-    return this.#subject
+    return this.#parts.identity.heard
   }
 }
 

@@ -92,8 +92,12 @@ export interface HomeSession {
   }): Promise<readonly SessionMessage[]>
   branches(): Promise<readonly Branch[]>
   facts(): Promise<readonly RememberedFact[]>
-  /** Keeps bytes, and gives the part that names them. */
-  attach(upload: Upload): Promise<MessageInput['content'][number]>
+  /**
+   * Keeps bytes under an id, once, and gives the part that names them.
+   *
+   * @throws ERR_UNSUPPORTED_MEDIA_TYPE: a picture is not of its type
+   */
+  attach(upload: Upload, id: string): Promise<MessageInput['content'][number]>
   /**
    * Durable when it resolves; written again under the same id it is written once.
    *

@@ -24,13 +24,26 @@ export interface Move {
 /** Who uses the widget: kept in the browser's storage, so that a reload finds the same sessions. */
 export class Identity {
   readonly #platform: Pick<ChatPlatform, 'storage' | 'newId'>
-  readonly #key: string
+  /** Under it the browser keeps who that is; it is removed where somebody signs out. */
+  readonly key: string
+  readonly #onHeard: (isOther: boolean) => void
+  #heard: string | undefined
   /** Names the lock under which somebody signs in or out, and all write for who is signed in. */
   readonly lockName: string
 
-  constructor(platform: Pick<ChatPlatform, 'storage' | 'newId'>, name: string) {
+  /**
+   * @param onHeard told before a token names somebody in this tab, and whether that is somebody
+   * else
+   */
+  constructor(
+    platform: Pick<ChatPlatform, 'storage' | 'newId'>,
+    name: string,
+    onHeard: (isOther: boolean) => void,
+  ) {
     this.#platform = platform
-    this.#key = `${name}/identity`
+    this.key = `${name}/identity`
+    this.#onHeard = onHeard
+    this.#heard = this.subject
     this.lockName = `${name}/user`
   }
 
@@ -58,8 +71,15 @@ export class Identity {
   }
 
   set subject(subject: string | undefined) {
+    if (subject !== this.#heard) this.#onHeard(!mayBe(this.#heard, subject))
+    this.#heard = subject
     const kept = this.#read()
     if (subject !== kept.subject) this.#write({ ...kept, subject })
+  }
+
+  /** As {@link subject}, as far as this tab has heard. */
+  get heard(): string | undefined {
+    return this.#heard
   }
 
   /** The move that was begun and has not come to its end. */
@@ -85,13 +105,19 @@ export class Identity {
     this.#write({ ...kept, guestId: this.#platform.newId(), userId: to })
   }
 
+  /** This tab has heard of nobody. */
+  leave(): void {
+    this.#heard = undefined
+  }
+
   /** Nobody is known any more. */
   forget(): void {
-    this.#platform.storage.removeItem(this.#key)
+    this.leave()
+    this.#platform.storage.removeItem(this.key)
   }
 
   #read(): Kept {
-    const text = this.#platform.storage.getItem(this.#key)
+    const text = this.#platform.storage.getItem(this.key)
     if (text !== null) {
       try {
         const kept: unknown = JSON.parse(text)
@@ -106,8 +132,13 @@ export class Identity {
   }
 
   #write(kept: Kept): void {
-    this.#platform.storage.setItem(this.#key, JSON.stringify(kept))
+    this.#platform.storage.setItem(this.key, JSON.stringify(kept))
   }
+}
+
+/** Whether what was written as one subject may be another one's, where tokens tell. */
+export function mayBe(known: string | undefined, subject: string | undefined): boolean {
+  return known === undefined || (subject !== undefined && (!known || !subject || known === subject))
 }
 
 /** Whom a token names, where it can be read: only to tell apart what is kept here. */

@@ -2,6 +2,31 @@
  * What changes a conversation that is kept in this browser: loaded behind what answers, before the
  * page may be offline, or when somebody wants it earlier.
  */
-export { attach } from '../../operations/attachments.ts'
+import { attach } from '../../operations/attachments.ts'
+import { PlimsollError } from '../../ports/errors.ts'
+import type { MediaPart } from '../../ports/message.ts'
+import { isPicture, isPictureType } from '../../ports/picture.ts'
+import type { Upload } from '../ports.ts'
+import type { LocalMemorySession } from './local-memory.ts'
+
 export { switchTo } from '../../operations/branches.ts'
 export { editMessage, rewind, undo } from '../../operations/rewind.ts'
+
+/**
+ * Keeps a file under an id, once.
+ *
+ * @throws ERR_UNSUPPORTED_MEDIA_TYPE: a picture is not of its type, and no model would take it
+ */
+export async function attachFile(
+  session: LocalMemorySession,
+  { mediaType, bytes, name }: Upload,
+  id: string,
+): Promise<MediaPart> {
+  if (isPictureType(mediaType) && !isPicture(mediaType, bytes))
+    throw new PlimsollError(
+      'ERR_UNSUPPORTED_MEDIA_TYPE',
+      `chat: ${name} is not of the type that it is said to be, ${mediaType}`,
+      { argument: 'uploads' },
+    )
+  return attach(session, { mediaType, bytes, id })
+}

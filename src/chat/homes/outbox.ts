@@ -1,6 +1,7 @@
 import { isUnreachable } from '../../ports/errors.ts'
 import type { ChatLocks, Network } from '../settings.ts'
 import type { OutgoingMessage } from './home.ts'
+import type { RowStore } from './idb-rows.ts'
 import { problemOf } from './problem.ts'
 
 /** A message that waits to be sent to an edge; sent again under its id it is the same. */
@@ -14,17 +15,8 @@ export interface OutboxEntry extends OutgoingMessage {
   readonly title?: string
 }
 
-/** Where entries are kept, in the order in which they were added, until they are removed. */
-export interface OutboxStore {
-  /** Durable when it resolves. @throws ERR_STORAGE_FULL, ERR_STORAGE */
-  put(entry: OutboxEntry): Promise<void>
-  list(): Promise<readonly OutboxEntry[]>
-  remove(id: string): Promise<void>
-  close(): Promise<void>
-}
-
 export interface OutboxParts {
-  readonly store: OutboxStore
+  readonly store: RowStore<OutboxEntry>
   /** Contract: who says something now. */
   readonly author: () => Promise<Pick<OutboxEntry, 'owner' | 'subject'>>
   /** Contract: whether an entry may be of who uses the widget now. */
@@ -97,7 +89,7 @@ export class Outbox {
   /**
    * Keeps a message until it is sent; durable when it resolves.
    *
-   * @throws as {@link OutboxStore.put}, and what `writing` throws
+   * @throws as {@link RowStore.put}, and what `writing` throws
    */
   async add(entry: Omit<OutboxEntry, 'owner' | 'subject'>): Promise<void> {
     const { store, author, writing } = this.#parts
@@ -116,14 +108,12 @@ export class Outbox {
     await this.#read()
   }
 
-  /** Sends a refused one again. */
+  /** Sends a refused one again, as it is by then: another tab may have given it away. */
   async retry(id: string): Promise<void> {
-    const entry = this.#entries.find((one) => one.id === id)
-    if (entry) {
+    await this.rewrite((entry) => {
       const { problem: _, ...waiting } = entry
-      await this.#parts.store.put(waiting)
-      await this.#read()
-    }
+      return entry.id === id ? waiting : entry
+    })
     this.#failures = 0
     await this.flush()
   }

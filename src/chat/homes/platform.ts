@@ -1,11 +1,12 @@
 import { uuidv7 } from '../../platform/uuid.ts'
+import { kept } from '../kept.ts'
 import type { ChatLocks, ChatPlatform, ChatStorage, Network } from '../settings.ts'
-import { pageLocks } from './locks.ts'
 
 /** The page's own, and what stands in for what it lacks. */
 export function pagePlatform(given: Partial<ChatPlatform> = {}): ChatPlatform {
   return {
     storage: localStorageOf() ?? memoryStorage(),
+    onForgotten,
     locks: locksOf(globalThis.navigator?.locks as ChatLocks | undefined),
     network: pageNetwork(),
     indexedDB: globalThis.indexedDB,
@@ -18,6 +19,15 @@ export function pagePlatform(given: Partial<ChatPlatform> = {}): ChatPlatform {
     sleep,
     ...given,
   }
+}
+
+function onForgotten(key: string, listener: () => void): () => void {
+  const { addEventListener, removeEventListener } = globalThis
+  const told = (event: StorageEvent): void => {
+    if (event.newValue === null && (event.key ?? key) === key) listener()
+  }
+  addEventListener?.('storage', told)
+  return () => removeEventListener?.('storage', told)
 }
 
 /** Undefined where the user forbids it. */
@@ -34,20 +44,20 @@ function localStorageOf(): ChatStorage | undefined {
  * together with all that sites store: each request is refused then.
  */
 function locksOf(browser: ChatLocks | undefined): ChatLocks {
-  const own = pageLocks()
-  if (!browser) return own
+  const own = kept(async () => (await import('./locks.ts')).pageLocks())
   return {
     async request(name, options, run) {
       let isHeld = false
       try {
-        return await browser.request(name, options, (lock) => {
-          isHeld = true
-          return run(lock)
-        })
+        if (browser)
+          return await browser.request(name, options, (lock) => {
+            isHeld = true
+            return run(lock)
+          })
       } catch (error) {
         if (isHeld || (error as Error).name !== 'SecurityError') throw error
-        return own.request(name, options, run)
       }
+      return (await own()).request(name, options, run)
     },
   }
 }

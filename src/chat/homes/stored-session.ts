@@ -7,7 +7,7 @@ import type { ScopeStore, Store } from '../../ports/store.ts'
 import { checkId } from '../../text/json.ts'
 import { kept } from '../kept.ts'
 import type { HomeSession } from './home.ts'
-import { loadChanges, loaded, loadMemory, loadRemoval } from './load.ts'
+import { loadAdded, loadChanges, loaded, loadMemory, loadRemoval } from './load.ts'
 import type { LocalMemory, LocalMemorySession } from './local-memory.ts'
 
 export interface StoredSessionParts {
@@ -28,7 +28,7 @@ export interface StoredSession
 
 /** Loads what changes a session, takes files too: there may be no network when it is wanted. */
 export function loadAhead(): void {
-  if (globalThis.navigator?.onLine !== false) loadChanges().catch(() => {})
+  if (globalThis.navigator?.onLine !== false) Promise.all([loadChanges(), loadAdded()]).catch(() => {})
 }
 
 export function storedSession({ store, memory, scope }: StoredSessionParts): StoredSession {
@@ -61,9 +61,9 @@ export function storedSession({ store, memory, scope }: StoredSessionParts): Sto
       const facts = await Promise.all([log(), user].map((one) => one.indexed(LIVE, { first: 1 })))
       return facts.some(({ length }) => length > 0) ? (await opened()).facts.list() : []
     },
-    async attach({ mediaType, bytes }) {
-      const { attach } = await loaded(loadChanges)
-      return attach(await opened(), { mediaType, bytes })
+    async attach(upload, id) {
+      const { attachFile } = await loaded(loadChanges)
+      return attachFile(await opened(), upload, id)
     },
     async append(message, { replaces, title: text }) {
       const session = await opened()

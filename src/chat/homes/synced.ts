@@ -13,8 +13,8 @@ import { signOut } from '../../sync/sign-out.ts'
 import { edgeSocket } from '../../sync/sockets.ts'
 import type { SyncState } from '../../sync/status.ts'
 import { type SyncedStore, type SyncOptions, sync } from '../../sync/sync.ts'
-import type { Drafts } from '../drafts.ts'
 import type { HomeMemory } from '../ports.ts'
+import type { Drafts } from './drafts.ts'
 import {
   answerUnseen,
   type Edge,
@@ -27,8 +27,9 @@ import { checkSubject, EdgeAccess, isOwn } from './edge-access.ts'
 import { deleteDatabase } from './erase-browser.ts'
 import { claimGuest, eraseGuest, unsent } from './guest.ts'
 import type { Home, ListedSession } from './home.ts'
-import { idbOutbox } from './idb-outbox.ts'
+import { idbRows } from './idb-rows.ts'
 import { type MemorySettings, memoryOver, openDatabase } from './open-local.ts'
+import type { OutboxEntry } from './outbox.ts'
 import { messageOf } from './refused-messages.ts'
 import { type StoredHome, storedHome } from './stored-home.ts'
 import { syncedSession } from './synced-session.ts'
@@ -291,7 +292,7 @@ export class SyncedEdge implements Edge {
   async #takeOver(): Promise<void> {
     const { platform, name, src, identity } = this.#parts
     if (!platform.indexedDB) return
-    const outbox = idbOutbox(platform.indexedDB, `${name}/outbox`)
+    const outbox = idbRows<OutboxEntry>(platform.indexedDB, `${name}/outbox`)
     const now = { src, owner: this.#owner, subject: identity.subject }
     for (const entry of await outbox.list()) {
       if (!isOwn(entry, now)) continue
@@ -322,7 +323,7 @@ export class SyncedEdge implements Edge {
     const { state } = this.#store.status
     if (state !== 'current' && state !== 'conflict') return
     const { unasked, onSent, platform } = this.#parts
-    for (const sessionId of unasked.names()) {
+    for (const [sessionId] of unasked.all()) {
       if (this.#asking.has(sessionId)) continue
       platform.locks
         .request(this.#lockOf(sessionId), { ifAvailable: true }, async (lock) => lock !== null)

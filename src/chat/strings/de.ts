@@ -107,6 +107,12 @@ export const de: Strings = {
   problemUpgrade: 'Diese Seite ist älter als das, was sie gespeichert hat. Laden Sie sie neu.',
   problemConfigured: 'Der Chat ist noch nicht eingerichtet.',
   problemConflict: 'Dort steht schon etwas anderes. Es wurde behalten.',
+  problemPart:
+    'Ein Teil des Chats konnte nicht geladen werden. Was Sie geschrieben haben, bleibt hier: Versuchen Sie es noch einmal, sobald eine Verbindung besteht, oder laden Sie die Seite neu.',
+  problemPicture:
+    'Ein Bild ist nicht von dem Typ, den sein Name angibt. Speichern Sie es neu als JPEG, PNG, GIF oder WebP.',
+  filesNotKept:
+    'Was Sie hinzugefügt haben, ist weg, wenn Sie diese Seite vor dem Senden schließen oder neu laden.',
   problemOther: 'Etwas ist schiefgegangen. Versuchen Sie es noch einmal, oder laden Sie die Seite neu.',
   details: 'Einzelheiten',
 

@@ -102,6 +102,10 @@ export const en = {
   problemUpgrade: 'This page is older than what it has kept. Reload it.',
   problemConfigured: 'The chat is not set up yet.',
   problemConflict: 'Something else is there already. It was kept.',
+  problemPart:
+    'A part of the chat could not be loaded. What you wrote is kept. Try again online, or reload the page.',
+  problemPicture: 'A picture is not of the type in its name. Save it again as JPEG, PNG, GIF or WebP.',
+  filesNotKept: 'What you added is gone once you close or reload this page.',
   problemOther: 'Something went wrong. Try again, or reload the page.',
   details: 'Details',
 

@@ -104,6 +104,11 @@ export const es: Strings = {
   problemUpgrade: 'Esta página es más antigua que lo que ha guardado. Recárguela.',
   problemConfigured: 'El chat aún no está configurado.',
   problemConflict: 'Ahí ya hay otra cosa, y se ha conservado.',
+  problemPart:
+    'No se pudo cargar una parte del chat. Lo que escribió sigue aquí: inténtelo de nuevo cuando haya conexión, o recargue la página.',
+  problemPicture:
+    'Una imagen no es del tipo que indica su nombre. Guárdela de nuevo como JPEG, PNG, GIF o WebP.',
+  filesNotKept: 'Lo que añadió se pierde si cierra o recarga esta página antes de enviarlo.',
   problemOther: 'Algo salió mal. Inténtelo de nuevo, o recargue la página.',
   details: 'Detalles',
 

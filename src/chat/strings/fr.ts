@@ -107,6 +107,11 @@ export const fr: Strings = {
   problemUpgrade: 'Cette page est plus ancienne que ce qu’elle a conservé. Rechargez-la.',
   problemConfigured: 'Le chat n’est pas encore configuré.',
   problemConflict: 'Il y a déjà autre chose à cet endroit. Cela a été conservé.',
+  problemPart:
+    'Une partie du chat n’a pas pu être chargée. Ce que vous avez écrit reste ici : réessayez dès que la connexion est rétablie, ou rechargez la page.',
+  problemPicture:
+    'Une image n’est pas du type que son nom indique. Enregistrez-la de nouveau en JPEG, PNG, GIF ou WebP.',
+  filesNotKept: 'Ce que vous avez ajouté est perdu si vous fermez ou rechargez cette page avant l’envoi.',
   problemOther: 'Une erreur s’est produite. Réessayez, ou rechargez la page.',
   details: 'Détails',
 

@@ -103,6 +103,11 @@ export const ja: Strings = {
   problemUpgrade: 'このページは保存された内容より古い版です。再読み込みしてください。',
   problemConfigured: 'チャットはまだ設定されていません。',
   problemConflict: 'そこには既に別の内容があり、それを残しました。',
+  problemPart:
+    'チャットの一部を読み込めませんでした。書いた内容はここに残っています。接続が戻ったらやり直すか、ページを再読み込みしてください。',
+  problemPicture:
+    '名前が示す形式と異なる画像があります。JPEG、PNG、GIF、WebP のいずれかで保存し直してください。',
+  filesNotKept: '送信する前にこのページを閉じるか再読み込みすると、追加したものは失われます。',
   problemOther: '問題が発生しました。やり直すか、ページを再読み込みしてください。',
   details: '詳細',
 

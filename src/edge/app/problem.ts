@@ -33,6 +33,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, Kind>> = {
   ERR_MODEL: { status: 502, title: 'The model failed' },
   ERR_NOT_CONFIGURED: { status: 503, title: 'The edge lacks a setting' },
   ERR_NOT_FOUND: { status: 404, title: 'Not found' },
+  ERR_NOT_LOADED: { status: 503, title: 'A part could not be loaded' },
   ERR_OFFLINE: { status: 503, title: 'No answer' },
   ERR_OVERLOADED: { status: 503, title: 'Too much to do' },
   ERR_RATE_LIMIT: { status: 429, title: 'A budget is used up' },

@@ -5,10 +5,9 @@ import type { Context } from '../../ports/context.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { SessionBase } from '../../ports/memory.ts'
 import type { Model } from '../../ports/model.ts'
+import { isPicture, isPictureType } from '../../ports/picture.ts'
 import type { Attachment } from '../../ports/store.ts'
 
-/** Of pictures that all providers take: of another one a call would fail, and each one after it. */
-const TAKEN = /^image\/(?:jpeg|png|gif|webp)$/i
 /** Of the pictures of a call: an object has 128 MB, and a request holds each several times. */
 const MOST_BYTES = MAX_ENTRY_BYTES
 
@@ -35,14 +34,17 @@ async function newestPictures(
 ): Promise<ReadonlyMap<string, Attachment>> {
   const refs = blocks.flatMap(({ parts }) =>
     parts.flatMap((part) =>
-      part.type === 'media' && part.url === undefined && TAKEN.test(part.mediaType) ? (part.ref ?? []) : [],
+      part.type === 'media' && part.url === undefined && isPictureType(part.mediaType)
+        ? (part.ref ?? [])
+        : [],
     ),
   )
   const found = new Map<string, Attachment>()
   let bytes = 0
   for (const ref of new Set(refs.toReversed())) {
     const picture = await readAttachment(session, ref).catch(missing)
-    if (!picture || !TAKEN.test(picture.mediaType)) continue
+    // Of another one a call would fail, and each one after it.
+    if (!picture || !isPicture(picture.mediaType, picture.bytes)) continue
     bytes += picture.bytes.length * refs.filter((one) => one === ref).length
     if (bytes > MOST_BYTES) break
     found.set(ref, picture)

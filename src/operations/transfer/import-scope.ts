@@ -4,11 +4,12 @@ import type { KernelMemory, Owner, RegisterKind } from '../../kernel/feature.ts'
 import { nothingWritten } from '../../kernel/log/decide.ts'
 import { derivedOf } from '../../kernel/log/derived.ts'
 import { HEAD_KEY, lowerTrust, MAX_ENTRY_BYTES, sealMessage } from '../../kernel/log/message.ts'
-import { checkMediaType, sameAttachment } from '../../ports/attachment.ts'
+import { checkMediaType } from '../../ports/attachment.ts'
 import { fromBase64 } from '../../ports/base64.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Json, Message, Trust } from '../../ports/message.ts'
 import type { Name, SummaryMark } from '../../ports/op.ts'
+import { sameAttachment } from '../../ports/same-attachment.ts'
 import {
   type Attachment,
   hasBody,

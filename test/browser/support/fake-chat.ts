@@ -1,4 +1,5 @@
-import { type Drafts, storedDrafts } from '../../../src/chat/drafts.ts'
+import { type AddedDrafts, addedDrafts } from '../../../src/chat/homes/added.ts'
+import { type Drafts, storedDrafts } from '../../../src/chat/homes/drafts.ts'
 import { memoryStorage } from '../../../src/chat/homes/platform.ts'
 import { PlimsollChat } from '../../../src/chat/index.ts'
 import type { ModelChoice } from '../../../src/chat/models/picker.ts'
@@ -51,6 +52,7 @@ export class FakeChat {
   sending: Promise<void> | undefined
   readonly settings: ChatSettings
   #drafts: Drafts | undefined
+  #addedDrafts: AddedDrafts | undefined
   #state: ConversationState
   #sessionState: { readonly loaded: boolean; readonly sessions: readonly SessionEntry[] }
   readonly #listeners = new Set<() => void>()
@@ -107,6 +109,15 @@ export class FakeChat {
   get drafts(): Drafts {
     this.#drafts ??= storedDrafts(this.storage, 'drafts')
     return this.#drafts
+  }
+
+  get #places(): Drafts {
+    return storedDrafts(this.storage, 'added')
+  }
+
+  get #added(): AddedDrafts {
+    this.#addedDrafts ??= addedDrafts({ indexedDB, newId: () => crypto.randomUUID() }, 'fake', this.#places)
+    return this.#addedDrafts
   }
 
   get chat(): Chat {
@@ -200,6 +211,8 @@ export class FakeChat {
         },
       },
       drafts: this.drafts,
+      hasAdded: (name) => this.#places.read(name) !== '',
+      added: async () => this.#added,
       isKnown: () => this.log.length > 0,
       models: {
         subscribe,

@@ -6,6 +6,7 @@ import { localHome } from '../../../src/chat/homes/local-home.ts'
 import { pageLocks } from '../../../src/chat/homes/locks.ts'
 import { problemOf } from '../../../src/chat/homes/problem.ts'
 import { asModel } from '../../../src/chat/models/function-model.ts'
+import type { Upload } from '../../../src/chat/ports.ts'
 import { titleOf } from '../../../src/chat/text.ts'
 import { RequestError } from '../../../src/client/error.ts'
 import { type Message, mapStore, PlimsollError, type Store } from '../../../src/index.ts'
@@ -13,6 +14,7 @@ import { deleteSession } from '../../../src/operations/delete-session.ts'
 import { titleSession } from '../../../src/operations/sessions.ts'
 import { type FullMemory, fullMemory } from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
+import { pictureOf } from '../../everywhere/pictures.ts'
 import { idle, said, until } from './states.ts'
 import { browser, TestNetwork } from './support.ts'
 
@@ -199,6 +201,55 @@ describe('a message that could not be kept', () => {
     expect(await conversation.send('Hello')).toBe(true)
     const state = await until({ conversation }, idle)
     expect(said(state)).toEqual(['user: Hello', 'assistant: Yes.'])
+    await conversation.close()
+  })
+
+  it('is the same with the same files, and another one with others', async () => {
+    const store = mapStore()
+    let fails = true
+    const files = new Set<string>()
+    const { conversation } = over(
+      changedStore(store, (inner) => ({
+        attach: (attachment, at) => {
+          files.add(attachment.id)
+          return inner.attach(attachment, at)
+        },
+        commit: async (ops, decide) => {
+          const results = await inner.commit(ops, decide)
+          if (fails && ops.some(({ envelope }) => envelope.kind === 'append'))
+            throw new PlimsollError('ERR_STORAGE', 'commit: nobody heard of it')
+          return results
+        },
+      })),
+    )
+    const say = (...texts: readonly string[]) => {
+      const bytes = texts.map((text) => new TextEncoder().encode(text))
+      const uploads = bytes.map((each) => ({ mediaType: 'text/plain', bytes: each, name: 'tides.txt' }))
+      return conversation.send('Look', { uploads })
+    }
+    await conversation.create()
+    expect(await say('low', 'high')).toBe(false)
+    expect(await say('low', 'tide')).toBe(false)
+    fails = false
+    expect(await say('low', 'tide')).toBe(true)
+    const look = 'user: Look [media] [media]'
+    expect(said(await until({ conversation }, idle))).toEqual([look, look, 'assistant: Yes.'])
+    expect(files.size).toBe(4)
+    await conversation.close()
+  })
+
+  it('is not begun where a picture is not of its type', async () => {
+    const { conversation } = over(mapStore())
+    await conversation.create()
+    const uploads = [{ mediaType: 'image/png', bytes: pictureOf('image/jpeg'), name: 'dot.png' }]
+    expect(await conversation.send('Look', { uploads })).toBe(false)
+    expect(conversation.getSnapshot()).toMatchObject({
+      messages: [],
+      problem: { code: 'ERR_UNSUPPORTED_MEDIA_TYPE', retryable: false },
+    })
+    expect(
+      await conversation.send('Look', { uploads: [{ ...uploads[0], mediaType: 'image/jpeg' } as Upload] }),
+    ).toBe(true)
     await conversation.close()
   })
 })

@@ -1,13 +1,8 @@
 import { IDBFactory } from 'fake-indexeddb'
 import { describe, expect, it } from 'vitest'
-import { idbOutbox, memoryOutbox } from '../../../src/chat/homes/idb-outbox.ts'
+import { idbRows, memoryRows, type RowStore } from '../../../src/chat/homes/idb-rows.ts'
 import { pageLocks } from '../../../src/chat/homes/locks.ts'
-import {
-  Outbox,
-  type OutboxEntry,
-  type OutboxParts,
-  type OutboxStore,
-} from '../../../src/chat/homes/outbox.ts'
+import { Outbox, type OutboxEntry, type OutboxParts } from '../../../src/chat/homes/outbox.ts'
 import { RequestError } from '../../../src/client/error.ts'
 import { PlimsollError } from '../../../src/index.ts'
 import { until } from './states.ts'
@@ -23,7 +18,7 @@ const entry = (id: string, more: Partial<OutboxEntry> = {}): Omit<OutboxEntry, '
 
 const unreachable = (): Error => new RequestError('ERR_STORAGE', 'POST /v1/sessions/trip/messages: no answer')
 
-function outboxOver(store: OutboxStore, more: Partial<OutboxParts> = {}) {
+function outboxOver(store: RowStore<OutboxEntry>, more: Partial<OutboxParts> = {}) {
   const sent: string[] = []
   const told: string[] = []
   const wakes: (() => void)[] = []
@@ -45,8 +40,8 @@ function outboxOver(store: OutboxStore, more: Partial<OutboxParts> = {}) {
 }
 
 describe.each([
-  ['in a database', () => idbOutbox(new IDBFactory(), 'outbox')],
-  ['in memory', memoryOutbox],
+  ['in a database', () => idbRows<OutboxEntry>(new IDBFactory(), 'outbox')],
+  ['in memory', () => memoryRows<OutboxEntry>()],
 ])('an outbox %s', (_, open) => {
   it('keeps messages in their order until they are sent', async () => {
     const store = open()
@@ -140,6 +135,22 @@ describe.each([
     await Promise.all(tabs.map(({ outbox }) => outbox.flush()))
     expect(sent).toEqual(['a', 'b'])
     await Promise.all(tabs.map(({ outbox }) => outbox.close()))
+  })
+
+  it('sends again what another tab has given away meanwhile as it is then, and nothing that it ended', async () => {
+    const store = open()
+    const refuse = async (): Promise<void> => {
+      throw new PlimsollError('ERR_ENTRY_TOO_LARGE', 'append: too large', { size: 9, limit: 8 })
+    }
+    const { outbox } = outboxOver(store, { send: refuse })
+    for (const id of ['a', 'b']) await outbox.add(entry(id))
+    await outbox.flush()
+    const [first] = await store.list()
+    await store.put({ ...(first as OutboxEntry), owner: 'bob' })
+    await store.remove('b')
+    for (const id of ['a', 'b']) await outbox.retry(id)
+    expect(await store.list()).toEqual([{ ...first, owner: 'bob' }])
+    await outbox.close()
   })
 
   it('sends nobody else’s', async () => {

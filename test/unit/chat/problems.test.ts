@@ -1,9 +1,20 @@
 import { expect, it } from 'vitest'
 import { problemOf, wordsFor } from '../../../src/chat/element/problems.ts'
+import { loaded } from '../../../src/chat/homes/load.ts'
+import type { Problem } from '../../../src/chat/ports.ts'
 import { PlimsollError } from '../../../src/ports/errors.ts'
 
 it('says of a request without an answer that there is no connection', () => {
   const unanswered = problemOf(new PlimsollError('ERR_STORAGE', 'GET /v1/me/export: no answer'))
   expect(wordsFor(unanswered)).toBe('problemOffline')
   expect(wordsFor(problemOf(new PlimsollError('ERR_STORAGE', 'commit: no')))).toBe('problemOther')
+})
+
+it('says of a part that could not be loaded, and of a picture that is none, what can be done', async () => {
+  const failed = await loaded(() => Promise.reject(new TypeError('Failed to fetch'))).catch(problemOf)
+  expect(failed).toMatchObject({ code: 'ERR_NOT_LOADED', retryable: false })
+  expect(wordsFor(failed as Problem)).toBe('problemPart')
+  expect(wordsFor(problemOf(new PlimsollError('ERR_UNSUPPORTED_MEDIA_TYPE', 'chat: no')))).toBe(
+    'problemPicture',
+  )
 })

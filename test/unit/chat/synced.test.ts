@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest'
 import type { Chat } from '../../../src/chat/open-chat.ts'
 import type { ChatSettings } from '../../../src/chat/settings.ts'
+import { pictureOf } from '../../everywhere/pictures.ts'
 import { idle, said, until } from './states.ts'
 import { allTexts, type Browser, browser, tokenOf } from './support.ts'
 import { TestService } from './test-service.ts'
@@ -461,10 +462,13 @@ it('waits after a reload until the page says again who the user is', async () =>
 })
 
 const FILES = [
-  { name: 'seat.png', mediaType: 'image/png', bytes: new TextEncoder().encode('a picture') },
+  { name: 'seat.png', mediaType: 'image/png', bytes: pictureOf('image/png') },
   { name: 'ticket.pdf', mediaType: 'application/pdf', bytes: new TextEncoder().encode('a ticket') },
 ]
-const AT_SERVICE = ['image/png: a picture', 'application/pdf: a ticket']
+const AT_SERVICE = [
+  `image/png: ${new TextDecoder().decode(pictureOf('image/png'))}`,
+  'application/pdf: a ticket',
+]
 
 it('sends files with what is said, those too that were added without a network', async () => {
   const [place, service] = [browser(), new TestService()]

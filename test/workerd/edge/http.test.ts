@@ -1,6 +1,7 @@
 import { evictDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
 import { type Model, PlimsollError } from '../../../src/index.ts'
+import { HEADS, pictureOf } from '../../everywhere/pictures.ts'
 import { Caller, fetchWorker } from './caller.ts'
 import { changeSessions, useDemoModel } from './changed-settings.ts'
 import { sessionObject } from './rows.ts'
@@ -243,6 +244,24 @@ describe('a request', () => {
   })
 })
 
+describe('the bytes of a picture', () => {
+  it('are those of its type, where a device sends them', async () => {
+    const { caller, session } = await opened()
+    const put = (type: string, is = type) =>
+      caller.fetch('PUT', `/v1/sync/attachment?session=${session}&generation=&id=${crypto.randomUUID()}`, {
+        headers: { 'Content-Type': type },
+        body: pictureOf(is),
+      })
+    for (const type of [...Object.keys(HEADS), 'image/svg+xml', 'text/plain']) {
+      expect([type, (await put(type)).status]).toEqual([type, 200])
+      if (!HEADS[type]) continue
+      const refused = await put(type, 'text/plain')
+      expect([type, refused.status]).toEqual([type, 400])
+      expect(await refused.json()).toMatchObject({ code: 'ERR_INVALID_ARGUMENT', argument: 'bytes' })
+    }
+  })
+})
+
 describe('the URL of a picture or a file', () => {
   const TAKEN = [
     'https://x.test/a.png',
@@ -313,12 +332,14 @@ describe('a budget', () => {
 })
 
 describe('the door for OpenAI’s clients', () => {
+  const DOT = btoa(HEADS['image/png'] ?? '')
+
   it.each(['data:image/png', 'DATA:Image/PNG'])(
     'keeps a picture’s bytes outside of its message: %s',
     async (kind) => {
       await useDemoModel()
       const caller = new Caller()
-      const content = [{ type: 'image_url', image_url: { url: `${kind};base64,AAAA` } }]
+      const content = [{ type: 'image_url', image_url: { url: `${kind};base64,${DOT}` } }]
       const body = { model: 'plimsoll', messages: [{ role: 'user', content }] }
       expect((await caller.call('POST', '/v1/openai/chat/completions', body)).status).toBe(200)
       const { body: read } = await caller.call<{ messages: { content: object[] }[] }>(

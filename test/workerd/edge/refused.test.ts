@@ -90,6 +90,7 @@ describe('what is refused', () => {
         ['a call of what is no text', [calling(['c1'], '"\\ud800"'), { role: 'user', content: 'Hi.' }]],
         ['a long name', [{ role: 'user', content: 'Hi.', name: 'x'.repeat(300) }]],
         ['a picture that is not base64', [shown('data:image/png;base64,%')]],
+        ['a picture that is none', [shown('data:image/png;base64,AAAA')]],
         ['a picture of a long type', [shown(`data:image/${'x'.repeat(128)};base64,AAAA`)]],
       ] as const
     ).map(

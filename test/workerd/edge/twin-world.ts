@@ -13,6 +13,7 @@ import {
   type ModelRequest,
 } from '../../../src/index.ts'
 import { webHost } from '../../../src/platform/web.ts'
+import { HEADS } from '../../everywhere/pictures.ts'
 import { randomFrom } from '../../everywhere/random.ts'
 import { lineOf } from '../../twins/line.ts'
 import type { Seen } from '../../twins/world.ts'
@@ -369,7 +370,8 @@ export class HttpWorld {
         return this.#send('POST', `${at}/chat`, { message: content }, key)
       case 'completion':
       case 'picture': {
-        const url = `data:image/png;base64,${btoa(`picture ${++this.#words} of ${this.#word(secret)}`)}`
+        const bytes = `${HEADS['image/png']}picture ${++this.#words} of ${this.#word(secret)}`
+        const url = `data:image/png;base64,${btoa(bytes)}`
         const parts = [
           { type: 'text', text: content },
           ...(way === 'picture' ? [{ type: 'image_url', image_url: { url } }] : []),

@@ -7,6 +7,7 @@ import { abortAllDurableObjects } from 'cloudflare:test'
 import { describe, expect, it, vi } from 'vitest'
 import type { SessionSettings } from '../../../src/edge/cloudflare.ts'
 import { type AgentTool, PlimsollError } from '../../../src/index.ts'
+import { HEADS } from '../../everywhere/pictures.ts'
 import { changeSessions } from './changed-settings.ts'
 import { call, gate, playing, type Step, Transcript } from './transcript.ts'
 import { World } from './world.ts'
@@ -435,7 +436,7 @@ describe('a chat completion', () => {
 
   it('brings a conversation along, with a picture', async () => {
     const wire = await opened([['A dot.'], ['Yes.']])
-    const url = `data:image/png;base64,${btoa('not really a picture')}`
+    const url = `data:image/png;base64,${btoa(`${HEADS['image/png']}not really a picture`)}`
     const shown = {
       role: 'user',
       content: [

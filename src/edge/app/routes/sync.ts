@@ -6,6 +6,7 @@ import { webHost } from '../../../platform/web.ts'
 import { checkMediaType } from '../../../ports/attachment.ts'
 import { isPlimsollError, PlimsollError } from '../../../ports/errors.ts'
 import type { Scope } from '../../../ports/op.ts'
+import { checkPicture } from '../../../ports/picture.ts'
 import {
   PUSH_OPS,
   type PullAnswer,
@@ -94,6 +95,7 @@ const pushed = z
             z.union([cursor, z.object({ conflict: z.string().nullable() }), z.object({ rejected: name })]),
           ),
           head: shapes.count,
+          repeated: z.array(shapes.count).optional().describe('Places of ops that were here before.'),
           lacks: attachments.optional().describe('Attachments that the next op waits for.'),
         }),
         z.object({ erased: z.literal(true), generation }),
@@ -243,6 +245,7 @@ export function syncRoutes(app: OpenAPIHono<AppEnv>): void {
     const { scope, request } = askedIn(context)
     const mediaType = checkMediaType('attach', context.req.header('Content-Type'))
     const bytes = new Uint8Array(await readBytes(context.req.raw, MOST_ATTACHED))
+    checkPicture('attach', 'bytes', mediaType, bytes)
     const outcome = await onSession(context.get('settings'), scope, async (object) =>
       object.attach(scope, request, { id: request.id, mediaType, bytes }, { bytes: bytes.length }),
     )

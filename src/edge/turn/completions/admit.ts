@@ -199,8 +199,7 @@ async function withPictures(session: SessionBase, input: MessageInput, index: nu
       content.push(part)
       continue
     }
-    const bytes = Uint8Array.from(pictureBytes(part, index), (character) => character.charCodeAt(0))
-    content.push(await attach(session, { mediaType: part.mediaType, bytes }))
+    content.push(await attach(session, { mediaType: part.mediaType, bytes: pictureBytes(part, index) }))
   }
   return { ...input, content }
 }

@@ -46,6 +46,7 @@ const KINDS: { readonly [Code in ErrorCode]?: Kind } = {
   ERR_MODEL: { status: 502, type: SERVER, isFinal: true },
   ERR_NOT_CONFIGURED: { status: 503, type: SERVER, isFinal: true },
   ERR_NOT_FOUND: { status: 404, type: INVALID },
+  ERR_NOT_LOADED: { status: 503, type: SERVER },
   ERR_OVERLOADED: { status: 503, type: SERVER },
   ERR_RATE_LIMIT: { status: 429, type: 'rate_limit_error', code: 'rate_limit_exceeded' },
   ERR_STORAGE: { status: 503, type: SERVER },

@@ -3,6 +3,7 @@ import { asText } from '../../../kernel/count.ts'
 import { checkMessage } from '../../../kernel/log/check-message.ts'
 import { partsOf, textOf } from '../../../kernel/log/message.ts'
 import type { Json, MediaPart, Message, MessageInput, Part, ToolCallPart } from '../../../ports/message.ts'
+import { checkPicture } from '../../../ports/picture.ts'
 import { fromOpenAIMessages, type OpenAIInputMessage } from '../../../render/openai.ts'
 import { hashText } from '../../../text/hash.ts'
 import { canonical, invalid } from '../../../text/json.ts'
@@ -86,17 +87,22 @@ export function isInline(part: Part): part is InlinePicture {
 }
 
 /**
- * A picture's bytes, each a character.
+ * A picture's bytes.
  *
  * @param index place of its message in the request
- * @throws ERR_INVALID_ARGUMENT: it is not base64
+ * @throws ERR_INVALID_ARGUMENT: it is not base64, or not of its type
  */
-export function pictureBytes({ url }: InlinePicture, index: number): string {
+export function pictureBytes({ mediaType, url }: InlinePicture, index: number): Uint8Array<ArrayBuffer> {
+  const argument = `messages[${index}].content`
+  let characters: string
   try {
-    return atob(url.slice(url.indexOf(',') + 1))
+    characters = atob(url.slice(url.indexOf(',') + 1))
   } catch {
-    throw invalid(OPERATION, `messages[${index}].content`, 'holds a picture that is not base64')
+    throw invalid(OPERATION, argument, 'holds a picture that is not base64')
   }
+  const bytes = Uint8Array.from(characters, (character) => character.charCodeAt(0))
+  checkPicture(OPERATION, argument, mediaType, bytes)
+  return bytes
 }
 
 /** What a client gets to know of a call's input. */

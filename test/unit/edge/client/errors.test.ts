@@ -33,6 +33,7 @@ const all: { readonly [Code in ErrorCode]: readonly [number, ErrorDetails] } = {
   ERR_LAW_BROKEN: [500, {}],
   ERR_LIMIT: [409, { limit: 64 }],
   ERR_METHOD_NOT_ALLOWED: [405, {}],
+  ERR_NOT_LOADED: [503, {}],
   ERR_MODEL: [502, {}],
   ERR_NOT_CONFIGURED: [503, {}],
   ERR_NOT_FOUND: [404, { id: 'trip' }],

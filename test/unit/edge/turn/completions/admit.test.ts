@@ -6,6 +6,7 @@ import { type MessageInput, mapStore } from '../../../../../src/index.ts'
 import { forget } from '../../../../../src/operations/forget/forget.ts'
 import { rewind } from '../../../../../src/operations/rewind.ts'
 import { type FullSession, fullMemory } from '../../../../contract/full-memory.ts'
+import { HEADS } from '../../../../everywhere/pictures.ts'
 import { logOf } from '../../../support/chat-client.ts'
 
 const user = (content: string) => ({ role: 'user', content }) as const
@@ -247,7 +248,7 @@ describe('a picture', () => {
 
   it('is the same picture when it is sent again', async () => {
     const session = await sessionOf()
-    const url = `data:image/png;base64,${btoa('one')}`
+    const url = `data:image/png;base64,${btoa(`${HEADS['image/png']}one`)}`
     await send(session, [picture(url)])
     await session.append([said('A dot.'), user('Sure?'), said('Yes.')])
     await send(session, [picture(url), said('A dot.'), user('Really?')])
@@ -255,7 +256,7 @@ describe('a picture', () => {
   })
 
   it('is attached under an id that says nothing of it', async () => {
-    const url = `data:image/png;base64,${btoa('one')}`
+    const url = `data:image/png;base64,${btoa(`${HEADS['image/png']}one`)}`
     const [one, other] = [await sessionOf(), await sessionOf()]
     for (const session of [one, other]) await send(session, [picture(url)])
     const refOf = async (session: typeof one) => JSON.stringify((await session.history())[0]?.content)
@@ -264,7 +265,7 @@ describe('a picture', () => {
 
   it('is attached again where it was forgotten', async () => {
     const session = await sessionOf()
-    const url = `data:image/png;base64,${btoa('one')}`
+    const url = `data:image/png;base64,${btoa(`${HEADS['image/png']}one`)}`
     await send(session, [picture(url)])
     const [message] = await session.history()
     await forget(session, message?.id ?? '')
@@ -278,6 +279,15 @@ describe('a picture', () => {
       code: 'ERR_INVALID_ARGUMENT',
       argument: 'messages[0].content',
     })
+  })
+
+  it('is refused where its bytes are not of its type', async () => {
+    const session = await sessionOf()
+    await expect(send(session, [picture(`data:image/png;base64,${btoa('one')}`)])).rejects.toMatchObject({
+      code: 'ERR_INVALID_ARGUMENT',
+      argument: 'messages[0].content',
+    })
+    expect(await logOf(session)).toEqual([])
   })
 
   it('stays an address where it was one', async () => {

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { openAICompatibleModel } from '../../../../../src/edge/models/openai-compatible.ts'
 import { type Model, PlimsollError, type ScriptedReply, scriptedModel } from '../../../../../src/index.ts'
 import { webHost } from '../../../../../src/platform/web.ts'
+import { HEADS } from '../../../../everywhere/pictures.ts'
 import { chatDoor, type Door, type DoorOptions, logOf } from '../../../support/chat-client.ts'
 import { FAKE_USAGE, fakeOpenAI } from '../../../support/fake-openai.ts'
 
@@ -217,7 +218,7 @@ describe('the official OpenAI SDK', () => {
   it('brings a conversation along that was had elsewhere, tools and pictures included', async () => {
     const seen = scriptedModel(['A dot.', 'The same dot.'])
     const { door, client } = await open({ model: seen })
-    const url = `data:image/png;base64,${btoa('not really a picture')}`
+    const url = `data:image/png;base64,${btoa(`${HEADS['image/png']}not really a picture`)}`
     const messages: OpenAI.Chat.ChatCompletionMessageParam[] = [
       user('When?'),
       {

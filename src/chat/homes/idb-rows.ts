@@ -1,10 +1,21 @@
 import { PlimsollError } from '../../ports/errors.ts'
-import type { OutboxEntry, OutboxStore } from './outbox.ts'
+
+/** Where rows are kept, in the order in which they were added, until they are removed. */
+export interface RowStore<Row extends { readonly id: string }> {
+  /** Durable when it resolves. @throws ERR_STORAGE_FULL, ERR_STORAGE */
+  put(row: Row): Promise<void>
+  list(): Promise<readonly Row[]>
+  remove(id: string): Promise<void>
+  close(): Promise<void>
+}
 
 const STORE = 'messages'
 
-/** An outbox in a database of its own: a row a message, a transaction a change. */
-export function idbOutbox(indexedDB: IDBFactory, name: string): OutboxStore {
+/** Rows of what was not sent, in a database of their own: a transaction a change. */
+export function idbRows<Row extends { readonly id: string }>(
+  indexedDB: IDBFactory,
+  name: string,
+): RowStore<Row> {
   let opened: Promise<IDBDatabase> | undefined
   const open = (): Promise<IDBDatabase> => {
     opened ??= new Promise<IDBDatabase>((resolve, reject) => {
@@ -51,9 +62,9 @@ export function idbOutbox(indexedDB: IDBFactory, name: string): OutboxStore {
     request.onsuccess = () => found(request.result)
   }
   return {
-    put: (entry) =>
+    put: (row) =>
       change((store) =>
-        placeOf(store, entry.id, (place) => store.put(place === undefined ? entry : { ...entry, place })),
+        placeOf(store, row.id, (place) => store.put(place === undefined ? row : { ...row, place })),
       ),
     remove: (id) =>
       change((store) => placeOf(store, id, (place) => place !== undefined && store.delete(place))),
@@ -62,8 +73,8 @@ export function idbOutbox(indexedDB: IDBFactory, name: string): OutboxStore {
       return new Promise((resolve, reject) => {
         const request = database.transaction(STORE).objectStore(STORE).getAll()
         request.onsuccess = () => {
-          const rows: (OutboxEntry & { readonly place: number })[] = request.result
-          resolve(rows.map(({ place: _, ...entry }) => entry))
+          const rows: (Row & { readonly place: number })[] = request.result
+          resolve(rows.map(({ place: _, ...row }) => row as unknown as Row))
         }
         request.onerror = () => reject(failure(request.error))
       })
@@ -76,16 +87,16 @@ export function idbOutbox(indexedDB: IDBFactory, name: string): OutboxStore {
   }
 }
 
-/** An outbox for pages without a database: what waits is gone with the page. */
-export function memoryOutbox(): OutboxStore {
-  const entries = new Map<string, OutboxEntry>()
+/** Rows for pages without a database: they are gone with the page. */
+export function memoryRows<Row extends { readonly id: string }>(): RowStore<Row> {
+  const rows = new Map<string, Row>()
   return {
-    async put(entry) {
-      entries.set(entry.id, entry)
+    async put(row) {
+      rows.set(row.id, row)
     },
-    list: async () => [...entries.values()],
+    list: async () => [...rows.values()],
     async remove(id) {
-      entries.delete(id)
+      rows.delete(id)
     },
     async close() {},
   }
@@ -94,6 +105,6 @@ export function memoryOutbox(): OutboxStore {
 function failure(cause: unknown): PlimsollError {
   const { name, message = 'the database failed' } = (cause ?? {}) as Partial<Error>
   return name === 'QuotaExceededError'
-    ? new PlimsollError('ERR_STORAGE_FULL', 'outbox: there is no room left', { cause })
-    : new PlimsollError('ERR_STORAGE', `outbox: ${message}`, { cause })
+    ? new PlimsollError('ERR_STORAGE_FULL', 'chat: there is no room left', { cause })
+    : new PlimsollError('ERR_STORAGE', `chat: ${message}`, { cause })
 }
