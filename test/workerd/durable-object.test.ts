@@ -8,11 +8,13 @@ import type { Memory } from '../../src/ports/memory.ts'
 import type { OpResult } from '../../src/ports/op.ts'
 import { type Decide, type EntriesQuery, PAGE_UNITS, type Store } from '../../src/ports/store.ts'
 import { durableObjectStore } from '../../src/stores/durable-object.ts'
+import { mapStore } from '../../src/stores/map.ts'
 import { PART_UNITS } from '../../src/stores/parts.ts'
 import { describeStore } from '../contract/index.ts'
 import { replicating } from '../contract/rebases.ts'
 import { append, erase, mark, put, remove, SCOPE } from '../contract/samples.ts'
 import { describeDifferential } from '../everywhere/differential.ts'
+import { isWhole } from '../everywhere/runs.ts'
 import { ObjectStore } from './object-store.ts'
 
 const newObject = (): DurableObjectStub => env.SESSIONS.get(env.SESSIONS.newUniqueId())
@@ -25,6 +27,9 @@ describeStore('Durable Object', newStore, {
     return new ObjectStore(stub)
   },
 })
+
+// A push has it on Node, and here as what the other stores are compared with.
+if (isWhole) describeStore('map', () => mapStore())
 
 describeDifferential('Durable Object', newStore, {
   again: (store) => new ObjectStore((store as ObjectStore).stub),
