@@ -1,8 +1,8 @@
 /** The widget for pages without a bundler, for tests of what is built. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { newest } from '../worker/local/page.ts'
+import { isNewer } from '../worker/local/newer.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const folder = join(root, 'dist/tag')
@@ -12,6 +12,8 @@ const SOURCES = [
   ...['src', 'LICENSE', 'package.json', 'package-lock.json'],
   ...['vite.tag.config.ts', 'vite.licenses.ts', 'release/links.ts'],
 ]
+
+const isBuilt = (): boolean => isNewer('dist/tag/plimsoll-chat.js', SOURCES)
 
 /** @returns its folder. It is built where it is older than its sources, which takes seconds */
 export function builtTag(): string {
@@ -33,13 +35,4 @@ export function builtTag(): string {
     rmSync(made, { recursive: true, force: true })
   }
   return folder
-}
-
-function isBuilt(): boolean {
-  try {
-    const { mtimeMs } = statSync(join(folder, 'plimsoll-chat.js'))
-    return SOURCES.every((path) => newest(join(root, path)) < mtimeMs)
-  } catch {
-    return false
-  }
 }

@@ -8,6 +8,8 @@ import { OPEN, RAW, SIGNED } from './subjects.ts'
 
 /** Least share of the raw worker's calls a second. */
 const LEAST_OF_RAW: Readonly<Record<string, number>> = { [OPEN]: 0.85, [SIGNED]: 0.75 }
+/** CPU time of a call beside the raw worker's, at so many connections. */
+const MOST_CPU = { connections: 8, ofRaw: 2.2 }
 const MOST_KIB = 400
 /** Of a chat over its model, until its first word. */
 const MOST_OVER_MS = 4
@@ -21,6 +23,8 @@ export interface EdgeRatio {
   readonly ofRaw: number
   /** CPU time of a call beside the raw worker's, in microseconds. */
   readonly moreCpu?: number
+  /** Of the raw worker's CPU time. */
+  readonly cpuOfRaw?: number
 }
 
 export function edgeRatios(rows: readonly EdgeRow[]): EdgeRatio[] {
@@ -37,7 +41,10 @@ export function edgeRatios(rows: readonly EdgeRow[]): EdgeRatio[] {
         connections,
         ofRaw: round(perSecond / raw.perSecond),
         ...(cpuMicroseconds !== undefined &&
-          raw.cpuMicroseconds !== undefined && { moreCpu: round(cpuMicroseconds - raw.cpuMicroseconds) }),
+          raw.cpuMicroseconds !== undefined && {
+            moreCpu: round(cpuMicroseconds - raw.cpuMicroseconds),
+            cpuOfRaw: round(cpuMicroseconds / raw.cpuMicroseconds),
+          }),
       },
     ]
   })
@@ -55,6 +62,11 @@ export function edgeGoals({
     const goal = `${subject}, ${messages} messages, c=${connections}: calls/s >= ${least} x ${RAW}`
     return [{ goal, measured: `${ofRaw} x`, holds: ofRaw >= least }]
   })
+  const cpu = edgeRatios(rows).flatMap(({ subject, messages, connections, cpuOfRaw }): Goal[] => {
+    if (subject !== OPEN || connections !== MOST_CPU.connections || cpuOfRaw === undefined) return []
+    const goal = `${subject}, ${messages} messages, c=${connections}: CPU <= ${MOST_CPU.ofRaw} x ${RAW}`
+    return [{ goal, measured: `${cpuOfRaw} x`, holds: cpuOfRaw <= MOST_CPU.ofRaw }]
+  })
   const words = chats.map(({ subject, delayMs, overMs }) => ({
     goal: `${subject}, model waits ${delayMs} ms: first word <= ${MOST_OVER_MS} ms over the model`,
     measured: `${overMs} ms`,
@@ -66,5 +78,5 @@ export function edgeGoals({
     measured: `${full.gzipKiB} KiB`,
     holds: full.gzipKiB <= MOST_KIB,
   }
-  return [...speeds, ...words, ...costGoals(costs), ...(size ? [size] : [])]
+  return [...speeds, ...cpu, ...words, ...costGoals(costs), ...(size ? [size] : [])]
 }

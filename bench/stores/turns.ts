@@ -62,8 +62,11 @@ const FILLED_ONCE = 12_000
 /** Exchanges that one request fills in. */
 const FILL_BATCH = 10_000
 const WARM_UP_CALLS = 8
-/** At first, so that no subject is the one that finds everything cold. */
-const FIRST_WARM_UP_MS = 400
+/**
+ * At first, so that no subject is the one that finds everything cold. So many calls, and not so
+ * long: on a slow machine compilers would be at work in the rounds.
+ */
+const FIRST_WARM_UP_CALLS = 400
 
 /**
  * Fills logs and calls their subjects, round after round, all cells in turns, so that a slow minute
@@ -91,8 +94,8 @@ export async function takeTurns(
         port,
         session,
         connections: 1,
-        ms: FIRST_WARM_UP_MS,
-        warmUp: 1,
+        ms: 1,
+        warmUp: FIRST_WARM_UP_CALLS,
         ...(headers && { headers }),
       })
     }

@@ -277,7 +277,7 @@ async function open(run: RunState): Promise<Message | undefined> {
   const how: ResumeOptions = typeof options.resume === 'object' ? options.resume : {}
   const inputs = inputsOf(options.input)
   goOn(run)
-  const known = session && (await resume(run, how, inputs.length))
+  const known = session && (await resume(run, how, inputs))
   if (inputs.length === 0) {
     if (run.round === undefined && (await transcript.recent(1)).length === 0)
       throw invalid('runAgent', 'input', 'is missing, and the session holds no message to go on with')

@@ -1,4 +1,4 @@
-import type { Json, Message } from '../ports/message.ts'
+import type { Json, Message, MessageInput } from '../ports/message.ts'
 import type { Outcome } from './calls.ts'
 import type { AgentCall } from './events.ts'
 import type { ResumeOptions } from './options.ts'
@@ -19,15 +19,19 @@ const INTERRUPTED = 'Error: interrupted; it is not known whether it ran.'
 export async function resume(
   run: RunState,
   options: ResumeOptions,
-  said: number,
+  said: readonly MessageInput[],
 ): Promise<Message | undefined> {
-  const messages = await run.transcript.recent(options.messages ?? DEFAULT_MESSAGES)
+  const { transcript } = run
+  // Before a new round only calls that wait matter, and they are in the newest step.
+  const isRound = options.messages === undefined && said.some((message) => message?.role === 'user')
+  if (isRound && pendingCalls(await transcript.recent(1)).length === 0) return undefined
+  const messages = await transcript.recent(options.messages ?? DEFAULT_MESSAGES)
   const answer = finalAnswer(messages)
   if (options.messages !== undefined) {
     const results = pendingCalls(messages).length
-    run.past = { window: { keep: { messages: messages.length + results + said } }, added: 0 }
+    run.past = { window: { keep: { messages: messages.length + results + said.length } }, added: 0 }
   }
-  const always = said === 0
+  const always = said.length === 0
   run.round = roundOf(messages)
   await settle(run, options, messages, always)
   return answer

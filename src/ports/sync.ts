@@ -61,6 +61,11 @@ export type PushAnswer =
       readonly results: readonly PushResult[]
       readonly head: number
       /**
+       * Places of ops that were here before. Another writer may have used their names, and what it
+       * wrote holds: the replica is told these whole, where it asks for the log.
+       */
+      readonly repeated?: readonly number[]
+      /**
        * Attachments that are not here, and that the next op names: it, and those after it, were not
        * written, and have no result. The replica sends these first.
        */

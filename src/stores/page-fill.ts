@@ -5,13 +5,14 @@ export class PageFill {
   readonly rows: LogRow[] = []
   /** Whether a limit was reached. */
   full = false
-  readonly #limit: number
+  /** Most rows that it takes. */
+  readonly limit: number
   #units = 0
 
   /** @param limit rows that were asked for. */
   constructor(limit = PAGE_ROWS) {
-    this.#limit = Math.min(limit, PAGE_ROWS)
-    this.full = this.#limit === 0
+    this.limit = Math.min(limit, PAGE_ROWS)
+    this.full = this.limit === 0
   }
 
   /**
@@ -26,7 +27,7 @@ export class PageFill {
     }
     this.rows.push(row)
     this.#units += units
-    this.full = this.rows.length === this.#limit
+    this.full = this.rows.length === this.limit
     return true
   }
 }

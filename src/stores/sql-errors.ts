@@ -1,5 +1,5 @@
 import { isPlimsollError, PlimsollError } from '../ports/errors.ts'
-import type { SqlLike, SqlStorageLike } from './sql-schema.ts'
+import type { SqlStorageLike } from './sql-schema.ts'
 
 /**
  * The same storage, whose failures are errors of ours. What a transaction's closure throws by
@@ -11,11 +11,11 @@ export function withStorageErrors(storage: SqlStorageLike, name = 'durableObject
   const { sql } = storage
   return {
     sql: {
-      exec: (query, ...bindings) =>
-        cursorOf(
-          attempt(() => sql.exec(query, ...bindings), name),
-          name,
-        ),
+      exec(query, ...bindings) {
+        const rows = attempt(() => sql.exec(query, ...bindings), name)
+        // They are read only now, and any of them may fail.
+        return { toArray: () => attempt(() => rows.toArray(), name) }
+      },
     },
     transactionSync(closure) {
       let thrown: { readonly error: unknown } | undefined
@@ -31,22 +31,6 @@ export function withStorageErrors(storage: SqlStorageLike, name = 'durableObject
       } catch (error) {
         // A failure that undoes the transaction makes its end fail too, which says less.
         throw thrown ? thrown.error : storageError(error, name)
-      }
-    },
-  }
-}
-
-type Cursor = ReturnType<SqlLike['exec']>
-
-/** Rows are read as they are iterated, so that any of them may fail. */
-function cursorOf(rows: Cursor, name: string): Cursor {
-  return {
-    toArray: () => attempt(() => rows.toArray(), name),
-    *[Symbol.iterator]() {
-      try {
-        yield* rows
-      } catch (error) {
-        throw storageError(error, name)
       }
     },
   }

@@ -6,8 +6,12 @@ export interface SqlStorageLike {
 }
 
 export interface SqlLike {
-  /** Contract: rows come as they are iterated; the statement has run when this returns. */
-  exec(query: string, ...bindings: SqlValue[]): Iterable<SqlRow> & { toArray(): SqlRow[] }
+  /**
+   * Contract: the statement has run when this returns. Of its rows all are read, or none where it
+   * gives none: in a Durable Object one that was not read to its end stays open until garbage is
+   * collected, keeps its snapshot of the database, and makes all that follow slower.
+   */
+  exec(query: string, ...bindings: SqlValue[]): { toArray(): SqlRow[] }
 }
 
 export type SqlValue = string | number | null | ArrayBuffer

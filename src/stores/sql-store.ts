@@ -56,12 +56,18 @@ const BATCH = 90
 const LAST_PLANE = 0x10_0000
 /** From where on UTF-8 and UTF-16 sort otherwise: few keys have any of it. */
 const BEYOND_ORDER = /[\ud800-\uffff]/
+/** A byte that no text in UTF-8 has: behind a text, it sorts after all that begin with that. */
+const ABOVE_ALL = `x'ff'`
+/** Rows that are read first, where nobody knows how many are wanted: long ones are few. */
+const FIRST_PIECE = 16
 /** Rows of the log that one statement inserts. */
 const ROWS_AT_ONCE = 5
 /** Rows of the smaller tables that one statement inserts. */
 const SMALL_ROWS_AT_ONCE = 20
 
 const IS_ENTRY = `kind NOT IN ('put', 'delete', 'erase')`
+/** The same, where no index is wanted for it: a look into a list counts as a row read. */
+const IS_ENTRY_ROW = `kind <> 'put' AND kind <> 'delete' AND kind <> 'erase'`
 const IS_MARK = `kind NOT IN ('message', 'put', 'delete', 'erase')`
 const COLUMNS =
   'n, seq, place, kind, id, op, ordinal, round, lane, base, applied, chain, sources, contexts, tok, parts, body, derived'
@@ -166,13 +172,15 @@ class Database {
     return this.#storage.transactionSync(() => synchronous(closure()))
   }
 
-  run(query: string, ...bindings: SqlValue[]): Iterable<SqlRow> & { toArray(): SqlRow[] } {
+  /** Runs a statement that gives no rows. */
+  run(query: string, ...bindings: SqlValue[]): void {
     if (!this.#isReady) this.prepare()
-    return this.#storage.sql.exec(query, ...bindings)
+    this.#storage.sql.exec(query, ...bindings)
   }
 
   all(query: string, ...bindings: SqlValue[]): SqlRow[] {
-    return this.run(query, ...bindings).toArray()
+    if (!this.#isReady) this.prepare()
+    return this.#storage.sql.exec(query, ...bindings).toArray()
   }
 
   /** The rows of a query about a scope and a list of names, which it has as `(${list})`. */
@@ -356,33 +364,24 @@ class SqlScope implements ScopeStore {
 
   async entries({ from, after, to, last, first, kinds }: EntriesQuery = {}): Promise<Page> {
     const page = new PageFill(first ?? last)
-    if (kinds?.length === 0) return { rows: [], more: page.full }
+    if (page.full || kinds?.length === 0) return { rows: [], more: page.full }
     const scope = this.#find()
     const begin = after ?? from
     const place = begin === undefined ? firstOf(scope) : this.#placeOf(scope, begin)
     const end = to === undefined ? firstOf(scope + 1) : this.#placeOf(scope, to)
     if (place === undefined || end === undefined) return { rows: [], more: false }
     const start = after === undefined ? place : place + 1
-    const order = first === undefined ? 'DESC' : 'ASC'
-    const rows =
-      kinds?.includes('message') === false
-        ? this.#database.run(
-            `SELECT ${COLUMNS} FROM plimsoll_log INDEXED BY plimsoll_log_mark
-              WHERE scope = ? AND ${IS_MARK} AND ${kindIn(kinds)} AND n >= ? AND n < ? ORDER BY n ${order}`,
-            scope,
-            start,
-            end,
-          )
-        : this.#database.run(
-            `SELECT ${COLUMNS} FROM plimsoll_log WHERE n >= ? AND n < ? ORDER BY n ${order}`,
-            start,
-            end,
-          )
-    for (const row of rows) {
-      if (page.full) break
-      const wanted = kinds ? kinds.some((kind) => kind === row.kind) : isEntry(row as unknown as LogRow)
-      if (wanted && !page.take(this.#logRow(row))) break
-    }
+    const isBack = first === undefined
+    const marks = kinds?.includes('message') === false ? [scope] : []
+    const query = `SELECT ${COLUMNS} FROM plimsoll_log
+      ${marks.length > 0 ? `INDEXED BY plimsoll_log_mark WHERE scope = ? AND ${IS_MARK}` : 'WHERE TRUE'}
+      AND ${kinds ? kindIn(kinds) : IS_ENTRY_ROW} AND n >= ? AND n < ? ORDER BY n ${isBack ? 'DESC' : 'ASC'} LIMIT ?`
+    const rows = inPieces((previous, limit) => {
+      const n = previous?.n as number | undefined
+      const least = isBack || n === undefined ? start : n + 1
+      return this.#database.all(query, ...marks, least, isBack && n !== undefined ? n : end, limit)
+    }, page.limit)
+    for (const row of rows) if (!page.take(this.#logRow(row))) break
     return { rows: first === undefined ? page.rows.reverse() : page.rows, more: page.full }
   }
 
@@ -395,22 +394,17 @@ class SqlScope implements ScopeStore {
   }
 
   async registers(prefix: string, after?: string, before?: string): Promise<readonly RegisterRow[]> {
-    const found: RegisterRow[] = []
-    const rows = this.#database.run(
+    const rows = this.#database.all(
       `SELECT * FROM plimsoll_register
-        WHERE scope = ? AND sort >= ? AND sort > ? ${before === undefined ? '' : 'AND sort < ?'}
-          AND (body IS NOT NULL OR parts IS NOT NULL) ORDER BY sort`,
+        WHERE scope = ? AND sort >= ? AND sort < ? || ${ABOVE_ALL} AND sort > ? ${before === undefined ? '' : 'AND sort < ?'}
+          AND (body IS NOT NULL OR parts IS NOT NULL) ORDER BY sort LIMIT ${PAGE_ROWS}`,
       this.#find(),
+      sortable(prefix),
       sortable(prefix),
       after === undefined ? '' : sortable(after),
       ...(before === undefined ? [] : [sortable(before)]),
     )
-    for (const raw of rows) {
-      const row = this.#registerRow(raw)
-      if (found.length === PAGE_ROWS || !row.key.startsWith(prefix)) break
-      found.push(row)
-    }
-    return found
+    return rows.map((row) => this.#registerRow(row))
   }
 
   async indexed(
@@ -457,10 +451,14 @@ class SqlScope implements ScopeStore {
     const page = new PageFill()
     const rows: LogRow[] = []
     let next: number | undefined
-    for (const raw of this.#database.run(
-      `SELECT ${COLUMNS} FROM plimsoll_log WHERE n >= ? AND n < ? ORDER BY n`,
-      this.#firstAfter(scope, seq, newest.n),
-      firstOf(scope + 1),
+    const first = this.#firstAfter(scope, seq, newest.n)
+    for (const raw of inPieces((previous, limit) =>
+      this.#database.all(
+        `SELECT ${COLUMNS} FROM plimsoll_log WHERE n >= ? AND n < ? ORDER BY n LIMIT ?`,
+        previous ? (previous.n as number) + 1 : first,
+        firstOf(scope + 1),
+        limit,
+      ),
     )) {
       const row = this.#logRow(raw)
       // Whole ops: as many as a page holds, or one that is longer than a page.
@@ -521,17 +519,21 @@ class SqlScope implements ScopeStore {
     const scope = this.#find()
     const page: DerivedRow[] = []
     let left = PAGE_UNITS
-    for (const { sort, size } of this.#database.run(
-      `SELECT sort, size FROM plimsoll_derived
-        WHERE scope = ? AND sort >= ? AND sort ${after === undefined ? '>=' : '>'} ? ORDER BY sort`,
-      scope,
-      sortable(prefix),
-      sortable(after ?? ''),
+    for (const { sort, size } of inPieces((previous, limit) =>
+      this.#database.all(
+        `SELECT sort, size FROM plimsoll_derived
+          WHERE scope = ? AND sort >= ? AND sort < ? || ${ABOVE_ALL} AND sort > ? ORDER BY sort LIMIT ?`,
+        scope,
+        sortable(prefix),
+        sortable(prefix),
+        (previous?.sort as string | undefined) ?? sortable(after ?? ''),
+        limit,
+      ),
     )) {
-      const key = unsortable(sort as string)
       left -= size as number
-      if ((left < 0 && page.length > 0) || !key.startsWith(prefix)) break
-      page.push({ key, bytes: this.#bytes(derivedOwner(scope, sort as string), size as number) })
+      if (left < 0 && page.length > 0) break
+      const bytes = this.#bytes(derivedOwner(scope, sort as string), size as number)
+      page.push({ key: unsortable(sort as string), bytes })
     }
     return page
   }
@@ -539,10 +541,15 @@ class SqlScope implements ScopeStore {
   async outbox(after: number): Promise<readonly OutboxRow[]> {
     const page: OutboxRow[] = []
     let left = PAGE_UNITS
-    for (const row of this.#database.run(
-      'SELECT n, value FROM plimsoll_outbox WHERE scope = ? AND n > ? ORDER BY n, part',
-      this.#find(),
-      after,
+    const scope = this.#find()
+    for (const row of inPieces((previous, limit) =>
+      this.#database.all(
+        `SELECT n, part, value FROM plimsoll_outbox
+          WHERE scope = ? AND (n, part) > (?, ?) ORDER BY n, part LIMIT ?`,
+        scope,
+        ...(previous ? [previous.n as number, previous.part as number] : [after + 1, -1]),
+        limit,
+      ),
     )) {
       const [order, value] = [row.n as number, row.value as string]
       const last = page.at(-1)
@@ -1218,6 +1225,28 @@ function removeAttachment(database: Database, scope: number, id: string): void {
   database.run('DELETE FROM plimsoll_part WHERE owner = ?', attachmentOwner(scope, id))
   for (const table of ['attachment', 'unused'])
     database.run(`DELETE FROM plimsoll_${table} WHERE scope = ? AND id = ?`, scope, id)
+}
+
+/**
+ * Rows that are read a few at a time, then twice as many, so that whoever has enough of them leaves
+ * no statement open.
+ *
+ * @param read what follows a row, in order
+ * @param most how many are wanted at most
+ */
+function* inPieces(
+  read: (previous: SqlRow | undefined, limit: number) => readonly SqlRow[],
+  most = Infinity,
+): Iterable<SqlRow> {
+  let left = most
+  for (let [previous, piece]: [SqlRow | undefined, number] = [undefined, FIRST_PIECE]; left > 0; piece *= 2) {
+    const limit = Math.min(left, piece)
+    const rows = read(previous, limit)
+    yield* rows
+    if (rows.length < limit) return
+    previous = rows.at(-1)
+    left -= limit
+  }
 }
 
 /** Place of the first row that a scope may have. */

@@ -12,7 +12,6 @@ export interface SqliteHandle {
 
 export interface SqliteStatement {
   all(...values: SqliteValue[]): SqlRow[]
-  iterate(...values: SqliteValue[]): Iterable<SqlRow>
 }
 
 export type SqliteValue = string | number | null | Uint8Array

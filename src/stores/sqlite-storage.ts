@@ -49,14 +49,8 @@ export class SqliteStorage implements SqlStorageLike {
     const values = bindings.map(
       (value): SqliteValue => (value instanceof ArrayBuffer ? new Uint8Array(value) : value),
     )
-    const statement = this.#prepare(query)
-    if (query.startsWith('SELECT'))
-      return {
-        toArray: () => statement.all(...values),
-        [Symbol.iterator]: () => statement.iterate(...values)[Symbol.iterator](),
-      }
-    const rows = statement.all(...values)
-    return { toArray: () => rows, [Symbol.iterator]: () => rows[Symbol.iterator]() }
+    const rows = this.#prepare(query).all(...values)
+    return { toArray: () => rows }
   }
 
   #prepare(query: string): SqliteStatement {

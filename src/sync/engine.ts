@@ -9,7 +9,7 @@ import { HomeTime } from './clock.ts'
 import { withDefaults } from './defaults.ts'
 import { Exchange } from './exchange.ts'
 import { Followed } from './followed.ts'
-import { hold, newPace } from './pace.ts'
+import { hold, leftOf, newPace } from './pace.ts'
 import { Pokes } from './pokes.ts'
 import type { ScopeSync, Step } from './scope-sync.ts'
 import { plimsollError, type SyncStatus, statusOf } from './status.ts'
@@ -84,7 +84,7 @@ export class Engine {
     this.#pokes = new Pokes(transport, (poke) => {
       const { scope } = poke ?? {}
       // Connected again: whatever kept requests from arriving may be over.
-      if (!poke) this.#pace.until = 0
+      if (!poke) this.#pace.ms = 0
       this.#pull(({ sessionId }) => !scope || scope.sessionId === sessionId)
     })
     this.#ends.push(network.listen(() => this.#again()))
@@ -207,7 +207,7 @@ export class Engine {
     Object.assign(this.#pace, newPace())
     this.#movedAt = this.#now()
     for (const sync of this.followed.all) {
-      sync.pace.until = 0
+      sync.pace.ms = 0
       sync.isPullDue = true
       sync.isPushDue = true
       sync.fetchAgain()
@@ -245,7 +245,7 @@ export class Engine {
       for (let idle = 0; ; ) {
         const due = await this.#workable()
         if (due.length === 0) {
-          const isDueNow = (one: ScopeSync) => this.#dueAt(one) <= this.#now()
+          const isDueNow = (one: ScopeSync) => this.#leftFor(one) === 0
           if (!this.#isWorker || !this.#mayWork) break
           if (await this.followed.cascade(this.open, this.#options.host, isDueNow)) continue
           break
@@ -277,22 +277,23 @@ export class Engine {
     const now = this.#now()
     const { pollMs } = this.#options
     if (pollMs !== undefined) {
-      if (this.#polledAt + pollMs <= now) {
+      const left = leftOf({ since: this.#polledAt, ms: pollMs }, now)
+      if (left === 0) {
         this.#polledAt = now
         this.#pull()
       }
-      this.#wake(this.#polledAt + pollMs - now)
+      this.#wake(left || pollMs)
     }
     if (this.#isWoken) this.#wake(0)
     this.#isWoken = false
     if (!this.#mayWork) return
-    for (const sync of this.followed.due)
-      this.#wake(Math.max(0, this.#pace.until - now, this.#dueAt(sync) - now))
+    for (const sync of this.followed.due) this.#wake(Math.max(leftOf(this.#pace, now), this.#leftFor(sync)))
   }
 
-  /** When a scope may be worked on. */
-  #dueAt({ pace, since }: ScopeSync): number {
-    return Math.max(pace.until, this.#isWorker ? 0 : since + TAKE_OVER_MS)
+  /** How long a scope is not to be worked on, in milliseconds. */
+  #leftFor({ pace, since }: ScopeSync): number {
+    const now = this.#now()
+    return Math.max(leftOf(pace, now), this.#isWorker ? 0 : leftOf({ since, ms: TAKE_OVER_MS }, now))
   }
 
   /** Whether anything may be sent, now or later by itself. */
@@ -311,9 +312,8 @@ export class Engine {
         sync.isPushDue = false
         sync.isPullDue = false
       }
-    const now = this.#now()
-    if (!this.#mayWork || this.#pace.until > now) return []
-    const due = this.followed.due.filter((one) => this.#dueAt(one) <= now)
+    if (!this.#mayWork || leftOf(this.#pace, this.#now()) > 0) return []
+    const due = this.followed.due.filter((one) => this.#leftFor(one) === 0)
     return due.slice(0, this.#exchange.together)
   }
 
@@ -330,7 +330,7 @@ export class Engine {
   async #took(sync: ScopeSync, { hasMoved, refused }: Step): Promise<void> {
     const { scope, pace } = sync
     // One that did not take something may still tell something.
-    if (pace.until <= this.#now()) pace.cause = undefined
+    if (leftOf(pace, this.#now()) === 0) pace.cause = undefined
     // What is answered and goes on as before is asked less and less often.
     if (hasMoved || !sync.isDue) pace.failures = 0
     if (refused.length === 0) return
@@ -359,7 +359,10 @@ export class Engine {
   /** Whether nothing moves for long. Where something is due, it is looked at again then. */
   #isStalled(): boolean {
     if (!this.#mayWork || this.followed.due.length === 0) return false
-    const left = this.#movedAt + this.#options.stalledMs - this.#now()
+    const now = this.#now()
+    // Of a clock that was set back it is not known how long it has been.
+    this.#movedAt = Math.min(this.#movedAt, now)
+    const left = this.#movedAt + this.#options.stalledMs - now
     if (left > 0) this.#wake(left)
     return left <= 0
   }

@@ -15,6 +15,7 @@ import {
   type Transport,
 } from '../ports/sync.ts'
 import type { KeepLocal } from './keep-local.ts'
+import { leftOf } from './pace.ts'
 import type { Room, ScopeSync, Step } from './scope-sync.ts'
 import { errorOf, plimsollError, STATES } from './status.ts'
 
@@ -85,7 +86,8 @@ export class Exchange {
     const { transport, host, onFailure } = this.#parts
     const now = host.now()
     // What failed to take something is asked all the same, unless it said when to come again.
-    const isHeld = ({ pace }: ScopeSync): boolean => pace.until > now && pace.cause?.retryAfter !== undefined
+    const isHeld = ({ pace }: ScopeSync): boolean =>
+      leftOf(pace, now) > 0 && pace.cause?.retryAfter !== undefined
     let hasMoved = false
     const next: ScopeSync[] = []
     for (const sync of due.filter((one) => !isHeld(one) && !one.isSending && one.isPullDue)) {
@@ -172,7 +174,7 @@ export class Exchange {
     const now = this.#parts.host.now()
     const room: Room = { ops: PUSH_OPS, units: PUSH_UNITS }
     const asked = await requestsOf(due, (sync) =>
-      sync.isPushDue && room.ops > 0 && sync.pace.until <= now ? sync.pushRequest(room) : undefined,
+      sync.isPushDue && room.ops > 0 && leftOf(sync.pace, now) === 0 ? sync.pushRequest(room) : undefined,
     )
     let answers: Awaited<ReturnType<Transport['push']>>
     try {

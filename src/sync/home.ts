@@ -173,7 +173,8 @@ export interface PushDecision {
 }
 
 /**
- * Decides on a push. Idempotent: an op that was answered before is answered the same.
+ * Decides on a push. Idempotent: an op that was answered before is answered the same, and said to
+ * be repeated.
  *
  * @param given as {@link pushedOps} gives them
  * @param refuse what the home does not take, by the place of the op
@@ -237,6 +238,9 @@ export function decidePush(
   const after = begun && generation !== NO_GENERATION ? { ...begun, generation } : (begun ?? state)
   const named = begun && after ? { ...decision, replica: written(after) } : decision
   const results = new Map(taken.map(({ envelope }, index) => [envelope.opId, decision.results[index]]))
+  const repeated = pushed.flatMap(({ envelope: { opId } }, index) =>
+    rows.results.get(opId)?.status === 'accepted' ? index : [],
+  )
   return {
     decision: named,
     answer: {
@@ -246,6 +250,7 @@ export function decidePush(
         return rejected ? { rejected } : resultOf(results.get(envelope.opId), since)
       }),
       head: (decision.log.at(-1)?.seq ?? rows.head.seq) - since,
+      ...(repeated.length > 0 && { repeated }),
     },
   }
 }

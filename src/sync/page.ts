@@ -39,7 +39,8 @@ export interface Page {
  * Writes a page of the home's log, and what waits behind it again. Where the page is what waited,
  * in that order, only the outbox gets shorter; where nothing waits, only the log longer.
  *
- * @param held all that waits, in order, as it is under `rows.replica`
+ * @param held all that waits, in order, as it is under `rows.replica`; where nothing changes
+ * places, without bodies but for what the page has whole
  * @param rows what a store read for the ops of both, and of the register {@link SECRET}
  * @param refused of `held`, what the home refused: it is taken back, and kept with its refusal
  * @throws ERR_STORAGE: the page does not follow the log that is here
@@ -169,11 +170,11 @@ export function sameOps(
   { seq }: ReplicaState,
 ): number {
   const differs = ops.findIndex((op, index) => {
-    const { waiting, op: own } = held[index] ?? {}
-    if (waiting?.seq !== seq + 1 + index || waiting.envelope.opId !== op.envelope.opId) return true
+    const one = held[index]
+    if (one?.waiting.seq !== seq + 1 + index || one.waiting.envelope.opId !== op.envelope.opId) return true
     // Where it was only named, the home has of it what is here.
-    const isNamed = 'order' in op || op === own
-    return !isNamed && !(isWhole(op, waiting) && isBeside(op, waiting))
+    const isNamed = 'order' in op || op === one.op
+    return !isNamed && !(isWhole(op, one.waiting) && saidBy(op) === saidBy(one.op))
   })
   const same = differs < 0 ? ops.length : differs
   // Of a part nobody knows what it was that was the first to empty something.
@@ -186,9 +187,9 @@ function isWhole({ bodies }: WholeOp, waiting: Waiting): boolean {
   return bodies.length === 0 || (isHere && !bodies.includes(null))
 }
 
-/** Whether the home has the same written beside an op as is here. */
-function isBeside({ beside = [] }: WholeOp, waiting: Waiting): boolean {
-  return JSON.stringify(beside) === JSON.stringify(waiting.beside ?? [])
+/** By what an op is told from another writer's of its name, which may have come first. */
+function saidBy({ envelope: { ids, round, sources }, bodies, beside = [] }: WholeOp): string {
+  return JSON.stringify([ids, round, sources, bodies, beside])
 }
 
 /** The head without its marks once these are confirmed. */

@@ -275,9 +275,15 @@ export class Replica {
   ): Promise<readonly Waiting[] | undefined> {
     const { waiting, state } = view
     const arrived = new Set(page.ops.map(({ envelope }) => envelope.opId))
-    const isSame = refused.length === 0 && sameOps(page.ops, seen(waiting), state) === page.ops.length
-    // Where nothing changes places, no row is read for it.
-    const held = isSame ? seen(waiting) : await this.held(waiting)
+    const given = new Set<unknown>(page.ops)
+    // Of what the page has whole, and not by its name alone, another writer may have come first.
+    const whole = await this.held(waiting.filter((one) => arrived.has(one.envelope.opId) && !given.has(one)))
+    if (!whole) return undefined
+    const byRow = new Map(whole.map((one) => [one.waiting, one]))
+    const known = waiting.map((one) => byRow.get(one) ?? unread(one))
+    const isSame = refused.length === 0 && sameOps(page.ops, known, state) === page.ops.length
+    // Where nothing changes places, no other row is read for it.
+    const held = isSame ? known : await this.held(waiting)
     if (!held) return undefined
     const byId = new Map(held.map(({ op }) => [op.envelope.opId, op]))
     const ops = page.ops.map((op) => ('order' in op ? (byId.get(op.envelope.opId) as WholeOp) : op))
@@ -383,8 +389,8 @@ function isPlainAppend({ envelope: { kind }, beside }: WholeOp): boolean {
 }
 
 /** What waits, as far as it is known without its bodies. */
-function seen(waiting: readonly Waiting[]): readonly Held[] {
-  return waiting.map((one) => ({ waiting: one, op: { envelope: one.envelope, bodies: [] } }))
+function unread(waiting: Waiting): Held {
+  return { waiting, op: { envelope: waiting.envelope, bodies: [] } }
 }
 
 /**

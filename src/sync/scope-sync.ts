@@ -72,6 +72,8 @@ export class ScopeSync {
   readonly #refusals = new Map<string, Refusal>()
   /** Ops that still wait though the log came past where the home accepted them. */
   readonly #lost = new Set<string>()
+  /** Ops that were at home before: another writer's of their names, for all that is known. */
+  readonly #repeated = new Set<string>()
   /** Of the log from which those are. */
   #generation: string | undefined
   /** The home was asked, and has no log. */
@@ -235,6 +237,7 @@ export class ScopeSync {
       if (!result) return
       // Sent again and again, it would be answered again and again.
       isNews ||= !this.#lost.has(opId)
+      if (answer.repeated?.includes(index)) this.#repeated.add(opId)
       if ('seq' in result) this.#acks.set(opId, result.seq)
       else this.#refusals.set(opId, result)
       // It came before all that is here: only what the log comes to there can tell that it did.
@@ -347,14 +350,15 @@ export class ScopeSync {
   }
 
   #clear(isKept: (opId: string) => boolean): void {
-    for (const map of [this.#acks, this.#refusals, this.#lost])
+    for (const map of [this.#acks, this.#refusals, this.#lost, this.#repeated])
       for (const opId of [...map.keys()]) if (!isKept(opId)) map.delete(opId)
   }
 
   /** Seqs of what is here already. */
   #known(waiting: readonly Waiting[], cursor: number): readonly number[] {
     return waiting
-      .flatMap((one) => (mayDiffer(one) ? [] : (this.#acks.get(one.envelope.opId) ?? [])))
+      .filter((one) => !mayDiffer(one) && !this.#repeated.has(one.envelope.opId))
+      .flatMap(({ envelope }) => this.#acks.get(envelope.opId) ?? [])
       .filter((seq) => seq > cursor)
       .sort((one, other) => one - other)
   }

@@ -47,7 +47,7 @@ export function encodePull(requests: Scoped<PullRequest>): string {
 
 /** @throws ERR_INVALID_ARGUMENT: it is no answer of a home */
 export function decodePushAnswers(text: string): Answers<PushAnswer> {
-  return decodeAnswers(text, ({ generation, erased, results, head, lacks }) =>
+  return decodeAnswers(text, ({ generation, erased, results, head, repeated, lacks }) =>
     erased === true
       ? { erased, generation: string(generation) }
       : {
@@ -60,6 +60,7 @@ export function decodePushAnswers(text: string): Answers<PushAnswer> {
                 : { conflict: (one as { conflict: string | null }).conflict },
           ),
           head: number(head),
+          ...(repeated !== undefined && { repeated: list(repeated).map(number) }),
           ...(lacks !== undefined && { lacks: list(lacks).map(string) }),
         },
   )

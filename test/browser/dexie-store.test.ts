@@ -1,8 +1,10 @@
 import { afterEach, expect } from 'vitest'
+import { mapStore } from '../../src/index.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { type DexieStore, dexieStore } from '../../src/stores/dexie.ts'
 import { describeStore } from '../contract/index.ts'
 import { describeDifferential } from '../everywhere/differential.ts'
+import { isWhole } from '../everywhere/runs.ts'
 
 const names = new WeakMap<Store, string>()
 const opened: DexieStore[] = []
@@ -24,4 +26,6 @@ describeStore('Dexie', () => open(), {
   },
 })
 
+// A push has it on Node, and here as what the other stores are compared with.
+if (isWhole) describeStore('map', () => mapStore())
 describeDifferential('Dexie', () => open(), { again: (store) => open(names.get(store)), runs: 5 })

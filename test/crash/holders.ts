@@ -364,22 +364,51 @@ async function shown(store: Store, time: VirtualTime): Promise<readonly string[]
  *
  * @param whole the same without kills, in one store
  */
-export function differencesOf(whole: Outcome, killed: Outcome, { differs = false }: HoldersSettings) {
+export function differencesOf(
+  whole: Outcome,
+  killed: Outcome,
+  { differs = false, stalls = 0 }: HoldersSettings,
+) {
   const differences: string[] = []
   const expect = (name: string, one: unknown, other: unknown): void => {
     const [expected, found] = [JSON.stringify(one), JSON.stringify(other)]
     if (expected !== found) differences.push(`${name}: ${found} in place of ${expected}`)
   }
-  const idsIn = (log: readonly string[]) => log.map((line) => line.split(' ')[0])
-  expect('the conversation', differs ? idsIn(whole.log) : whole.log, differs ? idsIn(killed.log) : killed.log)
+  const idsIn = (log: readonly string[]) => log.map((line) => line.split(' ')[0] ?? '')
+  // Of calls that ran at once either result may come first, where a process stood still meanwhile.
+  const logOf = ({ log }: Outcome) => {
+    const lines = differs ? idsIn(log) : log
+    return stalls > 0 ? sortedRuns(lines, (line) => line.startsWith('result/')) : lines
+  }
+  const requestOf = (request: string) => (stalls > 0 ? withSortedResults(request) : request)
+  expect('the conversation', logOf(whole), logOf(killed))
   expect('what the browser has', killed.log, killed.replica)
   expect('steps that were asked for', [...whole.requests.keys()], [...killed.requests.keys()].sort())
   for (const [step, requests] of killed.requests) {
     const all = differs ? [...requests].slice(0, 1) : [...(whole.requests.get(step) ?? [])]
-    expect(`requests for step ${step}`, all, [...requests])
+    expect(`requests for step ${step}`, all.map(requestOf), [...requests].map(requestOf))
   }
   expect('tool calls', whole.calls.size, killed.calls.size)
   if (!differs) expect('their keys', [...whole.calls.keys()].sort(), [...killed.calls.keys()].sort())
   expect('answers', [killed.answers[0]], [...new Set(killed.answers)])
   return differences
+}
+
+/** A list in which neighbours that are chosen stand in an order of their own. */
+function sortedRuns(lines: readonly string[], isChosen: (line: string) => boolean): readonly string[] {
+  const sorted = [...lines]
+  for (let at = 0; at < sorted.length; at++) {
+    if (!isChosen(sorted[at] as string)) continue
+    const end = sorted.findIndex((line, index) => index > at && !isChosen(line))
+    const to = end < 0 ? sorted.length : end
+    sorted.splice(at, to - at, ...sorted.slice(at, to).sort())
+    at = to
+  }
+  return sorted
+}
+
+function withSortedResults(request: string): string {
+  const [tools, blocks] = JSON.parse(request) as [unknown, unknown[]]
+  const lines = blocks.map((block) => JSON.stringify(block))
+  return JSON.stringify([tools, sortedRuns(lines, (line) => line.startsWith('["tool"'))])
 }

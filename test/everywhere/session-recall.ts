@@ -10,6 +10,7 @@ import { hashText } from '../../src/text/hash.ts'
 import { type FullSession, fullMemory } from '../contract/full-memory.ts'
 import { notingEmbedder, vectorsBy } from './embedder.ts'
 import { people, type Random, randomFrom, sentenceFrom, things } from './recall-texts.ts'
+import { isWhole } from './runs.ts'
 
 /**
  * SHA-256 of what all queries find: at first, after a delete, after a rewind. They change with what
@@ -23,6 +24,8 @@ const GOLDEN = [
 
 const MESSAGES = 1_200
 const QUERIES = 40
+/** Asked of a store that was opened again. What all of them find before, the hashes hold. */
+const AGAIN = isWhole ? QUERIES : 10
 const RESULTS = 20
 const SCOPE = { userId: 'ada', sessionId: 'recalled' }
 const NOBODY = { userId: 'ada', sessionId: 'empty' }
@@ -55,8 +58,9 @@ export function describeSessionRecall(
         store = await again(store)
         const stemmer = noting()
         session = openSession(store, stemmer)
-        expect(await rankings(session, asked)).toEqual(expected)
-        const allowed = await stemmedWithoutLog(store, asked)
+        const some = asked.slice(0, AGAIN)
+        expect(await rankings(session, some)).toEqual(expected.slice(0, AGAIN))
+        const allowed = await stemmedWithoutLog(store, some)
         expect(stemmer.words.filter((word) => !allowed.has(word))).toEqual([])
       }
       await reopened(found)

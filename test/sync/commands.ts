@@ -81,11 +81,11 @@ export function generate(seed: number, steps: number): readonly Command[] {
     const tab = below(100)
     switch (what) {
       case 'append':
-        return { do: what, tab, shape: below(8), at: below(100) }
+        return { do: what, tab, shape: below(9), at: below(100) }
       case 'put':
         return { do: what, tab, key: below(6), from: below(100) }
       case 'mark':
-        return { do: what, tab, shape: below(5), from: below(100) }
+        return { do: what, tab, shape: below(6), from: below(100) }
       case 'delete':
         return { do: what, tab, target: below(100) }
       case 'repeat':

@@ -1,8 +1,15 @@
 /** Wrong protocols, each by one rule: the model must find each of them. */
 import { nothingWritten } from '../../src/kernel/log/decide.ts'
 import { idIn } from '../../src/ports/op.ts'
-import type { Decision, LogRow, OutboxRow, Rows, ScopeStore } from '../../src/ports/store.ts'
-import type { LogStart, Newest, PullAnswer, PulledOp, SyncOp } from '../../src/ports/sync.ts'
+import {
+  type Decision,
+  isEntry,
+  type LogRow,
+  type OutboxRow,
+  type Rows,
+  type ScopeStore,
+} from '../../src/ports/store.ts'
+import type { LogStart, Newest, PullAnswer, SyncOp } from '../../src/ports/sync.ts'
 import { homeStateIn, written } from '../../src/sync/home-state.ts'
 import { stateIn, type Waiting, waitingIn } from '../../src/sync/state.ts'
 import { readLog } from '../contract/samples.ts'
@@ -140,21 +147,6 @@ export const MUTANTS: Readonly<Record<string, Sabotage>> = {
         ? { ...message, request: { ...message.request, known: [{ from: 1, to: 1_000 }] } }
         : message,
   },
-  'a home that names what it has forgotten': {
-    answered: (message) => {
-      if (message.kind !== 'pulled' || 'reset' in message.answer) return message
-      const { known = [] } = message.request
-      const isKnown = (seq: number) => known.some(({ from, to }) => from <= seq && seq <= to)
-      const { from } = message.answer
-      const ops = message.answer.ops.map(
-        (op, index): PulledOp =>
-          'envelope' in op && op.bodies.includes(null) && isKnown(from + 1 + index)
-            ? { opId: op.envelope.opId }
-            : op,
-      )
-      return { ...message, answer: { ...message.answer, ops } }
-    },
-  },
   'a home that waits for no bytes': {
     received: (message) => {
       if (message.kind !== 'push') return message
@@ -208,6 +200,19 @@ export const MUTANTS: Readonly<Record<string, Sabotage>> = {
         return { ...decision, replica: { ...decision.replica, outbox: reversed } }
       },
     }),
+  },
+  'a device that keeps its own of a name that another one used first': {
+    heard: async (message, tab) => {
+      const own = await readLog(tab.here)
+      return withPage(message, (page) => ({
+        ...page,
+        ops: page.ops.map((op) => {
+          const here = 'envelope' in op ? own.filter(({ opId }) => opId === op.envelope.opId) : []
+          const isHere = here.length > 0 && here.every((row) => isEntry(row) && row.body !== null)
+          return isHere ? { ...op, bodies: here.map(({ body }) => body) } : op
+        }),
+      }))
+    },
   },
   'a device that takes an answer to what it asked before': {
     heard: async (message, tab) => {

@@ -79,7 +79,7 @@ export interface Written {
   readonly secret?: string | undefined
   /** The device lost its store before it sent it, for all that is known. */
   wiped: boolean
-  /** It was refused, and written again later. */
+  /** It was refused, and written again later; or another device wrote something of its name. */
   isAgain?: boolean
 }
 
@@ -88,6 +88,9 @@ interface Leaving {
   readonly device: number
   opIds: ReadonlySet<string>
 }
+
+/** In the names that several writers come upon. */
+const RACE = 'race/'
 
 /** Of a tab: the home's own agent. */
 export const AGENT = -1
@@ -111,6 +114,8 @@ export class World {
   /** Ops that no device held when the home went back. */
   readonly letGo = new Set<string>()
   readonly #leaving = new Set<Leaving>()
+  /** Logs that were written to, in their order: their own names are random. */
+  readonly #generations = ['']
   restores = 0
   wipes = 0
   /** What happens next: some of it does while a device waits for an answer. */
@@ -334,7 +339,8 @@ export class World {
       this.written.set(opId, {
         op,
         by: writer.by,
-        ...known,
+        // A name that several use is of no one log, and nobody knows whose it was first.
+        ...(opId.includes(RACE) ? { isAgain: true } : known),
         ...(beside?.envelope.opId === opId && { secret: beside.bodies[0] ?? undefined }),
         ...(saw !== undefined && { saw }),
         ...(count !== undefined && { count }),
@@ -384,8 +390,11 @@ export class World {
     const rounds = [...new Set((await readLog(known)).flatMap(({ round }) => round ?? []))]
     const opId = this.#newId()
     const opener = rounds[at % Math.max(1, rounds.length)]
-    const id = (place: number) => `m${opId}.${place}`
-    const isNew = opener === undefined || shape < 3
+    // One shape of them has ids that others come upon too, and other bodies.
+    const isRacing = shape === 8
+    const name = isRacing ? `m${await this.#racing(tab)}/${at % 3}` : `m${opId}`
+    const id = (place: number) => `${name}.${place}`
+    const isNew = opener === undefined || shape < 3 || isRacing
     const round = isNew ? id(0) : opener
     const messages: readonly (readonly [role: 'user' | 'assistant' | 'tool', content: string | Part[]])[] =
       isNew
@@ -408,7 +417,13 @@ export class World {
               ['tool', [{ type: 'tool-result', callId: 'a', output: textOf(id(1)) }]],
             ]
     const bodies = messages.map(([role, content], place) =>
-      sealMessage({ id: id(place), role, content, createdAt: NOW - at * DAY_MS, trust: role }),
+      sealMessage({
+        id: id(place),
+        role,
+        content,
+        createdAt: NOW - at * DAY_MS - (isRacing ? this.#count : 0),
+        trust: role,
+      }),
     )
     const isPicture = isNew && shape === 2
     const attachment = { id: `a${id(0)}`, mediaType: 'image/png', bytes: bytesOf(`a${id(0)}`) }
@@ -421,6 +436,13 @@ export class World {
       ...(isPicture && { attachments: [attachment.id] }),
     }
     await this.write(tab, [{ envelope, bodies }])
+  }
+
+  /** What a name begins with that several writers of one log come upon. */
+  async #racing(tab: number): Promise<string> {
+    const { generation = '' } = await this.#writer(tab).generation()
+    const at = this.#generations.indexOf(generation)
+    return `${RACE}${at < 0 ? this.#generations.push(generation) - 1 : at}`
   }
 
   async #put(tab: number, choice: number, from: number): Promise<void> {
@@ -452,14 +474,17 @@ export class World {
 
   async #mark(tab: number, shape: number, from: number): Promise<void> {
     const { here: scope } = this.#writer(tab)
-    const opId = this.#newId()
+    const by = this.#newId()
     const head = await scope.head()
     const lane = from % 2 === 0 ? 'chat' : 'side'
-    const type = ['epoch', 'summary', 'rewind', 'epoch', 'poll'][shape] as string
+    const type = ['epoch', 'summary', 'rewind', 'epoch', 'poll', 'epoch'][shape] as string
     const entries = (await readLog(scope)).filter(({ kind }) => kind === 'message')
     const other = entries[from % Math.max(1, entries.length)]
-    const id = `k${opId}`
     const slot = head.marks.get(`${type}/${lane}`)
+    // Named by what it stands for, so that others come upon its name; with other bodies.
+    const isRacing = shape === 5
+    const opId = isRacing ? `${await this.#racing(tab)}/${lane}/${slot?.id ?? ''}` : by
+    const id = `k${opId}`
     const ops: SealedOp[] = [
       {
         envelope: {
@@ -471,11 +496,11 @@ export class World {
           ...(type !== 'rewind' && { lane }),
           ...(type === 'summary' && other && { sources: [`entry:${other.id}`] }),
         },
-        bodies: [JSON.stringify({ type, id, text: textOf(id), ...(other && { hides: [other.id] }) })],
+        bodies: [JSON.stringify({ type, id, by, text: textOf(id), ...(other && { hides: [other.id] }) })],
       },
     ]
     const secret = await scope.register(SECRET)
-    if (type !== 'epoch' || typeof secret?.body === 'string') return this.write(tab, ops)
+    if (type !== 'epoch' || isRacing || typeof secret?.body === 'string') return this.write(tab, ops)
     await this.write(tab, [...ops, secretOf(opId)], (given, rows) => {
       const decision = decide(given.slice(0, -1), rows)
       const row = decision.log.find((one) => one.opId === opId)

@@ -4,6 +4,9 @@ import { accountOf } from '../../src/features/compaction/covered.ts'
 import { holds } from '../../src/features/compaction/summary.ts'
 import {
   charsPerToken,
+  compaction,
+  createMemory,
+  type Feature,
   type LogRow,
   type Message,
   mapStore,
@@ -323,6 +326,37 @@ describe('a summary for which a call had no room', () => {
       expect(after.receipt.summary === undefined).toBe(isTakenBack)
       expect(after.epoch === withheld.epoch).toBe(isTakenBack)
     }
+  })
+})
+
+describe('a call without room for a summary and all that features show', () => {
+  it('leaves out what a feature can do without, and shows the summary', async () => {
+    let isLong = false
+    const hints: Feature<'hints'> = {
+      name: 'hints',
+      open: () => ({
+        show: {
+          read: async () => isLong,
+          holds: (frozen, state) => frozen?.record === state,
+          head: (state, { rung }) => {
+            const text = state && rung === 0 ? 'x'.repeat(3_480) : 'short'
+            const section = { in: 'memory', at: 1, name: 'hints', trust: 'user', text } as const
+            return { sections: [section], sources: [], record: state as boolean }
+          },
+        },
+      }),
+    }
+    const session = createMemory({
+      store: mapStore(),
+      budget: { contextWindow: 1_000, maxOutputTokens: 0, margin: 0 },
+      counter: charsPerToken(4),
+      use: [compaction({ model: content(filler.repeat(8)), ahead: false }), hints],
+    }).session(scope)
+    await untilSummary(session)
+    isLong = true
+    const { receipt, blocks } = await session.context()
+    expect(receipt.summary).toBeDefined()
+    expect(JSON.stringify(blocks)).toContain('short')
   })
 })
 

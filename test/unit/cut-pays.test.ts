@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { charsPerToken, createMemory, mapStore, type WindowOptions } from '../../src/index.ts'
+import { PER_MESSAGE } from '../../src/ports/counter.ts'
 import { runs } from '../everywhere/runs.ts'
 
 const READ = 0.1
@@ -34,6 +35,8 @@ async function play(sizes: readonly number[], window: WindowOptions, cold = fals
 }
 
 const sizes = fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 2, maxLength: 40 })
+/** In steps so small that a cut which comes some per cent too soon is at another call. */
+const small = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 50, maxLength: 60 })
 
 describe('a window that keeps so many tokens, and has no size to grow to', () => {
   it('is cut when the tokens above have cost as much as the cut', async () => {
@@ -53,6 +56,30 @@ describe('a window that keeps so many tokens, and has no size to grow to', () =>
           else expect(tokens).toBeLessThanOrEqual(keep)
           // The call that begins an epoch was made before its writer's newest entry was answered.
           carried += above
+          before = tokens
+        }
+      }),
+      runs(60),
+    )
+  })
+
+  it('is not cut sooner, nor where nothing is above them', async () => {
+    const keep = 500
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(sizes, small), async (replies) => {
+        let before = 0
+        let carried = 0
+        for (const [index, { tokens, isNew }] of (
+          await play(replies, { keep: { tokens: keep } })
+        ).entries()) {
+          const fresh = index === 0 ? tokens : 2 * PER_MESSAGE + 1 + (replies[index - 1] as number)
+          const whole = before + fresh
+          const above = carried + READ * Math.max(0, whole - keep)
+          if (isNew && index > 0) {
+            expect(whole).toBeGreaterThan(keep)
+            expect(above + 1e-6).toBeGreaterThanOrEqual((WRITE - READ) * Math.max(0, keep - fresh))
+          } else expect(tokens).toBe(whole)
+          carried = isNew ? 0 : above
           before = tokens
         }
       }),

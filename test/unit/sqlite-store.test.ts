@@ -406,18 +406,12 @@ describe('what was removed from a SQLite file', () => {
 })
 
 describe('the statements of a SQLite file', () => {
-  it('are of any number, and those that still give rows go on', () => {
+  it('are of any number', () => {
     const handle = openSqlite(newPath(), false)
     const { sql } = new SqliteStorage(handle, false)
-    sql.exec('CREATE TABLE numbers (n)')
-    sql.exec('INSERT INTO numbers VALUES (?), (?), (?)', 1, 2, 3)
-    const found: unknown[] = []
-    for (const { n } of sql.exec('SELECT n FROM numbers ORDER BY n')) {
-      found.push(n)
+    for (let lap = 0; lap < 2; lap++)
       for (let index = 0; index < 300; index++)
         expect(sql.exec(`SELECT ${index} AS n`).toArray()).toMatchObject([{ n: index }])
-    }
-    expect(found).toEqual([1, 2, 3])
     handle.close()
   })
 })

@@ -258,6 +258,18 @@ describe('what a feature shows', () => {
     }
   })
 
+  it('goes on in its epoch where it shows the same, though the feature says that it no longer holds', async () => {
+    const head = (_: unknown, { rung }: { readonly rung: number }) => ({
+      sections: [{ in: 'memory', at: 1, name: 'fact', trust: 'user', text: `rung ${rung}` } as const],
+      sources: [],
+    })
+    const session = open({ use: [quoting({ head, holds: () => false })] })
+    await session.append({ role: 'user', content: 'Hello.' })
+    const { epoch, blocks } = await session.context()
+    expect(JSON.stringify(blocks)).toContain('rung 0')
+    expect((await session.context()).epoch).toBe(epoch)
+  })
+
   it('shows on as its epoch froze it where the feature cannot be read, and nothing since', async () => {
     let isIll = false
     const section = { at: 1, name: 'fact', trust: 'user' } as const

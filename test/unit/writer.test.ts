@@ -248,6 +248,28 @@ test('features hear what is durable, each with what came of its own part, and ma
   }
 })
 
+test('a repetition gives all that was written, in however many pages it is read', async () => {
+  const store = mapStore()
+  const paged: Store = {
+    ...store,
+    open: (scope) => {
+      const opened = store.open(scope)
+      const changesSince = opened.changesSince.bind(opened)
+      opened.changesSince = async (seq) => {
+        const { rows, head, more } = await changesSince(seq)
+        const page = rows.filter((row) => row.seq === rows[0]?.seq)
+        return { rows: page, head, more: more || page.length < rows.length }
+      }
+      return opened
+    },
+  }
+  const session = createMemory({ store: paged, budget: 1_000 }).session({ userId: 'ada' })
+  const said = ['a', 'b', 'c', 'd'].map((id) => ({ role: 'user', content: id, id }) as const)
+  const { messages } = await session.append(said, { opId: 'all' })
+  expect(messages).toHaveLength(4)
+  expect(await session.append(said, { opId: 'all' })).toEqual({ messages, repeated: true, mismatch: false })
+})
+
 test('a repetition does not ask whether the session is still listed, nor does what follows it', async () => {
   const store = mapStore()
   let asked = 0

@@ -123,7 +123,7 @@ describe('a session of 200 MB in a Durable Object (T13)', () => {
         return { ids: blocks.flatMap(({ from }) => from), ...counting.since() }
       })
     for (const most of [
-      { statements: 35, read: 100 },
+      { statements: 35, read: 110 },
       // One of them asks whether the user's own scope holds anything to remember.
       { statements: 16, read: 50 },
     ]) {

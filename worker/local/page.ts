@@ -5,6 +5,7 @@
  */
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { isNewer } from './newer.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const page = join(root, 'dist/web')
@@ -16,20 +17,7 @@ const REFERENCE = ['rapidoc-min.js', 'rapidoc-min.js.LICENSE.txt']
 
 /** Whether the page is as its sources are. */
 export function isBuilt(): boolean {
-  try {
-    const { mtimeMs } = statSync(join(page, 'index.html'))
-    return SOURCES.every((path) => newest(join(root, path)) < mtimeMs)
-  } catch {
-    return false
-  }
-}
-
-/** @returns when a file or a folder, or anything in it, was changed last, in milliseconds */
-export function newest(path: string): number {
-  const inside = statSync(path).isDirectory()
-    ? readdirSync(path, { recursive: true, encoding: 'utf8' }).map((name) => join(path, name))
-    : []
-  return Math.max(...[path, ...inside].map((one) => statSync(one).mtimeMs))
+  return isNewer('dist/web/index.html', SOURCES)
 }
 
 export async function buildPage({ only = false } = {}): Promise<void> {

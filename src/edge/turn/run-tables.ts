@@ -70,6 +70,7 @@ export class RunTables {
   readonly #storage: SqlStorageLike
   readonly #seal: () => ObjectSeal
   #ready = false
+  #secret: string | undefined
 
   /**
    * @param seal asked whenever a stream is written or read. Default: nothing is encrypted
@@ -87,16 +88,15 @@ export class RunTables {
 
   /** @param run `keep`: milliseconds for which it is kept after its end */
   insert(run: Pick<RunRow, 'id' | 'key' | 'fingerprint'> & { readonly keep: number }): number {
-    const place = (this.newest()?.place ?? 0) + 1
-    this.#all(
-      `INSERT INTO plimsoll_edge_run (place, id, key, fingerprint, status, keep) VALUES (?, ?, ?, ?, 'running', ?)`,
-      place,
+    const [row] = this.#all(
+      `INSERT INTO plimsoll_edge_run (place, id, key, fingerprint, status, keep)
+        SELECT COALESCE(MAX(place), 0) + 1, ?, ?, ?, 'running', ? FROM plimsoll_edge_run RETURNING place`,
       run.id,
       run.key,
       run.fingerprint,
       run.keep,
     )
-    return place
+    return row?.place as number
   }
 
   /**
@@ -127,8 +127,9 @@ export class RunTables {
    * runs.
    */
   secret(): string | undefined {
-    const [row] = this.#all('SELECT secret FROM plimsoll_edge_run_secret')
-    return row?.secret as string | undefined
+    const [row] = this.#secret === undefined ? this.#all('SELECT secret FROM plimsoll_edge_run_secret') : []
+    this.#secret ??= row?.secret as string | undefined
+    return this.#secret
   }
 
   keepSecret(secret: string): void {
@@ -137,6 +138,7 @@ export class RunTables {
 
   /** From now on other names stand for the same: nobody can try what was hidden. */
   forgetSecret(): void {
+    this.#secret = undefined
     this.#all('DELETE FROM plimsoll_edge_run_secret')
   }
 

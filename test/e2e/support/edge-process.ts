@@ -1,18 +1,25 @@
 import { execFile } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { isNewer } from '../../../worker/local/newer.ts'
 import { edgeVariables } from '../../edge-variables.ts'
 import { type Started, start } from '../../started.ts'
 
 const WRANGLER = 'node_modules/wrangler/bin/wrangler.js'
 
+/** Where a dry run of `npm run deploy` leaves the script with `--outdir dist/worker`. */
+const MADE = 'dist/worker/index.js'
+/** Of which it is made. */
+const SOURCES = ['worker', 'src', 'wrangler.toml', 'package-lock.json']
+
 let bundle: Promise<string> | undefined
 
 /** The script of the Worker as it is uploaded, for all files of tests in this process. */
 function bundled(): Promise<string> {
-  bundle ??= makeBundle()
+  bundle ??= isNewer(MADE, SOURCES) ? readFile(MADE, 'utf8') : makeBundle()
   return bundle
 }
 

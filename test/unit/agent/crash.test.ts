@@ -10,6 +10,7 @@ import { mapStore } from '../../../src/stores/map.ts'
 import { type CrashSettings, crash as crashOf } from '../../crash/crash.ts'
 import { type Boundary, Fate, Life } from '../../crash/mortal.ts'
 import { playOf } from '../../crash/play.ts'
+import { isWhole } from '../../everywhere/runs.ts'
 import { assistant, trip, user } from '../support/recordings.ts'
 
 const calling = (...ids: readonly string[]) => ({
@@ -65,6 +66,9 @@ const settings: CrashSettings = {
   stores: mapStore,
 }
 
+/** @param count random ones; a push has a quarter of them */
+const seeds = (count: number) => [...Array(isWhole ? count : count / 4).keys()].map((at) => at + 1)
+
 const crash = (more: Partial<CrashSettings> = {}, conversation: object = parallel) =>
   crashOf(readConversation(JSON.stringify(conversation), 1), { ...settings, ...more })
 
@@ -73,7 +77,7 @@ describe('an agent that is killed and resumed', () => {
     'ends the sample conversation the same wherever it is killed, with %j',
     async (more) => {
       const conversation = JSON.parse(trip['trip.jsonl'])
-      for (let seed = 1; seed <= 4; seed++) {
+      for (const seed of seeds(4)) {
         const crashed = await crash({ budget: 3_000, kills: 20, seed, ...more }, conversation)
         expect(crashed).toMatchObject({ kills: 20, refused: 0, differences: [] })
         expect(crashed.resumed).toBeGreaterThanOrEqual(10)
@@ -83,13 +87,14 @@ describe('an agent that is killed and resumed', () => {
 
   test('settles calls that wait, parallel ones too, with what was recorded', async () => {
     let settled = 0
-    for (let seed = 1; seed <= 60; seed++) {
+    const tried = seeds(60)
+    for (const seed of tried) {
       const crashed = await crash({ seed, compact: seed % 2 === 0 })
       expect(crashed).toMatchObject({ refused: 0, differences: [] })
       expect(crashed.kills).toBeGreaterThan(6)
       settled += crashed.settled
     }
-    expect(settled).toBeGreaterThan(60)
+    expect(settled).toBeGreaterThan(tried.length)
   })
 
   test('is killed at the same points by the same seed, and at others by another', async () => {

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { differencesOf, type HoldersSettings, holders } from '../../crash/holders.ts'
+import { isWhole } from '../../everywhere/runs.ts'
 
 const whole = await holders({ seed: 0, kills: 0, stores: 'shared' })
-const SEEDS = 12
+const SEEDS = isWhole ? 12 : 4
 
 /** What came of some runs, which all ended as if nobody had been killed. */
 async function play(settings: Omit<HoldersSettings, 'seed' | 'kills'>) {
@@ -29,8 +30,8 @@ test.each(['shared', 'synced'] as const)(
   'of two agents over %s stores the other one goes on within two seconds, wherever one is killed',
   async (stores) => {
     const { holderKills, takeovers, slowest, marks } = await play({ stores })
-    expect(holderKills).toBeGreaterThanOrEqual(30)
-    expect(takeovers).toBeGreaterThanOrEqual(10)
+    expect(holderKills).toBeGreaterThanOrEqual(2.5 * SEEDS)
+    expect(takeovers).toBeGreaterThanOrEqual(0.8 * SEEDS)
     expect(slowest).toBeLessThanOrEqual(2_000)
     expect(marks).toBeLessThan(40)
   },

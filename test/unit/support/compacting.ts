@@ -78,7 +78,7 @@ export const round = (index: number, said = ''): MessageInput[] => [
  * Appends rounds, each followed by a context, until a context shows a further summary; at most 40.
  */
 export async function untilSummary(
-  session: FullSession,
+  session: Pick<FullSession, 'append' | 'context'>,
   from = 0,
   said: (index: number) => string = () => '',
 ): Promise<{ readonly context: Context; readonly next: number }> {

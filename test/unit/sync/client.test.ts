@@ -9,7 +9,7 @@ import { refusalsOf, signOut } from '../../../src/sync/index.ts'
 import { Replica, type ReplicaStore } from '../../../src/sync/replica.ts'
 import { NO_STATE, outboxRow } from '../../../src/sync/state.ts'
 import { writeLocally } from '../../../src/sync/write.ts'
-import { append, erase, names, put, remove } from '../../contract/samples.ts'
+import { append, erase, mark, names, put, remove } from '../../contract/samples.ts'
 import {
   ADA,
   device,
@@ -589,6 +589,75 @@ test('a scope whose pushes are all refused makes no dead letter', async () => {
   await vi.waitFor(() => expect(store.status.cause?.code).toBe('ERR_INVALID_ARGUMENT'))
   expect(await refusalsOf(store).of(TRIP)).toEqual([])
   expect(await idsOf(base)).toEqual(['m1'])
+})
+
+test('a mark that another device wrote first under its name is as the home has it', async () => {
+  const home = new TestHome()
+  const [one, two] = [device(home), device(home)]
+  await write(one.store, [append('a', ['m1'])])
+  for (const { store } of [one, two]) {
+    store.follow(TRIP)
+    await store.settled()
+  }
+  two.store.pause()
+  const marked = (body: string) => ({ ...mark('e', 'epoch', 'e1'), bodies: [body] })
+  await write(one.store, [marked('of one')])
+  await one.store.settled()
+  await write(two.store, [marked('of two'), append('b', ['m2'])])
+  two.store.resume()
+  await two.store.settled()
+  home.poke()
+  await one.store.settled()
+  expect((await logOf(home.store)).map(({ body }) => body)).toContain('of one')
+  for (const { base } of [one, two]) expect(await logOf(base)).toEqual(await logOf(home.store))
+})
+
+test.each(['mood', 'other'])(
+  'a put that another device wrote first under its name is as the home has it, its key %s',
+  async (key) => {
+    const home = new TestHome()
+    const [one, two] = [device(home), device(home)]
+    for (const { store } of [one, two]) {
+      store.follow(TRIP)
+      await store.settled()
+    }
+    two.store.pause()
+    await write(one.store, [put('p', 'mood', null, { body: 'of one' })])
+    await one.store.settled()
+    await write(two.store, [put('p', key, null, { body: 'of two' }), append('b', ['m2'])])
+    two.store.resume()
+    await two.store.settled()
+    home.poke()
+    await one.store.settled()
+    for (const { base } of [one, two]) {
+      expect(await logOf(base)).toEqual(await logOf(home.store))
+      const registers = await base.open(TRIP).registers('')
+      expect(registers.map((row) => [row.key, row.body])).toEqual([['mood', 'of one']])
+    }
+  },
+)
+
+test.each([
+  ['in its place', []],
+  ['elsewhere', ['before']],
+])('a message that another device wrote first under its id is as the home has it, %s', async (_, before) => {
+  const home = new TestHome()
+  const [one, two] = [device(home), device(home)]
+  for (const { store } of [one, two]) {
+    store.follow(TRIP)
+    await store.settled()
+  }
+  two.store.pause()
+  const said = (body: string) => ({ ...append('entry:m1', ['m1']), bodies: [body] })
+  await write(one.store, [...before.map((id) => append(id, [id])), said('of one')])
+  await one.store.settled()
+  await write(two.store, [said('of two'), append('b', ['m2'])])
+  two.store.resume()
+  await two.store.settled()
+  home.poke()
+  await one.store.settled()
+  expect((await logOf(home.store)).map(({ body }) => body)).toContain('of one')
+  for (const { base } of [one, two]) expect(await logOf(base)).toEqual(await logOf(home.store))
 })
 
 test('nothing is decided on a state that has passed', async () => {

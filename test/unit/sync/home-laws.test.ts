@@ -122,7 +122,8 @@ describe('a home', () => {
           }
           const [sent] = decodePush(encodePush([request]))
           const answer = await answerPush(home, sent as typeof request, { newTok })
-          expect(await answerPush(home, { ...request, generation }, { newTok })).toEqual(answer)
+          const again = await answerPush(home, { ...request, generation }, { newTok })
+          expect({ ...again, repeated: undefined }).toEqual({ ...answer, repeated: undefined })
           generation = answer.generation
           for (;;) {
             const asked = await answerPull(home, { ...place, limit }, { newTok })

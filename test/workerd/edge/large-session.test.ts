@@ -71,13 +71,16 @@ function rowsOf(cursor: SqlStorageCursor<Record<string, SqlStorageValue>>): numb
 
 const [large, small] = [new World(), new World()]
 
+/** Rows that one statement reads of a log whose entries may be long. */
+const PIECE = 16
+
 beforeAll(async () => {
   await fill(large, LONG_ROUNDS)
   await fill(small, 20)
 }, 60_000)
 
 describe('a session of 200 MB at the edge (T13)', () => {
-  it('wakes, and gives its first page and its first context, from as many rows as one of 20 MB', async () => {
+  it('wakes, and gives its first page and its first context, from as many statements as one of 20 MB', async () => {
     const size = await runInDurableObject(large.stub(), (_, { storage }) => storage.sql.databaseSize)
     expect(size).toBeGreaterThan(200_000_000)
     for (const [name, call, most] of [
@@ -90,11 +93,9 @@ describe('a session of 200 MB at the edge (T13)', () => {
         await rowsRead(large, () => call(large)),
         await rowsRead(small, () => call(small)),
       ]
-      expect({ name, rows: here.rows, statements: here.statements }).toEqual({
-        name,
-        rows: there.rows,
-        statements: there.statements,
-      })
+      expect({ name, statements: here.statements }).toEqual({ name, statements: there.statements })
+      // What is read before a long entry ends a page is less where the log begins there.
+      expect(Math.abs(here.rows - there.rows)).toBeLessThanOrEqual(PIECE)
       expect(here.rows).toBeLessThan(most)
     }
     expect((await large.context()).blocks.length).toBeGreaterThan(50)

@@ -95,6 +95,7 @@ const pushed = z
             z.union([cursor, z.object({ conflict: z.string().nullable() }), z.object({ rejected: name })]),
           ),
           head: shapes.count,
+          repeated: z.array(shapes.count).optional().describe('Places of ops that were here before.'),
           lacks: attachments.optional().describe('Attachments that the next op waits for.'),
         }),
         z.object({ erased: z.literal(true), generation }),

@@ -2,6 +2,14 @@ import type { Command } from '../../../sync/commands.ts'
 
 /** Runs that broke a rule once, or that of a mutant, made smaller. */
 export const FOUND: Readonly<Record<string, readonly Command[]>> = {
+  'two devices name different epochs alike': [
+    { do: 'mark', tab: 0, shape: 5, from: 45 },
+    { do: 'mark', tab: 73, shape: 5, from: 63 },
+  ],
+  'two devices give one id to different messages': [
+    { do: 'append', tab: 0, shape: 8, at: 0 },
+    { do: 'append', tab: 1, shape: 8, at: 3 },
+  ],
   'three tabs write one register one after the other': [
     { do: 'put', tab: 79, key: 1, from: 22 },
     { do: 'put', tab: 35, key: 1, from: 48 },
