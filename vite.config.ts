@@ -17,7 +17,7 @@ const PUSH = 0.1
  * `FAST_CHECK_RUNS=1` runs all random cases, with a new seed; `FAST_CHECK_SEED` says which.
  * `ORACLE=500` plays so many histories, `TWINS=500` so many pairs of worlds.
  */
-const { FAST_CHECK_RUNS, FAST_CHECK_SEED, ORACLE, TWINS = '2' } = process.env
+const { FAST_CHECK_RUNS, FAST_CHECK_SEED, ORACLE, TWINS } = process.env
 const fastCheckRuns = Number(FAST_CHECK_RUNS ?? PUSH)
 const fastCheckSeed =
   FAST_CHECK_SEED !== undefined
@@ -36,7 +36,12 @@ if (fastCheckSeed !== undefined)
  */
 function patient(testTimeout: number, histories = 0, interval = 50) {
   return {
-    provide: { fastCheckRuns, fastCheckSeed, histories: Number(ORACLE ?? histories), worlds: Number(TWINS) },
+    provide: {
+      fastCheckRuns,
+      fastCheckSeed,
+      histories: Number(ORACLE ?? histories),
+      worlds: Number(TWINS ?? (fastCheckRuns >= 1 ? 2 : 1)),
+    },
     testTimeout: testTimeout * Math.max(1, fastCheckRuns),
     hookTimeout: 120_000,
     expect: { poll: { timeout: testTimeout / 2, interval } },

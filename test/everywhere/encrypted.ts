@@ -256,7 +256,7 @@ export function describeEncrypted(name: string, open: () => Store): void {
       const store = await filled()
       const [one, two, three] = await bodiesOf(store)
       const swap = (row: LogRow): LogRow => ({ ...row, body: { m1: two, m2: one }[row.id] ?? row.body })
-      expect((await read(store, { log: swap })).told).toEqual(['message m1', 'message m2'])
+      expect((await read(store, { log: swap })).told.toSorted()).toEqual(['message m1', 'message m2'])
       const asOp = (row: LogRow): LogRow => ({ ...row, opId: row.id === 'm1' ? 'op-9' : row.opId })
       expect((await read(store, { log: asOp })).told).toEqual(['message m1'])
       const asMessage = (row: LogRow): LogRow => ({

@@ -59,11 +59,13 @@ export const ALIAS: Readonly<Record<string, string>> = {
   plimsoll: source('index.ts'),
 }
 
+const bundles = new Map<string, Promise<Bundle>>()
+
 export async function bundle(program: Program): Promise<Bundle> {
   const { beside, ...alone } = program
-  if (beside === undefined) return bundled(alone)
-  const base = await bundled({ ...alone, code: beside })
-  const both = await bundled({ ...alone, code: `${beside}; ${alone.code}` })
+  if (beside === undefined) return bundledOnce(alone)
+  const base = await bundledOnce({ ...alone, code: beside })
+  const both = await bundledOnce({ ...alone, code: `${beside}; ${alone.code}` })
   const more = (size: 'gzipKiB' | 'minifiedKiB' | 'onDemandKiB') =>
     Number((both[size] - base[size]).toPrecision(4))
   return {
@@ -72,6 +74,14 @@ export async function bundle(program: Program): Promise<Bundle> {
     minifiedKiB: more('minifiedKiB'),
     onDemandKiB: more('onDemandKiB'),
   }
+}
+
+/** Programs are compared with what they stand beside, and with each other. */
+function bundledOnce({ name, ...program }: Omit<Program, 'beside'>): Promise<Bundle> {
+  const key = JSON.stringify(program)
+  const made = bundles.get(key) ?? bundled({ name, ...program })
+  bundles.set(key, made)
+  return made
 }
 
 async function bundled({
