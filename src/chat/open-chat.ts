@@ -188,7 +188,8 @@ class OpenedChat implements Chat {
   }
 
   async signOut(options: SignOutOptions = {}): Promise<SignedOut> {
-    const { signOut } = await loaded(loadUsers)
+    // Loaded before anything ends: without a network, half of it would be done.
+    const [{ signOut }] = await Promise.all([loaded(loadUsers), this.#addedDrafts()])
     return signOut(this.#users, options)
   }
 
@@ -237,7 +238,12 @@ class OpenedChat implements Chat {
 
   async #clearDrafts(): Promise<void> {
     for (const each of this.#kept) each.clear()
-    if (this.#places.all().length > 0) await (await this.added()).clear()
+    await (await this.#addedDrafts())?.clear()
+  }
+
+  /** What keeps files that were not sent, where some may be kept. */
+  async #addedDrafts(): Promise<AddedDrafts | undefined> {
+    return this.#places.all().length > 0 ? this.added() : undefined
   }
 
   /** Another tab has signed out, and forgot what was kept: what shows here is nobody's. */

@@ -156,6 +156,23 @@ it('tells who erases this browser what of others would be lost', async () => {
   await chat.close()
 })
 
+it('ends nothing at a sign-out for which a part of the chat cannot be loaded', async () => {
+  const [place, service] = [browser(), listening()]
+  const chat = plainTab(place, service.fetch, { getToken: () => tokenOf('ada') })
+  const sessionId = await chat.conversation.create()
+  await (await chat.added()).write(sessionId, { files: [], pasted: ['Of Ada.'] })
+  const { added } = chat
+  const missing = new Error('It is not there.')
+  Object.assign(chat, { added: () => Promise.reject(missing) })
+  await expect(chat.signOut()).rejects.toBe(missing)
+  expect(chat.conversation.getSnapshot().session?.sessionId).toBe(sessionId)
+  expect(chat.hasAdded(sessionId)).toBe(true)
+  Object.assign(chat, { added })
+  expect(await chat.signOut()).toEqual({ done: true, lost: [] })
+  expect(chat.hasAdded(sessionId)).toBe(false)
+  await chat.close()
+})
+
 it.each([false, true])(
   'keeps in the field what a guest’s second tab says meanwhile; synced: %s',
   async (synced) => {
