@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { clear, frame, type Shown, show, until } from './support/element.ts'
 import { fact, said, session } from './support/fake-chat.ts'
 import { CANARY, HOSTILE } from './support/hostile.ts'
@@ -164,8 +164,16 @@ describe('Markdown', () => {
 
   it('colours code of a known language, and leaves other code as it is', async () => {
     const shown = await show()
+    const waiting: (() => unknown)[] = []
+    vi.stubGlobal('requestIdleCallback', (resolve: () => unknown) => waiting.push(resolve))
+    onTestFinished(() => void vi.unstubAllGlobals())
     const code = (language: string): string => `\`\`\`${language}\nconst a = "<b>"\n\`\`\``
     shown.fake.add(said('assistant', `${code('ts')}\n\n${code('klingon')}`))
+    await until(() => waiting.length === 2)
+    // What a reader looks at comes first.
+    await frame()
+    expect(shown.root.querySelector('.hljs-keyword')).toBeNull()
+    for (const colour of waiting) colour()
     await until(() => shown.root.querySelector('.hljs-keyword') !== null)
     const [known, unknown] = shown.root.querySelectorAll('pre code')
     expect(known?.textContent).toBe('const a = "<b>"')

@@ -34,7 +34,7 @@ export const BUDGETS: readonly Budget[] = [
     name: 'plimsoll createMemory, standard, toOpenAI, and plimsoll/dexie with Dexie',
     code: `export { createMemory, standard, toOpenAI } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
     splits: true,
-    mostKiB: 106.4,
+    mostKiB: 106.6,
     goalKiB: 92,
   },
   {

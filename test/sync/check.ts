@@ -270,8 +270,8 @@ function checkUpdates({ written, restores }: World, log: readonly LogRow[]): voi
   const versions = new Map<string, string>()
   for (const { kind, id, opId, place } of log) {
     if (place !== 0 || kind !== 'put') continue
-    const { saw } = written.get(opId) ?? {}
-    if (saw !== undefined && saw !== (versions.get(id) ?? null))
+    const { saw, isAgain = false } = written.get(opId) ?? {}
+    if (!isAgain && saw !== undefined && saw !== (versions.get(id) ?? null))
       throw new Broken(`I7: ${opId} wrote over ${versions.get(id)}, and saw ${saw}`)
     versions.set(id, opId)
   }

@@ -83,7 +83,7 @@ export function generate(seed: number, steps: number): readonly Command[] {
       case 'append':
         return { do: what, tab, shape: below(9), at: below(100) }
       case 'put':
-        return { do: what, tab, key: below(6), from: below(100) }
+        return { do: what, tab, key: below(7), from: below(100) }
       case 'mark':
         return { do: what, tab, shape: below(6), from: below(100) }
       case 'delete':

@@ -447,11 +447,18 @@ export class World {
 
   async #put(tab: number, choice: number, from: number): Promise<void> {
     const { here: scope } = this.#writer(tab)
-    const opId = this.#newId()
+    const by = this.#newId()
+    // One choice of them has names that others come upon too, for other keys and values.
+    const isRacing = choice === 6
+    const opId = isRacing ? `${await this.#racing(tab)}/${from % 3}` : by
     const facts = await scope.registers('fact/')
     const fact = facts[from % Math.max(1, facts.length)]
-    const isFact = choice >= 2
-    const key = !isFact ? ['p', 'c'][choice] : choice < 4 || !fact ? `fact/${opId}` : fact.key
+    const isFact = choice >= 2 && !isRacing
+    const key = !isFact
+      ? ['p', 'c'][isRacing ? from % 2 : choice]
+      : choice < 4 || !fact
+        ? `fact/${opId}`
+        : fact.key
     const before = await scope.register(key as string)
     const entries = (await readLog(scope)).filter(({ kind }) => kind === 'message' || kind === 'summary')
     const source = entries[from % Math.max(1, entries.length)]
@@ -467,7 +474,7 @@ export class World {
           ...(sources.length > 0 && { sources }),
           ...(isFact && { index: [{ group: 'facts', order: `${from % 5}`, weight: from % 4 }] }),
         },
-        bodies: [JSON.stringify(textOf(opId))],
+        bodies: [JSON.stringify(textOf(opId) + (isRacing ? by : ''))],
       },
     ])
   }

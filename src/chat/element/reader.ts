@@ -11,7 +11,7 @@ const STEP = 10
  * At the end of a conversation, how many of its messages are drawn; so many more at a time where
  * they do not fill what is seen twice.
  */
-const AT_END = 20
+const AT_END = 10
 /** Pixels from the end within which a reader counts as being there. */
 const NEAR_END = 48
 /** At the end, older messages are let go of beyond the first number, down to the second. */

@@ -30,12 +30,19 @@ export function codeFigure(
   if (nodesOf) void colour(code, language, nodesOf)
 }
 
+/** Resolves when the browser has shown what there is, and nobody waits for it. */
+function idle(): Promise<unknown> {
+  const { requestIdleCallback = setTimeout } = globalThis as Partial<typeof globalThis>
+  return new Promise((resolve) => requestIdleCallback(resolve))
+}
+
 async function colour(
   code: HTMLElement,
   language: string,
   nodesOf: (html: string) => DocumentFragment,
 ): Promise<void> {
   try {
+    await idle()
     const html = await coloured(code.textContent, language)
     if (html !== undefined) code.replaceChildren(nodesOf(html))
   } catch {

@@ -56,3 +56,15 @@ it('leaves a reader who went away and came back where that is', () => {
   reader.settle()
   expect(scroller.scrollTop).toBe(3_000)
 })
+
+it('draws the newest ten first, and ten more at a time until they fill what is seen twice', () => {
+  const { reader, scroller } = list()
+  const drawn: number[] = []
+  for (let times = 0; times < 3; times++) {
+    const { from, to } = reader.range()
+    drawn.push(to - from)
+    scroller.scrollHeight = 60 * (to - from)
+    reader.settle()
+  }
+  expect(drawn).toEqual([10, 20, 20])
+})

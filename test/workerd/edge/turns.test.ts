@@ -104,7 +104,7 @@ describe.each([
   it('keep no hash of what was said that could be tried, and know it again', async () => {
     const asked = request('Hello')
     const { fingerprint = '' } = asked.key ?? {}
-    await chatsIn(newObject(), scriptedModel(['Hi.']), async (chats, { storage }) => {
+    await chatsIn(newObject(), scriptedModel(['Hi.', 'Hi.']), async (chats, { storage }) => {
       const { run, stream } = await chats.start(asked)
       await textOf(stream)
       expect((await chats.start(asked)).run).toBe(run)
@@ -112,9 +112,13 @@ describe.each([
       expect(rows).not.toContain(fingerprint)
       expect(rows).not.toContain(asked.key?.key)
       const secrets = (): unknown[] => storage.sql.exec('SELECT * FROM plimsoll_edge_run_secret').toArray()
-      expect(secrets()).toHaveLength(1)
+      const before = secrets()
+      expect(before).toHaveLength(1)
       chats.clear()
       expect(secrets()).toEqual([])
+      await textOf((await chats.start(request('Hello again'))).stream)
+      expect(secrets()).toHaveLength(1)
+      expect(secrets()).not.toEqual(before)
     })
   })
 

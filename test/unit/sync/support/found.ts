@@ -6,6 +6,10 @@ export const FOUND: Readonly<Record<string, readonly Command[]>> = {
     { do: 'mark', tab: 0, shape: 5, from: 45 },
     { do: 'mark', tab: 73, shape: 5, from: 63 },
   ],
+  'two devices give one name to puts of other keys': [
+    { do: 'put', tab: 0, key: 6, from: 0 },
+    { do: 'put', tab: 1, key: 6, from: 3 },
+  ],
   'two devices give one id to different messages': [
     { do: 'append', tab: 0, shape: 8, at: 0 },
     { do: 'append', tab: 1, shape: 8, at: 3 },
