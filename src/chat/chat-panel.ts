@@ -1,7 +1,9 @@
 import type { ChatConversation } from './conversation/conversation.ts'
 import type { ChatSessionList } from './conversation/session-list.ts'
 import { allPanels } from './homes/all-panels.ts'
+import { deleteAdded } from './homes/delete-database.ts'
 import type { HomeKind, HomeMemory, MemoryPanelModel } from './ports.ts'
+import type { ChatPlatform } from './settings.ts'
 
 export interface ChatPanelParts {
   /** Homes that hold something, the one that new sessions are made in last. */
@@ -12,8 +14,10 @@ export interface ChatPanelParts {
   readonly open: (kind: HomeKind) => Promise<HomeMemory>
   readonly conversation: ChatConversation
   readonly sessions: ChatSessionList
-  /** Contract: forgets what is kept by conversation beside them. */
-  readonly clearDrafts: () => Promise<void>
+  readonly platform: ChatPlatform
+  readonly name: string
+  /** Contract: forgets what is kept by conversation beside them, but what was added. */
+  readonly clearDrafts: () => void
 }
 
 /**
@@ -33,7 +37,8 @@ export async function chatPanel(parts: ChatPanelParts): Promise<MemoryPanelModel
     import: (chunks, home) => told(panel.import(chunks, home)).finally(() => sessions.refresh()),
     async eraseAll() {
       const certificate = await panel.eraseAll()
-      await clearDrafts()
+      clearDrafts()
+      await deleteAdded(parts)
       await conversation.create()
       await sessions.refresh()
       return certificate

@@ -6,7 +6,7 @@ import type { AddedDrafts } from './homes/added.ts'
 import { type Drafts, storedDrafts } from './homes/drafts.ts'
 import type { Edge, Lost } from './homes/edge.ts'
 import type { Home } from './homes/home.ts'
-import { Identity, type Move } from './homes/identity.ts'
+import { Identity, type Move, mayBe } from './homes/identity.ts'
 import { loadAdded, loaded } from './homes/load.ts'
 import type { LocalStore } from './homes/open-local.ts'
 import { pagePlatform } from './homes/platform.ts'
@@ -24,7 +24,7 @@ export interface Chat {
   readonly drafts: Drafts
   /** Whether something was added to a message of a conversation, and not sent. */
   hasAdded(name: string): boolean
-  /** That, of all conversations. Loaded when it is asked for. */
+  /** That, of all conversations; of who uses the chat at the call. Loaded when it is asked for. */
   added(): Promise<AddedDrafts>
   /** Whether a chat was here before, so that there may be something to read. */
   isKnown(): boolean
@@ -116,20 +116,21 @@ class OpenedChat implements Chat {
     this.#platform = pagePlatform(platform)
     this.#name = name
     const { storage } = this.#platform
-    const by = (): string | undefined => this.#identity.heard
+    // At a plain edge, what an earlier page heard may be of somebody else than who is here now.
+    const by = (): string | undefined =>
+      this.#identity.hasHeard || synced || !settings.getToken ? this.#identity.heard : undefined
     this.drafts = storedDrafts(storage, `${name}/drafts`, by)
     this.#places = storedDrafts(storage, `${name}/added`, by)
-    this.#identity = new Identity(this.#platform, name, (isOther) => {
-      for (const each of [this.drafts, this.#places]) each.tell(isOther ? 'left' : 'named')
+    this.#identity = new Identity(this.#platform, name, (subject) => {
+      const before = by()
+      for (const each of this.#kept.slice(0, 2))
+        each.tell(mayBe(before, subject) ? 'named' : 'left', before ?? subject)
     })
     this.#begun = storedDrafts(storage, `${name}/begun`)
     this.#unasked = storedDrafts(storage, `${name}/unasked`)
     this.#scripted = storedDrafts(storage, `${name}/scripted`)
-    this.#kept = [this.drafts, this.#begun, this.#unasked]
-    this.#endFollowing = this.#platform.onForgotten(
-      this.#identity.key,
-      () => void this.#leave().catch(() => {}),
-    )
+    this.#kept = [this.drafts, this.#places, this.#begun, this.#unasked]
+    this.#endFollowing = this.#platform.onForgotten(this.#identity.key, () => void this.#leave())
     this.models = new Models({ given: () => settings.model, platform: this.#platform })
     const homes = {
       home: (kind: HomeKind) => this.#home(kind),
@@ -147,9 +148,13 @@ class OpenedChat implements Chat {
     this.sessions = new ChatSessionList({
       ...homes,
       onDelete: async (sessionId) => {
-        for (const kept of this.#kept) kept.write(sessionId, '')
+        if (this.conversation.getSnapshot().session?.sessionId === sessionId) {
+          // What stands in its field would be kept as that of a conversation that is left.
+          this.drafts.tell('gone')
+          await this.conversation.create()
+        }
         if (this.hasAdded(sessionId)) await (await this.added()).write(sessionId, { files: [], pasted: [] })
-        if (this.conversation.getSnapshot().session?.sessionId === sessionId) await this.conversation.create()
+        for (const kept of this.#kept) kept.write(sessionId, '')
       },
     })
     this.models.subscribe(() => this.conversation.onModel())
@@ -165,32 +170,31 @@ class OpenedChat implements Chat {
     return this.#places.read(name) !== ''
   }
 
-  readonly added = kept(async () => {
-    const { addedDrafts } = await loaded(loadAdded)
-    return addedDrafts(this.#platform, this.#name, this.#places)
+  async added(): Promise<AddedDrafts> {
+    const own = this.#places.own()
+    return (await this.#added())(own)
+  }
+
+  readonly #added = kept(async () => {
+    return (await loaded(loadAdded)).addedDrafts(this.#platform, this.#name, this.#places)
   })
 
   async memory(): Promise<MemoryPanelModel> {
     const { chatPanel } = await import('./chat-panel.ts')
     return chatPanel({
+      ...this.#users,
       kinds: this.#kinds(),
       destinations: this.#settings.src === undefined ? LOCAL : BOTH,
       open: async (kind) => (await this.#home(kind)).memory(),
-      conversation: this.conversation,
-      sessions: this.sessions,
-      clearDrafts: () => this.#clearDrafts(),
     })
   }
 
   async identify(user: { readonly userId: string } | { readonly token: string }): Promise<void> {
-    const { identify } = await loaded(loadUsers)
-    await identify(this.#users, user)
+    await (await loaded(loadUsers)).identify(this.#users, user)
   }
 
   async signOut(options: SignOutOptions = {}): Promise<SignedOut> {
-    // Loaded before anything ends: without a network, half of it would be done.
-    const [{ signOut }] = await Promise.all([loaded(loadUsers), this.#addedDrafts()])
-    return signOut(this.#users, options)
+    return (await loaded(loadUsers)).signOut(this.#users, options)
   }
 
   onEvent(listener: (event: ChatEvent) => void): () => void {
@@ -221,7 +225,9 @@ class OpenedChat implements Chat {
       conversation: this.conversation,
       sessions: this.sessions,
       identity: this.#identity,
-      clearDrafts: () => this.#clearDrafts(),
+      clearDrafts: () => {
+        for (const each of this.#kept) each.clear()
+      },
       platform: this.#platform,
       name: this.#name,
       openEdge: async () => (this.#settings.src === undefined ? undefined : this.#openEdge()),
@@ -236,21 +242,14 @@ class OpenedChat implements Chat {
     }
   }
 
-  async #clearDrafts(): Promise<void> {
-    for (const each of this.#kept) each.clear()
-    await (await this.#addedDrafts())?.clear()
-  }
-
-  /** What keeps files that were not sent, where some may be kept. */
-  async #addedDrafts(): Promise<AddedDrafts | undefined> {
-    return this.#places.all().length > 0 ? this.added() : undefined
-  }
-
   /** Another tab has signed out, and forgot what was kept: what shows here is nobody's. */
   async #leave(): Promise<void> {
-    this.drafts.tell('gone')
-    const { leave } = await loaded(loadUsers)
-    await leave(this.#users)
+    for (const each of this.#kept) each.tell('gone')
+    await this.conversation.reset()
+    await this.#closeHomes()
+    this.#token = undefined
+    this.#identity.leave()
+    await this.sessions.reset()
   }
 
   /**

@@ -132,6 +132,12 @@ export type InspectedSession =
       readonly session: Pick<SessionClient, 'sessionId' | 'messages' | 'context' | 'contextAt' | 'live'>
     }
 
+export interface SendOptions {
+  readonly uploads?: readonly Upload[]
+  /** Whom the page's tokens named when it was typed, where that is known. */
+  readonly by?: string | undefined
+}
+
 /** A file to send with a message. */
 export interface Upload {
   readonly mediaType: string
@@ -160,8 +166,9 @@ export interface Conversation {
    * Resolves once the message is kept, here, at its edge or in the outbox; the reply follows.
    *
    * @returns false: it is not kept, `problem` says why, and the text belongs back into the composer
+   * of who typed it, who may not be the page's user any more
    */
-  send(text: string, options?: { readonly uploads?: readonly Upload[] }): Promise<boolean>
+  send(text: string, options?: SendOptions): Promise<boolean>
   /** Ends the reply; what came of it stays. Idempotent. */
   stop(): Promise<void>
   /**

@@ -2,6 +2,7 @@
 import { PlimsollError } from '../ports/errors.ts'
 import type { ChatConversation } from './conversation/conversation.ts'
 import type { ChatSessionList } from './conversation/session-list.ts'
+import { deleteAdded } from './homes/delete-database.ts'
 import type { Edge } from './homes/edge.ts'
 import { type Identity, type Move, subjectOf } from './homes/identity.ts'
 import type { LocalStore } from './homes/open-local.ts'
@@ -12,8 +13,8 @@ export interface UsersParts {
   readonly conversation: ChatConversation
   readonly sessions: ChatSessionList
   readonly identity: Identity
-  /** Forgets what is kept by conversation beside them. @throws ERR_NOT_LOADED, ERR_STORAGE */
-  readonly clearDrafts: () => Promise<void>
+  /** Forgets what is kept by conversation beside them, but what was added. */
+  readonly clearDrafts: () => void
   readonly platform: ChatPlatform
   readonly name: string
   /** Contract: the edge; undefined: there is none. */
@@ -69,6 +70,7 @@ export async function signOut(
   await conversation.reset()
   // Before the lock is held, under which what they write waits.
   const [edge, local] = [await parts.openEdge(), erase ? await parts.openLocal() : undefined]
+  let cleared: Promise<void> | undefined
   // What another tab writes meanwhile would be nobody's.
   const lost = await platform.locks.request(identity.lockName, {}, async () => {
     const lost = (await edge?.signOut({ erase, force })) ?? []
@@ -79,7 +81,10 @@ export async function signOut(
     }
     await parts.closeHomes()
     parts.setToken(undefined)
-    await clearDrafts()
+    clearDrafts()
+    cleared = deleteAdded(parts)
+    // It is heard below.
+    cleared.catch(() => {})
     identity.forget()
     parts.forgetLocal()
     return lost
@@ -88,18 +93,10 @@ export async function signOut(
     if (session) await conversation.open(session.sessionId, { home: session.home })
     return { done: false, lost }
   }
+  // They are signed out, though their drafts cannot be removed: a second call tries it again.
   await sessions.reset()
+  await cleared
   return { done: true, lost: [] }
-}
-
-/** Another tab has signed out: what shows here is nobody's any more. */
-export async function leave(parts: UsersParts): Promise<void> {
-  const { conversation, sessions, identity, closeHomes, setToken } = parts
-  await conversation.reset()
-  await closeHomes()
-  setToken(undefined)
-  identity.leave()
-  await sessions.reset()
 }
 
 function checkGuest({ owner, isGuest }: Identity, userId: string | undefined): void {

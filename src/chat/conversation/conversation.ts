@@ -5,7 +5,15 @@ import type { Message, MessageInput } from '../../ports/message.ts'
 import { sameAttachment } from '../../ports/same-attachment.ts'
 import { isAnswered } from '../homes/answered.ts'
 import type { Drafts } from '../homes/drafts.ts'
-import type { Home, HomeSession, Outgoing, RememberedFact, ReplyEvent, ReplyOptions } from '../homes/home.ts'
+import type {
+  AppendOptions,
+  Home,
+  HomeSession,
+  Outgoing,
+  RememberedFact,
+  ReplyEvent,
+  ReplyOptions,
+} from '../homes/home.ts'
 import { problemOf } from '../homes/problem.ts'
 import type {
   Conversation,
@@ -13,6 +21,7 @@ import type {
   HomeKind,
   Inspected,
   Problem,
+  SendOptions,
   SessionEntry,
   Upload,
 } from '../ports.ts'
@@ -150,14 +159,11 @@ export class ChatConversation implements Conversation {
     this.#open?.session.prepare().catch(() => {})
   }
 
-  async send(
-    text: string,
-    { uploads = [] }: { readonly uploads?: readonly Upload[] } = {},
-  ): Promise<boolean> {
-    if (text.trim() === '' && uploads.length === 0) return false
+  async send(text: string, options: SendOptions = {}): Promise<boolean> {
+    if (text.trim() === '' && !options.uploads?.length) return false
     await this.#entering
     if (!this.#open) await this.create()
-    return this.#say(text, { uploads })
+    return this.#say(text, options)
   }
 
   async stop(): Promise<void> {
@@ -449,7 +455,7 @@ export class ChatConversation implements Conversation {
 
   async #say(
     text: string,
-    { uploads = [], replaces }: { readonly uploads?: readonly Upload[]; readonly replaces?: string },
+    { uploads = [], replaces, by }: SendOptions & Pick<AppendOptions, 'replaces'>,
   ): Promise<boolean> {
     const open = this.#open
     if (!open) return false
@@ -464,7 +470,7 @@ export class ChatConversation implements Conversation {
     let isThere: boolean
     try {
       if (uploads.length > 0 && !open.home.takesUploads)
-        throw new PlimsollError('ERR_INVALID_ARGUMENT', 'chat: this session takes no files', {
+        throw new PlimsollError('ERR_INVALID_ARGUMENT', 'chat: it takes no files', {
           argument: 'uploads',
         })
       const title = isFirst ? { title: titleOf(text) } : {}
@@ -476,7 +482,8 @@ export class ChatConversation implements Conversation {
       const message = { id, role: 'user', content } as MessageInput
       isThere = await open.session.append(message, {
         ...title,
-        ...(replaces !== undefined && { replaces }),
+        by,
+        replaces,
       })
       this.#become({ storage: open.home.storage() })
       if (this.#open === open) this.#become({ session: { ...(this.#state.session ?? open.entry), ...title } })

@@ -80,12 +80,11 @@ export class ChatView {
   #words: Words
   #ui = AT_FIRST
   #frameRequest = 0
-  #isClosed = false
+  readonly #closed = new AbortController()
   #newest: string | undefined
   #sidePanels: { readonly [Name in Side]?: SidePanel } = {}
   #listed: Promise<void> | undefined
   #hadReply = false
-  readonly #preparing: ReturnType<typeof setTimeout>
   #copiedTimer: ReturnType<typeof setTimeout> | undefined
   #searchTimer: ReturnType<typeof setTimeout> | undefined
   #draftTimer: ReturnType<typeof setTimeout> | undefined
@@ -93,6 +92,8 @@ export class ChatView {
   #drafted: { readonly sessionId: string; readonly name: string } | undefined
   /** Counts how often all drafts were forgotten: what was written before comes back no more. */
   #forgotten = 0
+  /** Drafts that are on their way, by name: they stay kept until they are there. */
+  readonly #sending = new Set<string>()
 
   /** @param root is emptied; it must be inside of a shadow root */
   constructor(root: HTMLElement, chat: Chat, words: Words, host: ViewHost) {
@@ -117,22 +118,15 @@ export class ChatView {
       releaseOlder: (messages) => chat.conversation.releaseOlder(messages),
       draw: () => this.draw(),
     })
-    root.addEventListener('keydown', this.#keyPressed)
-    for (const type of KEY_EVENTS) root.addEventListener(type, keepTyped)
-    root.addEventListener('click', this.#clicked)
-    addEventListener('pagehide', this.#keepDraft)
+    const { signal } = this.#closed
+    root.addEventListener('keydown', this.#keyPressed, { signal })
+    for (const type of KEY_EVENTS) root.addEventListener(type, keepTyped, { signal })
+    root.addEventListener('click', this.#clicked, { signal })
+    addEventListener('pagehide', this.#keepDraft, { signal })
     chat.drafts.subscribe(this.#draftsChanged)
     this.#ends.push(
       this.#keepDraft,
-      () => removeEventListener('pagehide', this.#keepDraft),
-      chat.conversation.subscribe(() => this.draw()),
-      chat.sessions.subscribe(() => this.draw()),
-      chat.models.subscribe(() => this.draw()),
-      () => root.removeEventListener('keydown', this.#keyPressed),
-      () => {
-        for (const type of KEY_EVENTS) root.removeEventListener(type, keepTyped)
-      },
-      () => root.removeEventListener('click', this.#clicked),
+      ...[chat.conversation, chat.sessions, chat.models].map((each) => each.subscribe(() => this.draw())),
     )
     this.#draw()
     // Wide windows have the list of conversations in sight.
@@ -140,9 +134,12 @@ export class ChatView {
       if (entry?.contentRect.width) this.#loadList()
     })
     sight.observe(this.#frame.firstElementChild as Element)
-    this.#ends.push(() => sight.disconnect())
     // Loaded behind what is shown first.
-    this.#preparing = setTimeout(() => chat.conversation.prepare(), PREPARE_MS)
+    const preparing = setTimeout(() => chat.conversation.prepare(), PREPARE_MS)
+    this.#ends.push(() => {
+      sight.disconnect()
+      clearTimeout(preparing)
+    })
   }
 
   set words(words: Words) {
@@ -152,7 +149,7 @@ export class ChatView {
 
   /** Draws with the next frame; as often as it is called before that, once. */
   draw(): void {
-    if (!this.#isClosed) this.#frameRequest ||= requestAnimationFrame(() => this.#draw())
+    if (!this.#closed.signal.aborted) this.#frameRequest ||= requestAnimationFrame(() => this.#draw())
   }
 
   /** Puts the caret where one writes. */
@@ -161,12 +158,9 @@ export class ChatView {
   }
 
   close(): void {
-    this.#isClosed = true
+    this.#closed.abort()
     for (const end of this.#ends) end()
     cancelAnimationFrame(this.#frameRequest)
-    clearTimeout(this.#preparing)
-    clearTimeout(this.#copiedTimer)
-    clearTimeout(this.#searchTimer)
     clearTimeout(this.#draftTimer)
     this.#reader.disconnect()
     render(nothing, this.#frame)
@@ -277,29 +271,35 @@ export class ChatView {
   async #send(): Promise<void> {
     const textarea = this.#textarea()
     const { files, pasted } = this.#ui
-    const name = this.#drafted?.name
-    const forgotten = this.#forgotten
     const typed = textarea?.value.trim() ?? ''
     const text = [typed, ...pasted].filter((each) => each.trim() !== '').join('\n\n')
     if (!textarea || (text === '' && files.length === 0)) return
-    textarea.value = ''
+    const name = this.#drafted?.name ?? NEW
+    const forgotten = this.#forgotten
+    const own = this.#chat.drafts.own()
     this.#keepDraft()
+    textarea.value = ''
+    this.#sending.add(name)
     this.#update(EMPTY_FIELD)
     this.#reader.toEnd()
+    let isSent = false
     try {
       const uploads = await Promise.all(files.map(uploadOf))
-      if (await this.#chat.conversation.send(text, uploads.length ? { uploads } : {})) {
-        if (hasAdded({ files, pasted }))
-          this.#keepAdded(name, name === this.#drafted?.name ? this.#ui : EMPTY_FIELD)
-        return
-      }
+      isSent = await this.#chat.conversation.send(text, { uploads, by: own.by })
     } catch (error) {
       this.#update({ problem: problemOf(error) })
     }
-    if (forgotten !== this.#forgotten) return
-    textarea.value = [typed, textarea.value].filter(Boolean).join('\n')
-    this.#add({ files: [...files, ...this.#ui.files], pasted: [...pasted, ...this.#ui.pasted] })
-    this.#actions.typed()
+    this.#sending.delete(name)
+    const isOver = forgotten !== this.#forgotten
+    const isShown = !isOver && name === this.#drafted?.name
+    if (isSent) {
+      own.write(name, isShown ? textarea.value : '')
+      if (!isOver && hasAdded({ files, pasted })) this.#keepAdded(name, isShown ? this.#ui : EMPTY_FIELD)
+    } else if (isShown) {
+      textarea.value = [typed, textarea.value].filter(Boolean).join('\n')
+      this.#add({ files: [...files, ...this.#ui.files], pasted: [...pasted, ...this.#ui.pasted] })
+      this.#actions.typed()
+    }
   }
 
   async #saveEdit(messageId: string): Promise<void> {
@@ -399,7 +399,7 @@ export class ChatView {
     const name = isNew && loaded ? NEW : sessionId
     if (before?.sessionId === sessionId) {
       if (before.name === name) return
-      if (before.name === NEW) this.#chat.drafts.write(NEW, '')
+      if (!this.#sending.has(before.name)) this.#chat.drafts.write(before.name, '')
       if (hasAdded(this.#ui)) {
         this.#keepAdded(before.name, EMPTY_FIELD)
         this.#keepAdded(name, this.#ui)
@@ -410,8 +410,10 @@ export class ChatView {
       this.#update(EMPTY_FIELD)
     } else if (isNew && !loaded) return
     this.#drafted = { sessionId, name }
-    if (!hasAdded(this.#ui) && this.#chat.hasAdded(name)) this.#attempt(this.#showAdded(name))
-    if (textarea.value === '') textarea.value = this.#chat.drafts.read(name)
+    if (!this.#sending.has(name)) {
+      if (!hasAdded(this.#ui) && this.#chat.hasAdded(name)) this.#attempt(this.#showAdded(name))
+      if (textarea.value === '') textarea.value = this.#chat.drafts.read(name)
+    }
     if (textarea.value !== '') this.#actions.typed()
   }
 
@@ -427,14 +429,19 @@ export class ChatView {
   }
 
   readonly #keepDraft = (): void => {
-    if (this.#drafted) this.#chat.drafts.write(this.#drafted.name, this.#textarea()?.value ?? '')
+    const { name } = this.#drafted ?? {}
+    if (name !== undefined && !this.#sending.has(name))
+      this.#chat.drafts.write(name, this.#textarea()?.value ?? '')
   }
 
   /** The next who writes here may be somebody else. */
   readonly #draftsChanged = (event: DraftEvent): void => {
     if (event === 'named' && (this.#textarea()?.value || hasAdded(this.#ui))) return
     if (event === 'left') this.#keepDraft()
-    if (event !== 'named') this.#forgotten++
+    if (event !== 'named') {
+      this.#forgotten++
+      this.#sending.clear()
+    }
     this.#drafted = undefined
     this.#textarea()?.form?.reset()
     this.#update({ ...EMPTY_FIELD, query: '', found: undefined })
@@ -446,16 +453,20 @@ export class ChatView {
     this.#keepAdded(this.#drafted?.name, this.#ui)
   }
 
-  #keepAdded(name: string | undefined, { files, pasted }: Added): void {
-    if (name === undefined) return
-    const kept = this.#chat.added().then((added) => added.write(name, { files, pasted }))
-    void kept.catch(() => true).then((isLost) => this.#update({ isUnkept: !!isLost }))
+  #keepAdded(name: string | undefined, added: Added): void {
+    if (name === undefined || this.#sending.has(name)) return
+    void this.#chat
+      .added()
+      .then((all) => all.write(name, added))
+      .catch(() => true)
+      .then((isLost) => name === this.#drafted?.name && this.#update({ isUnkept: !!isLost }))
   }
 
   async #showAdded(name: string): Promise<void> {
+    const drafted = this.#drafted
     const added = await (await this.#chat.added()).read(name)
-    // Another conversation shows, or something else was added.
-    if (this.#drafted?.name === name && !hasAdded(this.#ui)) this.#update(added)
+    // Another user or conversation shows, or something else was added.
+    if (this.#drafted === drafted && !hasAdded(this.#ui)) this.#update(added)
   }
 
   /** Escape ends the nearest thing: the reply, what covers the messages, the widget. */

@@ -3,11 +3,11 @@ import { mayBe } from './identity.ts'
 
 /** Of more conversations the oldest drafts go. */
 const MOST = 20
-/** UTF-16 units; longer ones are not kept. */
+/** UTF-16 units. */
 const LONGEST = 20_000
 
-/** Whose it is: as {@link Identity.heard}; absent: nobody's whose name is known. */
-type Draft = readonly [name: string, text: string, by?: string]
+/** Whose it is: as {@link Identity.heard}; null or absent: nobody's whose name is known. */
+type Draft = readonly [name: string, text: string, by?: string | null | undefined]
 
 /**
  * `named`: it is known whose they are. `left`: they are somebody else's from now on. `gone`: they
@@ -15,18 +15,33 @@ type Draft = readonly [name: string, text: string, by?: string]
  */
 export type DraftEvent = 'named' | 'left' | 'gone'
 
-/** What was typed and not sent, by conversation: kept in the browser for after a reload. */
-export interface Drafts {
-  /** Of who uses the chat. @returns empty: there is none */
+/** Of who uses the chat. */
+export interface OwnDrafts {
+  /** Whom the page's tokens named; undefined: nobody who is known. */
+  readonly by: string | undefined
+  /** @returns empty: there is none */
   read(name: string): string
-  /** Never rejects: a draft that cannot be kept stays in its field. */
+  /**
+   * Never rejects: a draft that cannot be kept stays in its field. Of one above 20,000 UTF-16 units
+   * the older state stays.
+   */
   write(name: string, text: string): void
+}
+
+/** What was typed and not sent, by conversation: kept in the browser for after a reload. */
+export interface Drafts extends Omit<OwnDrafts, 'by'> {
+  /** Of who uses the chat now, whoever does later. Writes nothing once all is forgotten. */
+  own(): OwnDrafts
   /** Everybody's. */
   all(): readonly Draft[]
   /** Forgets all, and has those who show one do so, too. */
   clear(): void
-  /** Tells those who show one what is about to happen. */
-  tell(event: DraftEvent): void
+  /**
+   * Tells those who show one what is about to happen.
+   *
+   * @param whose from now on what was nobody's; default: nobody's still
+   */
+  tell(event: DraftEvent, whose?: string): void
   subscribe(listener: (event: DraftEvent) => void): void
 }
 
@@ -46,7 +61,6 @@ export function storedDrafts(
       return []
     }
   }
-  const isOwn = (name: string, [other, , whose]: Draft): boolean => other === name && mayBe(whose, by())
   const put = (drafts: readonly Draft[]): void => {
     try {
       if (drafts.length > 0) storage.setItem(key, JSON.stringify(drafts))
@@ -55,20 +69,31 @@ export function storedDrafts(
       // There is no room.
     }
   }
-  const draftOf = (name: string, text: string, whose = by()): Draft =>
-    whose === undefined ? [name, text] : [name, text, whose]
-  const tell = (event: DraftEvent): void => {
+  let forgotten = 0
+  const own = (): OwnDrafts => {
+    const whose = by()
+    const before = forgotten
+    const isOwn = (name: string, [other, , their]: Draft): boolean =>
+      other === name && mayBe(their ?? undefined, whose)
+    return {
+      by: whose,
+      read: (name) => all().findLast((draft) => isOwn(name, draft))?.[1] ?? '',
+      write(name, text) {
+        if (before !== forgotten || text.length > LONGEST) return
+        const others = all().filter((draft) => !isOwn(name, draft))
+        put(text.trim() === '' ? others : [...others, [name, text, whose] as const].slice(-MOST))
+      },
+    }
+  }
+  const tell = (event: DraftEvent, heirs?: string): void => {
+    if (event === 'gone') forgotten++
     for (const listener of listeners) listener(event)
-    // What was nobody's was theirs.
-    if (event === 'left') put(all().map((draft) => draftOf(...draft)))
+    if (event !== 'gone') put(all().map(([name, text, whose]) => [name, text, whose ?? heirs]))
   }
   return {
-    read: (name) => all().findLast((draft) => isOwn(name, draft))?.[1] ?? '',
-    write(name, text) {
-      const others = all().filter((draft) => !isOwn(name, draft))
-      const isKept = text.trim() !== '' && text.length <= LONGEST
-      put(isKept ? [...others, draftOf(name, text)].slice(-MOST) : others)
-    },
+    own,
+    read: (name) => own().read(name),
+    write: (name, text) => own().write(name, text),
     all,
     clear() {
       tell('gone')

@@ -44,14 +44,14 @@ export function edgeSession(parts: EdgeSessionParts, sessionId: string): HomeSes
       const { id } = message
       // An edit stands in the place of what the edge has.
       if (id !== undefined && options.replaces === undefined) {
-        const { title } = options
+        const { title, by } = options
         const named = title === undefined ? {} : { title }
         try {
-          await outbox.add({ id, sessionId, text: textIn(message), createdAt: now(), ...named })
+          await outbox.add({ id, sessionId, text: textIn(message), createdAt: now(), ...named }, by)
           return false
         } catch (error) {
           // What cannot be kept is sent at once, or not at all.
-          if (!isOnline()) throw error
+          if (!isOnline() || isPlimsollError(error, 'ERR_UNAUTHENTICATED')) throw error
         }
       }
       await sayAtEdge(client, sessionId, message, options)

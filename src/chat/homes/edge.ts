@@ -143,9 +143,9 @@ export class PlainEdge implements Edge {
     // After a reload nobody may have said yet who the user is.
     if (token === undefined && !identity.isGuest) return
     const subject = checkSubject(undefined, token)
-    if (subject === identity.heard) return
+    const isOther = subject !== identity.heard
     identity.subject = subject
-    void this.#outbox.flush()
+    if (isOther) void this.#outbox.flush()
   }
 
   /** Whom the page's tokens name now, where it says so in time. */

@@ -1,5 +1,6 @@
 import { eraseUser } from '../../operations/forget/erase.ts'
 import type { ChatPlatform } from '../settings.ts'
+import { deleteDatabase } from './delete-database.ts'
 import type { LocalStore } from './open-local.ts'
 
 export interface EraseParts {
@@ -17,20 +18,6 @@ export async function eraseBrowser({ platform, name, owner, local }: EraseParts)
     await eraseUser(memory, { userId: owner })
     await local.store.close()
   }
-  await deleteDatabase(platform, `${name}/${owner}`)
-}
-
-/** Deletes a database, and what is known of it beside. Does not wait for other tabs. */
-export async function deleteDatabase(
-  { indexedDB, storage }: Pick<ChatPlatform, 'indexedDB' | 'storage'>,
-  name: string,
-): Promise<void> {
-  storage.removeItem(`plimsoll/${name}`)
-  if (!indexedDB) return
-  await new Promise<void>((resolve) => {
-    const request = indexedDB.deleteDatabase(name)
-    request.onsuccess = () => resolve()
-    request.onerror = () => resolve()
-    request.onblocked = () => resolve()
-  })
+  // It is empty, and may stay.
+  await deleteDatabase(platform, `${name}/${owner}`).catch(() => {})
 }

@@ -58,9 +58,11 @@ export interface RememberedFact {
 
 export interface AppendOptions {
   /** Id of a message that this is said in place of. */
-  readonly replaces?: string
+  readonly replaces?: string | undefined
   /** Of the session, where this is its first message. */
   readonly title?: string
+  /** Whom the page's tokens named when it was typed: it is not said by anybody else. */
+  readonly by?: string | undefined
 }
 
 /** A message that is not among those of its session: it is to be sent, or was refused. */

@@ -35,10 +35,10 @@ export function idbRows<Row extends { readonly id: string }>(
         }
         resolve(database)
       }
-      request.onerror = () => reject(failure(request.error))
+      request.onerror = () => reject(request.error)
     }).catch((error) => {
       opened = undefined
-      throw error
+      throw failure(error)
     })
     return opened
   }

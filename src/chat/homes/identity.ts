@@ -26,19 +26,21 @@ export class Identity {
   readonly #platform: Pick<ChatPlatform, 'storage' | 'newId'>
   /** Under it the browser keeps who that is; it is removed where somebody signs out. */
   readonly key: string
-  readonly #onHeard: (isOther: boolean) => void
+  readonly #onHeard: (subject: string | undefined) => void
   #heard: string | undefined
+  /** Whether this tab has heard of somebody, or of nobody, and not an earlier page alone. */
+  hasHeard = false
   /** Names the lock under which somebody signs in or out, and all write for who is signed in. */
   readonly lockName: string
 
   /**
-   * @param onHeard told before a token names somebody in this tab, and whether that is somebody
-   * else
+   * @param onHeard told before a token names somebody in this tab for the first time, or another
+   * one
    */
   constructor(
     platform: Pick<ChatPlatform, 'storage' | 'newId'>,
     name: string,
-    onHeard: (isOther: boolean) => void,
+    onHeard: (subject: string | undefined) => void,
   ) {
     this.#platform = platform
     this.key = `${name}/identity`
@@ -71,7 +73,8 @@ export class Identity {
   }
 
   set subject(subject: string | undefined) {
-    if (subject !== this.#heard) this.#onHeard(!mayBe(this.#heard, subject))
+    if (!this.hasHeard || subject !== this.#heard) this.#onHeard(subject)
+    this.hasHeard = true
     this.#heard = subject
     const kept = this.#read()
     if (subject !== kept.subject) this.#write({ ...kept, subject })

@@ -3,7 +3,7 @@ import { listSessions } from '../../operations/sessions.ts'
 import { exportFrom } from '../../operations/transfer/export.ts'
 import { importInto } from '../../operations/transfer/import.ts'
 import type { ChatPlatform } from '../settings.ts'
-import { deleteDatabase } from './erase-browser.ts'
+import { deleteDatabase } from './delete-database.ts'
 import type { Identity, Move } from './identity.ts'
 import { importCount } from './import-count.ts'
 import type { LocalMemory } from './local-memory.ts'
@@ -33,7 +33,8 @@ export async function moveOwner(move: Move, { open, identity, platform, name }: 
   } finally {
     await Promise.all([from.store.close(), to.store.close()])
   }
-  await deleteDatabase(platform, `${name}/${move.from}`)
+  // It is empty, and may stay.
+  await deleteDatabase(platform, `${name}/${move.from}`).catch(() => {})
   identity.endMove(move)
 }
 

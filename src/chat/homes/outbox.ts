@@ -1,7 +1,8 @@
-import { isUnreachable } from '../../ports/errors.ts'
+import { isUnreachable, PlimsollError } from '../../ports/errors.ts'
 import type { ChatLocks, Network } from '../settings.ts'
 import type { OutgoingMessage } from './home.ts'
 import type { RowStore } from './idb-rows.ts'
+import { mayBe } from './identity.ts'
 import { problemOf } from './problem.ts'
 
 /** A message that waits to be sent to an edge; sent again under its id it is the same. */
@@ -89,11 +90,15 @@ export class Outbox {
   /**
    * Keeps a message until it is sent; durable when it resolves.
    *
-   * @throws as {@link RowStore.put}, and what `writing` throws
+   * @param writer as `AppendOptions.by`
+   * @throws as {@link RowStore.put}, and what `writing` throws; ERR_UNAUTHENTICATED: the page names
+   * somebody else than the writer
    */
-  async add(entry: Omit<OutboxEntry, 'owner' | 'subject'>): Promise<void> {
+  async add(entry: Omit<OutboxEntry, 'owner' | 'subject'>, writer?: string): Promise<void> {
     const { store, author, writing } = this.#parts
     const by = await author()
+    if (!mayBe(writer, by.subject))
+      throw new PlimsollError('ERR_UNAUTHENTICATED', 'chat: who wrote it is not signed in any more')
     await writing(() => store.put({ ...entry, ...by }))
     await this.#read()
     void this.flush()

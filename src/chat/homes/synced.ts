@@ -14,6 +14,7 @@ import { edgeSocket } from '../../sync/sockets.ts'
 import type { SyncState } from '../../sync/status.ts'
 import { type SyncedStore, type SyncOptions, sync } from '../../sync/sync.ts'
 import type { HomeMemory } from '../ports.ts'
+import { deleteDatabase } from './delete-database.ts'
 import type { Drafts } from './drafts.ts'
 import {
   answerUnseen,
@@ -24,7 +25,6 @@ import {
   type SigningOut,
 } from './edge.ts'
 import { checkSubject, EdgeAccess, isOwn } from './edge-access.ts'
-import { deleteDatabase } from './erase-browser.ts'
 import { claimGuest, eraseGuest, unsent } from './guest.ts'
 import type { Home, ListedSession } from './home.ts'
 import { idbRows } from './idb-rows.ts'
@@ -184,7 +184,8 @@ export class SyncedEdge implements Edge {
     if (erase) await eraseGuest(this.#access, this.#parts)
     if (await this.#isEmpty()) {
       await this.close()
-      await deleteDatabase(platform, this.#name)
+      // It is empty, and may stay.
+      await deleteDatabase(platform, this.#name).catch(() => {})
     }
     return []
   }

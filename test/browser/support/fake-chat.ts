@@ -116,7 +116,11 @@ export class FakeChat {
   }
 
   get #added(): AddedDrafts {
-    this.#addedDrafts ??= addedDrafts({ indexedDB, newId: () => crypto.randomUUID() }, 'fake', this.#places)
+    this.#addedDrafts ??= addedDrafts(
+      { indexedDB, newId: () => crypto.randomUUID() },
+      'fake',
+      this.#places,
+    )(this.#places.own())
     return this.#addedDrafts
   }
 

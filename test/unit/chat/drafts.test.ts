@@ -1,9 +1,9 @@
 /** What was typed or added and not sent is kept, and is its writer's alone. */
-import { IDBFactory } from 'fake-indexeddb'
 import { describe, expect, it } from 'vitest'
 import { type Added, addedDrafts } from '../../../src/chat/homes/added.ts'
+import { deleteDatabase } from '../../../src/chat/homes/delete-database.ts'
 import { type DraftEvent, storedDrafts } from '../../../src/chat/homes/drafts.ts'
-import { Identity } from '../../../src/chat/homes/identity.ts'
+import { Identity, mayBe } from '../../../src/chat/homes/identity.ts'
 import { memoryStorage } from '../../../src/chat/homes/platform.ts'
 import { allTexts, type Browser, browser } from './support.ts'
 
@@ -11,8 +11,8 @@ import { allTexts, type Browser, browser } from './support.ts'
 function tab(storage = memoryStorage()) {
   const told: DraftEvent[] = []
   let ids = 0
-  const identity: Identity = new Identity({ storage, newId: () => `g${++ids}` }, 'chat', (isOther) =>
-    drafts.tell(isOther ? 'left' : 'named'),
+  const identity: Identity = new Identity({ storage, newId: () => `g${++ids}` }, 'chat', (subject) =>
+    drafts.tell(mayBe(identity.heard, subject) ? 'named' : 'left', identity.heard ?? subject),
   )
   const drafts = storedDrafts(storage, 'drafts', () => identity.heard)
   drafts.subscribe((event) => told.push(event))
@@ -76,7 +76,11 @@ describe('what was added to a draft', () => {
     const storage = platform.storage ?? memoryStorage()
     let ids = 0
     const places = storedDrafts(storage, 'added', user)
-    return addedDrafts({ indexedDB: factory, newId: () => `${user()}-${++ids}` }, 'chat', places)
+    const of = addedDrafts({ indexedDB: factory, newId: () => `${user()}-${++ids}` }, 'chat', places)
+    return {
+      read: (name: string) => of(places.own()).read(name),
+      write: (name: string, added: Added) => of(places.own()).write(name, added),
+    }
   }
 
   it('is there again after a reload, in its conversation, until it is sent', async () => {
@@ -108,7 +112,8 @@ describe('what was added to a draft', () => {
     await kept.write('other', added(half))
     await kept.write('trip', added('SWORDFISH'))
     await expect(kept.write('trip', added('SWORDFISH', half))).rejects.toMatchObject({ code: 'ERR_LIMIT' })
-    expect((await kept.read('trip')).pasted).toEqual([])
+    expect(await kept.read('trip')).toMatchObject({ pasted: ['SWORDFISH', half], isUnkept: true })
+    expect((await over(place).read('trip')).pasted).toEqual([])
     expect(await allTexts(place)).not.toContain('SWORDFISH')
     await kept.write('other', added())
     await kept.write('trip', added('small', half))
@@ -124,14 +129,76 @@ describe('what was added to a draft', () => {
     expect([0, 1, 2].map((place) => texts.includes(`text of c${place};`))).toEqual([false, false, true])
   })
 
-  it('is gone once all is forgotten, what was under way then too', async () => {
+  it('is of who uses the chat when it is added, though its turn comes later', async () => {
     const place = browser()
-    const kept = over(place)
-    const writing = kept.write('trip', added('SWORDFISH'))
-    await kept.clear()
-    await writing
+    let user = 'ada'
+    const kept = over(place, () => user)
+    const writing = [kept.write('new', added('1')), kept.write('new', added('1', 'of Ada'))]
+    user = 'bob'
+    await Promise.all(writing)
+    expect((await kept.read('new')).pasted).toEqual([])
+    user = 'ada'
+    expect((await kept.read('new')).pasted).toEqual(['1', 'of Ada'])
+  })
+
+  it('is not kept, and says so, where its place cannot be noted or there is no database', async () => {
+    const place = browser()
+    const storage = {
+      ...memoryStorage(),
+      setItem() {
+        throw new DOMException('full', 'QuotaExceededError')
+      },
+    }
+    const failing = { code: 'ERR_STORAGE' }
+    const full = over({ ...place, platform: { storage } })
+    await expect(full.write('trip', added('SWORDFISH'))).rejects.toMatchObject(failing)
     expect(await allTexts(place)).not.toContain('SWORDFISH')
-    expect(place.platform.storage?.getItem('added')).toBeNull()
-    await over({ ...place, factory: new IDBFactory() }).clear()
+    const places = storedDrafts(memoryStorage(), '')
+    const none = addedDrafts({ indexedDB: undefined, newId: () => '1' }, 'chat', places)(places.own())
+    await expect(none.write('trip', added('x'))).rejects.toMatchObject(failing)
+    await none.write('trip', added())
+    const broken = {
+      open() {
+        throw new DOMException('no', 'UnknownError')
+      },
+    } as unknown as IDBFactory
+    await expect(over({ ...place, factory: broken }).write('trip', added('x'))).rejects.toMatchObject(failing)
+  })
+
+  it('is gone once all is forgotten, also what any tab writes meanwhile', async () => {
+    for (let turns = 0; turns < 60; turns += 3) {
+      const place = browser()
+      const { storage = memoryStorage() } = place.platform
+      const tabs = [storedDrafts(storage, 'added'), storedDrafts(storage, 'added')] as const
+      const [one, other] = tabs.map((places, tab) => {
+        let ids = 0
+        return addedDrafts(
+          { indexedDB: place.factory, newId: () => `${tab}-${++ids}` },
+          'chat',
+          places,
+        )(places.own())
+      })
+      const writing = [one, other].flatMap((each) => [
+        each?.write('trip', added('SWORDFISH')),
+        each?.write('trip', added('SWORDFISH 2')),
+      ])
+      const settled = Promise.allSettled(writing)
+      for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate)
+      tabs[0].clear()
+      tabs[1].tell('gone')
+      await deleteDatabase({ indexedDB: place.factory, storage }, 'chat/added')
+      await settled
+      expect(await allTexts(place)).not.toContain('SWORDFISH')
+      expect(storage.getItem('added')).toBeNull()
+    }
+  })
+})
+
+describe('a draft that is too long', () => {
+  it('leaves what was kept before', () => {
+    const { drafts } = tab()
+    drafts.write('trip', 'x'.repeat(20_000))
+    drafts.write('trip', 'x'.repeat(20_001))
+    expect(drafts.read('trip')).toHaveLength(20_000)
   })
 })

@@ -156,20 +156,112 @@ it('tells who erases this browser what of others would be lost', async () => {
   await chat.close()
 })
 
-it('ends nothing at a sign-out for which a part of the chat cannot be loaded', async () => {
-  const [place, service] = [browser(), listening()]
-  const chat = plainTab(place, service.fetch, { getToken: () => tokenOf('ada') })
-  const sessionId = await chat.conversation.create()
-  await (await chat.added()).write(sessionId, { files: [], pasted: ['Of Ada.'] })
-  const { added } = chat
-  const missing = new Error('It is not there.')
-  Object.assign(chat, { added: () => Promise.reject(missing) })
-  await expect(chat.signOut()).rejects.toBe(missing)
-  expect(chat.conversation.getSnapshot().session?.sessionId).toBe(sessionId)
-  expect(chat.hasAdded(sessionId)).toBe(true)
-  Object.assign(chat, { added })
+it('ends what shows at a sign-out that cannot clear all, and clears it when it is asked again', async () => {
+  const place = browser()
+  const { factory } = place
+  let isBroken = true
+  const indexedDB = new Proxy(factory, {
+    get(target, key) {
+      if (key === 'deleteDatabase' && isBroken)
+        return () => {
+          throw new DOMException('no', 'UnknownError')
+        }
+      const value = Reflect.get(target, key)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  const chat = place.open({ model: async () => 'Yes.', platform: { indexedDB } })
+  await chat.conversation.create()
+  await chat.conversation.send('Of Ada.')
+  await chat.identify({ userId: 'ada' })
+  await (await chat.added()).write('new', { files: [], pasted: ['SWORDFISH'] })
+  // A place that could not be noted.
+  place.platform.storage?.removeItem('plimsoll-chat/added')
+  await expect(chat.signOut()).rejects.toMatchObject({ code: 'ERR_STORAGE' })
+  expect(place.platform.storage?.getItem('plimsoll-chat/identity')).toBeNull()
+  expect(chat.conversation.getSnapshot().session).toBeUndefined()
+  await chat.sessions.search('')
+  expect(chat.sessions.getSnapshot().sessions).toEqual([])
+  isBroken = false
   expect(await chat.signOut()).toEqual({ done: true, lost: [] })
-  expect(chat.hasAdded(sessionId)).toBe(false)
+  expect(await allTexts(place)).not.toContain('SWORDFISH')
+  await chat.close()
+})
+
+it('says what somebody typed by the token of nobody else, and keeps it for them', async () => {
+  const [place, service] = [browser(), listening()]
+  let token = tokenOf('ada')
+  const chat = plainTab(place, service.fetch, { getToken: () => token })
+  await chat.sessions.search('')
+  place.network.set(false)
+  await chat.conversation.create()
+  chat.drafts.write('new', 'SWORDFISH')
+  token = tokenOf('bob')
+  expect(await chat.conversation.send('SWORDFISH', { by: chat.drafts.own().by })).toBe(false)
+  expect(chat.conversation.getSnapshot().problem?.code).toBe('ERR_UNAUTHENTICATED')
+  expect(await allTexts(place)).not.toContain('SWORDFISH')
+  expect(chat.drafts.read('new')).toBe('')
+  token = tokenOf('ada')
+  await chat.sessions.search('')
+  expect(chat.drafts.read('new')).toBe('SWORDFISH')
+  await chat.close()
+})
+
+it('shows no draft of an earlier page before the token says whose it is', async () => {
+  const [place, service] = [browser(), listening()]
+  const open = (getToken: () => string | Promise<string>) => plainTab(place, service.fetch, { getToken })
+  const first = open(() => tokenOf('ada'))
+  await first.sessions.search('')
+  first.drafts.write('new', 'of Ada')
+  await (await first.added()).write('new', { files: [], pasted: ['of Ada'] })
+  await first.close()
+  const late = open(() => new Promise(() => {}))
+  expect([late.drafts.read('new'), late.hasAdded('new')]).toEqual(['', false])
+  await late.close()
+  for (const [user, text] of [
+    ['bob', ''],
+    ['ada', 'of Ada'],
+  ] as const) {
+    const chat = open(() => tokenOf(user))
+    const events: string[] = []
+    chat.drafts.subscribe((event) => events.push(event))
+    await chat.sessions.search('')
+    expect([chat.drafts.read('new'), chat.hasAdded('new'), events]).toEqual([text, text !== '', ['named']])
+    await chat.close()
+  }
+})
+
+it('forgets the draft of a conversation that is deleted, and shows it no more', async () => {
+  const chat = browser().open({ model: async () => 'Yes.' })
+  const id = await chat.conversation.create()
+  await chat.conversation.send('Hello.')
+  const events: string[] = []
+  chat.drafts.subscribe((event) => {
+    events.push(event)
+    expect(chat.conversation.getSnapshot().session?.sessionId).toBe(id)
+  })
+  await chat.sessions.search('')
+  await chat.sessions.delete(id)
+  expect(events).toEqual(['gone'])
+  await chat.close()
+})
+
+it('shows nothing of who signed out in another tab, at once', async () => {
+  let forgotten = (): void => {}
+  const place = browser()
+  const chat = place.open({
+    model: async () => 'Yes.',
+    platform: {
+      onForgotten: (_, listener) => {
+        forgotten = listener
+        return () => {}
+      },
+    },
+  })
+  await chat.conversation.create()
+  await chat.conversation.send('Of Ada.')
+  forgotten()
+  expect(chat.conversation.getSnapshot()).toMatchObject({ session: undefined, messages: [] })
   await chat.close()
 })
 
