@@ -93,7 +93,7 @@ export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. */
   firstLook: 52_200,
   /** With the memory, and what answers in the browser. */
-  answering: 120_000,
+  answering: 120_020,
   /** Until a conversation of an edge shows. */
   edge: 48_100,
 }

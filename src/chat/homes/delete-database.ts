@@ -1,7 +1,7 @@
 import { PlimsollError } from '../../ports/errors.ts'
 import type { ChatPlatform } from '../settings.ts'
 
-/** Deletes a database, and what is known of it beside. Does not wait for other tabs. @throws ERR_STORAGE */
+/** Deletes a database and what is known of it, not awaiting other tabs. @throws ERR_STORAGE */
 export async function deleteDatabase(
   { indexedDB, storage }: Pick<ChatPlatform, 'indexedDB' | 'storage'>,
   name: string,
