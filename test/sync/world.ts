@@ -488,7 +488,7 @@ export class World {
     const entries = (await readLog(scope)).filter(({ kind }) => kind === 'message')
     const other = entries[from % Math.max(1, entries.length)]
     const slot = head.marks.get(`${type}/${lane}`)
-    // Named by what it stands for, so that others come upon its name; with other bodies, or with the
+    // Named by what it stands for, so that others come upon its name; with other bodies, or the
     // same in another lane.
     const isRacing = shape >= 5
     const isAlike = shape === 6
