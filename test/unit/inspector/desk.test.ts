@@ -339,6 +339,34 @@ describe('a session on the desk', () => {
     expect(listeners.size).toBe(0)
   })
 
+  it('hears from an edge that a session is no more', async () => {
+    const { session: own } = await session()
+    let isThere = true
+    let tell = (_: { readonly type: string }): void => {}
+    const client = {
+      sessionId: own.sessionId,
+      messages: async (options: { readonly messages: number }) => {
+        if (isThere) return own.history(options)
+        throw new PlimsollError('ERR_NOT_FOUND', 'session: no 01a21f56')
+      },
+      context: () => own.context({ preview: true, onPending: 'abandon' }),
+      contextAt: async () => Promise.reject(new PlimsollError('ERR_NOT_FOUND', 'no context')),
+      live: (listener: typeof tell) => {
+        tell = listener
+        return () => {}
+      },
+    }
+    const desk = deskOf()
+    await desk.watch(clientSource(client), settings)
+    isThere = false
+    tell({ type: 'close' })
+    await pageTurns.next()
+    expect(desk.failureKind).toBe(undefined)
+    tell({ type: 'refused' })
+    await until(() => desk.failureKind === 'gone')
+    expect(desk.inspection).toBe(undefined)
+  })
+
   it('waits for a session that is not there yet', async () => {
     const { session: own } = await session()
     const desk = deskOf()
