@@ -66,7 +66,7 @@ export async function signOut(
 ): Promise<SignedOut> {
   const { conversation, sessions, identity, clearDrafts, platform, name } = parts
   const { session } = conversation.getSnapshot()
-  await conversation.reset()
+  await conversation.reset(true)
   // Before the lock is held, under which what they write waits.
   const [edge, local] = [await parts.openEdge(), erase ? await parts.openLocal() : undefined]
   // What another tab writes meanwhile would be nobody's.
@@ -95,7 +95,7 @@ export async function signOut(
 /** Another tab has signed out: what shows here is nobody's any more. */
 export async function leave(parts: UsersParts): Promise<void> {
   const { conversation, sessions, identity, closeHomes, setToken } = parts
-  await conversation.reset()
+  await conversation.reset(true)
   await closeHomes()
   setToken(undefined)
   identity.leave()

@@ -95,5 +95,5 @@ export const TAG_BUDGET = {
   /** With the memory, and what answers in the browser. */
   answering: 120_000,
   /** Until a conversation of an edge shows. */
-  edge: 47_900,
+  edge: 48_000,
 }

@@ -90,7 +90,7 @@ interface Leaving {
 }
 
 /** In the names that several writers come upon. */
-const RACE = 'race/'
+export const RACE = 'race/'
 
 /** Of a tab: the home's own agent. */
 export const AGENT = -1
