@@ -62,7 +62,7 @@ const withoutBrowsers = {
 
 /**
  * Files share one process, or one Miniflare, in which each module, and the worker, is loaded once:
- * to begin anew takes longer than the tests of most files. What a file changes beyond itself it
+ * to begin again takes longer than the tests of most files. What a file changes beyond itself it
  * undoes.
  */
 const together = { isolate: false }

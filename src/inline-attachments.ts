@@ -1,4 +1,4 @@
-import { owners } from './kernel/context/owner.ts'
+import { keptOf } from './kernel/context/kept.ts'
 import { base64 } from './ports/base64.ts'
 import type { Block, Context } from './ports/context.ts'
 import { isPlimsollError } from './ports/errors.ts'
@@ -45,8 +45,8 @@ export async function inlineAttachments(context: Context, read: ReadAttachment):
         ? { ...block, parts: block.parts.map(inlined) }
         : block,
   )
-  const owner = owners.get(context.blocks)
-  if (owner) owners.set(blocks, owner)
+  const kept = keptOf.get(context.blocks)
+  if (kept) keptOf.set(blocks, kept)
   return { ...context, blocks }
 }
 

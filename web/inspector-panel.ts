@@ -46,14 +46,17 @@ export class InspectorPanel {
   }
 
   close(): void {
-    this.#root.hidden = true
+    this.#hide()
     this.#onClose()
   }
 
   /** @returns whether it is open now */
   async toggle(): Promise<boolean> {
-    this.#root.hidden = !this.#root.hidden
-    if (this.#root.hidden) return false
+    if (!this.#root.hidden) {
+      this.#hide()
+      return false
+    }
+    this.#root.hidden = false
     if (!this.#inspector) {
       const [{ loadStrings }] = await Promise.all([
         import('../src/inspector/index.ts'),
@@ -68,7 +71,14 @@ export class InspectorPanel {
       this.#root.append(this.#inspector)
     }
     await this.#follow()
-    return true
+    return !this.#root.hidden
+  }
+
+  /** Nobody sees what is written meanwhile: it follows nothing until it is opened again. */
+  #hide(): void {
+    this.#root.hidden = true
+    if (this.#inspector) this.#inspector.source = undefined
+    if (this.#session !== SAMPLE) this.#session = undefined
   }
 
   async #follow(): Promise<void> {
@@ -79,7 +89,7 @@ export class InspectorPanel {
       import('../src/chat/inspected-source.ts'),
       this.#chat.inspected().catch((error: unknown) => ({ error })),
     ])
-    if (this.#chat.session !== session) return
+    if (this.#chat.session !== session || this.#root.hidden) return
     if (inspected && 'error' in inspected) {
       // It says why, and looks again once something was said or sent.
       inspector.source = {

@@ -129,7 +129,8 @@ function replyTo(round: Round): string {
   const { context, language, words } = round
   const { used, cap } = context.receipt
   const number = new Intl.NumberFormat(language ?? 'en')
-  const count = conversation(context).length
+  // Calls of tools and their results are no messages to those who read this.
+  const count = conversation(context).filter(({ parts }) => parts.some(isSaid)).length
   const given = words.given(
     count,
     number.format(count),
@@ -137,7 +138,7 @@ function replyTo(round: Round): string {
     cap === null ? '∞' : number.format(cap),
   )
   const place = placeOf(round)
-  if (place === undefined) return `${words.notice} ${answerTo(round)} ${given}`
+  if (place === undefined) return `${words.notice} ${ended(answerTo(round), language)} ${given}`
   const { plan, seat, noSeat } = words.trip
   const told = factsIn(context).filter((fact) => seat.test(fact))
   return `${words.notice} ${plan(place, told.length > 0 ? words.told(quoted(told.join(' '))) : noSeat)}\n\n${given}`
@@ -209,6 +210,15 @@ function isTelling(word: string): boolean {
 /** What was said, without what the library adds to it. */
 function conversation({ blocks }: Context): readonly Block[] {
   return blocks.filter(({ section, from }) => section === 'window' && from.length > 0)
+}
+
+function isSaid({ type }: Part): boolean {
+  return type !== 'tool-call' && type !== 'tool-result'
+}
+
+/** With a full stop, unless what is quoted at its end has an end of its own. */
+function ended(text: string, language: string | undefined): string {
+  return /[.!?…。！？؟]”?$/u.test(text) ? text : `${text}${language === 'ja' ? '。' : '.'}`
 }
 
 function quoted(said: string): string {

@@ -2,6 +2,7 @@
 export interface DemoWords {
   /** Said in every reply that ends a round, so that nobody takes it for a language model's. */
   readonly notice: string
+  /** Of the moment: what was noted may be forgotten again, and this stays in the log. */
   readonly remembered: string
   readonly found: (found: string) => string
   /** Nothing that was asked for is remembered here; it may be in another conversation. */
@@ -9,7 +10,7 @@ export interface DemoWords {
   readonly told: (told: string) => string
   readonly said: (said: string) => string
   readonly silence: string
-  /** How many messages it was given, and the tokens of that beside the line. */
+  /** How many messages people and models read it was given, and its tokens beside the line. */
   readonly given: (count: number, messages: string, used: string, cap: string) => string
   /** What somebody wants to know of: the first group. */
   readonly asks: RegExp
@@ -38,7 +39,7 @@ export interface TripWords {
 
 const en: DemoWords = {
   notice: 'This is a scripted demo: no language model was called.',
-  remembered: 'It is remembered, until you undo or forget it.',
+  remembered: 'It was remembered just now.',
   found: (found) => `It was looked up: ${found}`,
   nothing:
     'Nothing about that is remembered here yet: say “Remember that I prefer window seats.” first. What you said in another conversation is known here once you confirm it in Memory (“Confirm as mine”).',
@@ -80,7 +81,7 @@ const en: DemoWords = {
 
 const de: DemoWords = {
   notice: 'Das ist eine Demo nach Skript: Kein Sprachmodell wurde aufgerufen.',
-  remembered: 'Es ist gemerkt, bis Sie es rückgängig machen oder vergessen.',
+  remembered: 'Es wurde gerade gemerkt.',
   found: (found) => `Nachgesehen: ${found}`,
   nothing:
     'Darüber ist hier noch nichts gemerkt: Sagen Sie zuerst „Merk dir, dass ich gern am Fenster sitze.“ Was Sie in einer anderen Unterhaltung gesagt haben, ist hier bekannt, sobald Sie es unter Gedächtnis bestätigen („Als meines bestätigen“).',
@@ -111,7 +112,7 @@ const de: DemoWords = {
 
 const fr: DemoWords = {
   notice: 'Ceci est une démo scénarisée : aucun modèle de langage n’a été appelé.',
-  remembered: 'C’est retenu, jusqu’à ce que vous l’annuliez ou l’oubliiez.',
+  remembered: 'Cela vient d’être retenu.',
   found: (found) => `Voici ce qui a été trouvé : ${found}`,
   nothing:
     'Ici, rien n’est encore retenu à ce sujet : dites d’abord « Retiens que je préfère une place côté fenêtre. » Ce que vous avez dit dans une autre conversation est connu ici dès que vous le confirmez sous Mémoire (« Confirmer »).',
@@ -143,7 +144,7 @@ const fr: DemoWords = {
 
 const es: DemoWords = {
   notice: 'Esto es una demo con guion: no se llamó a ningún modelo de lenguaje.',
-  remembered: 'Queda recordado, hasta que lo deshaga o lo olvide.',
+  remembered: 'Se acaba de recordar.',
   found: (found) => `Esto se encontró: ${found}`,
   nothing:
     'Aquí aún no se recuerda nada de eso: diga primero «Recuerda que prefiero el asiento de ventanilla.» Lo que dijo en otra conversación se conoce aquí en cuanto lo confirme en Memoria («Confirmar como mío»).',
@@ -175,7 +176,7 @@ const es: DemoWords = {
 
 const ar: DemoWords = {
   notice: 'هذا عرض مُعدّ مسبقًا: لم يُستدعَ أي نموذج لغوي.',
-  remembered: 'حُفظ ذلك إلى أن تتراجع عنه أو تطلب نسيانه.',
+  remembered: 'حُفظ ذلك الآن.',
   found: (found) => `وُجد ما يلي: ${found}`,
   nothing:
     'لا شيء محفوظ عن ذلك هنا بعد: قل أولًا «تذكّر أن مقعدي المفضل بجانب النافذة.» وما قلته في محادثة أخرى يصبح معروفًا هنا بعد أن تؤكّده في الذاكرة («تأكيد»).',
@@ -205,7 +206,7 @@ const ar: DemoWords = {
 
 const ja: DemoWords = {
   notice: 'これは台本によるデモです。言語モデルは呼び出していません。',
-  remembered: '記憶しました。取り消すか忘れさせるまで残ります。',
+  remembered: 'いま記憶しました。',
   found: (found) => `見つかったもの：${found}`,
   nothing:
     'それについて、ここではまだ何も記憶していません。先に「覚えて：窓側の席が好きです。」と言ってください。別の会話で話したことは、記憶の「自分のものとして確認」で確認するとここでも使われます。',

@@ -245,7 +245,7 @@ class OpenedChat implements Chat {
   /** Another tab has signed out, and forgot what was kept: what shows here is nobody's. */
   async #leave(): Promise<void> {
     for (const each of this.#kept) each.tell('gone')
-    await this.conversation.reset()
+    await this.conversation.reset(true)
     await this.#closeHomes()
     this.#token = undefined
     this.#identity.leave()

@@ -67,7 +67,7 @@ export async function signOut(
 ): Promise<SignedOut> {
   const { conversation, sessions, identity, clearDrafts, platform, name } = parts
   const { session } = conversation.getSnapshot()
-  await conversation.reset()
+  await conversation.reset(true)
   // Before the lock is held, under which what they write waits.
   const [edge, local] = [await parts.openEdge(), erase ? await parts.openLocal() : undefined]
   let cleared: Promise<void> | undefined

@@ -1,3 +1,4 @@
+import { fromBase64 } from './base64.ts'
 import { invalid } from './options.ts'
 
 /** How files of the types begin that all providers take, by the formats' own specifications. */
@@ -16,6 +17,13 @@ export function isPictureType(mediaType: string): boolean {
 /** Whether bytes are a picture of that type, which all providers take. */
 export function isPicture(mediaType: string, bytes: Uint8Array): boolean {
   return beginningOf(mediaType)?.(String.fromCharCode(...bytes.subarray(0, 12))) ?? false
+}
+
+/** Whether the data of a `data:` URL are a picture of its type, which all providers take. */
+export function isPictureUrl(url: string): boolean {
+  const [, mediaType = ''] = /^data:([^,]*);base64,/i.exec(url) ?? []
+  const bytes = isPictureType(mediaType) ? fromBase64(url.slice(url.indexOf(',') + 1)) : undefined
+  return bytes !== undefined && isPicture(mediaType, bytes)
 }
 
 /**

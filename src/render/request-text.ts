@@ -1,5 +1,5 @@
 import { isSame } from '../kernel/context/keeper.ts'
-import { owners } from '../kernel/context/owner.ts'
+import { keptOf } from '../kernel/context/kept.ts'
 import { asText } from '../kernel/count.ts'
 import type { Block, Context, SectionName } from '../ports/context.ts'
 import type { Part } from '../ports/message.ts'
@@ -32,13 +32,11 @@ interface Opening {
 }
 
 /** What was written last, of one renderer with its options. */
-interface Kept {
+interface Written {
   opening?: Opening
   window?: Grown
 }
 
-/** By the owner of the blocks: a text lives no longer than what it was written of may show. */
-const texts = new WeakMap<object, Map<string, Kept>>()
 /** In the order of a request. */
 const PLACES: { readonly [section in SectionName]: number } = { system: 0, memory: 1, window: 2, tail: 3 }
 
@@ -58,10 +56,12 @@ export function requestText(context: Context, body: object, rendering: Rendering
   const start = startOf(blocks)
   const end = isPlain ? blocks.findLastIndex(({ section }) => section !== 'tail') + 1 : markedFrom(blocks)
   const settled = blocks.slice(start, Math.max(start, end))
-  const kept = keptOf(blocks, by)
+  // A text lives no longer than what it was written of may show.
+  const made = keptOf.get(blocks)?.made
+  const kept: Written = made?.get(by) ?? {}
   const opening = openingOf(kept.opening, { ...context, blocks: blocks.slice(0, start) }, rendering)
   const window = grownText(kept.window, settled, fence, (step) => itemsIn(renderPlain(part(step)), list))
-  Object.assign(kept, { opening, window })
+  made?.set(by, { opening, window })
   const closing = render(part(blocks.slice(start + settled.length)))
   const names = [...opening.names, ...Object.keys(closing)]
   const taken = Object.keys(fields).find((field) => names.includes(field))
@@ -72,17 +72,6 @@ export function requestText(context: Context, body: object, rendering: Rendering
   const further = Object.entries(closing).filter(([field]) => field !== list)
   const after = further.map(([field, value]) => `,${fieldOf(field, value)}`).join('')
   return `${own}${own === '{' ? '' : ','}${opening.fields}"${list}":[${items}]${after}}`
-}
-
-/** Of blocks that nobody owns, nothing is. */
-function keptOf(blocks: readonly Block[], by: string): Kept {
-  const owner = owners.get(blocks)
-  if (!owner) return {}
-  const own = texts.get(owner) ?? new Map<string, Kept>()
-  texts.set(owner, own)
-  const kept = own.get(by) ?? {}
-  own.set(by, kept)
-  return kept
 }
 
 function openingOf(before: Opening | undefined, context: Context, { list, render }: Rendering): Opening {

@@ -187,9 +187,14 @@ function isWhole({ bodies }: WholeOp, waiting: Waiting): boolean {
   return bodies.length === 0 || (isHere && !bodies.includes(null))
 }
 
-/** By what an op is told from another writer's of its name, which may have come first. */
-function saidBy({ envelope: { ids, round, sources }, bodies, beside = [] }: WholeOp): string {
-  return JSON.stringify([ids, round, sources, bodies, beside])
+/**
+ * By what an op is told from another writer's of its name, which may have come first: all that a
+ * home keeps of it. What it attaches its bodies say; of a put no home keeps the base.
+ */
+function saidBy({ envelope, bodies, beside = [] }: WholeOp): string {
+  const { kind, ids, mark, round, lane, base = null, target, sources, index } = envelope
+  const over = kind === 'mark' && base
+  return JSON.stringify([kind, ids, mark, round, lane, over, target, sources, index, bodies, beside])
 }
 
 /** The head without its marks once these are confirmed. */

@@ -235,13 +235,15 @@ describe('what somebody wrote and did not send', () => {
   }
 
   it('stays with a guest who signs in, and goes with the sign-out, files too', async () => {
-    const { element, written } = await filled()
+    const { element, written, at } = await filled()
     await element.identify({ userId: 'ada' })
     await frame()
     expect(written()).toEqual(['SWORDFISH', 1])
     await element.signOut()
     await frame()
     expect(written()).toEqual(['', 0])
+    expect(at('.empty').textContent).toContain('What can I do for you?')
+    expect(at('.foot-bar [role=status]').textContent).toContain('What was not sent is erased')
     dispatchEvent(new Event('pagehide'))
     await element.identify({ userId: 'bob' })
     await element.show()
@@ -287,7 +289,7 @@ describe('what somebody wrote and did not send', () => {
   })
 
   it('goes from every tab with the sign-out in one', async () => {
-    const { element, written } = await filled()
+    const { element, written, at } = await filled()
     const key = 'plimsoll-chat/identity'
     const told = (newValue: string | null) =>
       dispatchEvent(new StorageEvent('storage', { key, newValue, storageArea: localStorage }))
@@ -298,6 +300,8 @@ describe('what somebody wrote and did not send', () => {
     told(null)
     await frame()
     expect(written()).toEqual(['', 0])
+    await until(() => at('.empty')?.textContent.includes('What can I do for you?') ?? false)
+    expect(at('.foot-bar [role=status]').textContent).toContain('What was not sent is erased')
     dispatchEvent(new Event('pagehide'))
     expect(JSON.stringify(localStorage)).not.toContain('SWORDFISH')
     await element.newSession()

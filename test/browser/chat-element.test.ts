@@ -332,6 +332,30 @@ describe('messages', () => {
     expect([clicks, own.checkVisibility()]).toEqual([1, false])
   })
 
+  it('puts them there too while a panel stands beside, and keeps its header of one height', async () => {
+    await page.viewport(1_280, 800)
+    const { element, fake, find, button, root } = await show({ attributes: { placement: 'page' } })
+    const own = document.createElement('button')
+    own.slot = 'header'
+    own.textContent = 'Keep when the disk is full'
+    element.append(own)
+    fake.become({ session: session('Remember the hotel is Adlon in Berlin '.repeat(5)) })
+    await frame()
+    const height = find('.main .head').offsetHeight
+    expect([own.checkVisibility(), find('.to-more').checkVisibility()]).toEqual([true, false])
+    button('Memory').click()
+    await until(() => root.querySelector('.side.memory') !== null)
+    expect([own.checkVisibility(), find('.to-more').checkVisibility()]).toEqual([false, true])
+    expect(find('.main .head').offsetHeight).toBe(height)
+    expect(find('.titles h2').offsetHeight).toBeLessThan(24)
+    button('More').click()
+    await frame()
+    const [menu, main] = [find('.more'), find('.main')].map((each) => each.getBoundingClientRect())
+    expect(own.checkVisibility()).toBe(true)
+    expect(menu?.right).toBeLessThan(main?.right ?? 0)
+    await page.viewport(414, 896)
+  })
+
   it('undoes what was remembered by one click, and says on the chip how far that is', async () => {
     const { fake, button, find, root, text } = await show()
     const chip = { factId: 'f1', text: 'Likes trains', trust: 'user' } as const

@@ -23,6 +23,8 @@ const held = async () => {
   for await (const chunk of getHeapSnapshot()) text += chunk
   return text.split(word()).length - 1
 }
+// Its hash is never read.
+const early = await session.context({ preview: true })
 const id = await say('It is ' + word() + '.')
 for (let turn = 0; turn < 3; turn++) {
   await say('My name is Ada.')
@@ -30,9 +32,13 @@ for (let turn = 0; turn < 3; turn++) {
   await shows()
 }
 const before = await held()
+let old = await session.context()
 await forget(session, id)
 await session.context()
-console.log(JSON.stringify({ before, after: await held() }))
+lib.stringifyOpenAI(old)
+old = undefined
+const after = await held()
+console.log(JSON.stringify({ before, after, early: early.blocks.length }))
 `
 
 test('nothing of a request stays in memory once it was forgotten', async () => {

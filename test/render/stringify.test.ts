@@ -8,7 +8,7 @@ import {
   stringifyOpenAI,
   stringifyOpenAIResponses,
 } from '../../src/index.ts'
-import { owners } from '../../src/kernel/context/owner.ts'
+import { keptOf } from '../../src/kernel/context/kept.ts'
 import type { Block, Context } from '../../src/ports/context.ts'
 import { runs } from '../unit/support/runs.ts'
 import {
@@ -78,7 +78,7 @@ function play(lists: readonly Block[][], all: readonly Change[], check: (context
   let said = ''
   let opening: Block | undefined
   let tools = [searchTool]
-  const owner = {}
+  const kept = { made: new Map() }
   for (const change of all) {
     let less = 0
     if (change.type === 'grow') to = Math.min(source.length, to + change.by)
@@ -101,7 +101,7 @@ function play(lists: readonly Block[][], all: readonly Change[], check: (context
     if (change.type === 'tail') said = change.text
     const window = [...(opening ? [opening] : []), ...source.slice(from, Math.max(from, to - less))]
     const blocks = [...head, ...window, ...(said === '' ? [] : [tail(said)])]
-    owners.set(blocks, owner)
+    keptOf.set(blocks, kept)
     check({ ...contextOf(blocks, tools), fence })
   }
 }
@@ -129,10 +129,10 @@ describe('a request as text', () => {
       user('4'),
       assistant('5'),
     ]
-    const owner = {}
+    const kept = { made: new Map() }
     for (let end = 2; end <= blocks.length; end++) {
       const shown = blocks.slice(0, end)
-      owners.set(shown, owner)
+      keptOf.set(shown, kept)
       expectTexts(contextOf(shown))
     }
   })
@@ -212,7 +212,7 @@ describe('a request as text', () => {
 
   it('renders and writes what is new, and where marks stand', () => {
     const read = new Map<Block, number>()
-    const owner = {}
+    const kept = { made: new Map() }
     const counted = (given: Block): Block => {
       const { parts } = given
       const made = { ...given }
@@ -236,7 +236,7 @@ describe('a request as text', () => {
         for (let end = 8; end <= blocks.length; end += 6) {
           read.clear()
           const shown = [...blocks.slice(0, end), tail('Now.')]
-          owners.set(shown, owner)
+          keptOf.set(shown, kept)
           write(contextOf(shown), {}, { cache })
           if (end === 8) continue
           // The round before, where a mark moves on from it.

@@ -91,9 +91,9 @@ export const BUDGETS: readonly Budget[] = [
 /** The widget by one tag, in bytes, gzip -9. */
 export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. */
-  firstLook: 52_200,
+  firstLook: 52_300,
   /** With the memory, and what answers in the browser. */
-  answering: 120_020,
+  answering: 120_150,
   /** Until a conversation of an edge shows. */
-  edge: 48_100,
+  edge: 48_200,
 }

@@ -85,9 +85,9 @@ export function generate(seed: number, steps: number): readonly Command[] {
       case 'put':
         return { do: what, tab, key: below(7), from: below(100) }
       case 'mark':
-        return { do: what, tab, shape: below(6), from: below(100) }
+        return { do: what, tab, shape: below(7), from: below(100) }
       case 'delete':
-        return { do: what, tab, target: below(100) }
+        return { do: what, tab, target: below(106) }
       case 'repeat':
         return { do: what, op: below(100) }
       case 'older':

@@ -90,7 +90,7 @@ interface Leaving {
 }
 
 /** In the names that several writers come upon. */
-const RACE = 'race/'
+export const RACE = 'race/'
 
 /** Of a tab: the home's own agent. */
 export const AGENT = -1
@@ -484,13 +484,16 @@ export class World {
     const by = this.#newId()
     const head = await scope.head()
     const lane = from % 2 === 0 ? 'chat' : 'side'
-    const type = ['epoch', 'summary', 'rewind', 'epoch', 'poll', 'epoch'][shape] as string
+    const type = ['epoch', 'summary', 'rewind', 'epoch', 'poll', 'epoch', 'epoch'][shape] as string
     const entries = (await readLog(scope)).filter(({ kind }) => kind === 'message')
     const other = entries[from % Math.max(1, entries.length)]
     const slot = head.marks.get(`${type}/${lane}`)
-    // Named by what it stands for, so that others come upon its name; with other bodies.
-    const isRacing = shape === 5
-    const opId = isRacing ? `${await this.#racing(tab)}/${lane}/${slot?.id ?? ''}` : by
+    // Named by what it stands for, so that others come upon its name; with other bodies, or the
+    // same in another lane.
+    const isRacing = shape >= 5
+    const isAlike = shape === 6
+    const place = isAlike ? 'any' : lane
+    const opId = isRacing ? `${await this.#racing(tab)}/${place}/${slot?.id ?? ''}` : by
     const id = `k${opId}`
     const ops: SealedOp[] = [
       {
@@ -503,7 +506,15 @@ export class World {
           ...(type !== 'rewind' && { lane }),
           ...(type === 'summary' && other && { sources: [`entry:${other.id}`] }),
         },
-        bodies: [JSON.stringify({ type, id, by, text: textOf(id), ...(other && { hides: [other.id] }) })],
+        bodies: [
+          JSON.stringify({
+            type,
+            id,
+            ...(!isAlike && { by }),
+            text: textOf(id),
+            ...(other && { hides: [other.id] }),
+          }),
+        ],
       },
     ]
     const secret = await scope.register(SECRET)
@@ -531,12 +542,17 @@ export class World {
     ]
     const name = names[target % Math.max(1, names.length)]
     if (name === undefined) return
-    const newSecret = () => this.#newId().padStart(64, '0').replaceAll('o', 'f')
+    // Some have names that others come upon too, for other targets.
+    const racing = target >= 100 ? `${await this.#racing(tab)}/delete/${target % 2}` : undefined
+    const newId = () => racing ?? this.#newId()
+    // By the secret beside them, too, nobody is to tell these from each other.
+    const codes = [...(racing ?? '')].map((character) => character.charCodeAt(0).toString(16))
+    const newSecret = () => (racing ? codes.join('') : this.#newId().replaceAll('o', 'f')).padStart(64, '0')
     const commit = async (ops: readonly SealedOp[], rule: Decide): Promise<readonly OpResult[]> => {
       await this.write(tab, ops, rule)
       return []
     }
-    await commitDeletes({ commit } as unknown as ScopeStore, { newId: this.#newId, newSecret }, [name])
+    await commitDeletes({ commit } as unknown as ScopeStore, { newId, newSecret }, [name])
   }
 
   async #repeat(op: number): Promise<void> {

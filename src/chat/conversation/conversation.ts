@@ -252,11 +252,15 @@ export class ChatConversation implements Conversation {
     this.#show()
   }
 
-  /** Shows nothing, and ends all replies that are made here. */
-  async reset(): Promise<void> {
+  /**
+   * Shows nothing, and ends all replies that are made here.
+   *
+   * @param loaded whether nothing is to come: what a new visitor sees shows. Default: it is
+   */
+  async reset(loaded = false): Promise<void> {
     this.#leave()
     this.#opened++
-    this.#become({ ...CLOSED, online: this.#parts.platform.network.isOnline() })
+    this.#become({ ...CLOSED, loaded, online: this.#parts.platform.network.isOnline() })
     for (const stop of this.#left.values()) stop.abort(new Error('closed'))
     await Promise.allSettled([...this.#left.keys()])
   }

@@ -50,6 +50,8 @@ export interface Ui {
   readonly pasted: readonly string[]
   /** Whether that is gone with the page. */
   readonly isUnkept: boolean
+  /** Whether what stood in the field was removed, by a sign-out in this tab or another. */
+  readonly isEmptied: boolean
   /** Ids of messages whose long text shows whole. */
   readonly whole: ReadonlySet<string>
   readonly problem: Problem | undefined

@@ -60,13 +60,13 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .quiet:hover:not(:disabled), .quiet[aria-expanded='true'] { color: var(--text) }
 .row { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem }
 
-.main { grid-area: 1 / 1; display: grid; grid-template: auto auto minmax(0, 1fr) auto / minmax(0, 1fr); min-block-size: 0 }
+.main { container-type: inline-size; position: relative; grid-area: 1 / 1; display: grid; grid-template: auto auto minmax(0, 1fr) auto / minmax(0, 1fr); min-block-size: 0 }
 .head { display: flex; align-items: center; gap: 0.625rem; min-block-size: 3.75rem; padding: 0.375rem 0.75rem; border-block-end: 1px solid var(--line) }
 .load { padding: 0.125rem }
 .head .titles { flex: 1; min-inline-size: 0 }
-.head h2 { overflow: hidden; font-size: 0.9375rem; font-weight: 620; line-height: 1.3; overflow-wrap: anywhere; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2 }
-.head .home { display: flex; align-items: center; gap: 0.3125rem; overflow: hidden; white-space: nowrap; color: var(--muted); font-size: 0.75rem; line-height: 1.35 }
-.head .home span { overflow: hidden; text-overflow: ellipsis }
+.head h2 { font-size: 0.9375rem; font-weight: 620; line-height: 1.3 }
+.head .home { display: flex; align-items: center; gap: 0.3125rem; color: var(--muted); font-size: 0.75rem; line-height: 1.35 }
+.head :is(h2, .home, .home span) { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 .head .home .icon { inline-size: 0.8125rem; block-size: 0.8125rem }
 .head .buttons { display: flex }
 .more { display: contents }
@@ -109,10 +109,10 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .state .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
 .chips { display: flex; flex-wrap: wrap; gap: 0.375rem }
 .message.user .chips { justify-content: end }
-.chip { display: inline-flex; align-items: center; gap: 0.375rem; max-inline-size: 100%; padding: 0.125rem 0.25rem 0.125rem 0.5rem; padding-inline: 0.5rem 0.25rem; border-radius: 1rem; box-shadow: inset 0 0 0 1px var(--line); color: var(--muted); font-size: 0.75rem; animation: rise 0.3s var(--ease) }
+.chip { display: inline-flex; align-items: center; gap: 0.375rem; max-inline-size: 100%; padding: 0.125rem 0.5rem; border-radius: 1rem; box-shadow: inset 0 0 0 1px var(--line); color: var(--muted); font-size: 0.75rem; animation: rise 0.3s var(--ease) }
 .chip .mark { inline-size: 1rem; block-size: 1rem }
 .chip span { overflow-wrap: anywhere }
-.chip button { flex: none; min-block-size: 1.5rem; padding: 0 0.4375rem; border-radius: 1rem; color: var(--accent); font-weight: 600 }
+.chip button { flex: none; margin-inline-end: -0.25rem; min-block-size: 1.5rem; padding: 0 0.4375rem; border-radius: 1rem; color: var(--accent); font-weight: 600 }
 .plain { white-space: pre-wrap }
 .chunk { content-visibility: auto; contain-intrinsic-size: auto 100rem }
 .name { color: var(--muted); font-size: 0.75rem; font-weight: 600 }
@@ -132,7 +132,6 @@ details.failed > summary { color: var(--danger) }
 .busy i { inline-size: 0.375rem; block-size: 0.375rem; border-radius: 50%; background: var(--accent); animation: swell 1.2s ease-in-out infinite }
 .busy i:nth-child(2) { animation-delay: 0.15s }
 .busy i:nth-child(3) { animation-delay: 0.3s }
-
 
 .empty { display: grid; justify-items: center; gap: 0.75rem; margin: auto; padding: 1.5rem; text-align: center; animation: rise 0.4s var(--ease) }
 .empty .mark { inline-size: 3.5rem; block-size: 3.5rem; stroke-width: 1.25 }
@@ -183,6 +182,8 @@ label > * { color: var(--text) }
 @container chat (inline-size < 57.6em) {
   .frame.covered > .main { visibility: hidden }
   .side.sessions:not(.shown) { display: none }
+}
+@container (inline-size < 57.6em) {
   .to-more { display: inline-flex }
   .more { position: absolute; z-index: 3; inset-block-start: 3.5rem; inset-inline-end: 0.75rem; display: none; gap: 0.25rem; padding: 0.375rem; border-radius: 0.75rem; background: var(--surface); box-shadow: 0 0 0 1px var(--line), 0 8px 24px rgb(0 0 0 / 0.18) }
   .more.shown { display: grid }

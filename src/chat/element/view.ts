@@ -31,6 +31,7 @@ const EMPTY_FIELD = {
   files: [],
   pasted: [],
   isUnkept: false,
+  isEmptied: false,
   problem: undefined,
 } satisfies Partial<Ui>
 
@@ -436,7 +437,8 @@ export class ChatView {
 
   /** The next who writes here may be somebody else. */
   readonly #draftsChanged = (event: DraftEvent): void => {
-    if (event === 'named' && (this.#textarea()?.value || hasAdded(this.#ui))) return
+    const isFilled = !!this.#textarea()?.value || hasAdded(this.#ui)
+    if (event === 'named' && isFilled) return
     if (event === 'left') this.#keepDraft()
     if (event !== 'named') {
       this.#forgotten++
@@ -444,7 +446,8 @@ export class ChatView {
     }
     this.#drafted = undefined
     this.#textarea()?.form?.reset()
-    this.#update({ ...EMPTY_FIELD, query: '', found: undefined })
+    const isEmptied = event === 'gone' && isFilled
+    this.#update({ ...EMPTY_FIELD, isEmptied, query: '', found: undefined })
   }
 
   /** Changes what was added, and keeps it until it is sent. */

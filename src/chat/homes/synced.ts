@@ -348,7 +348,11 @@ export class SyncedEdge implements Edge {
       // Another tab did.
       return
     }
-    const reason = 'conflict' in refused.refusal ? 'changed elsewhere first' : refused.refusal.rejected
+    const { mine, theirs, refusal } = refused
+    const isConflict = 'conflict' in refusal
+    // The edge wrote the same first: it takes a session off whose log was erased, for one.
+    if (isConflict && JSON.stringify(mine ?? null) === JSON.stringify(theirs ?? null)) return
+    const reason = isConflict ? 'changed elsewhere first' : refusal.rejected
     const { key, kind } = refused.op
     this.#parts.onRefused(
       new PlimsollError('ERR_CONFLICT', `chat: the edge did not take ${key ?? kind}: ${reason}`),

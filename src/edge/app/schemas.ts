@@ -6,7 +6,7 @@ import { z } from '@hono/zod-openapi'
 import type { Json } from '../../ports/message.ts'
 import { needPeer } from '../../ports/peer.ts'
 import { checkId, checkText } from '../../text/json.ts'
-import { MEDIA_URL } from '../media-url.ts'
+import { isMediaUrl, MEDIA_URL } from '../media-url.ts'
 
 // Here, since the schemas below are made at once, and with zod 3 the first of them fails without
 // saying why.
@@ -55,7 +55,7 @@ const part = z
       type: z.literal('media'),
       media_type: z.string(),
       ref: z.string().optional(),
-      url: z.string().regex(MEDIA_URL).optional(),
+      url: z.string().regex(MEDIA_URL).refine(isMediaUrl).optional(),
       tokens: z.number().optional(),
     }),
     z.strictObject({

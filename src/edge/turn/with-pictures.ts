@@ -1,11 +1,12 @@
 import { inlineAttachments } from '../../inline-attachments.ts'
 import { MAX_ENTRY_BYTES } from '../../kernel/log/message.ts'
 import { readAttachment } from '../../operations/attachments.ts'
-import type { Context } from '../../ports/context.ts'
+import type { Block, Context } from '../../ports/context.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { SessionBase } from '../../ports/memory.ts'
+import type { Part } from '../../ports/message.ts'
 import type { Model } from '../../ports/model.ts'
-import { isPicture, isPictureType } from '../../ports/picture.ts'
+import { isPicture, isPictureType, isPictureUrl } from '../../ports/picture.ts'
 import type { Attachment } from '../../ports/store.ts'
 
 /** Of the pictures of a call: an object has 128 MB, and a request holds each several times. */
@@ -17,7 +18,7 @@ export function withPictures(model: Model, session: SessionBase): Model {
     id: model.id,
     async *complete(request) {
       const pictures = await newestPictures(session, request.context)
-      const context = await inlineAttachments(request.context, async (ref) => {
+      const context = await inlineAttachments(withoutForeign(request.context), async (ref) => {
         const picture = pictures.get(ref)
         if (picture) return picture
         throw new PlimsollError('ERR_NOT_FOUND', `chat: ${ref} is not shown`, { id: ref })
@@ -25,6 +26,21 @@ export function withPictures(model: Model, session: SessionBase): Model {
       yield* model.complete({ ...request, context })
     },
   }
+}
+
+/** What has data in it that are no picture of their type is only named. */
+function withoutForeign(context: Context): Context {
+  const isForeign = (part: Part): boolean =>
+    part.type === 'media' && /^data:/i.test(part.url ?? '') && !isPictureUrl(part.url ?? '')
+  const named = (part: Part): Part => {
+    if (part.type !== 'media' || !isForeign(part)) return part
+    const { url: _, ...rest } = part
+    return rest
+  }
+  const blocks = context.blocks.map(
+    (block): Block => (block.parts.some(isForeign) ? { ...block, parts: block.parts.map(named) } : block),
+  )
+  return { ...context, blocks }
 }
 
 /** Those that have room, by what names them. */

@@ -1,5 +1,5 @@
 import type { Counter } from '../../ports/counter.ts'
-import { isUnreachable } from '../../ports/errors.ts'
+import { isPlimsollError, isUnreachable } from '../../ports/errors.ts'
 import { Race, type RaceSettings } from '../../replay/race.ts'
 import type { Comparison } from './compare.ts'
 import {
@@ -57,8 +57,8 @@ export class Desk {
   /** Whether long work was stopped. */
   isCancelled = false
   failure: string | undefined
-  /** Whether that is because a service gave no answer. */
-  isCutOff = false
+  /** Whether the page has words for it: a service gave no answer, there is no such session. */
+  failureKind: 'cutOff' | 'gone' | undefined
   readonly #turns: Turns
   readonly #onChange: () => void
   #run = new AbortController()
@@ -130,7 +130,11 @@ export class Desk {
         isLooking = true
         while (isChanged && !signal.aborted) {
           isChanged = false
-          await look().catch((error: unknown) => this.#fail(error, signal))
+          await look().catch((error: unknown) => {
+            this.#fail(error, signal)
+            // What was shown before was deleted, and nothing will be written to it.
+            if (!signal.aborted && this.failureKind === 'gone' && this.inspection) this.#end()
+          })
         }
         isLooking = false
       }
@@ -176,22 +180,27 @@ export class Desk {
 
   #begin(): AbortSignal {
     this.#run.abort()
-    this.#unsubscribe?.()
-    this.#unsubscribe = undefined
     this.#run = new AbortController()
+    this.#end()
     this.log = undefined
     this.source = undefined
     this.race = undefined
-    this.inspection = undefined
     this.work = undefined
-    this.detail = undefined
-    this.comparison = undefined
     this.failure = undefined
     this.isCancelled = false
     this.conversation = 0
     this.call = 0
     this.other = undefined
     return this.#run.signal
+  }
+
+  /** Follows nothing any more, and shows nothing of it. */
+  #end(): void {
+    this.#unsubscribe?.()
+    this.#unsubscribe = undefined
+    this.inspection = undefined
+    this.detail = undefined
+    this.comparison = undefined
   }
 
   async #work(run: (signal: AbortSignal) => Promise<void>): Promise<void> {
@@ -210,7 +219,8 @@ export class Desk {
   #fail(error: unknown, signal: AbortSignal): void {
     if (signal.aborted) return
     this.failure = error instanceof Error ? error.message : String(error)
-    this.isCutOff = isUnreachable(error)
+    const isGone = isPlimsollError(error, 'ERR_NOT_FOUND')
+    this.failureKind = isUnreachable(error) ? 'cutOff' : isGone ? 'gone' : undefined
     this.#onChange()
   }
 

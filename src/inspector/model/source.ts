@@ -146,7 +146,8 @@ export function clientSource(client: InspectedClient, options: SourceOptions = {
       past: (id) => client.contextAt(id),
       subscribe: (listener) =>
         client.live?.(({ type }) => {
-          if (type === 'open' || type === 'change') listener()
+          // Where it is refused, reading says why.
+          if (type !== 'close') listener()
         }) ?? (() => {}),
     },
     options,

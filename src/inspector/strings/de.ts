@@ -24,6 +24,7 @@ export const german: Strings = {
   shown: (calls) => `${calls} Aufrufe werden gezeigt.`,
   cancelled: 'Angehalten. Die Zahlen gelten bis hierher.',
   cutOff: 'Es gibt keine Verbindung. Was beim Dienst liegt, erscheint hier, sobald es eine gibt.',
+  gone: 'Diese Unterhaltung ist nicht da. Vielleicht wurde sie gelöscht.',
   failed: (reason) => `Das konnte nicht gezeigt werden: ${reason}`,
   unreadable: (count) => `${count} nicht lesbar`,
   unreadableLine: (line, reason) => `Zeile ${line}: ${reason}`,
@@ -51,7 +52,8 @@ export const german: Strings = {
   waiting: 'Dieser Kontext wird gebaut …',
   estimate: 'Die Token sind geschätzt.',
   shares: 'Die Token der Teile sind nach ihren Bytes verteilt.',
-  verified: 'Aus dem Protokoll neu gebaut und geprüft: Genau diese Bytes wurden gesendet.',
+  verified:
+    'Aus dem Protokoll neu gebaut und geprüft: Genau diese Bytes wurden gesendet, ohne das Ende der Anfrage, das nicht aufbewahrt und hier nicht mitgezählt wird.',
   unverified: {
     unrecorded:
       'Aus dem Protokoll neu gebaut. Was gesendet wurde, ist nicht festgehalten, also kann es niemand prüfen.',

@@ -24,6 +24,7 @@ export const english: Strings = {
   shown: (calls) => `${calls} calls are shown.`,
   cancelled: 'Stopped. The figures are those up to here.',
   cutOff: 'There is no connection. What is at the service shows here once there is one.',
+  gone: 'This conversation is not there. It may have been deleted.',
   failed: (reason) => `This could not be shown: ${reason}`,
   unreadable: (count) => `${count} could not be read`,
   unreadableLine: (line, reason) => `Line ${line}: ${reason}`,
@@ -50,7 +51,8 @@ export const english: Strings = {
   waiting: 'Building this context…',
   estimate: 'Tokens are estimates.',
   shares: 'The tokens of parts are shares by their bytes.',
-  verified: 'Rebuilt from the log and checked: these are the bytes that were sent.',
+  verified:
+    'Rebuilt from the log and checked: these are the bytes that were sent, without the tail, which is not kept and not counted here.',
   unverified: {
     unrecorded: 'Rebuilt from the log. What was sent was not recorded, so nobody can check it.',
     forgotten: 'Rebuilt from the log. Something is forgotten since, so nobody can check it.',

@@ -24,6 +24,7 @@ export const spanish: Strings = {
   shown: (calls) => `Se muestran ${calls} llamadas.`,
   cancelled: 'Detenido. Las cifras llegan hasta aquí.',
   cutOff: 'No hay conexión. Lo que está en el servicio aparecerá aquí cuando la haya.',
+  gone: 'Esta conversación no está. Puede que se haya eliminado.',
   failed: (reason) => `No se pudo mostrar: ${reason}`,
   unreadable: (count) => `${count} no se pudieron leer`,
   unreadableLine: (line, reason) => `Línea ${line}: ${reason}`,
@@ -51,7 +52,8 @@ export const spanish: Strings = {
   waiting: 'Construyendo este contexto…',
   estimate: 'Los tokens son estimaciones.',
   shares: 'Los tokens de las partes se reparten según sus bytes.',
-  verified: 'Reconstruido a partir del registro y comprobado: estos son los bytes que se enviaron.',
+  verified:
+    'Reconstruido a partir del registro y comprobado: estos son los bytes que se enviaron, sin el final de la petición, que no se guarda ni se cuenta aquí.',
   unverified: {
     unrecorded:
       'Reconstruido a partir del registro. Lo que se envió no quedó registrado, así que nadie puede comprobarlo.',

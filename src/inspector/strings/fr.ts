@@ -24,6 +24,7 @@ export const french: Strings = {
   shown: (calls) => `${calls} appels sont affichés.`,
   cancelled: 'Arrêté. Les chiffres s’arrêtent ici.',
   cutOff: 'Il n’y a pas de connexion. Ce qui est chez le service apparaîtra ici dès qu’il y en aura une.',
+  gone: 'Cette conversation n’existe pas. Elle a peut-être été supprimée.',
   failed: (reason) => `Affichage impossible : ${reason}`,
   unreadable: (count) => `${count} illisibles`,
   unreadableLine: (line, reason) => `Ligne ${line} : ${reason}`,
@@ -51,7 +52,8 @@ export const french: Strings = {
   waiting: 'Construction de ce contexte…',
   estimate: 'Les jetons sont estimés.',
   shares: 'Les jetons des parties sont répartis selon leurs octets.',
-  verified: 'Reconstruit à partir du journal et vérifié : ce sont les octets envoyés.',
+  verified:
+    'Reconstruit à partir du journal et vérifié : ce sont les octets envoyés, sans la fin de la requête, qui n’est ni conservée ni comptée ici.',
   unverified: {
     unrecorded:
       'Reconstruit à partir du journal. Ce qui a été envoyé n’a pas été enregistré : personne ne peut le vérifier.',

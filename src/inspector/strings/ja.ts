@@ -24,6 +24,7 @@ export const japanese: Strings = {
   shown: (calls) => `${calls}件の呼び出しを表示しています。`,
   cancelled: '停止しました。数値はここまでのものです。',
   cutOff: '接続がありません。サービスにあるものは、接続が戻ればここに表示されます。',
+  gone: 'この会話はありません。削除された可能性があります。',
   failed: (reason) => `表示できませんでした：${reason}`,
   unreadable: (count) => `${count}件は読めませんでした`,
   unreadableLine: (line, reason) => `${line}行目：${reason}`,
@@ -49,7 +50,8 @@ export const japanese: Strings = {
   waiting: 'このコンテキストを作成中…',
   estimate: 'トークン数は推定です。',
   shares: '各部分のトークン数はバイト数で按分しています。',
-  verified: '記録から再構成して確認済み：送信されたバイトそのものです。',
+  verified:
+    '記録から再構成して確認済み：送信されたバイトそのものです。ただし末尾は保存されないため、ここには含まれず、数えられていません。',
   unverified: {
     unrecorded: '記録から再構成しました。送信内容は記録されていないため、確認できません。',
     forgotten: '記録から再構成しました。その後に忘れられたものがあるため、確認できません。',

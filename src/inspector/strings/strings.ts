@@ -32,6 +32,8 @@ export interface Strings {
   readonly cancelled: string
   /** A service gave no answer. */
   readonly cutOff: string
+  /** There is no such session, or not any more. */
+  readonly gone: string
   readonly failed: (reason: string) => string
   readonly unreadable: (count: string) => string
   readonly unreadableLine: (line: string, reason: string) => string

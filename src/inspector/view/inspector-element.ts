@@ -134,7 +134,7 @@ export class PlimsollInspector extends LitElement {
 
   protected override render(): TemplateResult {
     const words = wordsIn(this.strings)
-    const { log, source, inspection, failure, isCutOff } = this.#desk
+    const { log, source, inspection, failure, failureKind } = this.#desk
     const isEmpty = !log && !source && !this.#desk.work
     return html`
       <div
@@ -146,7 +146,7 @@ export class PlimsollInspector extends LitElement {
       >
         <svg class="defs" width="0" height="0" aria-hidden="true">${fills()}</svg>
         ${this.#head(words, isEmpty)} ${this.#work(words)}
-        ${failure === undefined ? nothing : html`<p class="notice" role="alert">${isCutOff ? this.strings.cutOff : this.strings.failed(words.label(failure, 300))}</p>`}
+        ${failure === undefined ? nothing : html`<p class="notice" role="alert">${failureKind ? this.strings[failureKind] : this.strings.failed(words.label(failure, 300))}</p>`}
         ${log ? this.#unreadable(words) : nothing}
         ${isEmpty ? this.#invitation() : nothing}
         ${inspection && inspection.calls.length > 0 ? this.#calls(words) : nothing}

@@ -17,8 +17,8 @@ import { afterCut, beforeCut, cutFrom } from './cut-listeners.ts'
 import { Judge } from './epoch.ts'
 import { type Failure, failure } from './failure.ts'
 import { type Head, type HeadParts, headKey, headValue, readHead, showsShared, sourcesOf } from './head.ts'
+import { type Kept, keptOf } from './kept.ts'
 import type { Call } from './measure.ts'
-import { owners } from './owner.ts'
 import { type Plan, planNext, WHOLE } from './plan.ts'
 import { Prefix } from './prefix.ts'
 import type { Secret } from './secret.ts'
@@ -80,8 +80,8 @@ export class Lane {
   #isListed = false
   /** What features show in the head that was read last. */
   #read: { readonly head: string; readonly parts: HeadParts | undefined } | undefined
-  /** Of what is made of the blocks since the log was read. */
-  #owner = {}
+  /** Of blocks of what was read since the log was read whole. */
+  #kept: Kept = { made: new Map() }
 
   constructor(parts: LaneParts) {
     this.#parts = parts
@@ -94,7 +94,9 @@ export class Lane {
       if (isReloaded) {
         this.#read = undefined
         this.#isListed = false
-        this.#owner = {}
+        // Contexts that were handed out have it still.
+        this.#kept.made = undefined
+        this.#kept = { made: new Map() }
       }
       await this.secret.refresh(reads, isReloaded)
       await this.cover?.refresh(reads, view, isReloaded)
@@ -316,7 +318,7 @@ export class Lane {
 
   async #finish(made: Omit<Made, 'slice'>): Promise<Built> {
     const { context, hash } = await contextOf(this, { ...made, slice: this.view })
-    owners.set(context.blocks, this.#owner)
+    keptOf.set(context.blocks, this.#kept)
     const { seq, ordinal, rebased } = this.view.head
     this.#laws?.check(context, ordinal, rebased)
     return { context, window: made.window, handedOut: { hash, seq } }

@@ -383,6 +383,25 @@ it('says that another device was first, and has what that one said', async () =>
   await Promise.all([here.close(), there.close()])
 })
 
+it('says nothing of a conversation that is deleted in two places', async () => {
+  const service = new TestService()
+  const place = browser()
+  const chat = tab(place, service)
+  const id = await talked(chat, 'Hello.')
+  const problems: unknown[] = []
+  chat.conversation.subscribe(() => problems.push(chat.conversation.getSnapshot().problem?.code))
+  place.network.set(false)
+  await chat.sessions.delete(id)
+  await service.delete('ada', id)
+  place.network.set(true)
+  // Sent after what was refused.
+  await talked(chat, 'Again.')
+  await expect.poll(() => service.titles('ada')).toEqual(['Again.'])
+  expect((await chat.sessions.search('')).map(({ title }) => title)).toEqual(['Again.'])
+  expect(problems).not.toContain('ERR_CONFLICT')
+  await chat.close()
+})
+
 it('sends what the page kept before it was synced', async () => {
   const [place, service] = [browser(), new TestService()]
   place.network.set(false)

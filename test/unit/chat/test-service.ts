@@ -6,6 +6,7 @@ import {
   type Session,
   type Store,
 } from '../../../src/index.ts'
+import { deleteSession } from '../../../src/operations/delete-session.ts'
 import { eraseUser } from '../../../src/operations/forget/erase.ts'
 import { listSessions } from '../../../src/operations/sessions.ts'
 import { exportFrom } from '../../../src/operations/transfer/export.ts'
@@ -99,6 +100,11 @@ export class TestService {
 
   async titles(userId: string): Promise<readonly string[]> {
     return (await listSessions(this.#memory, { userId })).map(({ title }) => title)
+  }
+
+  /** Deletes it there, as a service does with a log that a device has erased. */
+  async delete(userId: string, sessionId: string): Promise<void> {
+    await deleteSession(this.#memory, { userId }, sessionId)
   }
 
   /** Writes something there, as another device would. */

@@ -134,6 +134,8 @@ it('finds what waits again after a sign-out, and tells a guest that it would be 
   const lost = [{ sessionId, waiting: 1, refused: 0 }]
   expect(await guest.signOut()).toEqual({ done: false, lost })
   expect(await guest.signOut({ force: true })).toEqual({ done: true, lost: [] })
+  // As to a new visitor, for whom nothing is opened yet.
+  expect(guest.conversation.getSnapshot()).toMatchObject({ session: undefined, loaded: true, messages: [] })
   expect(await allTexts(place)).not.toContain('SWORDFISH')
   await guest.close()
   place.network.set(true)

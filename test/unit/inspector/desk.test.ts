@@ -311,6 +311,84 @@ describe('a session on the desk', () => {
     expect(desk.failure).toBe(undefined)
   })
 
+  it('ends with a session that is deleted, and says so without its id', async () => {
+    const { session: own } = await session()
+    const desk = deskOf()
+    const source = sessionSource(own)
+    const listeners = new Set<() => void>()
+    let isThere = true
+    const watched: InspectorSource = {
+      ...source,
+      calls: () =>
+        isThere ? source.calls() : Promise.reject(new PlimsollError('ERR_NOT_FOUND', 'session: no 01a21f56')),
+      subscribe: (listener) => {
+        listeners.add(listener)
+        return () => listeners.delete(listener)
+      },
+    }
+    await desk.watch(watched, settings)
+    expect(desk.failureKind).toBe(undefined)
+    expect(listeners.size).toBe(1)
+    isThere = false
+    for (const listener of listeners) listener()
+    await until(() => desk.failure !== undefined)
+    await pageTurns.next()
+    expect(desk.failureKind).toBe('gone')
+    expect(desk.inspection).toBe(undefined)
+    expect(desk.detail).toBe(undefined)
+    expect(listeners.size).toBe(0)
+  })
+
+  it('hears from an edge that a session is no more', async () => {
+    const { session: own } = await session()
+    let isThere = true
+    let tell = (_: { readonly type: string }): void => {}
+    const client = {
+      sessionId: own.sessionId,
+      messages: async (options: { readonly messages: number }) => {
+        if (isThere) return own.history(options)
+        throw new PlimsollError('ERR_NOT_FOUND', 'session: no 01a21f56')
+      },
+      context: () => own.context({ preview: true, onPending: 'abandon' }),
+      contextAt: async () => Promise.reject(new PlimsollError('ERR_NOT_FOUND', 'no context')),
+      live: (listener: typeof tell) => {
+        tell = listener
+        return () => {}
+      },
+    }
+    const desk = deskOf()
+    await desk.watch(clientSource(client), settings)
+    isThere = false
+    tell({ type: 'close' })
+    await pageTurns.next()
+    expect(desk.failureKind).toBe(undefined)
+    tell({ type: 'refused' })
+    await until(() => desk.failureKind === 'gone')
+    expect(desk.inspection).toBe(undefined)
+  })
+
+  it('waits for a session that is not there yet', async () => {
+    const { session: own } = await session()
+    const desk = deskOf()
+    const source = sessionSource(own)
+    let said = (): void => {}
+    let isThere = false
+    const watched: InspectorSource = {
+      ...source,
+      calls: () => (isThere ? source.calls() : Promise.reject(new PlimsollError('ERR_NOT_FOUND', 'none'))),
+      subscribe: (listener) => {
+        said = listener
+        return () => {}
+      },
+    }
+    await desk.watch(watched, settings)
+    expect(desk.failureKind).toBe('gone')
+    isThere = true
+    said()
+    await until(() => desk.detail !== undefined)
+    expect(desk.failure).toBe(undefined)
+  })
+
   it('tells what a source fails with', async () => {
     const desk = deskOf()
     const source = {

@@ -266,11 +266,15 @@ describe('the URL of a picture or a file', () => {
   const TAKEN = [
     'https://x.test/a.png',
     'http://x.test/a.png',
-    'data:image/png;base64,AAAA',
+    ...Object.entries(HEADS).map(([type, head]) => `data:${type};base64,${btoa(`${head}...`)}`),
     'data:application/pdf;base64,AAAA',
     'data:text/plain,x',
   ]
   const REFUSED = [
+    ...Object.keys(HEADS).map((type) => `data:${type};base64,AAAA`),
+    'DATA:Image/PNG;base64,AAAA',
+    `data:image/png;base64,${btoa(HEADS['image/jpeg'] ?? '')}`,
+    'data:image/png,x',
     'javascript:alert(1)',
     'JaVaScRiPt:alert(1)',
     'file:///etc/passwd',

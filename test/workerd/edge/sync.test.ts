@@ -446,9 +446,11 @@ describe('an op that no memory would have written', () => {
     }
     const op = (id: string, body: string) => ({ ...message(id, ''), bodies: [body] })
     const script = { type: 'media', mediaType: 'text/html', url: 'data:text/html,<script>' }
+    const none = { type: 'media', mediaType: 'image/png', url: 'data:image/png;base64,AAAA' }
     const answer = await device.push(
       'trip',
       generation,
+      op('b0', spoken({ content: [none] })),
       op('b1', spoken({ role: 'system', trust: 'system' })),
       op('b2', spoken({ content: [script] })),
       op('b2b', spoken({ content: [script] }).replace('"media"', '"\\u006dedia"')),
@@ -458,6 +460,7 @@ describe('an op that no memory would have written', () => {
     )
     expect(answer).toMatchObject({
       results: [
+        { rejected: 'forbidden' },
         { rejected: 'forbidden' },
         { rejected: 'forbidden' },
         { rejected: 'forbidden' },

@@ -33,6 +33,8 @@ describe('the demo model', () => {
     const { answer } = await runAgent({ input: 'Book the 9:40\n to Turin.', model, session })
     expect(answer).toContain('You said: “Book the 9:40 to Turin.”')
     expect(answer).toMatch(/It was given 1 message: \d+ of 16,000 tokens\.$/)
+    const short = await runAgent({ input: 'Said offline', model, session })
+    expect(short.answer).toContain('You said: “Said offline”. It was given 3 messages')
     const long = await runAgent({ input: '🚆'.repeat(1_000), model, session })
     expect(long.answer.length).toBeLessThan(700)
     expect(long.answer).not.toMatch(/\p{Surrogate}/u)
@@ -211,7 +213,7 @@ describe('the demo model', () => {
     const tools = memoryTools(session)
     await runAgent({ input: 'Remember that I prefer window seats.', model, session, tools })
     const { answer } = await runAgent({ input: 'What do you remember about my seat?', model, session, tools })
-    expect(answer).toContain('I remember: “You prefer window seats.” It was given 5 messages')
+    expect(answer).toContain('I remember: “You prefer window seats.” It was given 3 messages')
   })
 
   it.each([

@@ -49,6 +49,19 @@ it('shows the model the pictures of a session, and no other files', async () => 
   expect((await session.history())[0]?.content).toEqual([{ type: 'text', text: 'Look.' }, picture, ticket])
 })
 
+it('names of data in a URL what is no picture of its type', async () => {
+  const { session, run, media } = looking()
+  const of = (url: string) => ({ type: 'media', mediaType: 'image/png', url, tokens: 1 }) as const
+  const inline = (type: string, is = type) =>
+    of(`data:${type};base64,${btoa(String.fromCharCode(...pictureOf(is, 12)))}`)
+  const fine = [inline('image/png'), inline('image/jpeg'), of('https://x.test/a.png')]
+  const foreign = [inline('image/png', 'image/jpeg'), of('data:image/png;base64,AAAA')]
+  await session.append({ role: 'user', content: [...fine, ...foreign] })
+  expect(await run()).toEqual({ status: 'done', steps: 1 })
+  const { url: _, ...named } = of('')
+  expect(media()).toEqual([...fine, named, named])
+})
+
 it('shows the model the newest pictures that all providers take, up to 8 MiB', async () => {
   const { session, run, media } = looking()
   const of = (mediaType: string, mib: number) =>

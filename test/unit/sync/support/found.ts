@@ -6,6 +6,23 @@ export const FOUND: Readonly<Record<string, readonly Command[]>> = {
     { do: 'mark', tab: 0, shape: 5, from: 45 },
     { do: 'mark', tab: 73, shape: 5, from: 63 },
   ],
+  'two devices give one name to deletes of different messages': [
+    { do: 'append', tab: 4, shape: 1, at: 0 },
+    { do: 'append', tab: 4, shape: 1, at: 0 },
+    { do: 'append', tab: 4, shape: 1, at: 0 },
+    { do: 'pull', tab: 0, limit: 6 },
+    { do: 'deliver', message: 0 },
+    { do: 'deliver', message: 0 },
+    { do: 'pull', tab: 1, limit: 6 },
+    { do: 'deliver', message: 0 },
+    { do: 'deliver', message: 0 },
+    { do: 'delete', tab: 0, target: 100 },
+    { do: 'delete', tab: 1, target: 102 },
+  ],
+  'two devices write one mark to different lanes': [
+    { do: 'mark', tab: 0, shape: 6, from: 0 },
+    { do: 'mark', tab: 1, shape: 6, from: 1 },
+  ],
   'two devices give one name to puts of other keys': [
     { do: 'put', tab: 0, key: 6, from: 0 },
     { do: 'put', tab: 1, key: 6, from: 3 },
