@@ -1228,8 +1228,8 @@ function removeAttachment(database: Database, scope: number, id: string): void {
 }
 
 /**
- * Rows that are read a few at a time, then twice as many, so that whoever has enough of them leaves
- * no statement open.
+ * Rows that are read a few at a time, then twice as many, so that a reader that stops leaves no
+ * statement open.
  *
  * @param read what follows a row, in order
  * @param most how many are wanted at most

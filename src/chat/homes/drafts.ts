@@ -30,7 +30,7 @@ export interface OwnDrafts {
 
 /** What was typed and not sent, by conversation: kept in the browser for after a reload. */
 export interface Drafts extends Omit<OwnDrafts, 'by'> {
-  /** Of who uses the chat now, whoever does later. Writes nothing once all is forgotten. */
+  /** Of who uses the chat now, also once another one does. Writes nothing once all is forgotten. */
   own(): OwnDrafts
   /** Everybody's. */
   all(): readonly Draft[]
