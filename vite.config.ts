@@ -67,11 +67,20 @@ const withoutBrowsers = {
  */
 const together = { isolate: false }
 
+/** It plays months by a fake clock, in which what other files left running would run too. */
+const ALONE = 'test/unit/sync/year.test.ts'
+
+const alone = {
+  resolve: source,
+  test: { name: 'node-alone', include: [ALONE], ...patient(20_000), ...withoutBrowsers },
+}
+
 const node = {
   resolve: source,
   test: {
     name: 'node',
     include: ['test/{unit,node,types,render,ai-sdk}/**/*.test.ts'],
+    exclude: [ALONE],
     ...patient(20_000, 5),
     ...withoutBrowsers,
     ...together,
@@ -151,4 +160,4 @@ const e2e = {
   },
 }
 
-export default defineConfig({ test: { projects: [node, browser, workerd, encrypted, e2e] } })
+export default defineConfig({ test: { projects: [node, alone, browser, workerd, encrypted, e2e] } })

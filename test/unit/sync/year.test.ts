@@ -156,5 +156,5 @@ test(
     }
     expect(contexts.size).toBe(1)
   },
-  limit(150_000),
+  limit(60_000),
 )
