@@ -123,7 +123,7 @@ class OpenedChat implements Chat {
     this.#places = storedDrafts(storage, `${name}/added`, by)
     this.#identity = new Identity(this.#platform, name, (subject) => {
       const before = by()
-      for (const each of this.#kept.slice(0, 2))
+      for (const each of [this.drafts, this.#places])
         each.tell(mayBe(before, subject) ? 'named' : 'left', before ?? subject)
     })
     this.#begun = storedDrafts(storage, `${name}/begun`)

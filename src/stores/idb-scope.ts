@@ -776,9 +776,9 @@ function beginningWith<Row extends { readonly scope: number; readonly key: strin
   table: 'register' | 'derived',
   scope: number,
   prefix: string,
-  after = '',
+  after?: string,
 ): Range<Row> {
-  const isAfter = after !== '' && after >= prefix
+  const isAfter = after !== undefined && after >= prefix
   return new Range(
     requests.table(table),
     [scope, isAfter ? after : prefix],

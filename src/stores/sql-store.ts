@@ -516,20 +516,24 @@ class SqlScope implements ScopeStore {
 
   async derived(prefix: string, after?: string): Promise<readonly DerivedRow[]> {
     if (!this.#database.hasDerived) return []
-    const scope = this.#find()
     const page: DerivedRow[] = []
     let left = PAGE_UNITS
-    for (const { sort, size } of inPieces((previous, limit) =>
-      this.#database.all(
+    const scope = this.#find()
+    const start = sortable(prefix)
+    const begin = after === undefined ? undefined : sortable(after)
+    for (const { sort, size } of inPieces((previous, limit) => {
+      const last = (previous?.sort as string | undefined) ?? begin
+      return this.#database.all(
         `SELECT sort, size FROM plimsoll_derived
-          WHERE scope = ? AND sort >= ? AND sort < ? || ${ABOVE_ALL} AND sort > ? ORDER BY sort LIMIT ?`,
+          WHERE scope = ? AND sort >= ? AND sort < ? || ${ABOVE_ALL} AND sort ${last === undefined ? '>=' : '>'} ?
+          ORDER BY sort LIMIT ?`,
         scope,
-        sortable(prefix),
-        sortable(prefix),
-        (previous?.sort as string | undefined) ?? sortable(after ?? ''),
+        start,
+        start,
+        last ?? start,
         limit,
-      ),
-    )) {
+      )
+    })) {
       left -= size as number
       if (left < 0 && page.length > 0) break
       const bytes = this.#bytes(derivedOwner(scope, sort as string), size as number)

@@ -46,6 +46,7 @@ export function describeDerived(open: Open, { reopen, kept }: DescribeStoreOptio
     it('is found by what its key begins with, and after a key, compared code unit by code unit', async () => {
       const scope = await openScope(open)
       const keys = [
+        '',
         'k',
         'k/',
         'k/a',

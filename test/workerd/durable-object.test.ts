@@ -15,6 +15,7 @@ import { replicating } from '../contract/rebases.ts'
 import { append, erase, mark, put, remove, SCOPE } from '../contract/samples.ts'
 import { describeDifferential } from '../everywhere/differential.ts'
 import { isWhole } from '../everywhere/runs.ts'
+import { heard } from './edge/in-object.ts'
 import { ObjectStore } from './object-store.ts'
 
 const newObject = (): DurableObjectStub => env.SESSIONS.get(env.SESSIONS.newUniqueId())
@@ -221,16 +222,7 @@ describe('what reads a Durable Object', () => {
   it('leaves no statement open, however little of it is wanted', async () => {
     await inside(async (_, storage) => {
       const cursors: SqlStorageCursor<Record<string, SqlStorageValue>>[] = []
-      const scope = durableObjectStore({
-        transactionSync: (closure) => storage.transactionSync(closure),
-        sql: {
-          exec: (query, ...bindings) => {
-            const cursor = storage.sql.exec(query, ...bindings)
-            cursors.push(cursor)
-            return cursor
-          },
-        },
-      }).open(SCOPE)
+      const scope = durableObjectStore(heard(storage, (cursor) => void cursors.push(cursor))).open(SCOPE)
       const long = 'x'.repeat(PAGE_UNITS / 2)
       await scope.commit([append('op-1', ['m1', 'm2', 'm3'], { bodies: [long, long, long] })], decide)
       await scope.commit(

@@ -162,6 +162,7 @@ export class ChatView {
     this.#closed.abort()
     for (const end of this.#ends) end()
     cancelAnimationFrame(this.#frameRequest)
+    clearTimeout(this.#searchTimer)
     clearTimeout(this.#draftTimer)
     this.#reader.disconnect()
     render(nothing, this.#frame)

@@ -2,6 +2,7 @@
 
 import { afterEach, expect, test, vi } from 'vitest'
 import { decide, nothingWritten } from '../../../src/kernel/log/decide.ts'
+import type { SealedOp } from '../../../src/ports/op.ts'
 import type { Decision } from '../../../src/ports/store.ts'
 import { PUSH_OPS } from '../../../src/ports/sync.ts'
 import { mapStore } from '../../../src/stores/map.ts'
@@ -591,23 +592,37 @@ test('a scope whose pushes are all refused makes no dead letter', async () => {
   expect(await idsOf(base)).toEqual(['m1'])
 })
 
-test('a mark that another device wrote first under its name is as the home has it', async () => {
+/** Two devices on one log: what the second one wrote while it was cut off came home last. */
+async function secondOf(
+  first: readonly SealedOp[],
+  second: readonly SealedOp[],
+  before: readonly SealedOp[] = [],
+) {
   const home = new TestHome()
   const [one, two] = [device(home), device(home)]
-  await write(one.store, [append('a', ['m1'])])
+  if (before.length > 0) await write(one.store, before)
   for (const { store } of [one, two]) {
     store.follow(TRIP)
     await store.settled()
   }
   two.store.pause()
-  const marked = (body: string) => ({ ...mark('e', 'epoch', 'e1'), bodies: [body] })
-  await write(one.store, [marked('of one')])
+  await write(one.store, first)
   await one.store.settled()
-  await write(two.store, [marked('of two'), append('b', ['m2'])])
+  await write(two.store, second)
   two.store.resume()
   await two.store.settled()
   home.poke()
   await one.store.settled()
+  return { home, one, two }
+}
+
+test('a mark that another device wrote first under its name is as the home has it', async () => {
+  const marked = (body: string) => ({ ...mark('e', 'epoch', 'e1'), bodies: [body] })
+  const { home, one, two } = await secondOf(
+    [marked('of one')],
+    [marked('of two'), append('b', ['m2'])],
+    [append('a', ['m1'])],
+  )
   expect((await logOf(home.store)).map(({ body }) => body)).toContain('of one')
   for (const { base } of [one, two]) expect(await logOf(base)).toEqual(await logOf(home.store))
 })
@@ -615,20 +630,10 @@ test('a mark that another device wrote first under its name is as the home has i
 test.each(['mood', 'other'])(
   'a put that another device wrote first under its name is as the home has it, its key %s',
   async (key) => {
-    const home = new TestHome()
-    const [one, two] = [device(home), device(home)]
-    for (const { store } of [one, two]) {
-      store.follow(TRIP)
-      await store.settled()
-    }
-    two.store.pause()
-    await write(one.store, [put('p', 'mood', null, { body: 'of one' })])
-    await one.store.settled()
-    await write(two.store, [put('p', key, null, { body: 'of two' }), append('b', ['m2'])])
-    two.store.resume()
-    await two.store.settled()
-    home.poke()
-    await one.store.settled()
+    const { home, one, two } = await secondOf(
+      [put('p', 'mood', null, { body: 'of one' })],
+      [put('p', key, null, { body: 'of two' }), append('b', ['m2'])],
+    )
     for (const { base } of [one, two]) {
       expect(await logOf(base)).toEqual(await logOf(home.store))
       const registers = await base.open(TRIP).registers('')
@@ -641,21 +646,11 @@ test.each([
   ['in its place', []],
   ['elsewhere', ['before']],
 ])('a message that another device wrote first under its id is as the home has it, %s', async (_, before) => {
-  const home = new TestHome()
-  const [one, two] = [device(home), device(home)]
-  for (const { store } of [one, two]) {
-    store.follow(TRIP)
-    await store.settled()
-  }
-  two.store.pause()
   const said = (body: string) => ({ ...append('entry:m1', ['m1']), bodies: [body] })
-  await write(one.store, [...before.map((id) => append(id, [id])), said('of one')])
-  await one.store.settled()
-  await write(two.store, [said('of two'), append('b', ['m2'])])
-  two.store.resume()
-  await two.store.settled()
-  home.poke()
-  await one.store.settled()
+  const { home, one, two } = await secondOf(
+    [...before.map((id) => append(id, [id])), said('of one')],
+    [said('of two'), append('b', ['m2'])],
+  )
   expect((await logOf(home.store)).map(({ body }) => body)).toContain('of one')
   for (const { base } of [one, two]) expect(await logOf(base)).toEqual(await logOf(home.store))
 })

@@ -20,23 +20,30 @@ export interface Counts {
   readonly written: number
 }
 
+type Cursor = SqlStorageCursor<Record<string, SqlStorageValue>>
+
+/** The storage of an object, each of whose statements `hear` is given. */
+export function heard(storage: DurableObjectStorage, hear: (cursor: Cursor) => void): SqlStorageLike {
+  return {
+    transactionSync: (closure) => storage.transactionSync(closure),
+    sql: {
+      exec: (query, ...bindings) => {
+        const cursor = storage.sql.exec(query, ...bindings)
+        hear(cursor)
+        return cursor
+      },
+    },
+  }
+}
+
 /** The storage of an object, and what was asked of it since the last time. */
 export function counted(storage: DurableObjectStorage): {
   readonly storage: SqlStorageLike
   readonly since: () => Counts
 } {
-  let cursors: SqlStorageCursor<Record<string, SqlStorageValue>>[] = []
+  let cursors: Cursor[] = []
   return {
-    storage: {
-      transactionSync: (closure) => storage.transactionSync(closure),
-      sql: {
-        exec: (query, ...bindings) => {
-          const cursor = storage.sql.exec(query, ...bindings)
-          cursors.push(cursor)
-          return cursor
-        },
-      },
-    },
+    storage: heard(storage, (cursor) => void cursors.push(cursor)),
     since: () => {
       const counts = {
         statements: cursors.length,
