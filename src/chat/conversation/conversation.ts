@@ -151,7 +151,9 @@ export class ChatConversation implements Conversation {
     const opened = ++this.#opened
     const sessionId = this.#parts.platform.newId()
     this.#parts.begun.write(sessionId, 'empty')
-    await this.#try(() => this.#enter(sessionId, kind, opened, true))
+    const entering = this.#enter(sessionId, kind, opened, true)
+    this.#entering = entering.catch(() => {})
+    await this.#try(() => entering)
     return sessionId
   }
 
@@ -162,7 +164,9 @@ export class ChatConversation implements Conversation {
   async send(text: string, options: SendOptions = {}): Promise<boolean> {
     if (text.trim() === '' && !options.uploads?.length) return false
     await this.#entering
-    if (!this.#open) await this.create()
+    const { session } = this.#state
+    // One that could not be opened: what is said must not go to another home than the one chosen.
+    if (!this.#open) await (session ? this.open(session.sessionId, session) : this.create())
     return this.#say(text, options)
   }
 
