@@ -51,6 +51,8 @@ export interface Told {
   readonly forgot: () => void
   /** Facts were written. Default: nobody asks. */
   readonly wrote?: (facts: readonly WrittenFact[]) => void
+  /** Facts were forgotten. Default: nobody asks. */
+  readonly forgotFacts?: () => void
   /**
    * Messages can be found that could not be before or the other way round, or were forgotten.
    * Default: nobody asks.
@@ -68,17 +70,18 @@ export interface WrittenFact {
 }
 
 /** A scope that tells of what is forgotten or remembered in it, in the transaction of each. */
-export function tellingScope(scope: ScopeStore, { forgot, wrote, said }: Told): ScopeStore {
+export function tellingScope(scope: ScopeStore, { forgot, wrote, forgotFacts, said }: Told): ScopeStore {
   return onDecision(scope, (decision, rows) => {
     if (isForgetting(decision, rows)) forgot()
     const { emptied, log } = decision
     const isForgotten = emptied.some((name) => idIn('entry', name) !== undefined)
     if (isForgotten || log.some(({ kind }) => kind === 'message' || kind === 'rewind'))
       said?.(isForgotten ? 'forgotten' : 'changed', (log.at(-1) ?? rows.head).seq)
-    const facts = wrote
-      ? decision.registers.filter(({ key, body }) => key.startsWith(FACT) && body !== null)
-      : []
-    if (facts.length > 0) wrote?.(facts.map(({ key }) => ({ key, isNew: !rows.registers.has(key) })))
+    if (!wrote && !forgotFacts) return
+    const facts = decision.registers.filter(({ key }) => key.startsWith(FACT))
+    const written = facts.filter(({ body }) => body !== null)
+    if (written.length < facts.length) forgotFacts?.()
+    if (written.length > 0) wrote?.(written.map(({ key }) => ({ key, isNew: !rows.registers.has(key) })))
   })
 }
 

@@ -63,9 +63,11 @@ export interface SessionLifeParts {
   /** Contract: told where something of the session, or of its copy, is forgotten; synchronous. */
   readonly forgot: () => void
   /**
-   * Contract: told of facts in the transaction that writes them to the session; synchronous.
+   * Contract: told of facts in the transaction that writes them to the session; synchronous. Of
+   * those that a push forgets it is told without them: its device may not know of their notes.
    *
-   * @param by the session's own calls, or what replicas push
+   * @param by the session's own calls, which take off the notes of what they forget, or what
+   * replicas push
    */
   readonly wrote: (facts: readonly WrittenFact[], by: 'calls' | 'pushes') => void
   /** Contract: as {@link Told} says, of the session's own log. */
@@ -492,6 +494,7 @@ export class SessionLife {
         tellingScope(heldScope(this.#local.open(scope), check), {
           forgot,
           ...(by && { said, wrote: (facts) => wrote(facts, by) }),
+          ...(by === 'pushes' && { forgotFacts: () => wrote([], by) }),
         })
       // Copies of the user's own facts are noted nowhere.
       const own = (scope: Scope): ScopeStore =>

@@ -2,9 +2,11 @@ import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { SessionObject } from '../../../src/edge/objects/session-object.ts'
 import { UserObject } from '../../../src/edge/objects/user-object.ts'
+import { notesOf } from '../../../src/features/facts/kept.ts'
 import { webHost } from '../../../src/platform/web.ts'
 import type { SessionStart } from '../../../src/ports/start.ts'
-import { rowsOf, userObject } from './rows.ts'
+import { Device, put, remove } from './device.ts'
+import { notesWritten, rowsOf, userObject } from './rows.ts'
 import { World } from './world.ts'
 
 const DAY = 86_400_000
@@ -94,6 +96,23 @@ describe('a start at the edge', () => {
     await world.call('DELETE', '/v1/sessions/home')
     expect(await told(world, 'trip')).toEqual([])
     expect((await started(world, 'trip')).memory_count).toBe(0)
+  })
+
+  it('is gone once a device forgets it, which had not heard of what the user was told', async () => {
+    const world = await met()
+    const device = new Device(world)
+    const { generation } = await device.log('home')
+    const text = 'Gate 7 is closed.'
+    const key = `fact/fact-${text.length}`
+    await device.push('home', generation, remove('d1', `register:${key}`))
+    // It takes off no note that it knows of.
+    const own = await device.log(undefined)
+    const note = put('n1', `${notesOf('home')}fact-${text.length}`, null)
+    const refused = await device.push(undefined, own.generation, note)
+    expect(refused).toMatchObject({ results: [{ conflict: expect.any(String) }] })
+    await notesWritten(world.user, 'home')
+    expect(JSON.stringify(await rowsOf(userObject(world.user)))).not.toContain('Gate 7')
+    expect(await told(world, 'trip')).toEqual(['The lift is broken.'])
   })
 
   it('goes with a session that another user takes over', async () => {
