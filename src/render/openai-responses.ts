@@ -5,7 +5,7 @@ import type { Json, MessageInput, OpaquePart, Part } from '../ports/message.ts'
 import { fenced } from '../text/fence.ts'
 import { checkOptions } from '../text/json.ts'
 import { noteFamily } from './family.ts'
-import { parseArguments } from './openai.ts'
+import { parseArguments } from './openai-input.ts'
 import { type Marked, setMarks } from './openai-marks.ts'
 import { callName, contentOf, isPicture, placeholder } from './parts.ts'
 

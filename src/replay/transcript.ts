@@ -1,7 +1,7 @@
 import { isRecord } from '../ports/is-record.ts'
 import type { Json, MessageInput, ToolSpec } from '../ports/message.ts'
 import { fromAnthropicMessages } from '../render/anthropic.ts'
-import { fromOpenAIMessages } from '../render/openai.ts'
+import { fromOpenAIMessages } from '../render/openai-input.ts'
 
 export const PROVIDERS = ['openai', 'anthropic'] as const
 export type Provider = (typeof PROVIDERS)[number]

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { isPlimsollError } from '../../src/ports/errors.ts'
 import type { Part } from '../../src/ports/message.ts'
 import { lintRequest } from '../../src/render/lint.ts'
-import { fromOpenAIMessages, parseOpenAIReply, toOpenAI } from '../../src/render/openai.ts'
+import { toOpenAI } from '../../src/render/openai.ts'
+import { fromOpenAIMessages, parseOpenAIReply } from '../../src/render/openai-input.ts'
 import {
   assistant,
   block,

@@ -8,7 +8,8 @@ import type { Provider } from '../../src/ports/explanation.ts'
 import type { Part } from '../../src/ports/message.ts'
 import { fromAnthropicMessages, parseAnthropicReply, toAnthropic } from '../../src/render/anthropic.ts'
 import { type LintRule, lintRequest } from '../../src/render/lint.ts'
-import { fromOpenAIMessages, parseOpenAIReply, toOpenAI } from '../../src/render/openai.ts'
+import { toOpenAI } from '../../src/render/openai.ts'
+import { fromOpenAIMessages, parseOpenAIReply } from '../../src/render/openai-input.ts'
 import { assistant, block, blocksOf, call, contextOf, result, user } from './samples.ts'
 
 const rulesOf = (request: Parameters<typeof lintRequest>[0], provider: Provider): LintRule[] =>

@@ -1,7 +1,8 @@
 import { eventsIn } from '../../client/events.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Model, ModelEvent, ModelRequest } from '../../ports/model.ts'
-import { type OpenAIInputToolCall, parseOpenAIReply, toOpenAI } from '../../render/openai.ts'
+import { toOpenAI } from '../../render/openai.ts'
+import { type OpenAIInputToolCall, parseOpenAIReply } from '../../render/openai-input.ts'
 import { followed } from './followed-signal.ts'
 
 /**

@@ -13,7 +13,8 @@ import {
   readCompletionRequest,
 } from '../../../../../src/edge/turn/completions/request.ts'
 import { mapStore } from '../../../../../src/index.ts'
-import { parseOpenAIReply, toOpenAI } from '../../../../../src/render/openai.ts'
+import { toOpenAI } from '../../../../../src/render/openai.ts'
+import { parseOpenAIReply } from '../../../../../src/render/openai-input.ts'
 import { type FullSession, fullMemory } from '../../../../contract/full-memory.ts'
 import { logOf } from '../../../support/chat-client.ts'
 import { runs } from '../../../support/runs.ts'
