@@ -415,11 +415,14 @@ export class PlimsollChat extends Base {
     frame.replaceChildren(waiting(labels.opening))
     try {
       const opened = import('./element/opened.ts')
-      const [{ ChatView }, words, chat] = await Promise.all([
+      const opening = Promise.all([
         opened,
         opened.then(({ loadWords }) => loadWords(this.#language, this.#strings)),
         this.#opened(),
       ])
+      // The first one of a page takes the browser ten milliseconds: while files are on their way.
+      setTimeout(Intl.DateTimeFormat)
+      const [{ ChatView }, words, chat] = await opening
       // It left the page meanwhile.
       if (!this.#viewing) return
       frame.dir = words.direction
@@ -467,7 +470,7 @@ export class PlimsollChat extends Base {
 
   async #openChat(): Promise<Chat> {
     const element = this
-    const chat = await this.openChat({
+    const opening = this.openChat({
       get src() {
         return element.src
       },
@@ -487,11 +490,11 @@ export class PlimsollChat extends Base {
         return element.pageContext
       },
     })
+    const [chat, { firstSession }] = await Promise.all([opening, import('./element/opened.ts')])
     chat.onEvent((event) => this.#report(event))
     chat.conversation.subscribe(() => {
       this.session = chat.conversation.getSnapshot().session?.sessionId ?? this.session
     })
-    const { firstSession } = await import('./element/opened.ts')
     await firstSession(chat, this.session)
     return chat
   }

@@ -160,6 +160,7 @@ class OpenedChat implements Chat {
     this.models.subscribe(() => this.conversation.onModel())
     // What was said before the page was left is sent, whatever it shows now.
     if (src !== undefined) void this.#openEdge().catch(() => {})
+    else this.#loadLocal().catch(() => {})
   }
 
   isKnown(): boolean {
@@ -294,7 +295,7 @@ class OpenedChat implements Chat {
   }
 
   async #makeLocal(): Promise<{ readonly home: Home; readonly opened: LocalStore }> {
-    const { localHome } = await import('./homes/local.ts')
+    const { localHome } = await this.#loadLocal()
     const { moving } = this.#identity
     if (moving) await this.#move(moving)
     const { storage, locks, now } = this.#platform
@@ -321,9 +322,12 @@ class OpenedChat implements Chat {
     return { home, opened }
   }
 
+  /** Asked for again, what is there takes the browser some tasks to give. */
+  readonly #loadLocal = kept(() => import('./homes/local.ts'))
+
   /** The database of an owner. */
   async #openStore(owner: string): Promise<LocalStore> {
-    const { openLocal } = await import('./homes/local.ts')
+    const { openLocal } = await this.#loadLocal()
     const { system, budget } = this.#settings
     return openLocal({ name: `${this.#name}/${owner}`, system, budget, platform: this.#platform })
   }
