@@ -420,6 +420,7 @@ export class PlimsollChat extends Base {
         opened.then(({ loadWords }) => loadWords(this.#language, this.#strings)),
         this.#opened(),
       ])
+      if (wasOpened()) import('./markdown/blocks.ts').catch(() => {})
       // The first one of a page takes the browser ten milliseconds: while files are on their way.
       setTimeout(Intl.DateTimeFormat)
       const [{ ChatView }, words, chat] = await opening
@@ -522,6 +523,16 @@ export class PlimsollChat extends Base {
   #reflect(name: string, value: string | undefined): void {
     if (value === undefined || value === null) this.removeAttribute(name)
     else this.setAttribute(name, value)
+  }
+}
+
+/** Whether a chat was opened in this browser before, so that there may be replies to show. */
+function wasOpened(): boolean {
+  try {
+    return localStorage.getItem('plimsoll-chat/identity') !== null
+  } catch {
+    // The user forbids it.
+    return false
   }
 }
 

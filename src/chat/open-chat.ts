@@ -26,8 +26,6 @@ export interface Chat {
   hasAdded(name: string): boolean
   /** That, of all conversations; of who uses the chat at the call. Loaded when it is asked for. */
   added(): Promise<AddedDrafts>
-  /** Whether a chat was here before, so that there may be something to read. */
-  isKnown(): boolean
   /** What is remembered, in all homes. Loaded when it is asked for. */
   memory(): Promise<MemoryPanelModel>
   /**
@@ -161,10 +159,6 @@ class OpenedChat implements Chat {
     // What was said before the page was left is sent, whatever it shows now.
     if (src !== undefined) void this.#openEdge().catch(() => {})
     else this.#loadLocal().catch(() => {})
-  }
-
-  isKnown(): boolean {
-    return this.#usesLocal() || this.#begun.all().length > 0
   }
 
   hasAdded(name: string): boolean {
