@@ -432,6 +432,21 @@ describe('messages', () => {
     expect(text()).toContain('At the service')
   })
 
+  it('shows a file that was sent by its name, and one without by its type', async () => {
+    const { fake, root } = await show()
+    fake.add(
+      said('user', [
+        { type: 'media', mediaType: 'text/plain', name: '<b>notes</b>.txt', ref: 'a' },
+        { type: 'media', mediaType: 'image/png', ref: 'b' },
+      ]),
+    )
+    await frame()
+    const files = [...root.querySelectorAll('.message.user .chip')].map(({ textContent }) =>
+      textContent.trim(),
+    )
+    expect(files).toEqual(['<b>notes</b>.txt', 'Attachment, image/png'])
+  })
+
   it('names the scripted demo as what it is', async () => {
     const { text, fake, find } = await show()
     expect(text()).toContain('Demo')

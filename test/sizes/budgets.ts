@@ -93,7 +93,7 @@ export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. */
   firstLook: 52_350,
   /** With the memory, and what answers in the browser. */
-  answering: 119_700,
+  answering: 119_750,
   /** Until a conversation of an edge shows. */
   edge: 48_250,
 }
