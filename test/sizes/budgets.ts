@@ -91,9 +91,9 @@ export const BUDGETS: readonly Budget[] = [
 /** The widget by one tag, in bytes, gzip -9. */
 export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. */
-  firstLook: 52_300,
+  firstLook: 52_350,
   /** With the memory, and what answers in the browser. */
-  answering: 119_650,
+  answering: 119_750,
   /** Until a conversation of an edge shows. */
-  edge: 48_200,
+  edge: 48_250,
 }
