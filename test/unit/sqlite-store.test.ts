@@ -197,8 +197,12 @@ describe('the statements of a SQLite store', () => {
       advice: { newer: '', older: '' },
     })
     const scope = store.open(SCOPE)
-    const listed = (key: string): SealedOp => put(`op-${key}`, key, null, { index: [{ group: 'g', order: key }] })
-    await scope.commit([append('op-1', ['m1', 'm2', 'm3']), mark('op-2', 'rewind', 'r1'), listed('a'), listed('b')], decide)
+    const listed = (key: string): SealedOp =>
+      put(`op-${key}`, key, null, { index: [{ group: 'g', order: key }] })
+    await scope.commit(
+      [append('op-1', ['m1', 'm2', 'm3']), mark('op-2', 'rewind', 'r1'), listed('a'), listed('b')],
+      decide,
+    )
     const read = async (first: number): Promise<void> => {
       await scope.entries({ last: first })
       await scope.entries({ first })

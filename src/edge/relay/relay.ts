@@ -75,12 +75,12 @@ export class Relay {
   }
 
   /** Gives the Worker a stream to send on, until either of them ends. Never rejects. */
-  async carry(stream: ReadableStream<Uint8Array>): Promise<void> {
-    const reader = stream.getReader()
+  async carry(stream: AsyncIterable<Uint8Array>): Promise<void> {
+    const pieces = stream[Symbol.asyncIterator]()
     const lost = this.#lost.promise.then(() => ({ done: true, value: undefined }))
     try {
       for (;;) {
-        const { done, value } = await Promise.race([reader.read(), lost])
+        const { done, value } = await Promise.race([pieces.next(), lost])
         if (done || value === undefined) break
         for (let at = 0; at < value.length; at += MOST_BYTES) this.#send(value.subarray(at, at + MOST_BYTES))
       }
@@ -89,7 +89,8 @@ export class Relay {
       // What it had to say is not whole, and the Worker is to know that.
       this.#close(1011, 'the stream broke off')
     }
-    await reader.cancel().catch(() => {})
+    // Not waited for: it ends with the next piece.
+    void pieces.return?.()?.catch(() => {})
   }
 
   /** Takes a frame. One that is none, or out of turn, ends this socket, and nothing else. */
