@@ -49,7 +49,9 @@ export const MOST_FRAME = 2 ** 18
 /** Of HTTP: three digits. */
 const [LEAST_STATUS, MOST_STATUS] = [100, 999]
 
-/** @param body of a request; behind JSON, which has no line break, it is neither escaped nor parsed */
+/**
+ * @param body of a request: behind JSON, which has no line break, it is neither escaped nor parsed
+ */
 export function workerFrame(frame: WorkerFrame, body?: string): string {
   const text = JSON.stringify(frame)
   return body === undefined ? text : `${text}\n${body}`
