@@ -415,15 +415,11 @@ export class PlimsollChat extends Base {
     frame.replaceChildren(waiting(labels.opening))
     try {
       const opened = import('./element/opened.ts')
-      const opening = Promise.all([
+      const [{ ChatView }, words, chat] = await Promise.all([
         opened,
         opened.then(({ loadWords }) => loadWords(this.#language, this.#strings)),
         this.#opened(),
       ])
-      if (wasOpened()) import('./markdown/blocks.ts').catch(() => {})
-      // The first one of a page takes the browser ten milliseconds: while files are on their way.
-      setTimeout(Intl.DateTimeFormat)
-      const [{ ChatView }, words, chat] = await opening
       // It left the page meanwhile.
       if (!this.#viewing) return
       frame.dir = words.direction
@@ -491,6 +487,9 @@ export class PlimsollChat extends Base {
         return element.pageContext
       },
     })
+    void loadAgain()
+    // The first one of a page takes the browser ten milliseconds: while files are on their way.
+    setTimeout(Intl.DateTimeFormat)
     const [chat, { firstSession }] = await Promise.all([opening, import('./element/opened.ts')])
     chat.onEvent((event) => this.#report(event))
     chat.conversation.subscribe(() => {
@@ -526,13 +525,12 @@ export class PlimsollChat extends Base {
   }
 }
 
-/** Whether a chat was opened in this browser before, so that there may be replies to show. */
-function wasOpened(): boolean {
+/** Loads what shows replies ahead, where a chat was opened in this browser before. */
+async function loadAgain(): Promise<void> {
   try {
-    return localStorage.getItem('plimsoll-chat/identity') !== null
+    if (localStorage.getItem('plimsoll-chat/identity')) await import('./markdown/blocks.ts')
   } catch {
-    // The user forbids it.
-    return false
+    // Storage is forbidden, or the file did not come: the first reply asks for it again.
   }
 }
 

@@ -51,13 +51,16 @@ export function asking(key: string): SealedOp {
  */
 export class Replica {
   readonly store: ReplicaStore
+  /** Whose rows these are; undefined: of what the user's sessions share. */
+  readonly sessionId: string | undefined
   #view: View | undefined
   /** Whether others wrote since. */
   #isUnsure = true
   readonly #unwatch: () => void
 
-  constructor(store: ReplicaStore) {
+  constructor(store: ReplicaStore, sessionId?: string) {
     this.store = store
+    this.sessionId = sessionId
     this.#unwatch =
       store.watch?.(() => {
         this.#isUnsure = true

@@ -1,7 +1,7 @@
 import { type AuditInput, auditOp } from '../../features/audit.ts'
 import { FACT } from '../../features/facts/fact.ts'
 import { emptyShared, registerName, sharedFrom } from '../../features/facts/forget-shared.ts'
-import { dropNotes, notesAbout } from '../../features/facts/kept.ts'
+import { dropNotes } from '../../features/facts/kept.ts'
 import {
   changeOwed,
   emptyElsewhere,
@@ -13,6 +13,7 @@ import { type AllOwed, emptyOwed, OWED, type OwedIn, owedIn } from '../../forget
 import { messageIn } from '../../kernel/log/bodies.ts'
 import { readEntry } from '../../kernel/log/entries.ts'
 import { HEAD_KEY, SUMMARY_ID } from '../../kernel/log/message.ts'
+import { notesAbout } from '../../kernel/log/note-keys.ts'
 import { attachmentsIn } from '../../kernel/log/seal.ts'
 import type { Removed } from '../../ports/certificate.ts'
 import type { Host } from '../../ports/host.ts'
