@@ -1,6 +1,6 @@
 import type { Model } from '../../ports/model.ts'
 import { deferred } from '../turn/deferred.ts'
-import { readBodyFrame, readObjectFrame, type WorkerFrame } from './frames.ts'
+import { readBodyFrame, readObjectFrame, type WorkerFrame, workerFrame } from './frames.ts'
 import { RelayedRequest } from './relayed-request.ts'
 
 /** UTF-16 units of a request that the Worker makes: what is longer may not fit into a frame. */
@@ -122,7 +122,7 @@ export class Relay {
   }
 
   #tell(frame: WorkerFrame): void {
-    this.#send(JSON.stringify(frame))
+    this.#send(workerFrame(frame))
   }
 
   /** @returns whether it was sent */
@@ -158,8 +158,7 @@ function frameOf(n: number, input: RequestInfo | URL, init: RequestInit): string
       method,
       headers: [...new Headers(headers)],
       ...(redirect !== undefined && { redirect }),
-      ...(body != null && { body }),
     },
   }
-  return JSON.stringify(frame)
+  return workerFrame(frame, body ?? undefined)
 }
