@@ -1,6 +1,6 @@
+import { notesAbout } from '../forgetting/note-keys.ts'
 import { SECRET } from '../kernel/context/secret.ts'
 import { EMPTY_HEAD, NO_ROWS, nothingWritten } from '../kernel/log/decide.ts'
-import { notesAbout } from '../kernel/log/note-keys.ts'
 import { FACT } from '../ports/fact.ts'
 import type { Name, SealedOp } from '../ports/op.ts'
 import type { Decision, ReplicaChange, Rows } from '../ports/store.ts'

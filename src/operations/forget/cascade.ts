@@ -9,11 +9,11 @@ import {
   type Begun as SharedBegun,
 } from '../../features/forget-shown.ts'
 import { emptiedBy } from '../../forgetting/deletes.ts'
+import { notesAbout } from '../../forgetting/note-keys.ts'
 import { type AllOwed, emptyOwed, OWED, type OwedIn, owedIn } from '../../forgetting/owed.ts'
 import { messageIn } from '../../kernel/log/bodies.ts'
 import { readEntry } from '../../kernel/log/entries.ts'
 import { HEAD_KEY, SUMMARY_ID } from '../../kernel/log/message.ts'
-import { notesAbout } from '../../kernel/log/note-keys.ts'
 import { attachmentsIn } from '../../kernel/log/seal.ts'
 import type { Removed } from '../../ports/certificate.ts'
 import type { Host } from '../../ports/host.ts'

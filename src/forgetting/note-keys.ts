@@ -1,5 +1,5 @@
-import { FACT } from '../../ports/fact.ts'
-import { hashText } from '../../text/hash.ts'
+import { FACT } from '../ports/fact.ts'
+import { hashText } from '../text/hash.ts'
 
 /** What the keys of notes begin with: in a user's scope, what it knows of facts of sessions. */
 export const NOTE = 'kept/'
