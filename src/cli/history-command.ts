@@ -52,7 +52,7 @@ function partText(part: Part): string {
     case 'tool-result':
       return `result ${typeof part.output === 'string' ? shown(part.output) : visible(JSON.stringify(part.output))}`
     case 'media':
-      return `(${visible(part.mediaType)})`
+      return `(${visible([part.mediaType, part.name ?? []].flat().join(' '))})`
     default:
       return `(${part.type}, ${grouped(JSON.stringify(part).length)} characters)`
   }

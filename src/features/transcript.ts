@@ -52,7 +52,16 @@ function linesOf(message: Message): readonly Line[] {
       return [{ label: `Call of ${part.name}: `, text: JSON.stringify(part.input) }]
     if (part.type === 'tool-result')
       return [{ label: part.isError ? 'Result (error): ' : 'Result: ', text: asText(part.output) }]
-    if (part.type === 'media') return [{ label: '', text: `[${part.mediaType}]` }]
+    if (part.type === 'media')
+      return [
+        {
+          label: '',
+          text:
+            part.name === undefined
+              ? `[${part.mediaType}]`
+              : `[${part.mediaType} ${JSON.stringify(part.name)}]`,
+        },
+      ]
     return []
   })
 }

@@ -60,7 +60,7 @@ function countPart(part: Part, count: (text: string) => number): number {
     case 'tool-result':
       return count(asText(part.output))
     case 'media':
-      return part.tokens ?? MEDIA_TOKENS
+      return (part.tokens ?? MEDIA_TOKENS) + (part.name === undefined ? 0 : count(part.name))
     case 'opaque':
       return part.tokens ?? count(JSON.stringify(part.value))
   }

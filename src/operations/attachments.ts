@@ -12,6 +12,8 @@ import { kernelOf } from './kernel-of.ts'
 export interface AttachmentInput {
   /** For example `image/png`. */
   readonly mediaType: string
+  /** Of its file, which the part names: 256 bytes at most. The attachment itself has none. */
+  readonly name?: string
   /** At most 8 MiB. */
   readonly bytes: Uint8Array | ArrayBuffer
   /** Default: a fresh UUIDv7. Repeating the call under one id is a no-op. */
@@ -64,8 +66,8 @@ function checkAttachment(
   input: AttachmentInput,
   host: Host,
 ): { readonly attachment: Attachment; readonly part: MediaPart } {
-  checkOptions('attach', 'attachment', input, ['mediaType', 'bytes', 'id', 'tokens'])
-  const { bytes, tokens } = input
+  checkOptions('attach', 'attachment', input, ['mediaType', 'name', 'bytes', 'id', 'tokens'])
+  const { name, bytes, tokens } = input
   const mediaType = checkMediaType('attach', input.mediaType)
   if (!(bytes instanceof Uint8Array || bytes instanceof ArrayBuffer))
     throw invalid('attach', 'bytes', 'must be a Uint8Array or an ArrayBuffer')
@@ -87,6 +89,7 @@ function checkAttachment(
     part: {
       type: 'media',
       mediaType,
+      ...(name !== undefined && { name: checkId('attach', 'name', name) }),
       ref: id,
       ...(tokens !== undefined && { tokens: checkCount('attach', 'tokens', tokens) }),
     },

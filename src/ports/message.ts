@@ -57,6 +57,8 @@ export interface MediaPart {
   readonly type: 'media'
   /** For example `image/png`. */
   readonly mediaType: string
+  /** Of its file, for readers and for models that get no bytes. At most 256 bytes of UTF-8. */
+  readonly name?: string
   /** Id of a stored attachment. */
   readonly ref?: string
   readonly url?: string

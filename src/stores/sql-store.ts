@@ -37,11 +37,13 @@ import { withStorageErrors } from './sql-errors.ts'
 import {
   DERIVED_TABLE,
   DERIVED_VERSION,
+  NUMBER,
   SCHEMA,
   SCHEMA_VERSION,
   type SqlRow,
   type SqlStorageLike,
   type SqlValue,
+  TEXT,
 } from './sql-schema.ts'
 
 /**
@@ -121,7 +123,7 @@ export class SqlStore implements Store {
     const database = this.#database
     const removed = database.transaction(() => {
       const rows = database.all(
-        'SELECT scope, id FROM plimsoll_unused WHERE at <= ? ORDER BY at LIMIT ?',
+        `SELECT scope, id FROM plimsoll_unused WHERE at <= ? ORDER BY at LIMIT ${NUMBER}`,
         until,
         UNUSED_AT_ONCE,
       )
@@ -135,7 +137,7 @@ export class SqlStore implements Store {
   async scopes(after?: Scope): Promise<readonly Scope[]> {
     return this.#database
       .all(
-        'SELECT name FROM plimsoll_scope WHERE name > ? ORDER BY name LIMIT ?',
+        `SELECT name FROM plimsoll_scope WHERE name > ? ORDER BY name LIMIT ${NUMBER}`,
         after ? scopeName(after) : '',
         PAGE_ROWS,
       )
@@ -374,8 +376,8 @@ class SqlScope implements ScopeStore {
     const isBack = first === undefined
     const marks = kinds?.includes('message') === false ? [scope] : []
     const query = `SELECT ${COLUMNS} FROM plimsoll_log
-      ${marks.length > 0 ? `INDEXED BY plimsoll_log_mark WHERE scope = ? AND ${IS_MARK}` : 'WHERE TRUE'}
-      AND ${kinds ? kindIn(kinds) : IS_ENTRY_ROW} AND n >= ? AND n < ? ORDER BY n ${isBack ? 'DESC' : 'ASC'} LIMIT ?`
+      ${marks.length > 0 ? `INDEXED BY plimsoll_log_mark WHERE scope = ${NUMBER} AND ${IS_MARK}` : 'WHERE TRUE'}
+      AND ${kinds ? kindIn(kinds) : IS_ENTRY_ROW} AND n >= ? AND n < ? ORDER BY n ${isBack ? 'DESC' : 'ASC'} LIMIT ${NUMBER}`
     const rows = inPieces((previous, limit) => {
       const n = previous?.n as number | undefined
       const least = isBack || n === undefined ? start : n + 1
@@ -412,9 +414,9 @@ class SqlScope implements ScopeStore {
       .all(
         `SELECT register.* FROM plimsoll_index AS place
           CROSS JOIN plimsoll_register AS register ON register.scope = place.scope AND register.sort = place.key
-          WHERE place.scope = ? AND place.grp = ? AND (place.sort, place.key) ${after ? '>' : '>='} (?, ?)
+          WHERE place.scope = ${NUMBER} AND place.grp = ${TEXT} AND (place.sort, place.key) ${after ? '>' : '>='} (?, ?)
             ${to === undefined ? '' : 'AND place.sort < ?'}
-          ORDER BY place.sort, place.key LIMIT ?`,
+          ORDER BY place.sort, place.key LIMIT ${NUMBER}`,
         this.#find(),
         sortable(group),
         sortable(after?.order ?? ''),
@@ -451,7 +453,7 @@ class SqlScope implements ScopeStore {
     const first = this.#firstAfter(scope, seq, newest.n)
     for (const raw of inPieces((previous, limit) =>
       this.#database.all(
-        `SELECT ${COLUMNS} FROM plimsoll_log WHERE n >= ? AND n < ? ORDER BY n LIMIT ?`,
+        `SELECT ${COLUMNS} FROM plimsoll_log WHERE n >= ? AND n < ? ORDER BY n LIMIT ${NUMBER}`,
         previous ? (previous.n as number) + 1 : first,
         firstOf(scope + 1),
         limit,
@@ -519,7 +521,7 @@ class SqlScope implements ScopeStore {
     for (const { sort, size } of inPieces((previous, limit) => {
       const { where, bounds } = rangeOf(prefix, previous ? unsortable(previous.sort as string) : after)
       return this.#database.all(
-        `SELECT sort, size FROM plimsoll_derived WHERE scope = ? AND ${where} ORDER BY sort LIMIT ?`,
+        `SELECT sort, size FROM plimsoll_derived WHERE scope = ? AND ${where} ORDER BY sort LIMIT ${NUMBER}`,
         scope,
         ...bounds,
         limit,
@@ -540,7 +542,7 @@ class SqlScope implements ScopeStore {
     for (const row of inPieces((previous, limit) =>
       this.#database.all(
         `SELECT n, part, value FROM plimsoll_outbox
-          WHERE scope = ? AND (n, part) > (?, ?) ORDER BY n, part LIMIT ?`,
+          WHERE scope = ? AND (n, part) > (?, ?) ORDER BY n, part LIMIT ${NUMBER}`,
         scope,
         ...(previous ? [previous.n as number, previous.part as number] : [after + 1, -1]),
         limit,

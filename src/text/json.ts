@@ -6,7 +6,7 @@ import { utf8Length } from '../ports/utf8-length.ts'
 export { checkObject, checkOptions, invalid, isPlainObject } from '../ports/options.ts'
 
 /** Longest id, in UTF-8 bytes. */
-const MAX_ID_BYTES = 256
+export const MAX_ID_BYTES = 256
 
 /** JSON with keys in code unit order, so that equal values have equal bytes. */
 export function canonical(value: Json): string {

@@ -65,6 +65,18 @@ describe('UI messages', () => {
       expect(kinds(part), JSON.stringify(part)).toEqual(expected)
   })
 
+  it('have the name of a file that something else has logged', () => {
+    const [shown] = toUIMessages([
+      {
+        ...{ id: 'a', role: 'user', createdAt: 0, trust: 'user' },
+        content: [{ type: 'media', mediaType: 'text/plain', name: 'notes.txt', url: 'https://x.test/a' }],
+      },
+    ])
+    expect(shown?.parts).toEqual([
+      { type: 'file', mediaType: 'text/plain', url: 'https://x.test/a', filename: 'notes.txt' },
+    ])
+  })
+
   it('are refused as a whole where one of them is none, before anything is written', async () => {
     const refused = { code: 'ERR_INVALID_ARGUMENT' }
     for (const none of noMessages as (readonly UIMessage[])[])

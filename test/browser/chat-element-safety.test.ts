@@ -86,7 +86,7 @@ describe('what is stored is text, no matter who wrote it', () => {
     for (const text of HOSTILE) {
       const call = said('assistant', [
         { type: 'tool-call', id: text, name: text, input: { [text]: text } },
-        { type: 'media', mediaType: text, url: `https://${CANARY}/pixel` },
+        { type: 'media', mediaType: text, name: text, url: `https://${CANARY}/pixel` },
       ])
       shown.fake.add(
         { ...call, message: { ...call.message, name: text } },

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { page, userEvent } from 'vitest/browser'
-import { clear, endMovements, frame, press, show, until } from './support/element.ts'
+import { page, server, userEvent } from 'vitest/browser'
+import { clear, endMovements, frame, press, show, until, write } from './support/element.ts'
 import { type FakeChat, FakePlimsollChat, said, session } from './support/fake-chat.ts'
 
 afterEach(clear)
@@ -45,7 +45,8 @@ describe('opening', () => {
     expect(heard).toEqual(['plimsoll-open', 'plimsoll-close'])
   })
 
-  it('keeps the colour of its button under the pointer', async () => {
+  // In Firefox nothing points.
+  it.skipIf(server.browser === 'firefox')('keeps the colour of its button under the pointer', async () => {
     await page.viewport(1_000, 800)
     const { find } = await show()
     const colour = (): string => getComputedStyle(find('.launcher')).backgroundColor
@@ -158,7 +159,7 @@ describe('opening', () => {
 describe('writing', () => {
   it('sends with Enter, begins a line with Shift and Enter, and leaves Enter to an input method', async () => {
     const { fake, find } = await show()
-    await userEvent.type(find('textarea'), 'One{Shift>}{Enter}{/Shift}two')
+    await write(find<HTMLTextAreaElement>('textarea'), 'One{Shift>}{Enter}{/Shift}two')
     const composing = new KeyboardEvent('keydown', {
       key: 'Enter',
       isComposing: true,
@@ -178,7 +179,7 @@ describe('writing', () => {
     fake.stream({ text: 'A long ' })
     await frame()
     expect(button('Stop the reply')).toBeDefined()
-    await userEvent.type(find('textarea'), 'Wait')
+    await write(find<HTMLTextAreaElement>('textarea'), 'Wait')
     await frame()
     await press('{Enter}')
     expect(fake.calls.at(-1)).toEqual(['send', 'Wait'])
@@ -187,7 +188,7 @@ describe('writing', () => {
   it('puts what could not be kept back where it was typed', async () => {
     const { fake, find } = await show()
     fake.keeps = false
-    await userEvent.type(find('textarea'), 'Keep me{Enter}')
+    await write(find<HTMLTextAreaElement>('textarea'), 'Keep me{Enter}')
     await frame()
     expect(find<HTMLTextAreaElement>('textarea').value).toBe('Keep me')
   })
@@ -242,7 +243,7 @@ describe('messages', () => {
     expect(fake.calls.at(-1)).toEqual(['switchVersion', id, 1])
     button('Edit').click()
     await frame()
-    await userEvent.fill(find('.editor textarea'), 'Second')
+    await write(find<HTMLTextAreaElement>('.editor textarea'), 'Second')
     await press('{Enter}')
     expect(fake.calls.at(-1)).toEqual(['edit', id, 'Second'])
     button('Reply once more').click()
@@ -256,7 +257,7 @@ describe('messages', () => {
     button('Edit').click()
     await frame()
     fake.keeps = false
-    await userEvent.fill(find('.editor textarea'), 'Second')
+    await write(find<HTMLTextAreaElement>('.editor textarea'), 'Second')
     await press('{Enter}')
     expect(find<HTMLTextAreaElement>('.editor textarea').value).toBe('Second')
   })
@@ -431,6 +432,21 @@ describe('messages', () => {
     expect(text()).toContain('At the service')
   })
 
+  it('shows a file that was sent by its name, and one without by its type', async () => {
+    const { fake, root } = await show()
+    fake.add(
+      said('user', [
+        { type: 'media', mediaType: 'text/plain', name: '<b>notes</b>.txt', ref: 'a' },
+        { type: 'media', mediaType: 'image/png', ref: 'b' },
+      ]),
+    )
+    await frame()
+    const files = [...root.querySelectorAll('.message.user .chip')].map(({ textContent }) =>
+      textContent.trim(),
+    )
+    expect(files).toEqual(['<b>notes</b>.txt', 'Attachment, image/png'])
+  })
+
   it('names the scripted demo as what it is', async () => {
     const { text, fake, find } = await show()
     expect(text()).toContain('Demo')
@@ -508,23 +524,24 @@ describe('streaming', () => {
 })
 
 describe('100 000 messages', () => {
-  it.each([
-    [800, 20],
-    [3_000, 50],
-  ])('draws at its end what fills a screen of %i pixels twice: %i messages', async (height, drawn) => {
-    await page.viewport(414, height)
-    const { root, find } = await show({
-      attributes: { placement: 'page' },
-      prepare: (fake) => {
-        fake.setSessions([session('Long')])
-        fake.log = Array.from({ length: 500 }, (_, place) => said('user', `Message number ${place}`))
-      },
-    })
-    await until(() => root.querySelectorAll('[data-message]').length === drawn)
-    const { scrollHeight, clientHeight } = find('.scroller')
-    expect(scrollHeight).toBeGreaterThan(clientHeight)
-    await page.viewport(414, 896)
-  })
+  it.each([800, 3_000])(
+    'draws at its end what fills a screen of %i pixels twice, and little more',
+    async (height) => {
+      await page.viewport(414, height)
+      const { fake, root, find } = await show({
+        attributes: { placement: 'page' },
+        prepare: (fake) => {
+          fake.setSessions([session('Long')])
+          fake.log = Array.from({ length: 500 }, (_, place) => said('user', `Message number ${place}`))
+        },
+      })
+      const drawn = (): number => root.querySelectorAll('[data-message]').length
+      const seen = (): number => find('.scroller').scrollHeight / find('.scroller').clientHeight
+      await until(() => seen() >= 2 || (seen() > 1 && drawn() === fake.state.messages.length))
+      expect((seen() * (drawn() - 10)) / drawn()).toBeLessThan(2)
+      await page.viewport(414, 896)
+    },
+  )
 
   it('keeps the DOM bounded all the way up, and what one reads in its place', async () => {
     const { element, fake, root, find } = await show({

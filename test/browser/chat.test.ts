@@ -96,7 +96,7 @@ describe('a conversation in a real browser', () => {
     const state = await until(chat, idle)
     expect(state.messages[0]?.message.content).toMatchObject([
       { type: 'text', text: 'Look' },
-      { type: 'media', mediaType: 'image/png' },
+      { type: 'media', mediaType: 'image/png', name: 'dot.png' },
     ])
   })
 

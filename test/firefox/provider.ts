@@ -115,7 +115,8 @@ const FOCUSED = `(() => {
  */
 async function press(page: Page, text: string, { unreleased = [] }: KeyboardState): Promise<KeyboardState> {
   const held = new Set(unreleased)
-  // Tests run in a frame, which keys reach where it has the focus.
+  // Tests before it may have opened windows. Keys reach the tests' frame where it has the focus.
+  await page.bringToFront()
   await page.waitForFunction(FOCUSED)
   for (const [whole, name] of text.matchAll(/\{(\/?\w+>?)\}|./gsu)) {
     const key = (name ?? whole).replace(/^\/|>$/g, '') as KeyInput

@@ -13,8 +13,6 @@ export default defineConfig({
   test: {
     name: 'firefox',
     include: ['test/browser/**/*.test.ts'],
-    // They point and type by commands that this provider has not.
-    exclude: ['test/browser/chat-element{,-access}.test.ts'],
     // As many as a push plays in Chromium.
     provide: { histories: 1, worlds: 2 },
     // What is loaded on demand comes module by module.

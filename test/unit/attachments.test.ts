@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { type AttachmentInput, inlineAttachments, mapStore, toAnthropic, toOpenAI } from '../../src/index.ts'
+import {
+  type AttachmentInput,
+  charsPerToken,
+  defaultCounter,
+  inlineAttachments,
+  type MediaPart,
+  mapStore,
+  toAnthropic,
+  toOpenAI,
+} from '../../src/index.ts'
+import { countMessage } from '../../src/kernel/count.ts'
 import { decide } from '../../src/kernel/log/decide.ts'
 import { sealOp } from '../../src/kernel/log/seal.ts'
 import { attach, readAttachment } from '../../src/operations/attachments.ts'
@@ -37,6 +47,25 @@ describe('an attachment', () => {
     expect(await readAttachment(session, 'id-1')).toEqual({ id: 'id-1', ...PNG })
     const [message] = await session.history()
     expect(message?.content).toEqual([{ type: 'text', text: 'What is this?' }, part])
+  })
+
+  it('has a name in its message, which is counted and shown where a model gets no bytes', async () => {
+    const { session } = open()
+    const name = 'Tickets "to" Turin].pdf'
+    const part = await attach(session, { ...PNG, mediaType: 'application/pdf', name, tokens: 90 })
+    expect(part).toMatchObject({ name, ref: 'id-1' })
+    await say(session, [part])
+    const [message] = await session.history()
+    expect(message?.content).toEqual([part])
+    const shown = JSON.stringify('[application/pdf attachment "Tickets \\"to\\" Turin].pdf" id-1]')
+    const context = await session.context()
+    for (const request of [toOpenAI(context), toAnthropic(context)])
+      expect(JSON.stringify(request)).toContain(shown)
+    const { name: _, ...unnamed } = part
+    for (const counter of [defaultCounter, charsPerToken()]) {
+      const tokensOf = (given: MediaPart): number => countMessage(counter, { content: [given] })
+      expect(tokensOf(part) - tokensOf(unnamed)).toBe(counter.count(name))
+    }
   })
 
   it('may be given as an ArrayBuffer, and as a view of a part of one', async () => {
@@ -107,6 +136,8 @@ describe('an attachment', () => {
       [{ bytes: 'data:' as never }, 'bytes'],
       [{ bytes: [1] as never }, 'bytes'],
       [{ id: '' }, 'id'],
+      [{ name: '' }, 'name'],
+      [{ name: 'x'.repeat(257) }, 'name'],
       [{ tokens: -1 }, 'tokens'],
     ]
     for (const [part, argument] of wrong)

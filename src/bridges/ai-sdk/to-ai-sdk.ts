@@ -238,10 +238,11 @@ function withoutGoneCaller(options: ProviderOptions | undefined, known: Known): 
 }
 
 function renderMedia(part: MediaPart, note: Note | undefined): UserPart & AssistantPart {
+  const filename = note?.filename ?? part.name
   const file = {
     type: 'file' as const,
     mediaType: part.mediaType,
-    ...(note?.filename !== undefined && { filename: note.filename }),
+    ...(filename !== undefined && { filename }),
   }
   if (note?.reference) {
     return { ...file, data: { type: 'reference', reference: note.reference }, ...optionsOf(note) }

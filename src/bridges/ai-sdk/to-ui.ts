@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai'
 import { partsOf } from '../../kernel/log/message.ts'
-import type { Json, Message, MessageInput, Part, ToolResultPart } from '../../ports/message.ts'
+import type { Json, MediaPart, Message, MessageInput, Part, ToolResultPart } from '../../ports/message.ts'
 import { type Kept, keptIn, parsed } from './opaque.ts'
 import { DENIED } from './outputs.ts'
 import { type Entry, type Layout, layoutOf } from './ui-layout.ts'
@@ -217,7 +217,7 @@ function plain(parts: readonly Part[], onCall: (part: OpenPart, id: string) => v
       case 'reasoning':
         return [{ ...reasoning(part, undefined, {}), state: 'done' }]
       case 'media':
-        return part.url === undefined ? [] : [{ type: 'file', mediaType: part.mediaType, url: part.url }]
+        return part.url === undefined ? [] : [fileOf(part, part.url)]
       case 'tool-call': {
         const { id, name, input } = part
         const made: OpenPart = { type: `tool-${name}`, toolCallId: id, state: 'input-available', input }
@@ -232,6 +232,10 @@ function plain(parts: readonly Part[], onCall: (part: OpenPart, id: string) => v
         return []
     }
   })
+}
+
+function fileOf({ mediaType, name }: MediaPart, url: string): OpenPart {
+  return { type: 'file', mediaType, url, ...(name !== undefined && { filename: name }) }
 }
 
 /** What a person sees of parts that only the SDK understands. */

@@ -52,8 +52,8 @@ function bodyOf(
 ): TemplateResult {
   const { words } = scene
   const files = media.map(
-    ({ mediaType }) =>
-      html`<p class="chip">${icon('attach')}<span>${words.text('attachment', { type: mediaType })}</span></p>`,
+    ({ mediaType, name }) =>
+      html`<p class="chip">${icon('attach')}<span dir="auto" title=${mediaType}>${name ?? words.text('attachment', { type: mediaType })}</span></p>`,
   )
   const read = beginningOf(scene, shown.message.id, text)
   const more =

@@ -53,6 +53,10 @@ export class Reader {
   #isReadingOlder = false
   /** Messages that are drawn at the end. */
   #atEnd = AT_END
+  /** Whether more are to be drawn than are: until then nobody knows whether they fill it. */
+  #isGrowing = false
+  /** How many there were when older ones were read since they did not fill what is seen. */
+  #filledFrom = 0
   readonly #resizes = new ResizeObserver(() => this.settle())
 
   constructor(host: ReaderHost) {
@@ -67,8 +71,9 @@ export class Reader {
     return this.#isReadingOlder
   }
 
-  /** Follows a scroller whose only child is the list. */
+  /** Follows a scroller whose only child is the list. Contract: called after each drawing. */
   follow(scroller: HTMLElement): void {
+    this.#isGrowing = false
     if (scroller === this.#scroller) return
     this.#resizes.disconnect()
     this.#scroller = scroller
@@ -104,10 +109,13 @@ export class Reader {
     if (!scroller || this.#host.messages().length === 0) return
     if (this.#isAtEnd) {
       this.#goesToEnd = false
-      if (this.range().from > 0 && scroller.scrollHeight < 2 * scroller.clientHeight) {
-        this.#atEnd += AT_END
-        this.#host.draw()
-      }
+      if (this.range().from > 0) {
+        if (!this.#isGrowing && scroller.scrollHeight < 2 * scroller.clientHeight) {
+          this.#isGrowing = true
+          this.#atEnd += AT_END
+          this.#host.draw()
+        }
+      } else if (scroller.scrollHeight <= scroller.clientHeight) this.#fill()
       scroller.scrollTop = scroller.scrollHeight
       this.#settledAt = scroller.scrollTop
       return
@@ -157,6 +165,15 @@ export class Reader {
   #earlier(from: number): void {
     if (from > 0) this.#moveTo(Math.max(0, from - STEP))
     else if (this.#host.hasOlder() && !this.#isReadingOlder) void this.#readOlder()
+  }
+
+  /** Where nothing scrolls, nobody could reach what is older. */
+  #fill(): void {
+    const { length } = this.#host.messages()
+    // Where that failed, it is said, and not asked for again and again.
+    if (length === this.#filledFrom || !this.#host.hasOlder() || this.#isReadingOlder) return
+    this.#filledFrom = length
+    void this.#readOlder()
   }
 
   async #readOlder(): Promise<void> {

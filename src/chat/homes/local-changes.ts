@@ -6,6 +6,8 @@ import { attach } from '../../operations/attachments.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { MediaPart } from '../../ports/message.ts'
 import { isPicture, isPictureType } from '../../ports/picture.ts'
+import { utf8Length } from '../../ports/utf8-length.ts'
+import { MAX_ID_BYTES } from '../../text/json.ts'
 import type { Upload } from '../ports.ts'
 import type { LocalMemorySession } from './local-memory.ts'
 
@@ -28,5 +30,11 @@ export async function attachFile(
       `chat: ${name} is not of the type that it is said to be, ${mediaType}`,
       { argument: 'uploads' },
     )
-  return attach(session, { mediaType, bytes, id })
+  return attach(session, { mediaType, bytes, id, ...named(name) })
+}
+
+/** Of a long name what fits, with its ending: 64 code points are 256 bytes at most. */
+function named(name: string): { readonly name?: string } {
+  if (name === '') return {}
+  return { name: utf8Length(name) <= MAX_ID_BYTES ? name : [...name].slice(-64).join('') }
 }

@@ -139,7 +139,7 @@ export const ja: Strings = {
   kindBlocker: '未解決の問い',
   kindCorrection: '訂正',
   kindPreference: '好み',
-  kindConstraint: '条件',
+  kindConstraint: '決まり',
   trustSystem: 'アプリから',
   trustUser: 'あなたから',
   trustAssistant: '会話から',

@@ -54,6 +54,7 @@ const part = z
     z.strictObject({
       type: z.literal('media'),
       media_type: z.string(),
+      name: id.optional(),
       ref: z.string().optional(),
       url: z.string().regex(MEDIA_URL).refine(isMediaUrl).optional(),
       tokens: z.number().optional(),

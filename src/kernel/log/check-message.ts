@@ -33,7 +33,7 @@ const FIELDS: { readonly [type in Part['type']]: Fields } = {
   reasoning: { text: checkText, signature: text },
   'tool-call': { id: checkCallId, name: checkId, input: checkJson },
   'tool-result': { callId: checkCallId, output: checkJson, isError: keepTrue },
-  media: { mediaType: checkText, ref: text, url: text, tokens: count },
+  media: { mediaType: checkText, name: optional(checkId), ref: text, url: text, tokens: count },
   opaque: { provider: checkText, value: checkJson, tokens: count },
 }
 

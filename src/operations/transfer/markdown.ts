@@ -77,7 +77,7 @@ function partText(part: Part): string {
         typeof part.output === 'string' ? quoted(part.output) : json(part.output)
       }`
     case 'media':
-      return `(${inline(part.mediaType)}: ${inline(part.ref ?? part.url ?? '')})\n`
+      return `(${inline(part.mediaType)}: ${inline(part.name ?? part.ref ?? part.url ?? '')})\n`
     case 'opaque':
       return `(for ${inline(part.provider)} only)\n`
   }

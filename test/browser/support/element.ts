@@ -84,6 +84,13 @@ export async function press(...keys: readonly string[]): Promise<void> {
   await frame()
 }
 
+/** Writes by keys in place of what stands in a field. */
+export async function write(field: HTMLInputElement | HTMLTextAreaElement, keys: string): Promise<void> {
+  field.focus()
+  field.select()
+  await userEvent.keyboard(keys)
+}
+
 export function clear(): void {
   for (const element of document.querySelectorAll('plimsoll-chat')) element.remove()
 }

@@ -14,8 +14,10 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
+const NONE = { hasOlder: () => false, showOlder: async () => {} }
+
 /** A hundred rows of a hundred pixels, as much as a reader sees of them. */
-function list() {
+function list(older: { readonly hasOlder: () => boolean; readonly showOlder: () => Promise<void> } = NONE) {
   const scroller = {
     scrollTop: 0,
     clientHeight: 500,
@@ -34,13 +36,16 @@ function list() {
   )
   const reader = new Reader({
     messages: () => messages,
-    hasOlder: () => false,
-    showOlder: async () => {},
+    ...older,
     releaseOlder: () => {},
     draw: () => {},
   })
+  const drawn = (): void => {
+    reader.follow(scroller as unknown as HTMLElement)
+    reader.settle()
+  }
   reader.follow(scroller as unknown as HTMLElement)
-  return { reader, scroller }
+  return { reader, scroller, drawn }
 }
 
 it('leaves a reader who went away and came back where that is', () => {
@@ -58,13 +63,31 @@ it('leaves a reader who went away and came back where that is', () => {
 })
 
 it('draws the newest ten first, and ten more at a time until they fill what is seen twice', () => {
-  const { reader, scroller } = list()
-  const drawn: number[] = []
+  const { reader, scroller, drawn } = list()
+  const counts: number[] = []
   for (let times = 0; times < 3; times++) {
     const { from, to } = reader.range()
-    drawn.push(to - from)
+    counts.push(to - from)
     scroller.scrollHeight = 60 * (to - from)
+    drawn()
+    // What changes its size before it is drawn again.
     reader.settle()
   }
-  expect(drawn).toEqual([10, 20, 20])
+  expect(counts).toEqual([10, 20, 20])
+})
+
+it('reads older messages where all that are here do not fill what is seen, once where that fails', async () => {
+  let asked = 0
+  const showOlder = async (): Promise<void> => {
+    asked++
+  }
+  const { reader, scroller, drawn } = list({ hasOlder: () => true, showOlder })
+  scroller.clientHeight = 5_000
+  scroller.scrollHeight = 5_000
+  for (let times = 0; times < 13; times++) {
+    drawn()
+    await Promise.resolve()
+  }
+  expect(reader.range()).toEqual({ from: 0, to: 100 })
+  expect(asked).toBe(1)
 })

@@ -506,7 +506,7 @@ it('sends files with what is said, those too that were added without a network',
   const { messages } = again.conversation.getSnapshot()
   expect(messages.at(-1)).toMatchObject({
     delivery: 'queued',
-    message: { content: [{ type: 'media', mediaType: 'image/png' }] },
+    message: { content: [{ type: 'media', mediaType: 'image/png', name: 'seat.png' }] },
   })
   service.isThere = true
   place.network.set(true)

@@ -46,7 +46,7 @@ describe('claiming what a guest did', () => {
     const bytes = Uint8Array.from({ length: 700_000 }, (_, at) => (at * 7_919) % 251)
     const attachment = { id: 'picture', mediaType: 'image/png', bytes }
     await guest.stub().scope(guest.scope(), { method: 'attach', attachment, at: 0 })
-    const media = { type: 'media', media_type: 'image/png', ref: 'picture', tokens: 10 }
+    const media = { type: 'media', media_type: 'image/png', name: 'a.png', ref: 'picture', tokens: 10 }
     const picture = { ...said('m2', ''), content: [{ type: 'text', text: 'Here.' }, media] }
     await guest.call('POST', '/v1/sessions/trip/messages', { messages: [picture] })
     await guest.context()
