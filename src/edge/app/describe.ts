@@ -1,4 +1,5 @@
 import { createRoute, type OpenAPIHono, type z } from '@hono/zod-openapi'
+import type { HonoRequest } from 'hono'
 import { invalid } from '../../text/json.ts'
 import type { AppEnv } from './app-env.ts'
 import { schemas } from './schemas.ts'
@@ -62,7 +63,16 @@ export function routeOf(path: string): string {
 
 /** Describes a route, and refuses what would bind it to a version where nothing has one. */
 export function describe(app: OpenAPIHono<AppEnv>, description: Description): void {
-  refuseConditions(app, description)
+  document(app, description)
+  const { method, path } = description
+  app.on(method.toUpperCase(), routeOf(path), ({ req }, next) => {
+    refuseConditions(req, description)
+    return next()
+  })
+}
+
+/** Describes a route that refuses conditions itself. */
+export function document(app: OpenAPIHono<AppEnv>, description: Description): void {
   const { id, method, path, summary, query, body, media = {}, isOpen, by = 'bearer', refusal } = description
   const content = {
     ...(body && { 'application/json': { schema: body } }),
@@ -94,16 +104,15 @@ export function describe(app: OpenAPIHono<AppEnv>, description: Description): vo
 /**
  * A condition that is not heeded would be broken in silence. But for `If-None-Match` of a read:
  * what has no version is not what the caller holds, so all of it is the answer.
+ *
+ * @throws ERR_INVALID_ARGUMENT
  */
-function refuseConditions(app: OpenAPIHono<AppEnv>, { method, path, isVersioned }: Description): void {
+export function refuseConditions(req: HonoRequest, { method, isVersioned }: Description): void {
   const isWrite = method !== 'get'
   if (isVersioned && isWrite) return
   const refused = isWrite ? ['If-Match', 'If-None-Match'] : ['If-Match']
-  app.on(method.toUpperCase(), routeOf(path), ({ req }, next) => {
-    const name = refused.find((one) => req.header(one) !== undefined)
-    if (name !== undefined) throw invalid('the request', name, 'is not for what has no version')
-    return next()
-  })
+  const name = refused.find((one) => req.header(one) !== undefined)
+  if (name !== undefined) throw invalid('the request', name, 'is not for what has no version')
 }
 
 /** What stands in the path, and headers that a request may have. */

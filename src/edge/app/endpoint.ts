@@ -10,7 +10,7 @@ import { limitHeaders } from '../wait-headers.ts'
 import { fromWire } from '../wire.ts'
 import type { AppEnv } from './app-env.ts'
 import { type Body, readJson } from './body.ts'
-import { type Description, describe, routeOf } from './describe.ts'
+import { type Description, document, refuseConditions, routeOf } from './describe.ts'
 import { keyedOf } from './keyed.ts'
 import { STEP } from './schemas.ts'
 
@@ -50,9 +50,10 @@ export function endpoint<Query extends z.ZodType, Input extends z.ZodType>(
   const { method, path, query, isVerbatim, status = 200 } = spec
   // Of several kinds its handler reads it.
   const body = spec.media?.body === undefined ? spec.body : undefined
-  describe(app, spec)
+  document(app, spec)
   const handler: Handler<AppEnv> = async (context) => {
     const { req } = context
+    refuseConditions(req, spec)
     const given = body ? await readJson(req.raw) : NO_BODY
     const keyed = await keyedOf(req, given.raw)
     const condition = conditionIn(req, spec)
