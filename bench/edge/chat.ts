@@ -25,42 +25,56 @@ export interface ChatRow {
 }
 
 const MESSAGE_BYTES = [270, 490] as const
+/** Laps before those that are measured, of each wait. */
 const WARM_UP = 10
+const SESSION = 'chats'
 
-/** Asks the edge for replies and the model for the same, one after the other. */
+/**
+ * Asks the edge for replies and the model for the same, one after the other. All subjects are asked
+ * in the same way: waits do not mix, since after a long one all is slower for a while, and each lap
+ * begins with another subject.
+ */
 export async function measureChat(
   subjects: readonly EdgeSubject[],
   model: FakeModel,
   { chats, delaysMs, messages }: ChatPlan,
 ): Promise<ChatRow[]> {
-  const session = 'chats'
-  for (const { fill } of subjects) await fill(session, messages)
-  const cells = delaysMs.flatMap((delayMs) =>
-    subjects.map((subject) => ({ subject, delayMs, direct: [] as number[], chat: [] as number[] })),
-  )
-  for (let lap = -WARM_UP; lap < chats; lap++)
-    for (const { subject, delayMs, direct, chat } of cells) {
-      model.delayMs = delayMs
-      const [asked] = exchangeAt(lap + WARM_UP, MESSAGE_BYTES)
-      const chatMs = await firstWords(
-        `http://127.0.0.1:${subject.port}/v1/sessions/${session}/chat`,
-        JSON.stringify({ message: asked?.content }),
-        '"text-delta"',
-        subject.headers,
-      )
-      const directMs = await firstWords(`${model.url}/chat/completions`, model.last, '"content"')
-      if (lap < 0) continue
-      chat.push(chatMs)
-      direct.push(directMs)
+  for (const { fill } of subjects) await fill(SESSION, messages)
+  const rows: ChatRow[] = []
+  for (const delayMs of delaysMs) {
+    model.delayMs = delayMs
+    const cells = subjects.map((subject) => ({ subject, direct: [] as number[], chat: [] as number[] }))
+    for (let lap = 0; lap < WARM_UP + chats; lap++) {
+      const first = lap % cells.length
+      for (const { subject, direct, chat } of [...cells.slice(first), ...cells.slice(0, first)]) {
+        const chatMs = await chatWords(subject, lap)
+        const directMs = await firstWords(`${model.url}/chat/completions`, model.last, '"content"')
+        if (lap < WARM_UP) continue
+        chat.push(chatMs)
+        direct.push(directMs)
+      }
     }
-  return cells.map(({ subject, delayMs, direct, chat }) => ({
-    subject: subject.name,
-    delayMs,
-    chats,
-    model: middleAndHigh(direct),
-    chat: middleAndHigh(chat),
-    overMs: round(median(chat.map((ms, index) => ms - (direct[index] ?? 0)))),
-  }))
+    for (const { subject, direct, chat } of cells)
+      rows.push({
+        subject: subject.name,
+        delayMs,
+        chats,
+        model: middleAndHigh(direct),
+        chat: middleAndHigh(chat),
+        overMs: round(median(chat.map((ms, index) => ms - (direct[index] ?? 0)))),
+      })
+  }
+  return rows
+}
+
+function chatWords({ port, headers }: EdgeSubject, number: number): Promise<number> {
+  const [asked] = exchangeAt(number, MESSAGE_BYTES)
+  return firstWords(
+    `http://127.0.0.1:${port}/v1/sessions/${SESSION}/chat`,
+    JSON.stringify({ message: asked?.content }),
+    '"text-delta"',
+    headers,
+  )
 }
 
 /** Milliseconds until an answer's stream holds a text; the rest of it is waited for too. */

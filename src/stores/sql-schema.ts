@@ -19,6 +19,14 @@ export interface SqlRow {
   readonly [column: string]: unknown
 }
 
+/**
+ * A number and a text that are bound where a bare parameter would be a part of SQLite's plan: after
+ * LIMIT, and beside another equality on an index that is read in its order. Then each call makes
+ * the plan again, which takes longer than to read a few rows.
+ */
+export const NUMBER = '? + 0'
+export const TEXT = `? || ''`
+
 /** Version of the tables: storage format 2. Code that finds another one must not write. */
 export const SCHEMA_VERSION = 2
 /**

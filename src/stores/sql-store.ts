@@ -37,11 +37,13 @@ import { withStorageErrors } from './sql-errors.ts'
 import {
   DERIVED_TABLE,
   DERIVED_VERSION,
+  NUMBER,
   SCHEMA,
   SCHEMA_VERSION,
   type SqlRow,
   type SqlStorageLike,
   type SqlValue,
+  TEXT,
 } from './sql-schema.ts'
 
 /**
@@ -121,7 +123,7 @@ export class SqlStore implements Store {
     const database = this.#database
     const removed = database.transaction(() => {
       const rows = database.all(
-        'SELECT scope, id FROM plimsoll_unused WHERE at <= ? ORDER BY at LIMIT ?',
+        `SELECT scope, id FROM plimsoll_unused WHERE at <= ? ORDER BY at LIMIT ${NUMBER}`,
         until,
         UNUSED_AT_ONCE,
       )
@@ -135,7 +137,7 @@ export class SqlStore implements Store {
   async scopes(after?: Scope): Promise<readonly Scope[]> {
     return this.#database
       .all(
-        'SELECT name FROM plimsoll_scope WHERE name > ? ORDER BY name LIMIT ?',
+        `SELECT name FROM plimsoll_scope WHERE name > ? ORDER BY name LIMIT ${NUMBER}`,
         after ? scopeName(after) : '',
         PAGE_ROWS,
       )
@@ -374,8 +376,8 @@ class SqlScope implements ScopeStore {
     const isBack = first === undefined
     const marks = kinds?.includes('message') === false ? [scope] : []
     const query = `SELECT ${COLUMNS} FROM plimsoll_log
-      ${marks.length > 0 ? `INDEXED BY plimsoll_log_mark WHERE scope = ? AND ${IS_MARK}` : 'WHERE TRUE'}
-      AND ${kinds ? kindIn(kinds) : IS_ENTRY_ROW} AND n >= ? AND n < ? ORDER BY n ${isBack ? 'DESC' : 'ASC'} LIMIT ?`
+      ${marks.length > 0 ? `INDEXED BY plimsoll_log_mark WHERE scope = ${NUMBER} AND ${IS_MARK}` : 'WHERE TRUE'}
+      AND ${kinds ? kindIn(kinds) : IS_ENTRY_ROW} AND n >= ? AND n < ? ORDER BY n ${isBack ? 'DESC' : 'ASC'} LIMIT ${NUMBER}`
     const rows = inPieces((previous, limit) => {
       const n = previous?.n as number | undefined
       const least = isBack || n === undefined ? start : n + 1
@@ -394,15 +396,12 @@ class SqlScope implements ScopeStore {
   }
 
   async registers(prefix: string, after?: string, before?: string): Promise<readonly RegisterRow[]> {
+    const { where, bounds } = rangeOf(prefix, after, before)
     const rows = this.#database.all(
-      `SELECT * FROM plimsoll_register
-        WHERE scope = ? AND sort >= ? AND sort < ? || ${ABOVE_ALL} AND sort > ? ${before === undefined ? '' : 'AND sort < ?'}
-          AND (body IS NOT NULL OR parts IS NOT NULL) ORDER BY sort LIMIT ${PAGE_ROWS}`,
+      `SELECT * FROM plimsoll_register WHERE scope = ? AND ${where}
+        AND (body IS NOT NULL OR parts IS NOT NULL) ORDER BY sort LIMIT ${PAGE_ROWS}`,
       this.#find(),
-      sortable(prefix),
-      sortable(prefix),
-      after === undefined ? '' : sortable(after),
-      ...(before === undefined ? [] : [sortable(before)]),
+      ...bounds,
     )
     return rows.map((row) => this.#registerRow(row))
   }
@@ -415,9 +414,9 @@ class SqlScope implements ScopeStore {
       .all(
         `SELECT register.* FROM plimsoll_index AS place
           CROSS JOIN plimsoll_register AS register ON register.scope = place.scope AND register.sort = place.key
-          WHERE place.scope = ? AND place.grp = ? AND (place.sort, place.key) ${after ? '>' : '>='} (?, ?)
+          WHERE place.scope = ${NUMBER} AND place.grp = ${TEXT} AND (place.sort, place.key) ${after ? '>' : '>='} (?, ?)
             ${to === undefined ? '' : 'AND place.sort < ?'}
-          ORDER BY place.sort, place.key LIMIT ?`,
+          ORDER BY place.sort, place.key LIMIT ${NUMBER}`,
         this.#find(),
         sortable(group),
         sortable(after?.order ?? ''),
@@ -454,7 +453,7 @@ class SqlScope implements ScopeStore {
     const first = this.#firstAfter(scope, seq, newest.n)
     for (const raw of inPieces((previous, limit) =>
       this.#database.all(
-        `SELECT ${COLUMNS} FROM plimsoll_log WHERE n >= ? AND n < ? ORDER BY n LIMIT ?`,
+        `SELECT ${COLUMNS} FROM plimsoll_log WHERE n >= ? AND n < ? ORDER BY n LIMIT ${NUMBER}`,
         previous ? (previous.n as number) + 1 : first,
         firstOf(scope + 1),
         limit,
@@ -519,18 +518,12 @@ class SqlScope implements ScopeStore {
     const page: DerivedRow[] = []
     let left = PAGE_UNITS
     const scope = this.#find()
-    const start = sortable(prefix)
-    const begin = after === undefined ? undefined : sortable(after)
     for (const { sort, size } of inPieces((previous, limit) => {
-      const last = (previous?.sort as string | undefined) ?? begin
+      const { where, bounds } = rangeOf(prefix, previous ? unsortable(previous.sort as string) : after)
       return this.#database.all(
-        `SELECT sort, size FROM plimsoll_derived
-          WHERE scope = ? AND sort >= ? AND sort < ? || ${ABOVE_ALL} AND sort ${last === undefined ? '>=' : '>'} ?
-          ORDER BY sort LIMIT ?`,
+        `SELECT sort, size FROM plimsoll_derived WHERE scope = ? AND ${where} ORDER BY sort LIMIT ${NUMBER}`,
         scope,
-        start,
-        start,
-        last ?? start,
+        ...bounds,
         limit,
       )
     })) {
@@ -549,7 +542,7 @@ class SqlScope implements ScopeStore {
     for (const row of inPieces((previous, limit) =>
       this.#database.all(
         `SELECT n, part, value FROM plimsoll_outbox
-          WHERE scope = ? AND (n, part) > (?, ?) ORDER BY n, part LIMIT ?`,
+          WHERE scope = ? AND (n, part) > (?, ?) ORDER BY n, part LIMIT ${NUMBER}`,
         scope,
         ...(previous ? [previous.n as number, previous.part as number] : [after + 1, -1]),
         limit,
@@ -1272,6 +1265,23 @@ function synchronous<Value>(value: Value): Value {
       argument: 'decide',
     })
   return value
+}
+
+/**
+ * Where keys with a prefix stand, after one key and before another, by one bound each way: given
+ * two of them, SQLite looks by one alone, and reads all rows up to the other.
+ */
+function rangeOf(
+  prefix: string,
+  after?: string,
+  before?: string,
+): { readonly where: string; readonly bounds: readonly [first: string, end: string] } {
+  const isAfter = after !== undefined && after >= prefix
+  const isBefore = before !== undefined && (before < prefix || before.startsWith(prefix))
+  return {
+    where: `sort ${isAfter ? '>' : '>='} ? AND sort < ?${isBefore ? '' : ` || ${ABOVE_ALL}`}`,
+    bounds: [sortable(isAfter ? after : prefix), sortable(isBefore ? before : prefix)],
+  }
 }
 
 /**

@@ -50,7 +50,8 @@ export class Followed {
       known.uses++
       return known
     }
-    const sync = new ScopeSync(scope, new Replica(replicaStore(this.#store.open(scope))), this.#keep)
+    const replica = new Replica(replicaStore(this.#store.open(scope)), scope.sessionId)
+    const sync = new ScopeSync(scope, replica, this.#keep)
     this.#scopes.set(name, sync)
     this.#onUse(sync)
     return sync

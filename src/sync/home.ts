@@ -113,10 +113,10 @@ export async function begin(scope: ScopeStore, newTok: () => string): Promise<vo
 
 export interface PushOptions extends HomeParts {
   /**
-   * Contract: pure; says why the home does not take an op. Not asked about ops that were answered
-   * before. Default: all are taken.
+   * Contract: pure; says why the home does not take an op; `conflict`, of a put alone: what is
+   * there holds. Not asked about ops that were answered before. Default: all are taken.
    */
-  readonly refuse?: (op: SyncOp, index: number) => PushRejection | undefined
+  readonly refuse?: (op: SyncOp, index: number) => PushRejection | 'conflict' | undefined
   /** Called where it wrote something. */
   readonly onWrite?: () => void
 }
@@ -184,7 +184,7 @@ export function decidePush(
   given: readonly SealedOp[],
   rows: Rows,
   newTok: () => string,
-  refuse: (op: SyncOp, index: number) => PushRejection | undefined = () => undefined,
+  refuse: NonNullable<PushOptions['refuse']> = () => undefined,
 ): PushDecision {
   const state = homeStateIn(rows.replica)
   if (state?.erased.includes(generation))
@@ -198,12 +198,16 @@ export function decidePush(
       decision: nothingWritten([]),
       answer: { generation: state.generation, results: [], head: rows.head.seq - since },
     }
-  const refused = pushed.map((op, index) => {
-    const { opId, kind } = op.envelope
+  const refused = pushed.map((op, index): OpResult | undefined => {
+    const { opId, kind, key = '' } = op.envelope
     if (rows.results.has(opId)) return undefined
     // Of a log that it never saw, a replica has nothing to erase. Said again after an erase, it
     // would erase what came since.
-    return kind === 'erase' && generation === NO_GENERATION ? 'forbidden' : refuse(op, index)
+    const reason = kind === 'erase' && generation === NO_GENERATION ? 'forbidden' : refuse(op, index)
+    if (reason === undefined) return undefined
+    if (reason === 'conflict')
+      return { status: 'conflict', version: rows.registers.get(key)?.version ?? null }
+    return { status: 'rejected', reason: reason as RejectReason }
   })
   const taken = given
     .slice(0, pushed.length)
@@ -213,8 +217,8 @@ export function decidePush(
   const secret = secretBeside(given.slice(pushed.length), rows, decided)
   const own = shown.filter(({ key }) => key !== SECRET || !secret)
   const forbidden = pushed.flatMap(({ envelope: { opId } }, index) => {
-    const reason = refused[index] as RejectReason | undefined
-    return reason === undefined ? [] : [{ opId, result: { status: 'rejected', reason } as const }]
+    const result = refused[index]
+    return result ? { opId, result } : []
   })
   const decision = accepted(
     taken,
@@ -245,10 +249,9 @@ export function decidePush(
     decision: named,
     answer: {
       generation: after?.generation ?? generation,
-      results: pushed.map(({ envelope }, index) => {
-        const rejected = refused[index]
-        return rejected ? { rejected } : resultOf(results.get(envelope.opId), since)
-      }),
+      results: pushed.map(({ envelope }, index) =>
+        resultOf(refused[index] ?? results.get(envelope.opId), since),
+      ),
       head: (decision.log.at(-1)?.seq ?? rows.head.seq) - since,
       ...(repeated.length > 0 && { repeated }),
     },

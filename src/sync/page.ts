@@ -140,7 +140,7 @@ export function writtenOver({ rows, base, before, ops, left, kept, refused = [],
 }
 
 /** What the user's other scopes are still to be asked about. */
-function goneOf({ gone = [] }: ReplicaState, names: readonly Name[]): Pick<ReplicaState, 'gone'> {
+export function goneOf({ gone = [] }: ReplicaState, names: readonly Name[]): Pick<ReplicaState, 'gone'> {
   const all = new Set([...gone, ...names])
   return all.size > 0 ? { gone: [...all] } : {}
 }

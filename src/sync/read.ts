@@ -17,11 +17,14 @@ export async function readRows(
   return rows
 }
 
-/** All registers that have a value. */
-export async function readRegisters(scope: Pick<ScopeStore, 'registers'>): Promise<Map<string, RegisterRow>> {
+/** All registers that have a value, of keys that begin so. */
+export async function readRegisters(
+  scope: Pick<ScopeStore, 'registers'>,
+  prefix = '',
+): Promise<Map<string, RegisterRow>> {
   const registers = new Map<string, RegisterRow>()
   for (let page: readonly RegisterRow[] = []; ; ) {
-    page = await scope.registers('', page.at(-1)?.key)
+    page = await scope.registers(prefix, page.at(-1)?.key)
     if (page.length === 0) return registers
     for (const row of page) registers.set(row.key, row)
   }

@@ -9,6 +9,7 @@ import { adoptLog, resetReplica } from './resets.ts'
 import {
   type Held,
   isBookkeeping,
+  isGone,
   mayDiffer,
   NO_GENERATION,
   outboxRow,
@@ -51,13 +52,16 @@ export function asking(key: string): SealedOp {
  */
 export class Replica {
   readonly store: ReplicaStore
+  /** Whose rows these are; undefined: of what the user's sessions share. */
+  readonly sessionId: string | undefined
   #view: View | undefined
   /** Whether others wrote since. */
   #isUnsure = true
   readonly #unwatch: () => void
 
-  constructor(store: ReplicaStore) {
+  constructor(store: ReplicaStore, sessionId?: string) {
     this.store = store
+    this.sessionId = sessionId
     this.#unwatch =
       store.watch?.(() => {
         this.#isUnsure = true
@@ -404,9 +408,13 @@ function named(ops: Exclude<PullAnswer, { readonly reset: string }>['ops'], { wa
   return all.includes(undefined) ? undefined : (all as readonly (WholeOp | Waiting)[])
 }
 
-/** An op that was refused, with all that is known of it: it is nowhere else. */
+/**
+ * An op that was refused, with all that is known of it: it is nowhere else. Of what was deleted,
+ * only its names are left.
+ */
 function refusedOf({ order, envelope }: Waiting, op: WholeOp | undefined, refusal: Refusal): Waiting {
-  return { order, envelope, bodies: op?.bodies ?? [], refusal }
+  const { bodies = [] } = op ?? {}
+  return { order, envelope, bodies: isGone(refusal) ? bodies.map(() => null) : bodies, refusal }
 }
 
 /** A change of the outbox alone changes the state too: by its text others see that it did. */

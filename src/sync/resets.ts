@@ -1,8 +1,10 @@
+import { notesAbout } from '../forgetting/note-keys.ts'
 import { SECRET } from '../kernel/context/secret.ts'
 import { EMPTY_HEAD, NO_ROWS, nothingWritten } from '../kernel/log/decide.ts'
-import type { SealedOp } from '../ports/op.ts'
+import { FACT } from '../ports/fact.ts'
+import type { Name, SealedOp } from '../ports/op.ts'
 import type { Decision, ReplicaChange, Rows } from '../ports/store.ts'
-import { sentOf } from './page.ts'
+import { goneOf, sentOf } from './page.ts'
 import { readRegisters, readRows } from './read.ts'
 import { decideAgain } from './rebase.ts'
 import { recoveredFrom } from './recover.ts'
@@ -38,8 +40,17 @@ export async function resetReplica(
     return replica.write(view, [], (rows) => resetDiverged(generation, recovered, held, rows))
   }
   const ops = [...held.map(({ op }) => op), asking(SECRET)] as readonly unknown[] as readonly SealedOp[]
-  const decide = reset === 'erased' ? resetErased : resetAll
-  return replica.write(view, ops, (rows) => decide(generation, held, rows))
+  if (reset === 'too-old') return replica.write(view, ops, (rows) => resetAll(generation, held, rows))
+  // After an erase of its own, what is here is of the new log.
+  const gone = view.state.erasing ? [] : await notesIn(replica)
+  return replica.write(view, ops, (rows) => resetErased(generation, held, rows, gone))
+}
+
+/** Names under which the user's scope may know of what is here. */
+async function notesIn({ store, sessionId }: Replica): Promise<readonly Name[]> {
+  if (sessionId === undefined) return []
+  const keys = [...(await readRegisters(store, FACT)).keys()]
+  return notesAbout(sessionId, keys).map((key): Name => `register:${key}`)
 }
 
 /** As {@link resetDiverged}, where older rows are not here: nothing may stand in their place. */
@@ -101,12 +112,18 @@ const BEGINNING = { to: { seq: 0, ordinal: 0 }, registers: [], slots: [] }
  * is of the new log.
  *
  * @param held as in `applyPage`; refused ops too, which go with the rest
+ * @param gone what the user's scope may have of it, which is still to be looked at
  */
-export function resetErased(generation: string | undefined, held: readonly Held[], rows: Rows): Decision {
+export function resetErased(
+  generation: string | undefined,
+  held: readonly Held[],
+  rows: Rows,
+  gone: readonly Name[] = [],
+): Decision {
   const { erasing } = stateIn(rows.replica)
   const erase = held.findIndex(({ op }) => op.envelope.kind === 'erase')
   const left = erasing ? held.slice(erase + 1).filter(({ waiting }) => !waiting.refusal) : []
-  return emptied(generation, left, held, rows)
+  return emptied(generation, left, held, rows, gone)
 }
 
 /** A replica that is to read all of its home's log again. What waits stays. */
@@ -119,9 +136,11 @@ function emptied(
   left: readonly Held[],
   held: readonly Held[],
   rows: Rows,
+  gone: readonly Name[] = [],
 ): Decision {
   const last = Math.max(stateIn(rows.replica).last, left.at(-1)?.waiting.order ?? 0)
-  const state: ReplicaState = { ...named(generation, rows), last }
+  const known = named(generation, rows)
+  const state: ReplicaState = { ...known, ...goneOf(known, gone), last }
   const again = decideAgain(
     left,
     emptyRows(rows),
@@ -173,12 +192,13 @@ export function resetDiverged(
   }
 }
 
-/** A replica that knows nothing of that log yet. */
+/** A replica that knows nothing of that log yet, but what went of the one before. */
 function named(generation: string | undefined, rows: Rows): ReplicaState {
-  const { replica } = stateIn(rows.replica)
+  const { replica, gone } = stateIn(rows.replica)
   return {
     ...(generation !== undefined && { generation }),
     ...NO_STATE,
+    ...(gone && { gone }),
     ...(replica !== undefined && { replica }),
   }
 }

@@ -1,4 +1,6 @@
 import { OWED } from '../forgetting/owed.ts'
+import { SECRET } from '../kernel/context/secret.ts'
+import { HEAD_KEY } from '../kernel/log/message.ts'
 import type { Envelope, Name, SealedOp } from '../ports/op.ts'
 import type { Head, MarkRow, OutboxRow, RegisterRow } from '../ports/store.ts'
 import type { PushResult, SyncOp } from '../ports/sync.ts'
@@ -106,13 +108,19 @@ export interface Held {
   readonly op: WholeOp
 }
 
+/** Whether an op was refused since what it names was deleted: nothing of that is kept aside. */
+export function isGone(refusal: Refusal): boolean {
+  return 'rejected' in refusal && refusal.rejected === 'deleted'
+}
+
 /** Keys of what the library keeps of its own account, and each device makes the same way. */
 const BOOKKEEPING = /^(?:kept|untold|sealed)\/|^(?:retention|skills\/loaded)$/
 
 /**
  * Whether an op was refused that no app wrote: another device was first to list a session, or to
  * note what both know. What is there holds. So does what says that something is being forgotten,
- * once that is done.
+ * once that is done. What a context was built from, which may show what is forgotten since, whoever
+ * needs it builds again.
  *
  * @param waiting all that waits
  */
@@ -124,5 +132,6 @@ export function isBookkeeping(
   const last = waiting.findLast(({ envelope }) => envelope.key === key)
   const isForgotten = key === OWED && last?.bodies?.[0] === 'null'
   const isOwn = isListing || isForgotten || BOOKKEEPING.test(key)
-  return refusal !== undefined && 'conflict' in refusal && isOwn
+  const isBuilt = key === SECRET || key.startsWith(HEAD_KEY)
+  return refusal !== undefined && (isBuilt || (isOwn && ('conflict' in refusal || isGone(refusal))))
 }

@@ -18,7 +18,7 @@ const arrows: { readonly [folder: string]: readonly string[] } = {
   hashes: [],
   text: ['ports', 'hashes'],
   kernel: ['ports', 'hashes', 'text'],
-  forgetting: ['ports', 'kernel'],
+  forgetting: ['ports', 'text', 'kernel'],
   features: ['ports', 'text', 'kernel', 'forgetting'],
   operations: ['ports', 'text', 'kernel', 'forgetting', 'features'],
   render: ['ports', 'text', 'kernel'],

@@ -2,14 +2,15 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { linkSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { constants, DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
 import { decide } from '../../src/kernel/log/decide.ts'
+import type { SealedOp } from '../../src/ports/op.ts'
 import type { ScopeStore, Store } from '../../src/ports/store.ts'
 import type { SqlValue } from '../../src/stores/sql-schema.ts'
 import { SqlStore } from '../../src/stores/sql-store.ts'
 import { type SqliteStore, type SqliteStoreOptions, sqliteStore } from '../../src/stores/sqlite.ts'
-import { openSqlite } from '../../src/stores/sqlite-handle.ts'
+import { openSqlite, type SqliteHandle } from '../../src/stores/sqlite-handle.ts'
 import { SqliteStorage } from '../../src/stores/sqlite-storage.ts'
 import { describeStore } from '../contract/index.ts'
 import { replicating } from '../contract/rebases.ts'
@@ -185,6 +186,51 @@ describe('sqliteStore', () => {
       expect(() => files.open(pathOf(store), { readonly })).toThrow(
         expect.objectContaining({ code: 'ERR_UPGRADE_REQUIRED' }),
       )
+  })
+})
+
+describe('the statements of a SQLite store', () => {
+  it('are planned once, whatever is bound to them', async () => {
+    const handle = new DatabaseSync(':memory:')
+    const store = new SqlStore(new SqliteStorage(handle as SqliteHandle, false), {
+      name: 'test',
+      advice: { newer: '', older: '' },
+    })
+    const scope = store.open(SCOPE)
+    const listed = (key: string): SealedOp =>
+      put(`op-${key}`, key, null, { index: [{ group: 'g', order: key }] })
+    await scope.commit(
+      [append('op-1', ['m1', 'm2', 'm3']), mark('op-2', 'rewind', 'r1'), listed('a'), listed('b')],
+      decide,
+    )
+    const read = async (first: number): Promise<void> => {
+      await scope.entries({ last: first })
+      await scope.entries({ first })
+      await scope.entries({ from: 'm1', to: 'm3', kinds: ['rewind'] })
+      await scope.entries({ after: 'm1', first, kinds: ['epoch', 'rewind'] })
+      await scope.changesSince(first)
+      await scope.registers('')
+      await scope.registers('', 'a')
+      await scope.indexed('g', { first })
+      await scope.indexed('g', { first, to: 'b' })
+      await scope.indexed('g', { first, after: { order: 'a', key: 'a' } })
+      await scope.derived('')
+      await scope.derived('', 'a')
+      await scope.outbox?.(first)
+      await store.oldestUnused()
+      await store.removeUnused(first)
+      await store.scopes()
+    }
+    let planned = 0
+    handle.setAuthorizer((code) => {
+      // Of what begins and ends a transaction there is nothing to plan.
+      if (code !== constants.SQLITE_TRANSACTION) planned++
+      return constants.SQLITE_OK
+    })
+    await read(1)
+    planned = 0
+    await read(2)
+    expect(planned).toBe(0)
   })
 })
 

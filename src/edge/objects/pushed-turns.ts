@@ -80,10 +80,9 @@ export class PushedTurns {
     if (current !== undefined) return now() + BUSY_MS
     // Somebody is to ask for it.
     if (turns.hasFailed(pushedKey(message))) return undefined
-    const { run, stream } = await turns.start(pushedChat(message))
-    this.#begun = { message, run }
     // It goes on without a reader.
-    await stream.cancel()
+    const { run } = await turns.start(pushedChat(message))
+    this.#begun = { message, run }
     return now() + BEGUN_MS
   }
 }

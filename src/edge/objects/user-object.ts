@@ -3,6 +3,7 @@ import { createMemory } from '../../create-memory.ts'
 import { type AuditInput, noteAudit } from '../../features/audit.ts'
 import { type OthersAsk, type OthersFound, WordsReader } from '../../features/recall/others.ts'
 import { KeptWords, type UserWords } from '../../features/slots.ts'
+import { NOTE } from '../../forgetting/note-keys.ts'
 import { valueIn } from '../../kernel/log/bodies.ts'
 import { provide } from '../../kernel/slot.ts'
 import { certificateOf } from '../../operations/forget/certificate.ts'
@@ -28,7 +29,7 @@ import type {
 } from '../../ports/sync.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
 import { answerPull as answerLog } from '../../sync/answer-pull.ts'
-import { answerPush, homeScope } from '../../sync/home.ts'
+import { answerPush, homeScope, type PushOptions } from '../../sync/home.ts'
 import { knownOp } from '../../sync/known-op.ts'
 import { NO_GENERATION } from '../../sync/state.ts'
 import { newTok } from '../../sync/tok.ts'
@@ -473,7 +474,8 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     const erase = generation === NO_GENERATION ? undefined : ops.find(isErase)
     if (erase) return this.#pushErase(scope, generation, erase)
     this.#budgetsOf(scope).take('bytes', bytes)
-    const refuse = await pushRefusals(this.#memoryOf(scope), scope, ops)
+    const refused = await pushRefusals(this.#memoryOf(scope), scope, ops)
+    const refuse: PushOptions['refuse'] = (op) => refused(op) ?? (isNote(op) ? 'conflict' : undefined)
     const onWrite = (): void => {
       if (ops.some(isOfAll)) this.#poke(scope)
     }
@@ -1185,6 +1187,14 @@ async function factsOf({ facts }: EdgeUser): Promise<readonly Fact[]> {
 
 function unlessNotFound(error: unknown): undefined {
   if (!isPlimsollError(error, 'ERR_NOT_FOUND')) throw error
+}
+
+/**
+ * Whether an op notes a fact of a session. The session's object does that itself, also of what is
+ * pushed: it alone knows whether the fact is there yet, or again gone with its session.
+ */
+function isNote({ envelope: { kind, key = '' }, bodies: [body = null] }: SyncOp): boolean {
+  return kind === 'put' && key.startsWith(NOTE) && body !== null && body !== 'null'
 }
 
 /** Whether an op changes more than the place on the list of one session, which alone holds that. */

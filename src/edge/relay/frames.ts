@@ -1,7 +1,7 @@
 /**
  * What crosses the socket between the Worker that serves a chat and the session's object. Of both
- * directions text is JSON; bytes are of the chat's stream to the Worker, and of a fetched body to
- * the object.
+ * directions text is JSON, and behind it the body of a request; bytes are of the chat's stream to
+ * the Worker, and of a fetched body to the object.
  */
 import { joinedBytes } from '../../ports/joined-bytes.ts'
 
@@ -20,10 +20,10 @@ export interface RelayedRequest {
   readonly method: string
   readonly headers: readonly (readonly [string, string])[]
   readonly redirect?: string
-  readonly body?: string
 }
 
 export type WorkerFrame =
+  /** Its body, if it has one, stands behind it. */
   | { readonly type: 'fetch'; readonly n: number; readonly request: RelayedRequest }
   /** Nobody waits for it any more. */
   | { readonly type: 'abort'; readonly n: number }
@@ -48,6 +48,21 @@ const NUMBER_BYTES = 4
 export const MOST_FRAME = 2 ** 18
 /** Of HTTP: three digits. */
 const [LEAST_STATUS, MOST_STATUS] = [100, 999]
+
+/**
+ * @param body of a request: behind JSON, which has no line break, it is neither escaped nor parsed
+ */
+export function workerFrame(frame: WorkerFrame, body?: string): string {
+  const text = JSON.stringify(frame)
+  return body === undefined ? text : `${text}\n${body}`
+}
+
+/** Contract: what {@link workerFrame} wrote. */
+export function readWorkerFrame(text: string): { readonly frame: WorkerFrame; readonly body?: string } {
+  const end = text.indexOf('\n')
+  if (end < 0) return { frame: JSON.parse(text) as WorkerFrame }
+  return { frame: JSON.parse(text.slice(0, end)) as WorkerFrame, body: text.slice(end + 1) }
+}
 
 /** Bytes of the body of request `n`. */
 export function bodyFrame(n: number, pieces: readonly Uint8Array[]): ArrayBuffer {

@@ -1,6 +1,6 @@
 import type { Model } from '../../ports/model.ts'
 import { deferred } from '../turn/deferred.ts'
-import { readBodyFrame, readObjectFrame, type WorkerFrame } from './frames.ts'
+import { readBodyFrame, readObjectFrame, type WorkerFrame, workerFrame } from './frames.ts'
 import { RelayedRequest } from './relayed-request.ts'
 
 /** UTF-16 units of a request that the Worker makes: what is longer may not fit into a frame. */
@@ -75,12 +75,12 @@ export class Relay {
   }
 
   /** Gives the Worker a stream to send on, until either of them ends. Never rejects. */
-  async carry(stream: ReadableStream<Uint8Array>): Promise<void> {
-    const reader = stream.getReader()
+  async carry(stream: AsyncIterable<Uint8Array>): Promise<void> {
+    const pieces = stream[Symbol.asyncIterator]()
     const lost = this.#lost.promise.then(() => ({ done: true, value: undefined }))
     try {
       for (;;) {
-        const { done, value } = await Promise.race([reader.read(), lost])
+        const { done, value } = await Promise.race([pieces.next(), lost])
         if (done || value === undefined) break
         for (let at = 0; at < value.length; at += MOST_BYTES) this.#send(value.subarray(at, at + MOST_BYTES))
       }
@@ -89,7 +89,8 @@ export class Relay {
       // What it had to say is not whole, and the Worker is to know that.
       this.#close(1011, 'the stream broke off')
     }
-    await reader.cancel().catch(() => {})
+    // Not waited for: it ends with the next piece.
+    void pieces.return?.()?.catch(() => {})
   }
 
   /** Takes a frame. One that is none, or out of turn, ends this socket, and nothing else. */
@@ -121,7 +122,7 @@ export class Relay {
   }
 
   #tell(frame: WorkerFrame): void {
-    this.#send(JSON.stringify(frame))
+    this.#send(workerFrame(frame))
   }
 
   /** @returns whether it was sent */
@@ -157,8 +158,7 @@ function frameOf(n: number, input: RequestInfo | URL, init: RequestInit): string
       method,
       headers: [...new Headers(headers)],
       ...(redirect !== undefined && { redirect }),
-      ...(body != null && { body }),
     },
   }
-  return JSON.stringify(frame)
+  return workerFrame(frame, body ?? undefined)
 }

@@ -1,7 +1,14 @@
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import { deferred } from '../turn/deferred.ts'
-import { BEAT_MS, bodyFrame, MOST_FRAME, type ObjectFrame, type WorkerFrame } from './frames.ts'
+import {
+  BEAT_MS,
+  bodyFrame,
+  MOST_FRAME,
+  type ObjectFrame,
+  readWorkerFrame,
+  type WorkerFrame,
+} from './frames.ts'
 
 /**
  * Milliseconds in which pieces of an answer are gathered: each frame that an object gets is billed
@@ -72,13 +79,16 @@ export class ServedRelay {
       this.#reader?.enqueue(new Uint8Array(frame))
       return
     }
-    const told = JSON.parse(frame) as WorkerFrame
-    if (told.type === 'fetch') void this.#fetch(told)
+    const { frame: told, body } = readWorkerFrame(frame)
+    if (told.type === 'fetch') void this.#fetch(told, body)
     else if (told.type === 'abort') this.#aborts.get(told.n)?.(new Error('nobody waits for it'))
     else if (told.type === 'end') this.#end()
   }
 
-  async #fetch({ n, request }: Extract<WorkerFrame, { type: 'fetch' }>): Promise<void> {
+  async #fetch(
+    { n, request }: Extract<WorkerFrame, { type: 'fetch' }>,
+    body: string | undefined,
+  ): Promise<void> {
     const { host, fetch } = this.#options
     const controller = host.controller()
     const { url, ...init } = request
@@ -87,6 +97,7 @@ export class ServedRelay {
       const answer = await fetch(url, {
         ...init,
         headers: init.headers as [string, string][],
+        ...(body !== undefined && { body }),
         signal: controller.signal as AbortSignal,
       })
       const head = JSON.stringify({

@@ -1,4 +1,4 @@
-import type { SqlStorageLike } from '../../stores/sql-schema.ts'
+import { NUMBER, type SqlStorageLike } from '../../stores/sql-schema.ts'
 import { EdgeTables } from '../rows/edge-tables.ts'
 
 /** `seq` is how far of the user's scope a session has confirmed that its copy is. */
@@ -37,7 +37,7 @@ export class Copies {
   behind(seq: number, after: string, most: number): readonly string[] {
     return this.#tables
       .run(
-        'SELECT session FROM plimsoll_edge_copy WHERE session > ? AND seq < ? ORDER BY session LIMIT ?',
+        `SELECT session FROM plimsoll_edge_copy WHERE session > ? AND seq < ? ORDER BY session LIMIT ${NUMBER}`,
         after,
         seq,
         most,

@@ -1,4 +1,4 @@
-import { NOTE } from '../../features/facts/kept.ts'
+import { NOTE } from '../../forgetting/note-keys.ts'
 import { idIn, type Name, type OpResult, type SealedOp } from '../../ports/op.ts'
 import type { RegisterRow } from '../../ports/store.ts'
 import type { Rule } from './rules.ts'

@@ -1,4 +1,4 @@
-import type { SqlStorageLike } from '../../stores/sql-schema.ts'
+import { NUMBER, type SqlStorageLike } from '../../stores/sql-schema.ts'
 
 /** Copies that are remembered. */
 const MOST_KEPT = 64
@@ -49,7 +49,7 @@ export class RecentPulls {
       this.#rows('INSERT OR REPLACE INTO plimsoll_edge_replica VALUES (?, ?)', sessionId, at)
       this.#rows(
         `DELETE FROM plimsoll_edge_replica WHERE session NOT IN
-          (SELECT session FROM plimsoll_edge_replica ORDER BY at DESC, session LIMIT ?)`,
+          (SELECT session FROM plimsoll_edge_replica ORDER BY at DESC, session LIMIT ${NUMBER})`,
         MOST_KEPT,
       )
     })

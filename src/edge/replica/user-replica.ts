@@ -1,7 +1,7 @@
 import { KEPT } from '../../features/facts/fact-index.ts'
-import { NOTE } from '../../features/facts/kept.ts'
 import { shownKeyIn } from '../../features/forget-shown.ts'
 import { registerPages } from '../../features/register-pages.ts'
+import { NOTE } from '../../forgetting/note-keys.ts'
 import { decide } from '../../kernel/log/decide.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import { type ErrorCode, isPlimsollError, PlimsollError } from '../../ports/errors.ts'

@@ -9,33 +9,18 @@ const KEEP_ALIVE_MS = 15_000
 /** A comment of server-sent events: clients skip it. */
 export const KEEP_ALIVE = ': keep-alive\n\n'
 
-export interface TapeStreamOptions {
-  /** Whose timers tell when a comment is due. Default: none is sent. */
-  readonly host?: Pick<Host, 'timeout'>
-  /** Byte of the tape with which it begins. Default 0. */
-  readonly from?: number
-  /** What comes before that. Default: nothing. */
-  readonly first?: string
-}
-
 /**
- * A byte stream of what is on a tape, and of what comes. It reads when it is asked and holds
- * nothing: a slow reader reads later, from storage. To cancel it changes nothing for the run.
+ * A byte stream of what is on a tape from its beginning, and of what comes. It reads when it is
+ * asked and holds nothing: a slow reader reads later, from storage. To cancel it changes nothing
+ * for the run.
+ *
+ * @param host whose timers tell when a comment is due. Default: none is sent
  */
-export function tapeStream(
-  source: TapeSource,
-  { host, from = 0, first = '' }: TapeStreamOptions = {},
-): ReadableStream<Uint8Array> {
+export function tapeStream(source: TapeSource, host?: Pick<Host, 'timeout'>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
-  let at = from
-  let opening = first
+  let at = 0
   let timeout: Timeout | undefined
   const next = (): Uint8Array | undefined => {
-    if (opening !== '') {
-      const bytes = encoder.encode(opening)
-      opening = ''
-      return bytes
-    }
     const bytes = source.read(at)
     at += bytes?.length ?? 0
     return bytes
@@ -64,4 +49,30 @@ export function tapeStream(
       timeout?.clear()
     },
   })
+}
+
+export interface TapePiecesOptions {
+  /** Byte of the tape with which they begin. Default 0. */
+  readonly from?: number
+  /** What comes before that. Default: nothing. */
+  readonly first?: string
+}
+
+/**
+ * The same piece by piece and without comments, for who hands them on from the object: to make a
+ * stream of it would take part of the time until the first word.
+ */
+export async function* tapePieces(
+  source: TapeSource,
+  { from = 0, first = '' }: TapePiecesOptions = {},
+): AsyncGenerator<Uint8Array, void, undefined> {
+  if (first !== '') yield new TextEncoder().encode(first)
+  for (let at = from; ; ) {
+    const bytes = source.read(at)
+    if (bytes) {
+      at += bytes.length
+      yield bytes
+    } else if (source.hasEnded) return
+    else await source.more()
+  }
 }

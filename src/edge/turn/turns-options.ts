@@ -61,5 +61,5 @@ export interface EndedRun extends TurnOutcome, Readonly<Spent> {
 /** A run, and what it sends in the protocol of its request. */
 export interface RunStream {
   readonly run: string
-  readonly stream: ReadableStream<Uint8Array>
+  readonly stream: AsyncIterable<Uint8Array>
 }

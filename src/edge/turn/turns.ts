@@ -6,7 +6,7 @@ import type { ChatRequest, RequestKey, TurnOutcome, TurnWork } from './protocol.
 import { type RunRow, RunTables } from './run-tables.ts'
 import { addCall, nothingSpent } from './spent.ts'
 import { endedTape, RunTape, type TapeSource } from './tape.ts'
-import { tapeStream } from './tape-stream.ts'
+import { tapePieces, tapeStream } from './tape-stream.ts'
 import { Turn } from './turn.ts'
 import type { RunStream, TurnsOptions } from './turns-options.ts'
 import { startOf, uiEncoder } from './ui/encoder.ts'
@@ -124,7 +124,7 @@ export class Turns {
     this.#newest = next.then(({ ended }) => ended).catch(() => {})
     const { id, begun, tape } = await next
     await begun
-    return { run: id, stream: tapeStream(tape) }
+    return { run: id, stream: tapePieces(tape) }
   }
 
   /**
@@ -137,7 +137,7 @@ export class Turns {
   resume(run: string): ReadableStream<Uint8Array> | undefined {
     this.#findLost()
     const live = this.#live
-    if (live && (run === 'current' || run === live.id)) return tapeStream(live.tape, { host: this.#host })
+    if (live && (run === 'current' || run === live.id)) return tapeStream(live.tape, this.#host)
     const row = run === 'current' ? this.#tables.newest() : this.#tables.byId(run)
     if (!row || (run === 'current' && row.status !== 'interrupted')) return undefined
     return tapeStream(endedTape(this.#tables, row.place))
@@ -313,9 +313,9 @@ export class Turns {
   #stream(
     source: TapeSource,
     after?: { readonly messageId?: string; readonly begin: number },
-  ): ReadableStream<Uint8Array> {
+  ): AsyncIterable<Uint8Array> {
     const { messageId } = after ?? {}
-    return tapeStream(source, {
+    return tapePieces(source, {
       from: after?.begin ?? 0,
       ...(messageId !== undefined && { first: startOf(messageId) }),
     })

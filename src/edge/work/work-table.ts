@@ -1,5 +1,5 @@
 import type { Json } from '../../ports/message.ts'
-import type { SqlRow, SqlStorageLike } from '../../stores/sql-schema.ts'
+import { NUMBER, type SqlRow, type SqlStorageLike } from '../../stores/sql-schema.ts'
 import { EdgeTables } from '../rows/edge-tables.ts'
 
 /** Work of one object, by kind and key. */
@@ -98,7 +98,7 @@ export class WorkTable {
   due(now: number, most: number): WorkItem[] {
     return this.#tables
       .run(
-        'SELECT kind, key, payload, attempts FROM plimsoll_edge_work WHERE due <= ? ORDER BY due LIMIT ?',
+        `SELECT kind, key, payload, attempts FROM plimsoll_edge_work WHERE due <= ? ORDER BY due LIMIT ${NUMBER}`,
         now,
         most,
       )
@@ -165,7 +165,7 @@ export class WorkTable {
     return this.#tables
       .run(
         `SELECT kind, key, payload, attempts, failed, error FROM plimsoll_edge_work WHERE due IS NULL
-          ORDER BY failed LIMIT ?`,
+          ORDER BY failed LIMIT ${NUMBER}`,
         MOST_QUARANTINED,
       )
       .map((row) => ({ ...itemIn(row), at: row.failed as number, error: row.error as string }))

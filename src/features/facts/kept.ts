@@ -1,3 +1,4 @@
+import { notesAbout, notesOf } from '../../forgetting/note-keys.ts'
 import type { KernelMemory } from '../../kernel/feature.ts'
 import { messageIn, valueIn } from '../../kernel/log/bodies.ts'
 import { readEntry } from '../../kernel/log/entries.ts'
@@ -9,13 +10,12 @@ import type { Fact } from '../../ports/fact.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Json } from '../../ports/message.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
-import { hashText } from '../../text/hash.ts'
 import { canonical } from '../../text/json.ts'
 import { registerPages } from '../register-pages.ts'
 import { beside } from '../rules.ts'
 import { type ScopePass, scopePass } from '../scope-pass.ts'
 import { FACT, factIn, type Place, sourceName } from './fact.ts'
-import { compared, hasEnded, KEPT, keptIndexOf, keptList, SHARE } from './fact-index.ts'
+import { compared, hasEnded, keptIndexOf, keptList, SHARE } from './fact-index.ts'
 
 /** A session's scope, and that of its user, which is told of its facts. */
 export interface NotedIn {
@@ -53,14 +53,6 @@ const AT_ONCE = 16
 export const UNTOLD = 'untold/'
 /** Where marks stand. */
 export const UNTOLD_INDEX = [{ group: SHARE, order: '' }]
-
-/** What the keys of notes begin with. */
-export const NOTE = `${KEPT}/`
-
-/** What the keys of the notes of one session's facts begin with. */
-export function notesOf(sessionId: string): string {
-  return `${NOTE}${hashText(sessionId)}/`
-}
 
 /** Key of the register that says that a fact of a session was written, until it is noted. */
 export function untoldKey(key: string): string {
@@ -183,11 +175,6 @@ async function noteSome(parts: NotedIn, keys: readonly string[]): Promise<void> 
     if (results.every(({ status }) => status !== 'conflict')) return
   }
   throw changedByOthers('remember', 'what the user knows of it')
-}
-
-/** Keys of the notes about facts among registers of a session. */
-export function notesAbout(sessionId: string, keys: readonly string[]): readonly string[] {
-  return keys.flatMap((key) => (key.startsWith(FACT) ? notesOf(sessionId) + key.slice(FACT.length) : []))
 }
 
 /** Takes notes off, whether or not they are there: none that is about to be written stands then. */

@@ -1,4 +1,5 @@
-import { NOTE, UNTOLD } from '../../features/facts/kept.ts'
+import { UNTOLD } from '../../features/facts/kept.ts'
+import { NOTE } from '../../forgetting/note-keys.ts'
 import { OWED } from '../../forgetting/owed.ts'
 import { isKey, SECRET } from '../../kernel/context/secret.ts'
 import type { Feature, RegisterKind } from '../../kernel/feature.ts'

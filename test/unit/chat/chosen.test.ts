@@ -22,7 +22,11 @@ function gate(): { readonly open: () => void; readonly opened: Promise<void> } {
   return { open, opened }
 }
 
-/** A busy edge that has one conversation, and takes no message. @param sent what it was asked to take */
+/**
+ * A busy edge that has one conversation, and takes no message.
+ *
+ * @param sent gets what it was asked to take
+ */
 function listing(id: () => string, sent: string[] = []) {
   const removed = { sessions: { count: 0, first: [] } }
   return async (url: string, { method = 'GET', body }: RequestInit = {}): Promise<Response> => {

@@ -15,7 +15,7 @@ import type {
 } from '../../../src/ports/sync.ts'
 import { mapStore } from '../../../src/stores/map.ts'
 import { answerPull } from '../../../src/sync/answer-pull.ts'
-import { answerPush, homeStore } from '../../../src/sync/home.ts'
+import { answerPush, homeStore, type PushOptions } from '../../../src/sync/home.ts'
 import { giveAttachment, takeAttachment } from '../../../src/sync/home-attachments.ts'
 import { type SyncOptions, sync } from '../../../src/sync/sync.ts'
 import { readLog } from '../../contract/samples.ts'
@@ -35,6 +35,8 @@ export class TestHome {
   /** Ids of attachments that it was sent, and was asked for. */
   readonly attached: string[] = []
   readonly given: string[] = []
+  /** As in `answerPush`. */
+  refuse: NonNullable<PushOptions['refuse']> = () => undefined
   readonly #listeners = new Set<(poke: Poke | undefined) => void>()
   #toks = 0
 
@@ -49,7 +51,10 @@ export class TestHome {
     this.calls.push({ push: requests })
     return Promise.all(
       requests.map(({ sessionId, ...request }) =>
-        answerPush(this.store.open(scopeOf(sessionId)), request, { newTok: this.newTok }),
+        answerPush(this.store.open(scopeOf(sessionId)), request, {
+          newTok: this.newTok,
+          refuse: this.refuse,
+        }),
       ),
     )
   }

@@ -1,8 +1,10 @@
 /** What derives across the scopes of a user from what another device forgets. */
 import { expect, test } from 'vitest'
 import { createMemory, forget, forgetFact, standard } from '../../../src/index.ts'
+import { deleteSession } from '../../../src/operations/delete-session.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import { readScopes } from '../../../src/sync/read.ts'
+import { signOut } from '../../../src/sync/sign-out.ts'
 import type { SyncedStore } from '../../../src/sync/sync.ts'
 import { readLog } from '../../contract/samples.ts'
 import { ADA, device, TestHome, TRIP } from '../support/synced.ts'
@@ -76,6 +78,61 @@ test('a session that the forgetting device has never seen shows the fact no more
   await forgetFact(two.memory, ADA, fact.id)
   await settle(two, one, two)
   await expectForgotten(server, [one, two])
+})
+
+test.each(['before', 'after'])(
+  'a fact that was found offline %s another device erased its session leaves no note',
+  async (order) => {
+    const server = new TestHome()
+    const [one, two] = [offlineDevice(server), offlineDevice(server)]
+    await one.of(TRIP).append({ role: 'user', content: 'Hello.' })
+    await settle(one, two)
+    await one.of(TRIP).facts.remember({ kind: 'finding', text: SECRET })
+    await deleteSession(two.memory, ADA, 'trip')
+    await settle(...(order === 'before' ? [one, two, one, two] : [two, one, two, one]))
+    await expectForgotten(server, [one, two])
+  },
+)
+
+test('what a session handed to the user stays where another device erased the session meanwhile', async () => {
+  const server = new TestHome()
+  const [one, two] = [offlineDevice(server), offlineDevice(server)]
+  await one.of(TRIP).append({ id: 'said', role: 'user', content: 'I like windows.' })
+  await settle(one, two)
+  await one.of(TRIP).facts.remember({ kind: 'preference', text: 'Likes windows.', sources: ['said'] })
+  await deleteSession(two.memory, ADA, 'trip')
+  await settle(two, one, two)
+  expect(await two.of(HOME).facts.list()).toMatchObject([{ text: 'Likes windows.' }])
+})
+
+test.each(['deleted', 'forbidden'] as const)(
+  'a head that the home refuses as %s, since it shows what was forgotten, is not kept aside',
+  async (rejected) => {
+    const server = new TestHome()
+    const [one, two] = [offlineDevice(server), offlineDevice(server)]
+    const { fact } = await one.of(TRIP).facts.remember({ kind: 'preference', text: SECRET })
+    await settle(one, two)
+    await one.of(HOME).append({ role: 'user', content: 'Which door?' })
+    expect(JSON.stringify((await one.of(HOME).context()).blocks)).toContain('xylomarquen')
+    await forgetFact(two.memory, ADA, fact.id)
+    await settle(two)
+    server.refuse = ({ envelope: { sources = [] } }) =>
+      sources.some((name) => name.startsWith('user:')) ? rejected : undefined
+    await settle(one, two, one)
+    await expectForgotten(server, [one, two])
+    expect(one.store.status.refused).toBe(0)
+    expect(await signOut(one.store)).toEqual({ done: true, lost: [] })
+  },
+)
+
+test('what the home refuses, since it was deleted there, is kept aside without what it said', async () => {
+  const server = new TestHome()
+  const one = offlineDevice(server)
+  await one.of(TRIP).append({ role: 'user', content: SECRET })
+  server.refuse = ({ envelope: { kind } }) => (kind === 'append' ? 'deleted' : undefined)
+  await settle(one)
+  expect(one.store.status.refused).toBe(1)
+  await expectForgotten(server, [one])
 })
 
 test('what a process that ended left to be looked at, the next one does', async () => {

@@ -2,10 +2,11 @@ import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { SessionObject } from '../../../src/edge/objects/session-object.ts'
 import { UserObject } from '../../../src/edge/objects/user-object.ts'
-import { notesOf } from '../../../src/features/facts/kept.ts'
+import { notesOf } from '../../../src/forgetting/note-keys.ts'
 import { webHost } from '../../../src/platform/web.ts'
+import { FACT } from '../../../src/ports/fact.ts'
 import type { SessionStart } from '../../../src/ports/start.ts'
-import { Device, put, remove } from './device.ts'
+import { Device, put, remove, written } from './device.ts'
 import { notesWritten, rowsOf, userObject } from './rows.ts'
 import { World } from './world.ts'
 
@@ -114,6 +115,32 @@ describe('a start at the edge', () => {
     expect(JSON.stringify(await rowsOf(userObject(world.user)))).not.toContain('Gate 7')
     expect(await told(world, 'trip')).toEqual(['The lift is broken.'])
   })
+
+  it.each(['fact', 'session'])(
+    'has no note that a device sends once its %s was forgotten',
+    async (forgotten) => {
+      const world = new World()
+      for (const session of ['home', 'trip']) await world.create(session)
+      const text = 'Gate 7 is closed.'
+      const made = await written(world, (session) => session.facts.remember({ kind: 'finding', text }))
+      const device = new Device(world)
+      const { generation } = await device.log('trip')
+      await device.push('trip', generation, ...made.session)
+      await notesWritten(world.user, 'trip')
+      expect(await told(world, 'home')).toEqual([text])
+      const [fact] = made.session.flatMap(({ envelope: { key } }) => (key?.startsWith(FACT) ? key : []))
+      if (forgotten === 'fact') await device.push('trip', generation, remove('d1', `register:${fact}`))
+      else await world.call('DELETE', '/v1/sessions/trip')
+      if (forgotten === 'fact') await notesWritten(world.user, 'trip')
+      const own = await device.log(undefined)
+      const notes = made.user.filter(({ envelope: { key } }) => key?.startsWith(notesOf('trip')))
+      expect(await device.push(undefined, own.generation, ...notes)).toMatchObject({
+        results: notes.map(() => ({ conflict: expect.any(String) })),
+      })
+      expect(await told(world, 'home')).toEqual([])
+      expect(JSON.stringify(await rowsOf(userObject(world.user)))).not.toContain('Gate 7')
+    },
+  )
 
   it('goes with a session that another user takes over', async () => {
     const guest = await World.guest()

@@ -1,7 +1,13 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { ModelParts } from '../../../src/edge/cloudflare.ts'
 import { steadyModel } from '../../../src/edge/models/steady-model.ts'
-import { bodyFrame, MOST_FRAME, RELAY_HEADER, type WorkerFrame } from '../../../src/edge/relay/frames.ts'
+import {
+  bodyFrame,
+  MOST_FRAME,
+  RELAY_HEADER,
+  readWorkerFrame,
+  type WorkerFrame,
+} from '../../../src/edge/relay/frames.ts'
 import { accepted } from '../../../src/edge/replica/refusal.ts'
 import type { Model } from '../../../src/ports/model.ts'
 import { changeSessions } from './changed-settings.ts'
@@ -70,7 +76,7 @@ async function begun(world: World) {
   webSocket.accept()
   const { run } = accepted(await object.chat(world.scope(), { message: MESSAGE }, { messageId: 'm1', relay }))
   const told = (): WorkerFrame[] =>
-    frames.flatMap((frame) => (typeof frame === 'string' ? [JSON.parse(frame) as WorkerFrame] : []))
+    frames.flatMap((frame) => (typeof frame === 'string' ? [readWorkerFrame(frame).frame] : []))
   await vi.waitFor(() => expect(told()).toMatchObject([{ type: 'fetch', n: 1 }]))
   const read = (): string =>
     frames.map((frame) => (typeof frame === 'string' ? '' : new TextDecoder().decode(frame))).join('')

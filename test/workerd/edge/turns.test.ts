@@ -49,7 +49,12 @@ const silent: Model = {
   },
 }
 
-const textOf = (stream: ReadableStream | undefined): Promise<string> => new Response(stream ?? null).text()
+async function textOf(stream: AsyncIterable<Uint8Array> | undefined): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const bytes of stream ?? []) text += decoder.decode(bytes, { stream: true })
+  return text
+}
 
 const SECRET = 'a-secret-of-these-tests-of-32-bytes-or-more'
 const TRIP = { userId: 'ada', sessionId: 'trip' }
@@ -81,9 +86,8 @@ describe.each([
   it('outlive the call that began them, and end as interrupted where the object is reset', async () => {
     const id = env.SESSIONS.newUniqueId()
     const run = await chatsIn(env.SESSIONS.get(id), silent, async (chats) => {
-      const begun = await chats.start(request('Hello'))
-      await begun.stream.cancel()
-      return begun.run
+      const { run } = await chats.start(request('Hello'))
+      return run
     })
     await chatsIn(env.SESSIONS.get(id), silent, async (chats) => {
       expect(chats.current).toBe(run)

@@ -133,8 +133,8 @@ export function request(body: Record<string, unknown>, idempotencyKey?: string):
 export const submit = (...messages: UIMessage[]): ChatRequest =>
   request({ id: 'trip', messages, trigger: 'submit-message' })
 
-export async function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
-  return new Response(stream).text()
+export async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  return new Response(ReadableStream.from(stream)).text()
 }
 
 export function chunksIn(text: string): UIMessageChunk[] {

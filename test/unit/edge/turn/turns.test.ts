@@ -70,8 +70,11 @@ async function readUntil(reader: ReadableStreamDefaultReader<Uint8Array>, wanted
   return text
 }
 
-const readerOf = (stream: ReadableStream<Uint8Array> | undefined) =>
-  (stream as ReadableStream<Uint8Array>).getReader()
+const readerOf = (stream: AsyncIterable<Uint8Array> | undefined) =>
+  (stream instanceof ReadableStream
+    ? (stream as ReadableStream<Uint8Array>)
+    : ReadableStream.from(stream as AsyncIterable<Uint8Array>)
+  ).getReader()
 const errorIn = (text: string) => chunksIn(text).find((chunk) => chunk.type === 'error')?.errorText
 const inserts = ({ storage }: Scene): number =>
   storage.said.filter((statement) => statement.startsWith('INSERT INTO plimsoll_edge_chunk')).length
@@ -82,7 +85,7 @@ describe('a run', () => {
     const { chats, reload } = openScene([{ text: 'It leaves at 9:40.', until: last.opened }])
     const { run, stream } = await chats.start(submit(user('u1', 'When?')))
     expect(chats.current).toBe(run)
-    const early = stream.getReader()
+    const early = readerOf(stream)
     const beginning = await readUntil(early, ' at')
     const joined = chats.resume('current')
     const named = chats.resume(run)
@@ -102,7 +105,7 @@ describe('a run', () => {
     const last = gate()
     const { chats, reload } = openScene([{ text: 'It leaves at 9:40.', until: last.opened }])
     const { stream } = await chats.start(submit(user('u1', 'When?')))
-    await stream.cancel()
+    await readerOf(stream).cancel()
     last.open()
     await vi.waitFor(async () => expect(await reload()).toHaveLength(2))
   })
@@ -347,7 +350,7 @@ describe('a run that is stopped', () => {
       { tools: () => [slow] },
     )
     const { run, stream } = await scene.chats.start(submit(user('u1', 'When?')))
-    const reader = stream.getReader()
+    const reader = readerOf(stream)
     await readUntil(reader, 'tool-input-available')
     expect(await scene.chats.stop('another')).toBe(false)
     expect(await scene.chats.stop(run)).toBe(true)
@@ -382,7 +385,7 @@ describe('a run whose object is restarted', () => {
     ])
     const asked = submit(user('u1', 'Add'))
     const { run, stream } = await scene.chats.start(asked)
-    await readUntil(stream.getReader(), ' is')
+    await readUntil(readerOf(stream), ' is')
     scene.chats.runDueWork()
     const after = scene.restart([{ text: 'It is five.' }])
     expect(after.chats.current).toBeUndefined()
@@ -408,7 +411,7 @@ describe('a run whose object is restarted', () => {
     const slow = { name: 'slow', inputSchema: {}, execute: () => never.opened }
     const scene = openScene([{ calls: [{ name: 'slow', input: {} }] }], { tools: () => [slow] })
     const { stream } = await scene.chats.start(submit(user('u1', 'When?')))
-    await readUntil(stream.getReader(), 'tool-input-available')
+    await readUntil(readerOf(stream), 'tool-input-available')
     const after = scene.restart([{ text: 'Here.' }])
     const again = request({ trigger: 'submit-message', messages: [user('u1', 'When?')] })
     const { run, stream: goesOn } = await after.chats.start(again)
@@ -637,7 +640,7 @@ describe('turns that are not kept', () => {
     const last = gate()
     const { chats } = openScene([{ text: 'It leaves', until: last.opened }], { host })
     const { stream } = await chats.start(completion('When?'))
-    const reader = stream.getReader()
+    const reader = readerOf(stream)
     await readUntil(reader, 'It')
     const more = readUntil(reader, 'leaves')
     await new Promise((resolve) => setTimeout(resolve, 20))
