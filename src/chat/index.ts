@@ -467,7 +467,7 @@ export class PlimsollChat extends Base {
 
   async #openChat(): Promise<Chat> {
     const element = this
-    const chat = await this.openChat({
+    const opening = this.openChat({
       get src() {
         return element.src
       },
@@ -487,11 +487,14 @@ export class PlimsollChat extends Base {
         return element.pageContext
       },
     })
+    void loadAgain()
+    // The first one of a page takes the browser ten milliseconds: while files are on their way.
+    setTimeout(Intl.DateTimeFormat)
+    const [chat, { firstSession }] = await Promise.all([opening, import('./element/opened.ts')])
     chat.onEvent((event) => this.#report(event))
     chat.conversation.subscribe(() => {
       this.session = chat.conversation.getSnapshot().session?.sessionId ?? this.session
     })
-    const { firstSession } = await import('./element/opened.ts')
     await firstSession(chat, this.session)
     return chat
   }
@@ -519,6 +522,15 @@ export class PlimsollChat extends Base {
   #reflect(name: string, value: string | undefined): void {
     if (value === undefined || value === null) this.removeAttribute(name)
     else this.setAttribute(name, value)
+  }
+}
+
+/** Loads what shows replies ahead, where a chat was opened in this browser before. */
+async function loadAgain(): Promise<void> {
+  try {
+    if (localStorage.getItem('plimsoll-chat/identity')) await import('./markdown/blocks.ts')
+  } catch {
+    // Storage is forbidden, or the file did not come: the first reply asks for it again.
   }
 }
 

@@ -26,8 +26,6 @@ export interface Chat {
   hasAdded(name: string): boolean
   /** That, of all conversations; of who uses the chat at the call. Loaded when it is asked for. */
   added(): Promise<AddedDrafts>
-  /** Whether a chat was here before, so that there may be something to read. */
-  isKnown(): boolean
   /** What is remembered, in all homes. Loaded when it is asked for. */
   memory(): Promise<MemoryPanelModel>
   /**
@@ -160,10 +158,7 @@ class OpenedChat implements Chat {
     this.models.subscribe(() => this.conversation.onModel())
     // What was said before the page was left is sent, whatever it shows now.
     if (src !== undefined) void this.#openEdge().catch(() => {})
-  }
-
-  isKnown(): boolean {
-    return this.#usesLocal() || this.#begun.all().length > 0
+    else this.#loadLocal().catch(() => {})
   }
 
   hasAdded(name: string): boolean {
@@ -294,7 +289,7 @@ class OpenedChat implements Chat {
   }
 
   async #makeLocal(): Promise<{ readonly home: Home; readonly opened: LocalStore }> {
-    const { localHome } = await import('./homes/local.ts')
+    const { localHome } = await this.#loadLocal()
     const { moving } = this.#identity
     if (moving) await this.#move(moving)
     const { storage, locks, now } = this.#platform
@@ -321,9 +316,12 @@ class OpenedChat implements Chat {
     return { home, opened }
   }
 
+  /** Asked for again, what is there takes the browser some tasks to give. */
+  readonly #loadLocal = kept(() => import('./homes/local.ts'))
+
   /** The database of an owner. */
   async #openStore(owner: string): Promise<LocalStore> {
-    const { openLocal } = await import('./homes/local.ts')
+    const { openLocal } = await this.#loadLocal()
     const { system, budget } = this.#settings
     return openLocal({ name: `${this.#name}/${owner}`, system, budget, platform: this.#platform })
   }

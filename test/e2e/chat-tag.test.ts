@@ -151,6 +151,23 @@ it('shows a conversation within its budget; what answers is loaded behind it', a
   expect(bytes.reduce((sum, length) => sum + length)).toBeLessThanOrEqual(TAG_BUDGET.firstLook)
 })
 
+it('asks for Markdown beside the view, where a chat was opened before alone', async () => {
+  const markdown = /plimsoll-blocks-/
+  const first = await visit(TAG)
+  await open(first)
+  await first.getByLabel('Write a message').waitFor()
+  expect(requests.filter((path) => markdown.test(path))).toEqual([])
+  await first.close()
+  const page = await visit(TAG)
+  const asked = page.waitForRequest(markdown)
+  await page.route(/plimsoll-opened-/, async (route) => {
+    await asked
+    await route.continue()
+  })
+  await open(page)
+  await page.getByLabel('Write a message').waitFor()
+})
+
 it('answers within its budget, without what changes a conversation, which is loaded behind it', async () => {
   const page = await context.newPage()
   const loaded = new Set<string>()

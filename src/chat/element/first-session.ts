@@ -14,7 +14,6 @@ const MARKDOWN_MS = 100
 /** Shows the conversation of that id; without one the newest, or an empty one. */
 export async function firstSession(chat: Chat, sessionId: string | undefined): Promise<void> {
   const { conversation, sessions } = chat
-  if (chat.isKnown()) void markdown()
   if (sessionId === undefined) await loaded(sessions)
   const [newest] = sessionId === undefined ? sessions.getSnapshot().sessions : [{ sessionId }]
   if (!newest) {

@@ -1,9 +1,6 @@
 import { PlimsollError } from '../../ports/errors.ts'
 
-export const loadMemory = () => import('./local-memory.ts')
-export const loadChanges = () => import('./local-changes.ts')
 export const loadAdded = () => import('./added.ts')
-export const loadRemoval = () => import('./local-removal.ts')
 
 /** What is loaded when it is needed. @throws ERR_NOT_LOADED: it cannot be */
 export async function loaded<Part>(load: () => Promise<Part>): Promise<Part> {

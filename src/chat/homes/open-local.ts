@@ -3,7 +3,8 @@ import type { Store } from '../../ports/store.ts'
 import { type DexieStore, indexedDbStore } from '../../stores/indexed-db.ts'
 import { kept } from '../kept.ts'
 import type { ChatPlatform } from '../settings.ts'
-import { loaded, loadMemory } from './load.ts'
+import { loaded } from './load.ts'
+import { loadMemory } from './load-local.ts'
 import type { LocalMemory } from './local-memory.ts'
 
 export interface MemorySettings {

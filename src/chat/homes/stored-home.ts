@@ -4,7 +4,8 @@ import type { DexieStore, StoreStatus } from '../../stores/indexed-db.ts'
 import type { ConversationState } from '../ports.ts'
 import type { Home } from './home.ts'
 import { firstOfEach, listed } from './listed.ts'
-import { loaded, loadMemory, loadRemoval } from './load.ts'
+import { loaded } from './load.ts'
+import { loadMemory, loadRemoval } from './load-local.ts'
 import type { LocalMemory } from './local-memory.ts'
 
 export interface StoredHomeParts {

@@ -7,7 +7,8 @@ import type { ScopeStore, Store } from '../../ports/store.ts'
 import { checkId } from '../../text/json.ts'
 import { kept } from '../kept.ts'
 import type { HomeSession } from './home.ts'
-import { loadAdded, loadChanges, loaded, loadMemory, loadRemoval } from './load.ts'
+import { loadAdded, loaded } from './load.ts'
+import { loadChanges, loadMemory, loadRemoval } from './load-local.ts'
 import type { LocalMemory, LocalMemorySession } from './local-memory.ts'
 
 export interface StoredSessionParts {

@@ -217,7 +217,6 @@ export class FakeChat {
       drafts: this.drafts,
       hasAdded: (name) => this.#places.read(name) !== '',
       added: async () => this.#added,
-      isKnown: () => this.log.length > 0,
       models: {
         subscribe,
         getSnapshot: () => this.models,
