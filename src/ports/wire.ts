@@ -24,7 +24,7 @@ export interface Problem extends Omit<ErrorDetails, 'cause' | 'retryAfter'> {
 export const PROBLEM_TYPE = 'application/problem+json'
 
 /** Keys whose values are the app's own: they are copied as they are. */
-const OPAQUE: ReadonlySet<string> = new Set([
+export const OPAQUE: ReadonlySet<string> = new Set([
   'input',
   'output',
   'metadata',
@@ -38,13 +38,13 @@ const OPAQUE: ReadonlySet<string> = new Set([
 type Rename = (key: string) => string
 
 /** A value as it travels. Pure; objects and lists are fresh, what is the app's own is shared. */
-export function toWire(value: unknown, rename: Rename = snake): unknown {
-  return renamed(value, rename)
+export function toWire(value: unknown): unknown {
+  return renamed(value, snake)
 }
 
 /** A value that travelled, as the library has it. Pure. */
-export function fromWire(value: unknown, rename: Rename = camel): unknown {
-  return renamed(value, rename)
+export function fromWire(value: unknown): unknown {
+  return renamed(value, camel)
 }
 
 export function snake(key: string): string {

@@ -396,15 +396,12 @@ class SqlScope implements ScopeStore {
   }
 
   async registers(prefix: string, after?: string, before?: string): Promise<readonly RegisterRow[]> {
+    const { where, bounds } = rangeOf(prefix, after, before)
     const rows = this.#database.all(
-      `SELECT * FROM plimsoll_register
-        WHERE scope = ? AND sort >= ? AND sort < ? || ${ABOVE_ALL} AND sort > ? ${before === undefined ? '' : 'AND sort < ?'}
-          AND (body IS NOT NULL OR parts IS NOT NULL) ORDER BY sort LIMIT ${PAGE_ROWS}`,
+      `SELECT * FROM plimsoll_register WHERE scope = ? AND ${where}
+        AND (body IS NOT NULL OR parts IS NOT NULL) ORDER BY sort LIMIT ${PAGE_ROWS}`,
       this.#find(),
-      sortable(prefix),
-      sortable(prefix),
-      after === undefined ? '' : sortable(after),
-      ...(before === undefined ? [] : [sortable(before)]),
+      ...bounds,
     )
     return rows.map((row) => this.#registerRow(row))
   }
@@ -521,18 +518,12 @@ class SqlScope implements ScopeStore {
     const page: DerivedRow[] = []
     let left = PAGE_UNITS
     const scope = this.#find()
-    const start = sortable(prefix)
-    const begin = after === undefined ? undefined : sortable(after)
     for (const { sort, size } of inPieces((previous, limit) => {
-      const last = (previous?.sort as string | undefined) ?? begin
+      const { where, bounds } = rangeOf(prefix, previous ? unsortable(previous.sort as string) : after)
       return this.#database.all(
-        `SELECT sort, size FROM plimsoll_derived
-          WHERE scope = ? AND sort >= ? AND sort < ? || ${ABOVE_ALL} AND sort ${last === undefined ? '>=' : '>'} ?
-          ORDER BY sort LIMIT ${NUMBER}`,
+        `SELECT sort, size FROM plimsoll_derived WHERE scope = ? AND ${where} ORDER BY sort LIMIT ${NUMBER}`,
         scope,
-        start,
-        start,
-        last ?? start,
+        ...bounds,
         limit,
       )
     })) {
@@ -1274,6 +1265,23 @@ function synchronous<Value>(value: Value): Value {
       argument: 'decide',
     })
   return value
+}
+
+/**
+ * Where keys with a prefix stand, after one key and before another, by one bound each way: given
+ * two of them, SQLite looks by one alone, and reads all rows up to the other.
+ */
+function rangeOf(
+  prefix: string,
+  after?: string,
+  before?: string,
+): { readonly where: string; readonly bounds: readonly [first: string, end: string] } {
+  const isAfter = after !== undefined && after >= prefix
+  const isBefore = before !== undefined && (before < prefix || before.startsWith(prefix))
+  return {
+    where: `sort ${isAfter ? '>' : '>='} ? AND sort < ?${isBefore ? '' : ` || ${ABOVE_ALL}`}`,
+    bounds: [sortable(isAfter ? after : prefix), sortable(isBefore ? before : prefix)],
+  }
 }
 
 /**

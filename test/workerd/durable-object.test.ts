@@ -586,8 +586,11 @@ describe('the work of a call on a Durable Object', () => {
         marks: await measure(() => scope.entries({ last: 10, kinds: ['rewind'] })),
       }
       const index = [{ group: 'group', order: '1', weight: 1 }]
-      for (let at = 0; at < messages / 10; at++)
+      const { seq: written } = await scope.head()
+      for (let at = 0; at < messages / 10; at++) {
         await scope.commit([put(`put-${at}`, `key ${at}`, null, { index })], decide)
+        await scope.derive({ key: `part ${at}`, bytes: new Uint8Array(1) }, written)
+      }
       return {
         ...calls,
         put: await measure(() => scope.commit([put('put', 'key', null, { index })], decide)),
@@ -595,6 +598,9 @@ describe('the work of a call on a Durable Object', () => {
           scope.indexed('group', { after: { order: '1', key: 'key 2' }, first: 3 }),
         ),
         sums: await measure(() => scope.sums(['group', 'other'])),
+        after: await measure(() => scope.registers('', 'key 9999')),
+        before: await measure(() => scope.registers('', undefined, 'key 0')),
+        derived: await measure(() => scope.derived('', 'part 9999')),
       }
     })
   }
@@ -606,6 +612,7 @@ describe('the work of a call on a Durable Object', () => {
     expect(few.put.written).toBeLessThanOrEqual(7)
     expect(few.indexed.read).toBeLessThanOrEqual(8)
     expect(few.sums.read).toBeLessThanOrEqual(4)
+    expect(Math.max(few.after.read, few.before.read, few.derived.read)).toBeLessThanOrEqual(2)
     expect(few.last40.read).toBeLessThanOrEqual(45)
     expect(few.changes.read).toBeLessThanOrEqual(20)
     expect(few.idle.read).toBeLessThanOrEqual(5)

@@ -51,7 +51,7 @@ export function createApp<Env extends object>(configure: (env: Env) => AppSettin
   const app = new OpenAPIHono<AppEnv>()
   app.use(logged)
   app.use(securityHeaders())
-  app.use(async (context, next) => {
+  app.use((context, next) => {
     const { settings, crossOrigin } = guardsOf(context.env)
     context.set('settings', settings)
     return crossOrigin(context, next)
@@ -68,7 +68,7 @@ export function createApp<Env extends object>(configure: (env: Env) => AppSettin
     await shield?.(raw, principal)
     if (!principal) throw new PlimsollError('ERR_UNAUTHENTICATED', 'the request: no token')
     context.set('principal', principal)
-    await next()
+    return settings.ciphertext ? cipherOnly(context, next) : next()
   }
   app.onError((error, context) => problemResponse(error, context.get('requestId')))
   app.notFound((context) =>
@@ -81,8 +81,8 @@ export function createApp<Env extends object>(configure: (env: Env) => AppSettin
   guestRoutes(app)
   app.use('/v1/operator/*', shielded, operatorsOnly, cipherErased)
   operatorRoutes(app)
-  app.use('/v1/*', authenticated, cipherOnly)
-  app.use('/mcp', authenticated, cipherOnly)
+  app.use('/v1/*', authenticated)
+  app.use('/mcp', authenticated)
   for (const routes of [
     sessionRoutes,
     contextRoutes,

@@ -99,10 +99,10 @@ function refuseConditions(app: OpenAPIHono<AppEnv>, { method, path, isVersioned 
   const isWrite = method !== 'get'
   if (isVersioned && isWrite) return
   const refused = isWrite ? ['If-Match', 'If-None-Match'] : ['If-Match']
-  app.on(method.toUpperCase(), routeOf(path), async ({ req }, next) => {
+  app.on(method.toUpperCase(), routeOf(path), ({ req }, next) => {
     const name = refused.find((one) => req.header(one) !== undefined)
     if (name !== undefined) throw invalid('the request', name, 'is not for what has no version')
-    await next()
+    return next()
   })
 }
 

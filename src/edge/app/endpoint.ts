@@ -55,7 +55,7 @@ export function endpoint<Query extends z.ZodType, Input extends z.ZodType>(
     const { req } = context
     const given = body ? await readJson(req.raw) : NO_BODY
     const keyed = await keyedOf(req, given.raw)
-    const condition = conditionIn(req)
+    const condition = conditionIn(req, spec)
     const answered = await handle({
       context,
       principal: context.get('principal'),
@@ -133,16 +133,19 @@ export function checkName(argument: string, value: string): string {
 /** What a query says. @throws ERR_INVALID_ARGUMENT: a name is unknown here, or there twice */
 export function queryIn(req: HonoRequest, schema: z.ZodType = NO_QUERY): unknown {
   // Most requests have none, and to look for it costs more than the rest.
-  const given = req.url.includes('?') ? Object.entries(req.queries()) : []
+  const isGiven = req.url.includes('?')
+  if (!isGiven && schema === NO_QUERY) return {}
+  const given = isGiven ? Object.entries(req.queries()) : []
   const twice = given.find(([, values]) => values.length !== 1)
   if (twice) throw invalid('the request', 'query', 'must not name anything twice')
   return fromWire(checked(schema, Object.fromEntries(given.map(([name, [value]]) => [name, value])), 'query'))
 }
 
-/** @throws ERR_INVALID_ARGUMENT: a header is no list of entity tags */
-function conditionIn(req: HonoRequest): Condition {
-  const match = tagsIn(req, 'If-Match')
-  const noneMatch = tagsIn(req, 'If-None-Match')
+/** Others were refused before. @throws ERR_INVALID_ARGUMENT: a header is no list of entity tags */
+function conditionIn(req: HonoRequest, { method, isVersioned }: Description): Condition {
+  const isRead = method === 'get'
+  const match = isVersioned && !isRead ? tagsIn(req, 'If-Match') : undefined
+  const noneMatch = isVersioned || isRead ? tagsIn(req, 'If-None-Match') : undefined
   return { ...(match && { match }), ...(noneMatch && { noneMatch }) }
 }
 

@@ -125,11 +125,13 @@ export const sessionCalls = {
     { session, append, opId, stale }: Asked,
     { messages = [], ...options }: ContextCall,
   ): Promise<Answer> => {
-    checkContext(session, options)
-    // It would be written, or not be in what is shown.
-    if (options.preview && messages.length > 0)
-      throw invalid('context', 'messages', 'cannot be given with preview, which writes nothing')
-    if (messages.length > 0) await append(messages, opId === undefined ? {} : { opId })
+    if (messages.length > 0) {
+      checkContext(session, options)
+      // It would be written, or not be in what is shown.
+      if (options.preview)
+        throw invalid('context', 'messages', 'cannot be given with preview, which writes nothing')
+      await append(messages, opId === undefined ? {} : { opId })
+    }
     return contextAnswer(reported(await session.context(options), stale))
   },
 

@@ -14,7 +14,7 @@ import { FactNoter, type NotesFacts } from '../slots.ts'
 import { isTrusted } from '../trust.ts'
 import { checkFactId, checkFactInput } from './check-fact.ts'
 import { FACT } from './fact.ts'
-import { byRank, comparing } from './fact-index.ts'
+import { byRank, comparing, isForAll } from './fact-index.ts'
 import type { FactOptions } from './fact-options.ts'
 import { topOf } from './fact-scopes.ts'
 import { checkQuery, Facts, weighing } from './facts.ts'
@@ -80,7 +80,9 @@ export class SessionFacts {
     if (isShared) return this.#shared.remember(placed, opId === undefined ? opId : this.#nameOf(opId))
     await this.#session.register()
     const remembered = await this.#own.remember(placed, opId)
-    await this.#handOver.try()
+    // What is this session's, and others note, is not among what waits.
+    if (this.#noters.length > 0 && !isForAll(remembered.fact)) await this.#handOver.finish()
+    else await this.#handOver.try()
     return remembered
   }
 

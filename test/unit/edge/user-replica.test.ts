@@ -457,7 +457,7 @@ describe('a pull', () => {
     expect(await replica.registers('fact/')).toEqual([])
   })
 
-  it('is not answered with registers that no replica holds, and these are not read', async () => {
+  it('is not answered with what no replica holds, and reads neither that nor a long log', async () => {
     const home = durableObjectStore(new SqliteStorage(openSqlite(':memory:', false), false)).open(USER)
     await fill(home, 600)
     const others = Array.from({ length: 300 }, (_, n) => [`session/s${n}`, `kept/s${n}/f`]).flat()
@@ -467,12 +467,18 @@ describe('a pull', () => {
     )
     await home.commit([put('op-1', 'zebra', null), put('op-2', 'session/trip', null)], decide)
     let read = 0
+    let logged = 0
     const counted: ScopeStore = {
       ...onDecision(home, () => {}),
       registers: async (...asked) => {
         const rows = await home.registers(...asked)
         read += rows.length
         return rows
+      },
+      changesSince: async (seq) => {
+        const page = await home.changesSince(seq)
+        logged += page.rows.length
+        return page
       },
     }
     const keys: string[] = []
@@ -483,7 +489,7 @@ describe('a pull', () => {
       cursor = next
     }
     expect(keys.filter((key) => !key.startsWith('fact/'))).toEqual(['session/trip', 'zebra'])
-    expect([keys.length, read]).toEqual([6, 5])
+    expect([keys.length, read, logged]).toEqual([6, 5, 1])
   })
 
   it('goes on where its home wrote while it answered', async () => {
@@ -491,9 +497,10 @@ describe('a pull', () => {
     await home.commit([put('op-1', 'fact/a', null)], decide)
     const writing: ScopeStore = {
       ...onDecision(home, () => {}),
-      head: async () => {
+      changesSince: async (seq) => {
+        const page = await home.changesSince(seq)
         await home.commit([put('op-2', 'fact/b', null)], decide)
-        return home.head()
+        return page
       },
     }
     const request = { sessionId: 'trip', cursor: { since: { seq: 0, opId: '' } } }
@@ -515,7 +522,7 @@ describe('a pull', () => {
     }
     const since = { seq: 1, opId: 'fill-0000' }
     const answer = await answerPull(erased, { sessionId: 'trip', cursor: { since } })
-    expect(answer).toMatchObject({ reset: 'log', place: { seq: 602, opId: 'op-2' } })
+    expect(answer).toMatchObject({ reset: 'registers', place: { seq: 602, opId: 'op-2' } })
     expect(answer.rows.map(({ key }) => key)).toEqual(['fact/b'])
   })
 

@@ -17,7 +17,7 @@ const ERASE = /\/v1\/me$/
 export const cipherOnly: MiddlewareHandler<AppEnv> = async (context, next) => {
   const [settings, principal] = [context.get('settings'), context.get('principal')]
   const { req } = context
-  if (!settings.ciphertext || (req.method === 'DELETE' && ERASE.test(req.path))) return next()
+  if (req.method === 'DELETE' && ERASE.test(req.path)) return next()
   const user = userScope(principal)
   if (LIVE.test(req.path)) return acceptedSocket(context, user)
   if (!SYNC.test(req.path))
