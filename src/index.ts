@@ -350,7 +350,8 @@ export { explain } from './render/explain.ts'
 export { assertFits } from './render/fits.ts'
 export { stringifyContext } from './render/json.ts'
 export { lintRequest, type Problem } from './render/lint.ts'
-export { type OpenAIOptions, type OpenAIRequest, toOpenAI } from './render/openai.ts'
+export { type OpenAIOptions, toOpenAI } from './render/openai.ts'
+export type { OpenAIRequest } from './render/openai-blocks.ts'
 export { fromOpenAIMessages, parseOpenAIReply } from './render/openai-input.ts'
 export {
   type OpenAIResponsesOptions,

@@ -145,12 +145,14 @@ class OpenedChat implements Chat {
     })
     this.sessions = new ChatSessionList({
       ...homes,
-      onDelete: async (sessionId) => {
-        if (this.conversation.getSnapshot().session?.sessionId === sessionId) {
+      onDelete: async (sessionId, home) => {
+        const { session } = this.conversation.getSnapshot()
+        if (session?.sessionId === sessionId && session.home === home) {
           // What stands in its field would be kept as that of a conversation that is left.
           this.drafts.tell('gone')
           await this.conversation.create()
         }
+        await this.conversation.settled(sessionId)
         if (this.hasAdded(sessionId)) await (await this.added()).write(sessionId, { files: [], pasted: [] })
         for (const kept of this.#kept) kept.write(sessionId, '')
       },
@@ -240,10 +242,12 @@ class OpenedChat implements Chat {
   /** Another tab has signed out, and forgot what was kept: what shows here is nobody's. */
   async #leave(): Promise<void> {
     for (const each of this.#kept) each.tell('gone')
-    await this.conversation.reset(true)
-    await this.#closeHomes()
-    this.#token = undefined
-    this.#identity.leave()
+    const leave = async (): Promise<void> => {
+      await this.#closeHomes()
+      this.#token = undefined
+      this.#identity.leave()
+    }
+    await this.conversation.whileAway(leave, true)
     await this.sessions.reset()
   }
 

@@ -136,6 +136,8 @@ export interface SendOptions {
   readonly uploads?: readonly Upload[]
   /** Whom the page's tokens named when it was typed, where that is known. */
   readonly by?: string | undefined
+  /** Id of the session it is for: where another one shows, it is not said. Default: what shows. */
+  readonly session?: string | undefined
 }
 
 /** A file to send with a message. */
@@ -163,10 +165,12 @@ export interface Conversation {
    */
   prepare(): void
   /**
-   * Resolves once the message is kept, here, at its edge or in the outbox; the reply follows.
+   * Resolves once the message is kept, here, at its edge or in the outbox; the reply follows. It
+   * is said in the conversation that shows when this is called, or in none.
    *
-   * @returns false: it is not kept, `problem` says why, and the text belongs back into the composer
-   * of who typed it, who may not be the page's user any more
+   * @returns false: it is not kept, `problem` says why, unless another conversation was opened
+   * before or somebody signs in or out, and the text belongs back into the composer of who typed
+   * it, who may not be the page's user any more
    */
   send(text: string, options?: SendOptions): Promise<boolean>
   /** Ends the reply; what came of it stays. Idempotent. */
@@ -203,8 +207,10 @@ export interface SessionList {
   getSnapshot(): { readonly loaded: boolean; readonly sessions: readonly SessionEntry[] }
   /** Sessions in whose titles or messages the words are found, best first. */
   search(query: string): Promise<readonly (SessionEntry & { readonly excerpt?: string })[]>
-  rename(sessionId: string, title: string): Promise<void>
-  delete(sessionId: string): Promise<Certificate>
+  /** @param options `home`: of which home, where two of one id are listed. Default: the newest */
+  rename(sessionId: string, title: string, options?: { readonly home?: HomeKind }): Promise<void>
+  /** What waits to be sent goes with it. @param options as of `rename` */
+  delete(sessionId: string, options?: { readonly home?: HomeKind }): Promise<Certificate>
 }
 
 /** A fact as the panel shows it. */

@@ -3,7 +3,7 @@ import { PlimsollError } from '../ports/errors.ts'
 import type { ChatConversation } from './conversation/conversation.ts'
 import type { ChatSessionList } from './conversation/session-list.ts'
 import { deleteAdded } from './homes/delete-database.ts'
-import type { Edge } from './homes/edge.ts'
+import type { Edge, Lost } from './homes/edge.ts'
 import { type Identity, type Move, subjectOf } from './homes/identity.ts'
 import type { LocalStore } from './homes/open-local.ts'
 import type { Chat, SignedOut, SignOutOptions } from './open-chat.ts'
@@ -38,8 +38,7 @@ export async function identify(parts: UsersParts, user: Parameters<Chat['identif
   const userId = named === '' ? undefined : named
   checkGuest(identity, userId)
   let claimed: ReadonlyMap<string, string> = new Map()
-  await conversation.reset()
-  try {
+  const change = async (): Promise<void> => {
     const edge = await parts.openEdge()
     // What another tab writes meanwhile would be left with the guest.
     await platform.locks.request(identity.lockName, {}, async () => {
@@ -54,6 +53,9 @@ export async function identify(parts: UsersParts, user: Parameters<Chat['identif
       }
     })
     await sessions.reset()
+  }
+  try {
+    await conversation.whileAway(change)
   } finally {
     if (session)
       await conversation.open(claimed.get(session.sessionId) ?? session.sessionId, { home: session.home })
@@ -67,28 +69,30 @@ export async function signOut(
 ): Promise<SignedOut> {
   const { conversation, sessions, identity, clearDrafts, platform, name } = parts
   const { session } = conversation.getSnapshot()
-  await conversation.reset(true)
-  // Before the lock is held, under which what they write waits.
-  const [edge, local] = [await parts.openEdge(), erase ? await parts.openLocal() : undefined]
   let cleared: Promise<void> | undefined
-  // What another tab writes meanwhile would be nobody's.
-  const lost = await platform.locks.request(identity.lockName, {}, async () => {
-    const lost = (await edge?.signOut({ erase, force })) ?? []
-    if (lost.length > 0) return lost
-    if (erase) {
-      const { eraseBrowser } = await import('./homes/erase-browser.ts')
-      await eraseBrowser({ platform, name, owner: identity.owner, local })
-    }
-    await parts.closeHomes()
-    parts.setToken(undefined)
-    clearDrafts()
-    cleared = deleteAdded(parts)
-    // It is heard below.
-    cleared.catch(() => {})
-    identity.forget()
-    parts.forgetLocal()
-    return lost
-  })
+  const change = async (): Promise<readonly Lost[]> => {
+    // Before the lock is held, under which what they write waits.
+    const [edge, local] = [await parts.openEdge(), erase ? await parts.openLocal() : undefined]
+    // What another tab writes meanwhile would be nobody's.
+    return platform.locks.request(identity.lockName, {}, async () => {
+      const lost = (await edge?.signOut({ erase, force })) ?? []
+      if (lost.length > 0) return lost
+      if (erase) {
+        const { eraseBrowser } = await import('./homes/erase-browser.ts')
+        await eraseBrowser({ platform, name, owner: identity.owner, local })
+      }
+      await parts.closeHomes()
+      parts.setToken(undefined)
+      clearDrafts()
+      cleared = deleteAdded(parts)
+      // It is heard below.
+      cleared.catch(() => {})
+      identity.forget()
+      parts.forgetLocal()
+      return lost
+    })
+  }
+  const lost = await conversation.whileAway(change, true)
   if (lost.length > 0) {
     if (session) await conversation.open(session.sessionId, { home: session.home })
     return { done: false, lost }

@@ -1,7 +1,7 @@
 import type { Block, Context } from '../ports/context.ts'
 import type { Explanation, Provider, Source, Span } from '../ports/explanation.ts'
 import { type AnthropicOptions, renderAnthropic } from './anthropic.ts'
-import { renderOpenAI } from './openai.ts'
+import { renderOpenAI } from './openai-blocks.ts'
 
 /**
  * Says of every character of the request which record, section and rule put it there, and what it

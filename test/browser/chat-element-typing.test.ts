@@ -254,6 +254,52 @@ describe('what somebody wrote and did not send', () => {
     expect(kept('added')).toBe('')
   })
 
+  /** Files that are read once that is let happen. */
+  function slowFiles(): () => void {
+    const { arrayBuffer } = File.prototype
+    let read = (): void => {}
+    const isRead = new Promise<void>((resolve) => {
+      read = resolve
+    })
+    File.prototype.arrayBuffer = async function (this: File) {
+      await isRead
+      return arrayBuffer.call(this)
+    }
+    onTestFinished(() => {
+      File.prototype.arrayBuffer = arrayBuffer
+    })
+    return read
+  }
+
+  it('waits where it was written, files too, where another conversation is opened before they are read', async () => {
+    const { element, root, at, written } = await filled()
+    const first = element.session
+    await element.send('Hello.')
+    await until(() => root.querySelectorAll('.message').length >= 2)
+    const read = slowFiles()
+    at<HTMLFormElement>('form').requestSubmit()
+    await element.newSession()
+    await frame()
+    read()
+    await until(() => at('.foot-bar [role=status]')?.textContent?.includes('Not sent') === true)
+    expect([root.querySelectorAll('.message').length, written()]).toEqual([0, ['', 0]])
+    element.session = first
+    await until(() => written()[1] === 1)
+    expect(written()).toEqual(['SWORDFISH', 1])
+  })
+
+  it('is said by nobody who comes next, where its writer signs out before its files are read', async () => {
+    const { element, root, at, written } = await filled()
+    const read = slowFiles()
+    at<HTMLFormElement>('form').requestSubmit()
+    await element.signOut()
+    read()
+    await frame()
+    await frame()
+    expect([root.querySelectorAll('.message').length, written()]).toEqual([0, ['', 0]])
+    expect(JSON.stringify(localStorage)).not.toContain('SWORDFISH')
+  })
+
   it('is there after a reload, files too, and is gone once it is sent', async () => {
     const before = await filled()
     before.element.remove()
@@ -264,7 +310,7 @@ describe('what somebody wrote and did not send', () => {
     at<HTMLFormElement>('form').requestSubmit()
     await until(() => root.querySelectorAll('.message').length >= 2 && kept('added') === '')
     expect(written()).toEqual(['', 0])
-    expect(at('.message').textContent).toContain('text/plain')
+    expect(at('.message').textContent).toContain('secret.txt')
     await element.newSession()
     await frame()
     expect(written()).toEqual(['', 0])
@@ -450,6 +496,7 @@ describe('what somebody wrote and did not send', () => {
     fill(field(shown), 'SWORDFISH')
     await frame()
     shown.button('Send').click()
+    await until(() => shown.fake.calls.some(([name]) => name === 'send'))
     shown.fake.drafts.clear()
     fail()
     await frame()

@@ -5,12 +5,12 @@
  * has found a message, and then looks at that one.
  */
 
+import { REST_MS } from '../plan.ts'
+
 /** So long a message must stay where it is, with frames coming. */
 const STILL_MS = 500
 /** A gap between two frames that shows a page at work. */
 const BUSY_MS = 100
-/** Between two searches, while the page is left alone. */
-const REST_MS = 50
 /** Where it looks: parts of the width, and pixels between two points. */
 const COLUMNS = [0.3, 0.6]
 const STEP_PX = 16

@@ -42,7 +42,7 @@ export interface ConversationParts {
   readonly model: (home: Home) => ConversationState['model']
   readonly platform: Pick<ChatPlatform, 'newId' | 'now' | 'network' | 'sleep'>
   readonly emit: (event: ChatEvent) => void
-  /** Of sessions that were begun in this browser: `empty`, or that something was `said`. */
+  /** Of sessions that were begun in this browser: `empty` or `said`, and the home: `said/local`. */
   readonly begun: Pick<Drafts, 'read' | 'write'>
   /** Contract: told that a session was made or named. */
   readonly onListed: () => void
@@ -53,6 +53,7 @@ const JOIN_AFTER = [200, 800, 3_000]
 
 /** What was said and could not be kept. */
 interface Said {
+  readonly sessionId: string
   readonly id: string
   readonly text: string
   readonly replaces: string | undefined
@@ -97,6 +98,11 @@ export class ChatConversation implements Conversation {
   #opened = 0
   /** Ends once what is said belongs to what was opened last. */
   #entering: Promise<unknown> = Promise.resolve()
+  #isEntering = false
+  /** Ends once it is known who uses the chat. */
+  #away: Promise<unknown> | undefined
+  /** What is being said, and in which session. */
+  readonly #saying = new Map<Promise<unknown>, string>()
   #reading: Promise<void> | undefined
   #stale = false
   #stop: AbortController | undefined
@@ -129,13 +135,16 @@ export class ChatConversation implements Conversation {
   }
 
   async open(sessionId: string, { home: kind }: { readonly home?: HomeKind } = {}): Promise<void> {
+    if (this.#away) await this.#away
     this.#leave()
     const opened = ++this.#opened
     // Nobody has it yet: its home would answer each question with an error.
-    const isEmpty = this.#parts.begun.read(sessionId) === 'empty'
-    const entering = (async () =>
-      this.#enter(sessionId, kind ?? (await this.#kindOf(sessionId)), opened, isEmpty))()
-    this.#entering = entering.catch(() => {})
+    const isEmpty = this.#parts.begun.read(sessionId).startsWith('empty')
+    // Until it is found, what showed before is not what is written in.
+    if (!kind) this.#become({ ...CLOSED, online: this.#state.online })
+    const entering = this.#enterBy(async () =>
+      this.#enter(sessionId, kind ?? (await this.#kindOf(sessionId)), opened, isEmpty),
+    )
     await this.#try(async () => {
       const open = await entering
       if (!open) return
@@ -147,13 +156,12 @@ export class ChatConversation implements Conversation {
   }
 
   async create({ home: kind = this.#parts.defaultHome }: { readonly home?: HomeKind } = {}): Promise<string> {
+    if (this.#away) await this.#away
     this.#leave()
     const opened = ++this.#opened
     const sessionId = this.#parts.platform.newId()
-    this.#parts.begun.write(sessionId, 'empty')
-    const entering = this.#enter(sessionId, kind, opened, true)
-    this.#entering = entering.catch(() => {})
-    await this.#try(() => entering)
+    this.#parts.begun.write(sessionId, `empty/${kind}`)
+    await this.#try(() => this.#enterBy(() => this.#enter(sessionId, kind, opened, true)))
     return sessionId
   }
 
@@ -162,12 +170,17 @@ export class ChatConversation implements Conversation {
   }
 
   async send(text: string, options: SendOptions = {}): Promise<boolean> {
-    if (text.trim() === '' && !options.uploads?.length) return false
-    await this.#entering
+    if ((text.trim() === '' && !options.uploads?.length) || this.#away) return false
     const { session } = this.#state
-    // One that could not be opened: what is said must not go to another home than the one chosen.
-    if (!this.#open) await (session ? this.open(session.sessionId, session) : this.create())
-    return this.#say(text, options)
+    // One that could not be opened is tried again where it was to be, and in no other home.
+    if (!this.#open && !this.#isEntering)
+      void (session ? this.open(session.sessionId, session) : this.create())
+    const opened = this.#opened
+    await this.#entering
+    const open = this.#open
+    const isThere = open && opened === this.#opened
+    if (!isThere || (options.session ?? open.entry.sessionId) !== open.entry.sessionId) return false
+    return this.#say(open, text, options)
   }
 
   async stop(): Promise<void> {
@@ -176,10 +189,11 @@ export class ChatConversation implements Conversation {
   }
 
   async edit(messageId: string, text: string): Promise<boolean> {
-    if (text.trim() === '') return false
+    const open = this.#open
+    if (text.trim() === '' || !open) return false
     await this.stop()
     await this.#answering
-    return this.#say(text, { replaces: messageId })
+    return this.#open === open && this.#say(open, text, { replaces: messageId })
   }
 
   async regenerate(messageId?: string): Promise<void> {
@@ -187,6 +201,7 @@ export class ChatConversation implements Conversation {
     if (!open) return
     await this.stop()
     await this.#answering
+    if (this.#open !== open) return
     const { messages } = this.#run
     const asked = messages.findLastIndex(({ role }) => role === 'user')
     const named = messageId === undefined ? -1 : messages.findIndex(({ id }) => id === messageId)
@@ -199,7 +214,7 @@ export class ChatConversation implements Conversation {
       // Without another reply, the old one shows again.
       open.takeBack = () => open.session.undo(rewind)
       await this.#refresh()
-      await this.#answer()
+      if (this.#open === open) await this.#answer()
     })
   }
 
@@ -208,6 +223,7 @@ export class ChatConversation implements Conversation {
     if (!open) return
     await this.stop()
     await this.#answering
+    if (this.#open !== open) return
     const version = versionsIn(this.#run.messages, this.#branches, !this.#run.hasOlder).get(messageId)
     const wanted = version?.versions[index - 1]
     if (wanted === undefined || wanted === messageId) return
@@ -266,7 +282,7 @@ export class ChatConversation implements Conversation {
     this.#opened++
     this.#become({ ...CLOSED, loaded, online: this.#parts.platform.network.isOnline() })
     for (const stop of this.#left.values()) stop.abort(new Error('closed'))
-    await Promise.allSettled([...this.#left.keys()])
+    await Promise.allSettled([...this.#left.keys(), ...this.#saying.keys()])
   }
 
   async inspected(): Promise<Inspected | undefined> {
@@ -275,6 +291,32 @@ export class ChatConversation implements Conversation {
     const inspected = await open.session.inspected()
     const { title } = this.#state.session ?? open.entry
     return inspected && { ...inspected, title }
+  }
+
+  /**
+   * Shows nothing while it changes who uses the chat: what is said meanwhile is not kept, and what
+   * is opened waits.
+   *
+   * @param loaded as of {@link reset}
+   */
+  async whileAway<Done>(work: () => Promise<Done>, loaded = false): Promise<Done> {
+    const done = (async () => {
+      await this.reset(loaded)
+      return work()
+    })()
+    const away = Promise.allSettled([this.#away, done])
+    this.#away = away
+    try {
+      return await done
+    } finally {
+      if (this.#away === away) this.#away = undefined
+    }
+  }
+
+  /** Resolves once nothing is being said in a session. */
+  async settled(sessionId: string): Promise<void> {
+    const own = [...this.#saying].flatMap(([saying, of]) => (of === sessionId ? saying : []))
+    await Promise.allSettled(own)
   }
 
   async close(): Promise<void> {
@@ -325,26 +367,46 @@ export class ChatConversation implements Conversation {
    * is
    */
   onSent(sessionId: string): boolean {
-    if (this.#open?.entry.sessionId !== sessionId) return false
+    const open = this.#open
+    if (open?.entry.sessionId !== sessionId) return false
     void this.#refresh().then(() => {
+      if (this.#open !== open) return
       this.#tellNewest()
       return this.#answer()
     })
     return true
   }
 
-  /** Where a session is: that of no other home is the default one's, which need not be asked. */
+  /**
+   * Where a session is: that of no other home is the default one's, which need not be asked. Where
+   * a home cannot say, it is taken for that one's, so that no other is told what is said in it.
+   */
   async #kindOf(sessionId: string): Promise<HomeKind> {
-    const { defaultHome, home } = this.#parts
-    for (const kind of this.#parts.kinds()) {
+    const { begun, defaultHome, home, kinds } = this.#parts
+    const [, kept] = begun.read(sessionId).split('/')
+    if (kept) return kept as HomeKind
+    for (const kind of kinds()) {
       if (kind === defaultHome) continue
       const found = await home(kind).then(
         (one) => one.find(sessionId),
-        () => undefined,
+        () => true,
       )
       if (found) return kind
     }
     return defaultHome
+  }
+
+  /** What is said meanwhile waits for it. */
+  #enterBy(enter: () => Promise<Open | undefined>): Promise<Open | undefined> {
+    this.#isEntering = true
+    const entering = enter()
+    const done = entering
+      .catch(() => {})
+      .then(() => {
+        if (this.#entering === done) this.#isEntering = false
+      })
+    this.#entering = done
+    return entering
   }
 
   /** @returns undefined: another one was opened meanwhile */
@@ -423,7 +485,7 @@ export class ChatConversation implements Conversation {
     const title = titleOf(text)
     if (title === '') return
     await open.home.rename(open.entry.sessionId, title)
-    this.#become({ session: { ...(this.#state.session ?? open.entry), title } })
+    if (this.#open === open) this.#become({ session: { ...(this.#state.session ?? open.entry), title } })
     this.#parts.onListed()
   }
 
@@ -461,20 +523,26 @@ export class ChatConversation implements Conversation {
     return isJoined
   }
 
-  async #say(
+  #say(open: Open, text: string, options: SendOptions & Pick<AppendOptions, 'replaces'>): Promise<boolean> {
+    const saying = this.#keep(open, text, options).finally(() => this.#saying.delete(saying))
+    this.#saying.set(saying, open.entry.sessionId)
+    return saying
+  }
+
+  async #keep(
+    open: Open,
     text: string,
     { uploads = [], replaces, by }: SendOptions & Pick<AppendOptions, 'replaces'>,
   ): Promise<boolean> {
-    const open = this.#open
-    if (!open) return false
+    const { sessionId } = open.entry
     const { platform } = this.#parts
     const isFirst = this.#run.messages.length === 0
     // What could not be kept may have been: said again, it is the same message.
-    const said = { text, replaces, uploads }
+    const said = { sessionId, text, replaces, uploads }
     const id = this.#unkept && isSame(this.#unkept, said) ? this.#unkept.id : platform.newId()
     this.#become({ problem: undefined })
     const { begun } = this.#parts
-    if (begun.read(open.entry.sessionId) === 'empty') begun.write(open.entry.sessionId, 'said')
+    if (begun.read(sessionId).startsWith('empty')) begun.write(sessionId, `said/${open.home.kind}`)
     let isThere: boolean
     try {
       if (uploads.length > 0 && !open.home.takesUploads)
@@ -493,11 +561,14 @@ export class ChatConversation implements Conversation {
         by,
         replaces,
       })
-      this.#become({ storage: open.home.storage() })
-      if (this.#open === open) this.#become({ session: { ...(this.#state.session ?? open.entry), ...title } })
+      if (this.#open === open)
+        this.#become({
+          storage: open.home.storage(),
+          session: { ...(this.#state.session ?? open.entry), ...title },
+        })
     } catch (error) {
       this.#unkept = { id, ...said }
-      this.#report(error)
+      this.#report(error, sessionId, this.#open === open)
       return false
     }
     this.#unkept = undefined
@@ -694,23 +765,27 @@ export class ChatConversation implements Conversation {
     if (!open) return
     open.leave.abort(new Error('left'))
     for (const end of open.ends) end()
-    this.#answering.then(() => open.session.close()).catch(() => {})
+    Promise.allSettled([this.#answering, this.settled(open.entry.sessionId)])
+      .then(() => open.session.close())
+      .catch(() => {})
   }
 
   async #try(work: () => Promise<unknown> | undefined): Promise<void> {
+    const { session } = this.#state
+    const opened = this.#opened
     try {
       await work()
     } catch (error) {
-      this.#report(error)
+      this.#report(error, session?.sessionId, opened === this.#opened)
     }
   }
 
-  #report(error: unknown): void {
+  /** @param isShown whether the session shows in which it happened */
+  #report(error: unknown, sessionId = this.#state.session?.sessionId, isShown = true): void {
     const problem: Problem = problemOf(error)
     const storage = isPlimsollError(error, 'ERR_STORAGE_FULL') ? { storage: 'full' as const } : {}
-    this.#become({ problem, ...storage })
-    if (!isUnreachable(error))
-      this.#parts.emit({ type: 'error', sessionId: this.#open?.entry.sessionId, problem })
+    if (isShown) this.#become({ problem, ...storage })
+    if (!isUnreachable(error)) this.#parts.emit({ type: 'error', sessionId, problem })
   }
 
   #become(change: Partial<ConversationState>): void {
@@ -742,8 +817,9 @@ const CLOSED: ConversationState = {
   model: undefined,
 }
 
-function isSame(one: Said, { text, replaces, uploads }: Omit<Said, 'id'>): boolean {
-  const isWritten = one.text === text && one.replaces === replaces && one.uploads.length === uploads.length
+function isSame(one: Said, { sessionId, text, replaces, uploads }: Omit<Said, 'id'>): boolean {
+  const isThere = one.sessionId === sessionId && one.replaces === replaces
+  const isWritten = isThere && one.text === text && one.uploads.length === uploads.length
   return isWritten && one.uploads.every((upload, place) => sameAttachment(upload, uploads[place] as Upload))
 }
 

@@ -9,7 +9,11 @@ export interface SessionListParts {
   readonly kinds: () => readonly HomeKind[]
   readonly home: (kind: HomeKind) => Promise<Home>
   /** Contract: told before a session is deleted; resolves once nothing writes to it here. */
-  readonly onDelete: (sessionId: string) => Promise<void>
+  readonly onDelete: (sessionId: string, home: HomeKind) => Promise<void>
+}
+
+interface InHome {
+  readonly home?: HomeKind
 }
 
 interface State {
@@ -59,14 +63,14 @@ export class ChatSessionList implements SessionList {
     })
   }
 
-  async rename(sessionId: string, title: string): Promise<void> {
-    await (await this.#homeOf(sessionId)).rename(sessionId, title)
+  async rename(sessionId: string, title: string, { home }: InHome = {}): Promise<void> {
+    await (await this.#homeOf(sessionId, home)).rename(sessionId, title)
     await this.refresh()
   }
 
-  async delete(sessionId: string): Promise<Certificate> {
-    const home = await this.#homeOf(sessionId)
-    await this.#parts.onDelete(sessionId)
+  async delete(sessionId: string, { home: kind }: InHome = {}): Promise<Certificate> {
+    const home = await this.#homeOf(sessionId, kind)
+    await this.#parts.onDelete(sessionId, home.kind)
     const certificate = await home.delete(sessionId)
     await this.refresh()
     return certificate
@@ -98,9 +102,11 @@ export class ChatSessionList implements SessionList {
     for (const listener of [...this.#listeners]) listener()
   }
 
-  async #homeOf(sessionId: string): Promise<Home> {
+  async #homeOf(sessionId: string, kind: HomeKind | undefined): Promise<Home> {
     await this.refresh()
-    const entry = this.#state.sessions.find((one) => one.sessionId === sessionId)
+    const isMeant = (one: SessionEntry): boolean =>
+      one.sessionId === sessionId && one.home === (kind ?? one.home)
+    const entry = this.#state.sessions.find(isMeant)
     if (!entry)
       throw new PlimsollError('ERR_NOT_FOUND', `sessions: there is no session ${sessionId}`, {
         id: sessionId,

@@ -10,6 +10,7 @@ export function composer(scene: Scene): TemplateResult {
   const isStopping = state.reply !== undefined && !canSend
   return html`<div class="foot-bar">
     ${filesOf(scene)}
+    ${ui.isLeft ? html`<p class="muted" role="status">${words.text('leftUnsent')}</p>` : nothing}
     ${ui.isEmptied && !canSend ? html`<p class="muted" role="status">${words.text('emptied')}</p>` : nothing}
     <form class="composer" part="composer" @submit=${(event: Event) => {
       event.preventDefault()

@@ -52,6 +52,8 @@ export interface Ui {
   readonly isUnkept: boolean
   /** Whether what stood in the field was removed, by a sign-out in this tab or another. */
   readonly isEmptied: boolean
+  /** Whether what was to be sent was not, since another conversation was opened first. */
+  readonly isLeft: boolean
   /** Ids of messages whose long text shows whole. */
   readonly whole: ReadonlySet<string>
   readonly problem: Problem | undefined

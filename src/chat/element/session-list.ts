@@ -53,14 +53,14 @@ function entryView(scene: Scene, session: FoundSession): TemplateResult {
   </div>`
 }
 
-function renameView(scene: Scene, { sessionId, title }: FoundSession): TemplateResult {
+function renameView(scene: Scene, { sessionId, title, home }: FoundSession): TemplateResult {
   const { words, chat } = scene
   const stop = (): void => scene.update({ renaming: undefined })
   return html`<form class="confirm rename" @submit=${(event: SubmitEvent) => {
     event.preventDefault()
     const field = (event.currentTarget as HTMLFormElement).querySelector('input')
     stop()
-    if (field?.value.trim()) scene.attempt(chat.sessions.rename(sessionId, field.value.trim()))
+    if (field?.value.trim()) scene.attempt(chat.sessions.rename(sessionId, field.value.trim(), { home }))
   }} @keydown=${(event: KeyboardEvent) => {
     if (event.key !== 'Escape' || event.isComposing) return
     event.stopPropagation()
@@ -74,17 +74,17 @@ function renameView(scene: Scene, { sessionId, title }: FoundSession): TemplateR
   </form>`
 }
 
-function removeView(scene: Scene, { sessionId }: FoundSession): TemplateResult {
+function removeView(scene: Scene, { sessionId, home }: FoundSession): TemplateResult {
   const { words, state, act, chat } = scene
   return html`<div class="confirm" role="group" aria-label=${words.text('removeSession')}>
     <p>${words.text('removeSession')}</p>
     <div class="row">
       <button class="danger" type="button" @click=${() => {
         scene.update({ removing: undefined })
-        const removed = chat.sessions.delete(sessionId)
+        const removed = chat.sessions.delete(sessionId, { home })
         scene.attempt(
           removed.then(() => {
-            if (state.session?.sessionId === sessionId) act.newSession()
+            if (state.session?.sessionId === sessionId && state.session.home === home) act.newSession()
           }),
         )
       }}>${words.text('remove')}</button>

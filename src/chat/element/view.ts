@@ -32,6 +32,7 @@ const EMPTY_FIELD = {
   pasted: [],
   isUnkept: false,
   isEmptied: false,
+  isLeft: false,
   problem: undefined,
 } satisfies Partial<Ui>
 
@@ -277,6 +278,7 @@ export class ChatView {
     const text = [typed, ...pasted].filter((each) => each.trim() !== '').join('\n\n')
     if (!textarea || (text === '' && files.length === 0)) return
     const name = this.#drafted?.name ?? NEW
+    const session = this.#target()
     const forgotten = this.#forgotten
     const own = this.#chat.drafts.own()
     this.#keepDraft()
@@ -287,13 +289,17 @@ export class ChatView {
     let isSent = false
     try {
       const uploads = await Promise.all(files.map(uploadOf))
-      isSent = await this.#chat.conversation.send(text, { uploads, by: own.by })
+      // Somebody else's by now.
+      if (forgotten === this.#forgotten)
+        isSent = await this.#chat.conversation.send(text, { uploads, by: own.by, session })
     } catch (error) {
       this.#update({ problem: problemOf(error) })
     }
     this.#sending.delete(name)
     const isOver = forgotten !== this.#forgotten
     const isShown = !isOver && name === this.#drafted?.name
+    const shown = this.#chat.conversation.getSnapshot().session?.sessionId
+    if (!isSent && !isOver && session !== undefined && session !== shown) this.#update({ isLeft: true })
     if (isSent) {
       own.write(name, isShown ? textarea.value : '')
       if (!isOver && hasAdded({ files, pasted })) this.#keepAdded(name, isShown ? this.#ui : EMPTY_FIELD)
@@ -302,6 +308,16 @@ export class ChatView {
       this.#add({ files: [...files, ...this.#ui.files], pasted: [...pasted, ...this.#ui.pasted] })
       this.#actions.typed()
     }
+  }
+
+  /**
+   * Id of the session that what is in the field is for. What was written in one in which nothing
+   * was said yet is for the next such one, too.
+   */
+  #target(): string | undefined {
+    const { session, loaded, messages } = this.#chat.conversation.getSnapshot()
+    const isNew = this.#drafted?.name === NEW && loaded && messages.length === 0
+    return this.#drafted && !isNew ? this.#drafted.sessionId : session?.sessionId
   }
 
   async #saveEdit(messageId: string): Promise<void> {

@@ -6,7 +6,7 @@ import { firstOfEach, listed } from './listed.ts'
 
 /** Sessions of the caller that are kept and answered at an edge. */
 export function edgeHome(parts: EdgeSessionParts): Home {
-  const { client, now } = parts
+  const { client, outbox, now } = parts
   return {
     kind: 'edge',
     isHere: false,
@@ -26,10 +26,22 @@ export function edgeHome(parts: EdgeSessionParts): Home {
     async rename(sessionId, title) {
       await client.sessions.update(sessionId, { title })
     },
-    delete: async (sessionId) =>
-      (await client.sessions.delete(sessionId)) ?? certificateOf({ now }, 'erase', sessionId, true, {}),
+    async delete(sessionId) {
+      // Sent later, it would make the session again.
+      await outbox.rewrite((entry) => (entry.sessionId === sessionId ? undefined : entry))
+      return (await client.sessions.delete(sessionId)) ?? certificateOf({ now }, 'erase', sessionId, true, {})
+    },
     search: async (query) => firstOfEach(await client.me.recall(query, { sessions: 'all', first: 50 })),
-    memory: async () => (await import('./edge-panel.ts')).edgePanel(client),
+    async memory() {
+      const panel = (await import('./edge-panel.ts')).edgePanel(client)
+      return {
+        ...panel,
+        async eraseAll() {
+          await outbox.rewrite(() => undefined)
+          return panel.eraseAll()
+        },
+      }
+    },
     storage: () => 'ok',
     onStorage: () => () => {},
     close: async () => {},

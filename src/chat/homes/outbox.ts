@@ -104,11 +104,19 @@ export class Outbox {
     void this.flush()
   }
 
-  /** Writes again what waits of who uses the widget, while no tab sends it. */
-  async rewrite(change: (entry: OutboxEntry) => OutboxEntry): Promise<void> {
+  /**
+   * Writes again what waits of who uses the widget, or was refused, while no tab sends it.
+   *
+   * @param change gives undefined of what is to be let go of
+   */
+  async rewrite(change: (entry: OutboxEntry) => OutboxEntry | undefined): Promise<void> {
     const { store, isOwn, locks, lockName } = this.#parts
     await locks.request(lockName, {}, async () => {
-      for (const entry of await store.list()) if (isOwn(entry)) await store.put(change(entry))
+      for (const entry of await store.list()) {
+        const changed = isOwn(entry) ? change(entry) : entry
+        if (!changed) await store.remove(entry.id)
+        else if (changed !== entry) await store.put(changed)
+      }
     })
     await this.#read()
   }

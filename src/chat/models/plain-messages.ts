@@ -1,5 +1,5 @@
 import type { Context } from '../../ports/context.ts'
-import { toOpenAI } from '../../render/openai.ts'
+import { renderOpenAI } from '../../render/openai-blocks.ts'
 import type { PlainMessage } from '../settings.ts'
 
 /**
@@ -8,7 +8,7 @@ import type { PlainMessage } from '../settings.ts'
  */
 export function plainMessages(context: Context): readonly PlainMessage[] {
   const plain: PlainMessage[] = []
-  for (const { role, content } of toOpenAI(context).messages) {
+  for (const { role, content } of renderOpenAI(context, () => {}).messages) {
     const text =
       typeof content === 'string'
         ? content

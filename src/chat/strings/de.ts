@@ -111,6 +111,8 @@ export const de: Strings = {
     'Ein Teil des Chats konnte nicht geladen werden. Was Sie geschrieben haben, bleibt hier: Versuchen Sie es noch einmal, sobald eine Verbindung besteht, oder laden Sie die Seite neu.',
   problemPicture:
     'Ein Bild ist nicht von dem Typ, den sein Name angibt. Speichern Sie es neu als JPEG, PNG, GIF oder WebP.',
+  leftUnsent:
+    'Nicht gesendet: Vorher wurde eine andere Unterhaltung geöffnet. Es wartet dort, wo Sie es geschrieben haben.',
   emptied: 'Was nicht gesendet war, wurde gelöscht: Jemand hat sich abgemeldet oder alles gelöscht.',
   filesNotKept:
     'Was Sie hinzugefügt haben, ist weg, wenn Sie diese Seite vor dem Senden schließen oder neu laden.',

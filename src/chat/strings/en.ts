@@ -105,6 +105,7 @@ export const en = {
   problemPart:
     'A part of the chat could not be loaded. What you wrote is kept. Try again online, or reload the page.',
   problemPicture: 'A picture is not of the type in its name. Save it again as JPEG, PNG, GIF or WebP.',
+  leftUnsent: 'Not sent: another conversation was opened first. It waits where you wrote it.',
   emptied: 'What was not sent is erased: somebody signed out or erased everything.',
   filesNotKept: 'What you added is gone once you close or reload this page.',
   problemOther: 'Something went wrong. Try again, or reload the page.',

@@ -108,6 +108,7 @@ export const es: Strings = {
     'No se pudo cargar una parte del chat. Lo que escribió sigue aquí: inténtelo de nuevo cuando haya conexión, o recargue la página.',
   problemPicture:
     'Una imagen no es del tipo que indica su nombre. Guárdela de nuevo como JPEG, PNG, GIF o WebP.',
+  leftUnsent: 'No se envió: antes se abrió otra conversación. Espera donde lo escribió.',
   emptied: 'Lo que no se había enviado se borró: alguien cerró la sesión o lo borró todo.',
   filesNotKept: 'Lo que añadió se pierde si cierra o recarga esta página antes de enviarlo.',
   problemOther: 'Algo salió mal. Inténtelo de nuevo, o recargue la página.',

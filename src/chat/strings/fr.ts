@@ -111,6 +111,8 @@ export const fr: Strings = {
     'Une partie du chat n’a pas pu être chargée. Ce que vous avez écrit reste ici : réessayez dès que la connexion est rétablie, ou rechargez la page.',
   problemPicture:
     'Une image n’est pas du type que son nom indique. Enregistrez-la de nouveau en JPEG, PNG, GIF ou WebP.',
+  leftUnsent:
+    'Non envoyé : une autre conversation a été ouverte avant. Votre texte attend là où vous l’avez écrit.',
   emptied: 'Ce qui n’était pas envoyé est effacé : quelqu’un s’est déconnecté ou a tout effacé.',
   filesNotKept: 'Ce que vous avez ajouté est perdu si vous fermez ou rechargez cette page avant l’envoi.',
   problemOther: 'Une erreur s’est produite. Réessayez, ou rechargez la page.',

@@ -1,5 +1,6 @@
 import { FACT } from '../../features/facts/fact.ts'
-import { idIn } from '../../ports/op.ts'
+import { HEAD_NAME } from '../../kernel/log/message.ts'
+import { idIn, type Name } from '../../ports/op.ts'
 import type { Decision, Rows, ScopeStore } from '../../ports/store.ts'
 import { onDecision } from '../replica/on-decision.ts'
 
@@ -51,8 +52,8 @@ export interface Told {
   readonly forgot: () => void
   /** Facts were written. Default: nobody asks. */
   readonly wrote?: (facts: readonly WrittenFact[]) => void
-  /** Facts were forgotten. Default: nobody asks. */
-  readonly forgotFacts?: () => void
+  /** Names were emptied, those of heads aside. Default: nobody asks. */
+  readonly emptied?: (names: readonly Name[]) => void
   /**
    * Messages can be found that could not be before or the other way round, or were forgotten.
    * Default: nobody asks.
@@ -70,18 +71,19 @@ export interface WrittenFact {
 }
 
 /** A scope that tells of what is forgotten or remembered in it, in the transaction of each. */
-export function tellingScope(scope: ScopeStore, { forgot, wrote, forgotFacts, said }: Told): ScopeStore {
+export function tellingScope(scope: ScopeStore, { forgot, wrote, said, ...told }: Told): ScopeStore {
   return onDecision(scope, (decision, rows) => {
     if (isForgetting(decision, rows)) forgot()
     const { emptied, log } = decision
     const isForgotten = emptied.some((name) => idIn('entry', name) !== undefined)
     if (isForgotten || log.some(({ kind }) => kind === 'message' || kind === 'rewind'))
       said?.(isForgotten ? 'forgotten' : 'changed', (log.at(-1) ?? rows.head).seq)
-    if (!wrote && !forgotFacts) return
-    const facts = decision.registers.filter(({ key }) => key.startsWith(FACT))
-    const written = facts.filter(({ body }) => body !== null)
-    if (written.length < facts.length) forgotFacts?.()
-    if (written.length > 0) wrote?.(written.map(({ key }) => ({ key, isNew: !rows.registers.has(key) })))
+    const gone = told.emptied ? emptied.filter((name) => !name.startsWith(HEAD_NAME)) : []
+    if (gone.length > 0) told.emptied?.(gone)
+    const facts = wrote
+      ? decision.registers.filter(({ key, body }) => key.startsWith(FACT) && body !== null)
+      : []
+    if (facts.length > 0) wrote?.(facts.map(({ key }) => ({ key, isNew: !rows.registers.has(key) })))
   })
 }
 

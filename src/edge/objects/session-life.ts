@@ -1,12 +1,15 @@
+import { registerName, sharedFrom } from '../../features/facts/forget-shared.ts'
 import type { OthersAsk, OthersFound } from '../../features/recall/others.ts'
 import { type SessionWords, Words } from '../../features/slots.ts'
+import { deletesOf } from '../../forgetting/deletes.ts'
+import { decide } from '../../kernel/log/decide.ts'
 import { deleteSession } from '../../operations/delete-session.ts'
 import { kernelOf } from '../../operations/kernel-of.ts'
 import { findSession, listSession, titleSession } from '../../operations/sessions.ts'
 import { webHost } from '../../platform/web.ts'
 import type { Certificate } from '../../ports/certificate.ts'
 import { PlimsollError } from '../../ports/errors.ts'
-import type { Scope } from '../../ports/op.ts'
+import type { Name, Scope } from '../../ports/op.ts'
 import { isSameScope } from '../../ports/scope-name.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import type { SqlStorageLike } from '../../stores/sql-schema.ts'
@@ -63,13 +66,17 @@ export interface SessionLifeParts {
   /** Contract: told where something of the session, or of its copy, is forgotten; synchronous. */
   readonly forgot: () => void
   /**
-   * Contract: told of facts in the transaction that writes them to the session; synchronous. Of
-   * those that a push forgets it is told without them: its device may not know of their notes.
+   * Contract: told of facts in the transaction that writes them to the session; synchronous.
    *
-   * @param by the session's own calls, which take off the notes of what they forget, or what
-   * replicas push
+   * @param by the session's own calls, or what replicas push
    */
   readonly wrote: (facts: readonly WrittenFact[], by: 'calls' | 'pushes') => void
+  /**
+   * Contract: told in the transaction what a push empties in the session, or what goes with the
+   * user's own; synchronous. What the user's scope has of that is to be looked for: no device may
+   * know of it. The session's own calls see to that themselves.
+   */
+  readonly emptied: (user: Scope, names: readonly Name[]) => void
   /** Contract: as {@link Told} says, of the session's own log. */
   readonly said: NonNullable<Told['said']>
   /** Contract: up to which seq of the log the user's object is to drop words, if it is. */
@@ -96,6 +103,12 @@ export interface Confirmed {
   readonly seq: number
   /** Up to which seq of its own log it has forgotten something, of which words may be kept. */
   readonly forgotten?: number
+}
+
+/** What is gone in a session of a user. */
+export interface GoneNames {
+  readonly user: Scope
+  readonly names: readonly Name[]
 }
 
 /** How far a deletion of the user's has come. */
@@ -304,6 +317,17 @@ export class SessionLife {
     return own ? lackingWords(own.words, own.parts, state) : []
   }
 
+  /**
+   * Deletes what the user's sessions share and derives from names of the session that are gone, or
+   * was handed over under one. Idempotent; the session may be gone meanwhile. @throws as the user's
+   * object
+   */
+  async forgetShared({ user, names }: GoneNames): Promise<void> {
+    const shared = remoteScope({ stub: () => this.#parts.user(user), scope: user, host: webHost })
+    const keys = await sharedFrom(shared, names)
+    if (keys.length > 0) await shared.commit(deletesOf(webHost, keys.map(registerName)), decide)
+  }
+
   #ownWords(): { readonly words: SessionWords; readonly parts: SendWordsParts } | undefined {
     const home = this.keepsWords ? this.living : undefined
     const words = home && kernelOf('recall', home.session()).one(Words)
@@ -490,16 +514,13 @@ export class SessionLife {
         throw notFound(record.scope)
       }
       const { forgot, wrote, said } = this.#parts
-      const held = (scope: Scope, by?: 'calls' | 'pushes'): ScopeStore =>
-        tellingScope(heldScope(this.#local.open(scope), check), {
-          forgot,
-          ...(by && { said, wrote: (facts) => wrote(facts, by) }),
-          ...(by === 'pushes' && { forgotFacts: () => wrote([], by) }),
-        })
+      const held = (scope: Scope, told: Omit<Told, 'forgot'> = {}): ScopeStore =>
+        tellingScope(heldScope(this.#local.open(scope), check), { forgot, ...told })
+      const emptied = (names: readonly Name[]): void => this.#parts.emptied(user, names)
       // Copies of the user's own facts are noted nowhere.
       const own = (scope: Scope): ScopeStore =>
-        scope.sessionId === undefined ? held(scope) : held(scope, 'calls')
-      const shown = new ShownCopies({ store: () => asHome(held(record.scope)), host: webHost })
+        held(scope, scope.sessionId === undefined ? {} : { said, wrote: (facts) => wrote(facts, 'calls') })
+      const shown = new ShownCopies({ store: () => asHome(held(record.scope, { emptied })), host: webHost })
       const home: SessionHome = new SessionHome({
         record,
         settings: this.#parts.settings(),
@@ -510,7 +531,7 @@ export class SessionLife {
           removeUnused: (until) => this.#local.removeUnused(until),
           scopes: (after) => this.#local.scopes(after),
         },
-        log: () => held(record.scope, 'pushes'),
+        log: () => held(record.scope, { said, emptied, wrote: (facts) => wrote(facts, 'pushes') }),
         noter: {
           settle: () => this.#parts.settleNotes(),
           gather: async () => {

@@ -11,8 +11,9 @@ import { nextWorkAt, runDueWork } from '../../operations/upkeep.ts'
 import { webHost } from '../../platform/web.ts'
 import type { Certificate } from '../../ports/certificate.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
+import { FACT } from '../../ports/fact.ts'
 import type { Model, Usage } from '../../ports/model.ts'
-import { idIn, type Scope } from '../../ports/op.ts'
+import { idIn, type Name, type Scope } from '../../ports/op.ts'
 import type { ContextOptions } from '../../ports/session.ts'
 import type { Attachment } from '../../ports/store.ts'
 import type {
@@ -74,7 +75,7 @@ import {
   sessionCalls,
 } from './session-calls.ts'
 import { type SessionHome, type Synced, userOf } from './session-home.ts'
-import { SessionLife } from './session-life.ts'
+import { type GoneNames, SessionLife } from './session-life.ts'
 import type {
   BegunChat,
   BegunCompletion,
@@ -109,6 +110,8 @@ const NOTES = 'notes'
 /** Kinds that keep words with the user for recall, and drop what was forgotten. */
 const WORDS = 'words'
 const FORGOTTEN_WORDS = 'forgotten-words'
+/** The kind that deletes with the user what derives from what is gone here. */
+const SHARED = 'shared'
 
 /**
  * For which facts are gathered, and in which most replicas have told what they pushed themselves.
@@ -118,7 +121,7 @@ const NOTES_MS = 5_000
 const WORDS_MS = 86_400_000
 /** The same where that one does not know that the session is in use, and so does not ask. */
 const UNASKED_WORDS_MS = 600_000
-/** When words are dropped that the call did not see to which forgot them. */
+/** When words and what is shared are dropped that the call did not see to which forgot them. */
 const FORGOTTEN_MS = 1_000
 /** Streams of chats whose time ends within so long are removed together. */
 const TOGETHER_MS = 1_800_000
@@ -189,6 +192,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     rewrite: () => rewrite(this.ctx.storage),
     forgot: () => this.#answers.forget(),
     wrote: (facts, by) => (by === 'calls' ? this.#notes.wrote(facts) : this.#notes.leave()),
+    emptied: (user, names) => this.#emptied(user, names),
     said: (change, seq) => this.#said(change, seq),
     forgotten: () => this.#work.payloadOf(FORGOTTEN_WORDS) as number | undefined,
     settleNotes: () => this.#notes.settle(),
@@ -227,6 +231,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       },
       [FORGOTTEN_WORDS]: (payload) =>
         this.#untilDone(FORGOTTEN_WORDS, () => this.#life.dropWords(payload as number)),
+      [SHARED]: (payload) =>
+        this.#untilDone(SHARED, () => this.#life.forgetShared(payload as unknown as GoneNames)),
     },
     onFailure: this.#failures.ofWork,
   })
@@ -886,6 +892,17 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     if (isGathering) return
     this.#wordsDue = due
     owe(WORDS, this.#wordsDue, 0)
+  }
+
+  /**
+   * Sees to it that what the user's scope has of names that are gone goes too, within the
+   * transaction that emptied them.
+   */
+  #emptied(user: Scope, names: readonly Name[]): void {
+    if (names.some((name) => idIn('register', name)?.startsWith(FACT))) this.#notes.leave()
+    const owed = this.#work.payloadOf(SHARED) as unknown as GoneNames | undefined
+    const payload = { user: { ...user }, names: [...new Set([...(owed?.names ?? []), ...names])] }
+    void this.#work.schedule(SHARED, webHost.now() + FORGOTTEN_MS, { payload }).catch(() => {})
   }
 
   /** A certificate, which says what went in the other sessions, and whether all have confirmed. */

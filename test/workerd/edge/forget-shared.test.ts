@@ -4,8 +4,9 @@ import { SessionObject } from '../../../src/edge/objects/session-object.ts'
 import { UserObject } from '../../../src/edge/objects/user-object.ts'
 import { PlimsollError } from '../../../src/index.ts'
 import { changeSessions, useDemoModel, withFeatures } from './changed-settings.ts'
+import { Device, remove } from './device.ts'
 import { openedIn } from './opened.ts'
-import { rowsOf, sessionObject, userObject } from './rows.ts'
+import { notesWritten, rowsOf, sessionObject, userObject } from './rows.ts'
 import { said, World } from './world.ts'
 
 const CANARY = 'xylocanaryq'
@@ -65,9 +66,8 @@ async function headsOf({ user }: World, session: string) {
 
 const forget = (world: World) => world.call<Certified>('DELETE', '/v1/sessions/trip/facts/shared')
 
-/** Does what a user's object owes, at once. */
-async function ring({ user }: World): Promise<void> {
-  const object = userObject(user)
+/** Does what a user's object owes, or another one, at once. */
+async function ring({ user }: World, object = userObject(user)): Promise<void> {
   await runInDurableObject(object, (_, { storage }) => {
     storage.sql.exec('UPDATE plimsoll_edge_work SET due = 1 WHERE due IS NOT NULL')
     return storage.setAlarm(Date.now() + 60_000)
@@ -325,5 +325,56 @@ describe.each([
     await ring(world)
     expect(await holders(world)).toEqual([])
     expect((await rowsOf(userObject(world.user))).plimsoll_edge_work).toBe('')
+  })
+})
+
+describe('a device that is gone once its delete was taken', () => {
+  /** All that the session's object owes, and then the user's. */
+  async function settled(world: World): Promise<void> {
+    await ring(world, sessionObject(world.user, 'trip'))
+    await ring(world)
+  }
+
+  async function expectGone(world: World): Promise<void> {
+    expect(await holders(world)).toEqual([])
+    expect(JSON.stringify(await rowsOf(userObject(world.user)))).not.toContain(CANARY)
+  }
+
+  it.each([
+    ['from a message', 'facts', { ...LIKES, sources: ['trip-1'] }, 'entry:trip-1'],
+    ['by a commit', 'commit', { facts: [LIKES] }, 'register:fact/shared'],
+  ] as const)('takes along what the edge shared %s', async (_, route, body, target) => {
+    const world = new World()
+    for (const session of SESSIONS) {
+      await world.create(session)
+      await world.append(session, said(`${session}-1`, 'Hello.'))
+    }
+    expect((await world.call('POST', `/v1/sessions/trip/${route}`, body)).status).toBeLessThan(300)
+    await shown(world)
+    const device = new Device(world)
+    const { generation } = await device.log('trip')
+    await device.push('trip', generation, remove('d1', target))
+    await settled(world)
+    await expectGone(world)
+  })
+
+  it('takes along what is noted, and shared, of what derives in a session from a fact of the user', async () => {
+    const world = new World()
+    for (const session of SESSIONS) await world.create(session)
+    const remember = async (path: string, body: object) =>
+      expect((await world.call('POST', `/v1/sessions/trip/${path}`, body)).status).toBeLessThan(300)
+    await remember('commit', { facts: [{ kind: 'preference', text: 'Likes windows.', id: 'x' }] })
+    await remember('facts', { kind: 'finding', text: `Seat ${CANARY}.`, id: 'y', sources: ['fact/x'] })
+    await remember('commit', { facts: [{ ...LIKES, sources: ['fact/y'] }] })
+    await notesWritten(world.user, 'trip')
+    expect(await world.facts()).toContain(LIKES.text)
+    expect(JSON.stringify(await rowsOf(userObject(world.user)))).toContain(`Seat ${CANARY}`)
+    const device = new Device(world)
+    const { generation } = await device.log(undefined)
+    await device.push(undefined, generation, remove('d1', 'register:fact/x'))
+    await ring(world)
+    await notesWritten(world.user, 'trip')
+    await settled(world)
+    await expectGone(world)
   })
 })
