@@ -392,7 +392,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     const answered = await this.#answers.once(
       isAnew ? undefined : keyed,
       (opId) => this.#call(home, name, input, { ...meta, ...named(opId()) }, wrote),
-      { isLasting, isWritten: () => isWritten },
+      { isLasting, isKept: !showsOthers(name, input), isWritten: () => isWritten },
     )
     const limits = this.#budgets.limits(takes)
     return limits.length === 0 ? answered : { ...answered, limits }
@@ -1039,6 +1039,13 @@ function isRead(name: SessionCallName, input: unknown): boolean {
   if (name !== 'context') return false
   const { messages = [], newEpoch = false, preview = false } = input as ContextCall
   return preview || (messages.length === 0 && !newEpoch)
+}
+
+/** Whether a call may show what other sessions said: nobody tells here what these forget. */
+function showsOthers(name: SessionCallName, input: unknown): boolean {
+  if (name !== 'context') return false
+  const { recall } = input as ContextCall & { readonly recall?: unknown }
+  return typeof recall === 'object' && recall !== null
 }
 
 /** Whether a call only looks at what the next one would be given. */

@@ -47,6 +47,8 @@ export interface Claim {
 export interface OnceOptions {
   /** Whether it stays when others are forgotten meanwhile: it holds nothing that was said. */
   readonly isLasting?: boolean
+  /** Whether it may be kept: not where it shows what is forgotten elsewhere. Default true. */
+  readonly isKept?: boolean
   /** Contract: whether something is written though it was refused. Default: nothing is. */
   readonly isWritten?: () => boolean
 }
@@ -188,7 +190,7 @@ export class Answers {
   async #run<Answer extends KeptAnswer>(
     keyed: KeyedRequest,
     run: (opId: () => string) => Promise<Answer>,
-    { isLasting = false, isWritten = () => false }: OnceOptions,
+    { isLasting = false, isKept = true, isWritten = () => false }: OnceOptions,
   ): Promise<Answer> {
     const forgotten = this.#forgotten
     let named: Named | undefined
@@ -201,7 +203,7 @@ export class Answers {
     }
     try {
       const answer = await run(() => name().opId)
-      await note(isLasting || forgotten === this.#forgotten ? answer : undefined)
+      await note(isKept && (isLasting || forgotten === this.#forgotten) ? answer : undefined)
       return answer
     } catch (error) {
       if (isFailure(error) || isWritten()) await note(undefined)

@@ -384,6 +384,20 @@ describe('a context that recalls across sessions at the edge', () => {
     expect(ranks).not.toHaveBeenCalled()
   })
 
+  it('is not kept under a key, since another session may forget what it shows', async () => {
+    const world = await told(2)
+    const ask = { messages: [said('q', 'Which town?')], recall: { query: 'zebra', sessions: 'all' } }
+    const keyed = () => world.call('POST', '/v1/sessions/s0/context', ask, 'key')
+    expect(JSON.stringify((await keyed()).body)).toContain('in s1 town')
+    await world.call('DELETE', '/v1/sessions/s1/messages/m-s1')
+    expect(JSON.stringify(await rowsOf(world.stub('s0')))).not.toContain('in s1 town')
+    const again = await keyed()
+    expect(again.status).toBe(200)
+    expect(JSON.stringify(again.body)).not.toContain('in s1 town')
+    const { body } = await world.call<{ messages: readonly unknown[] }>('GET', '/v1/sessions/s0/messages')
+    expect(body.messages).toHaveLength(2)
+  })
+
   it('reads each session once for all that was found there', async () => {
     const world = await told(2)
     await world.append(
