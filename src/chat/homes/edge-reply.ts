@@ -68,8 +68,12 @@ async function follow(
   signal.addEventListener('abort', stop)
   if (signal.aborted) stop()
   let partial = ''
+  let isBegun = false
   try {
     for await (const chunk of run) {
+      // Stopped before it was there, it could not be found.
+      if (!isBegun && signal.aborted) stop()
+      isBegun = true
       if (chunk.type === 'abort') partial = events.text
       for (const event of events.next(chunk)) await tell(event)
     }
