@@ -176,8 +176,8 @@ export interface Conversation {
   /** Ends the reply; what came of it stays. Idempotent. */
   stop(): Promise<void>
   /**
-   * Says another thing in the place of a user's message, and has it answered. The old version
-   * stays: see `switchVersion`.
+   * Says another thing in the place of a user's message, with its files, and has it answered. The
+   * old version stays: see `switchVersion`.
    *
    * @returns as {@link send}
    */

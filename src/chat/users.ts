@@ -9,6 +9,9 @@ import type { LocalStore } from './homes/open-local.ts'
 import type { Chat, SignedOut, SignOutOptions } from './open-chat.ts'
 import type { ChatPlatform } from './settings.ts'
 
+/** How long the list is waited for before an empty conversation shows, in milliseconds. */
+const LIST_MS = 1_500
+
 export interface UsersParts {
   readonly conversation: ChatConversation
   readonly sessions: ChatSessionList
@@ -59,7 +62,17 @@ export async function identify(parts: UsersParts, user: Parameters<Chat['identif
   } finally {
     if (session)
       await conversation.open(claimed.get(session.sessionId) ?? session.sessionId, { home: session.home })
+    else await showNewest(parts)
   }
+}
+
+/** Shows their newest conversation, as after a reload, or an empty one. */
+async function showNewest({ conversation, sessions, platform }: UsersParts): Promise<void> {
+  const late = new AbortController()
+  await Promise.race([sessions.refresh(), platform.sleep(LIST_MS, late.signal).catch(() => {})])
+  late.abort()
+  const [newest] = sessions.getSnapshot().sessions
+  await (newest ? conversation.open(newest.sessionId, newest) : conversation.create())
 }
 
 /** As {@link Chat.signOut}. */

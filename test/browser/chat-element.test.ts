@@ -403,17 +403,26 @@ describe('messages', () => {
   })
 
   it('says of a message that it waits or failed, and what one can do', async () => {
-    const { fake, text, button } = await show()
+    const { fake, root, find, text, button } = await show()
     fake.add(said('user', 'A', { delivery: 'queued' }))
     await frame()
-    expect(text()).toContain('Waiting for a connection')
+    const isSeen = (): boolean => find('.state').checkVisibility({ visibilityProperty: true })
+    // With a network most are sent before that.
+    expect([find('.state').textContent.includes('Waiting for a connection'), isSeen()]).toEqual([true, false])
+    await until(isSeen)
+    fake.become({ online: false })
+    fake.add(said('user', 'A again', { delivery: 'queued' }))
+    await frame()
+    expect(
+      [...root.querySelectorAll('.state')].map((each) => each.checkVisibility({ visibilityProperty: true })),
+    ).toEqual([true, true])
     const problem = { code: 'ERR_RATE_LIMIT' as const, message: 'secret detail', retryable: true }
     fake.add(said('user', 'B', { delivery: 'failed', problem }))
     await frame()
     expect(text()).toContain('Not sent: That was a lot at once. Wait a little.')
     expect(text()).not.toContain('secret detail')
     button('Try again').click()
-    expect(fake.calls.at(-1)).toEqual(['retry', fake.state.messages[1]?.message.id])
+    expect(fake.calls.at(-1)).toEqual(['retry', fake.state.messages[2]?.message.id])
   })
 
   it('says offline, full, lost, memory and blocked in words', async () => {

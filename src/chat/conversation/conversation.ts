@@ -1,19 +1,11 @@
 import { versionsIn } from '../../operations/versions.ts'
 import type { Branch } from '../../ports/branch.ts'
 import { isPlimsollError, isUnreachable, PlimsollError } from '../../ports/errors.ts'
-import type { Message, MessageInput } from '../../ports/message.ts'
+import type { Message, MessageInput, Part } from '../../ports/message.ts'
 import { sameAttachment } from '../../ports/same-attachment.ts'
 import { isAnswered } from '../homes/answered.ts'
 import type { Drafts } from '../homes/drafts.ts'
-import type {
-  AppendOptions,
-  Home,
-  HomeSession,
-  Outgoing,
-  RememberedFact,
-  ReplyEvent,
-  ReplyOptions,
-} from '../homes/home.ts'
+import type { Home, HomeSession, Outgoing, RememberedFact, ReplyEvent, ReplyOptions } from '../homes/home.ts'
 import { problemOf } from '../homes/problem.ts'
 import type {
   Conversation,
@@ -58,6 +50,12 @@ interface Said {
   readonly text: string
   readonly replaces: string | undefined
   readonly uploads: readonly Upload[]
+}
+
+interface SayOptions extends Omit<SendOptions, 'session'> {
+  readonly replaces?: string
+  /** Of what it is said in place of. */
+  readonly files?: readonly Part[]
 }
 
 /** The session that is open. */
@@ -193,7 +191,10 @@ export class ChatConversation implements Conversation {
     if (text.trim() === '' || !open) return false
     await this.stop()
     await this.#answering
-    return this.#open === open && this.#say(open, text, { replaces: messageId })
+    if (this.#open !== open) return false
+    const { content = '' } = this.#run.messages.find(({ id }) => id === messageId) ?? {}
+    const files = typeof content === 'string' ? [] : content.filter(({ type }) => type === 'media')
+    return this.#say(open, text, { replaces: messageId, files })
   }
 
   async regenerate(messageId?: string): Promise<void> {
@@ -523,7 +524,7 @@ export class ChatConversation implements Conversation {
     return isJoined
   }
 
-  #say(open: Open, text: string, options: SendOptions & Pick<AppendOptions, 'replaces'>): Promise<boolean> {
+  #say(open: Open, text: string, options: SayOptions): Promise<boolean> {
     const saying = this.#keep(open, text, options).finally(() => this.#saying.delete(saying))
     this.#saying.set(saying, open.entry.sessionId)
     return saying
@@ -532,7 +533,7 @@ export class ChatConversation implements Conversation {
   async #keep(
     open: Open,
     text: string,
-    { uploads = [], replaces, by }: SendOptions & Pick<AppendOptions, 'replaces'>,
+    { uploads = [], files = [], replaces, by }: SayOptions,
   ): Promise<boolean> {
     const { sessionId } = open.entry
     const { platform } = this.#parts
@@ -550,9 +551,10 @@ export class ChatConversation implements Conversation {
           argument: 'uploads',
         })
       const title = isFirst ? { title: titleOf(text) } : {}
-      const parts = await Promise.all(
+      const added = await Promise.all(
         uploads.map((upload, place) => open.session.attach(upload, `${id}.${place}`)),
       )
+      const parts = [...files, ...added]
       const words = text.trim() === '' ? [] : [{ type: 'text' as const, text }]
       const content = parts.length === 0 ? text : [...words, ...parts]
       const message = { id, role: 'user', content } as MessageInput

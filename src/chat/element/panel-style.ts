@@ -28,7 +28,7 @@ export const panelStyle = `
 }
 .confirm { display: grid; gap: 0.5rem; padding: 0.625rem; border-radius: 0.625rem; background: color-mix(in oklab, var(--danger) 8%, var(--surface)); font-size: 0.8125rem }
 .tabs { display: flex; gap: 0.125rem; margin: 0 0 0.75rem; border-block-end: 1px solid var(--line) }
-.tabs button { flex: 1; min-block-size: 2.25rem; padding-inline: 0.25rem; border-radius: 0.5rem 0.5rem 0 0; color: var(--muted); font-size: 0.8125rem; font-weight: 550; white-space: nowrap }
+.tabs button { flex: auto; min-block-size: 2.25rem; padding-inline: 0.25rem; border-radius: 0.5rem 0.5rem 0 0; color: var(--muted); font-size: 0.8125rem; font-weight: 550; white-space: nowrap }
 .tabs button[aria-selected='true'] { color: var(--text); box-shadow: inset 0 -2px 0 var(--accent) }
 .cards { display: grid; align-content: start; gap: 0.625rem }
 .card { display: grid; gap: 0.5rem; padding: 0.75rem; border: 1px solid var(--line); border-radius: 0.875rem; overflow-wrap: anywhere }

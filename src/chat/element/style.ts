@@ -106,6 +106,7 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .versions { display: inline-flex; align-items: center; font-variant-numeric: tabular-nums }
 .state { display: flex; flex-wrap: wrap; align-items: center; gap: 0.375rem; color: var(--muted); font-size: 0.75rem }
 .state.bad { color: var(--danger) }
+.state.soon { animation: soon 1ms 2s backwards }
 .state .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
 .chips { display: flex; flex-wrap: wrap; gap: 0.375rem }
 .message.user .chips { justify-content: end }
@@ -192,6 +193,7 @@ label > * { color: var(--text) }
 }
 @media (max-height: 30em) { .hint { display: none } }
 @keyframes rise { from { opacity: 0; transform: translateY(0.375rem) } }
+@keyframes soon { from { max-block-size: 0; margin: 0; visibility: hidden } }
 @keyframes slide { from { opacity: 0; transform: translateX(0.75rem) } }
 @keyframes swell { 0%, 60%, 100% { opacity: 0.3; transform: scale(0.8) } 30% { opacity: 1; transform: none } }
 @media (prefers-reduced-motion: reduce) {

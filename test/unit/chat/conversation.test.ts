@@ -284,6 +284,19 @@ describe('a message that could not be kept', () => {
     await conversation.close()
   })
 
+  it('keeps its files where its text is edited', async () => {
+    const { conversation } = over(mapStore())
+    const bytes = new TextEncoder().encode('low')
+    await conversation.send('Look', { uploads: [{ mediaType: 'text/plain', bytes, name: 'tides.txt' }] })
+    const { messages } = await until({ conversation }, idle)
+    const [asked] = messages
+    expect(await conversation.edit(asked?.message.id ?? '', 'Look again')).toBe(true)
+    const [edited] = (await until({ conversation }, idle)).messages
+    const [, file] = asked?.message.content ?? []
+    expect(edited?.message.content).toEqual([{ type: 'text', text: 'Look again' }, file])
+    await conversation.close()
+  })
+
   it('is not begun where a picture is not of its type', async () => {
     const { conversation } = over(mapStore())
     await conversation.create()

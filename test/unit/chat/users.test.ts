@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import type { Chat } from '../../../src/chat/open-chat.ts'
 import type { ChatSettings } from '../../../src/chat/settings.ts'
-import { said } from './states.ts'
+import { idle, said, until } from './states.ts'
 import { allTexts, type Browser, browser, tokenOf } from './support.ts'
 import { TestService } from './test-service.ts'
 
@@ -383,4 +383,23 @@ it('takes what waits into a synced copy of who said it alone', async () => {
   expect(said(synced.conversation.getSnapshot())).toEqual([])
   await synced.close()
   expect(await allTexts(place)).toContain('SWORDFISH')
+})
+
+it('shows the newest conversation of who comes back after a sign-out, and an empty one to who is new', async () => {
+  const place = browser()
+  const chat = place.open({ model: () => 'Yes.' })
+  await chat.identify({ userId: 'ada' })
+  const sessionId = await chat.conversation.create()
+  await chat.conversation.send('Of Ada.')
+  await until(chat, idle)
+  await chat.signOut()
+  await chat.identify({ userId: 'bob' })
+  const ofBob = chat.conversation.getSnapshot()
+  expect([ofBob.loaded, ofBob.session?.home, said(ofBob)]).toEqual([true, 'local', []])
+  await chat.signOut()
+  await chat.identify({ userId: 'ada' })
+  const { session } = await until(chat, idle)
+  expect(session).toMatchObject({ sessionId, home: 'local' })
+  expect(said(chat.conversation.getSnapshot())).toEqual(['user: Of Ada.', 'assistant: Yes.'])
+  await chat.close()
 })
