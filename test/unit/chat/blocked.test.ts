@@ -1,5 +1,5 @@
 /** A browser whose user forbids all that sites store. */
-import { afterEach, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { pagePlatform } from '../../../src/chat/homes/platform.ts'
 import type { Chat } from '../../../src/chat/open-chat.ts'
 import * as memoryMode from '../../../src/stores/memory-mode.ts'
@@ -42,6 +42,25 @@ function tab(service: TestService) {
   const chat: Chat = open({ src: 'https://edge.test', synced: true, getToken: () => 'ada', platform })
   return { chat, commits }
 }
+
+it('is a platform also where to name its stores throws', () => {
+  for (const name of ['localStorage', 'indexedDB']) {
+    const before = Object.getOwnPropertyDescriptor(globalThis, name)
+    onTestFinished(() => {
+      if (before) Object.defineProperty(globalThis, name, before)
+      else Reflect.deleteProperty(globalThis, name)
+    })
+    Object.defineProperty(globalThis, name, {
+      configurable: true,
+      get() {
+        throw denied()
+      },
+    })
+  }
+  const { storage, indexedDB } = pagePlatform()
+  storage.setItem('key', 'value')
+  expect([storage.getItem('key'), indexedDB]).toEqual(['value', undefined])
+})
 
 it('has messages answered at a service without a database and locks, and then rests', async () => {
   const service = new TestService()
