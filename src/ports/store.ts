@@ -389,6 +389,11 @@ export interface Decision {
   readonly replica?: ReplicaChange
 }
 
+/** Whether a decision leaves a scope as it is. */
+export function isNothing({ log, registers, refused, replica }: Decision): boolean {
+  return log.length + registers.length + refused.length === 0 && !replica
+}
+
 /**
  * What becomes of a scope as the replica of a home, or as one. All of it is written with the rest
  * of the decision or not at all; a decision that has it is written, even if it says nothing else.

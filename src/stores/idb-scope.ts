@@ -11,6 +11,7 @@ import {
   type Head,
   type IndexQuery,
   isEntry,
+  isNothing,
   type LogRow,
   type MarkRow,
   type OutboxRow,
@@ -564,7 +565,7 @@ export class DexieScope implements Connected {
   ): Promise<HeadRow | undefined> {
     const { erase, emptied, unrecorded, log, registers, unlisted, listed, sums, refused, used } = decision
     const { replica } = decision
-    if (log.length + registers.length + refused.length === 0 && !replica) return undefined
+    if (isNothing(decision)) return undefined
     const scope = before?.scope ?? meta.scopes + 1
     const kept = erase ? undefined : before
     const gone = kept && replica?.rebase ? await takeBack(requests, kept, replica.rebase, registers) : []

@@ -379,7 +379,7 @@ class RecoveringScope implements ScopeStore {
     const { results, wrote } = await this.#run(
       'commit',
       (connection) => this.#scope.commit(connection, ops, decide),
-      async (memory) => ({ results: await memory.commit(ops, decide), wrote: true }),
+      (memory) => memory.commit(ops, decide),
       ops.every(({ envelope: { kind } }) => kind === 'delete' || kind === 'erase'),
     )
     if (wrote) {

@@ -29,8 +29,12 @@ import {
 import { idsIn, namedBy } from './named.ts'
 import { firstAfter, pageOfEntries, pageOfOps } from './page-fill.ts'
 
+export interface MapScopes extends Store {
+  open(scope: Scope): MapScopeStore
+}
+
 /** A store whose scopes live as long as it does. */
-export function mapScopes(): Store {
+export function mapScopes(): MapScopes {
   const scopes = new Map<string, MapScope>()
   return {
     open: (named: Scope) => {

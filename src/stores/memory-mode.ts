@@ -1,21 +1,22 @@
 import { PlimsollError } from '../ports/errors.ts'
 import { idIn, type Name, type OpResult, type SealedOp } from '../ports/op.ts'
-import type {
-  Attachment,
-  Changes,
-  Decide,
-  DerivedRow,
-  EntriesQuery,
-  Head,
-  IndexQuery,
-  Page,
-  RegisterRow,
-  ScopeStore,
-  Sum,
+import {
+  type Attachment,
+  type Changes,
+  type Decide,
+  type DerivedRow,
+  type EntriesQuery,
+  type Head,
+  type IndexQuery,
+  isNothing,
+  type OutboxRow,
+  type Page,
+  type RegisterRow,
+  type Sum,
 } from '../ports/store.ts'
 import type { HeadRow } from './idb-schema.ts'
 import type { LogTail } from './log-tail.ts'
-import { mapScopes } from './map-scope.ts'
+import { type MapScopeStore, mapScopes } from './map-scope.ts'
 
 /** What a store still knows of a scope whose database failed. */
 export interface Remembered {
@@ -54,17 +55,19 @@ export class MemoryMode {
  * @throws ERR_STORAGE from whatever needs rows that are not in memory
  */
 export class MemoryModeScope {
-  readonly #memory: ScopeStore
+  readonly #memory: MapScopeStore
   readonly #cause: unknown
   /** All rows after this seq are in memory. */
   readonly #after: number
   readonly #seeded: Promise<unknown>
+  readonly #isRemembered: boolean
 
-  constructor(memory: ScopeStore, remembered: Remembered | undefined, cause: unknown) {
+  constructor(memory: MapScopeStore, remembered: Remembered | undefined, cause: unknown) {
     const { head, tail, row } = remembered ?? {}
     const log = tail?.rows ?? []
     this.#memory = memory
     this.#cause = cause
+    this.#isRemembered = remembered !== undefined
     this.#after = tail?.after ?? head?.seq ?? 0
     this.#seeded = memory.commit([], () => ({
       results: [],
@@ -82,19 +85,27 @@ export class MemoryModeScope {
     }))
   }
 
-  async commit(ops: readonly SealedOp[], decide: Decide): Promise<readonly OpResult[]> {
+  /** @returns the results, and whether anything was written. */
+  async commit(
+    ops: readonly SealedOp[],
+    decide: Decide,
+  ): Promise<{ readonly results: readonly OpResult[]; readonly wrote: boolean }> {
     await this.#seeded
     // What is to be removed is in the database: nobody must take it for removed.
     if (ops.some(({ envelope }) => envelope.kind === 'erase')) this.#need(-1)
-    return this.#memory.commit(ops, (all, rows) => {
+    let wrote = false
+    const results = await this.#memory.commit(ops, (all, rows) => {
       for (const { envelope } of ops) {
         const { ids, round, target } = envelope
         const removed = target === undefined ? [] : (idIn('entry', target) ?? target)
         const named = [round ?? [], removed].flat().filter((id) => !ids.includes(id))
         if (rows.head.seq === 0 || named.some((id) => !rows.entries.has(id))) this.#need(0)
       }
-      return decide(all, rows)
+      const decision = decide(all, rows)
+      wrote = !isNothing(decision)
+      return decision
     })
+    return { results, wrote }
   }
 
   async entries(query: EntriesQuery = {}): Promise<Page> {
@@ -166,10 +177,14 @@ export class MemoryModeScope {
     return this.#memory.derived(prefix, after)
   }
 
-  /** What waits for a home is in the database. */
-  async outbox(): Promise<never[]> {
-    this.#need(-1)
-    return []
+  /**
+   * What waits for a home is in the database. A scope of which nothing was read from there is here
+   * a replica of its own, that begins empty.
+   */
+  async outbox(after: number): Promise<readonly OutboxRow[]> {
+    await this.#seeded
+    if (this.#isRemembered) this.#need(-1)
+    return this.#memory.outbox(after)
   }
 
   /** @throws ERR_STORAGE unless all rows after `seq` are in memory */

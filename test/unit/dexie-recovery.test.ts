@@ -301,6 +301,33 @@ describe('memory mode', () => {
     expect(await failure(scope.outbox?.(0) as Promise<unknown>)).toMatchObject({ code: 'ERR_STORAGE' })
   })
 
+  it('lets a scope of which nothing was read be the replica of a home', async () => {
+    failWith((request) => {
+      if (request === 'open') throw engineError('SecurityError')
+    })
+    const scope = open(new IDBFactory()).open(SCOPE)
+    const outbox = [{ order: 1, value: 'one' }]
+    await scope.commit([append('op-1', ['m1'])], replicating(decide, { state: 'state', outbox }))
+    expect(await scope.outbox?.(0)).toEqual(outbox)
+    expect((await rowsOf(scope, [])).replica).toBe('state')
+  })
+
+  it('tells of what is written, and not of a commit that writes nothing', async () => {
+    failWith((request) => {
+      if (request === 'open') throw engineError('SecurityError')
+    })
+    const store = open(new IDBFactory())
+    const [scope, other] = [store.open(SCOPE), store.open(SCOPE)]
+    const told = vi.fn()
+    other.watch?.(told)
+    await scope.commit([append('op-1', ['m1'])], decide)
+    expect(told).toHaveBeenCalledTimes(1)
+    await rowsOf(scope, [])
+    expect(told).toHaveBeenCalledTimes(1)
+    await scope.commit([], replicating(decide, { state: 'state' }))
+    expect(told).toHaveBeenCalledTimes(2)
+  })
+
   it('knows of a scope what anybody read who has it open', async () => {
     const indexedDB = new IDBFactory()
     await open(indexedDB)

@@ -16,12 +16,21 @@ export interface AnsweredSession {
   keep(message: MessageInput, round: string): Promise<void>
 }
 
-/** Has the newest message answered. */
-export async function replyAtEdge(session: AnsweredSession, options: ReplyOptions): Promise<void> {
+/**
+ * Has the newest message answered.
+ *
+ * @param newest Contract: as that of the session, once the edge has all that it gives. A message
+ * that is asked for before that is written there as it is posted: with its text alone.
+ */
+export async function replyAtEdge(
+  session: AnsweredSession,
+  options: ReplyOptions,
+  newest = session.newest,
+): Promise<void> {
   const { signal, leave } = options
   for (;;) {
+    const messages = await newest(leave)
     leave.throwIfAborted()
-    const messages = await session.newest(leave)
     const asked = messages.findLast(({ role }) => role === 'user')
     if (!asked || isAnswered(messages) || signal.aborted) return
     const input = { id: asked.id, parts: [{ type: 'text', text: textIn(asked) || '…' }] }

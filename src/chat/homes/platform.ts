@@ -5,11 +5,11 @@ import type { ChatLocks, ChatPlatform, ChatStorage, Network } from '../settings.
 /** The page's own, and what stands in for what it lacks. */
 export function pagePlatform(given: Partial<ChatPlatform> = {}): ChatPlatform {
   return {
-    storage: localStorageOf() ?? memoryStorage(),
+    storage: allowed(() => globalThis.localStorage) ?? memoryStorage(),
     onForgotten,
     locks: locksOf(globalThis.navigator?.locks as ChatLocks | undefined),
     network: pageNetwork(),
-    indexedDB: globalThis.indexedDB,
+    indexedDB: allowed(() => globalThis.indexedDB),
     IDBKeyRange: globalThis.IDBKeyRange,
     // Looked up at each call, since others may have put their own in its place.
     fetch: (url, init) => fetch(url, init),
@@ -31,9 +31,9 @@ function onForgotten(key: string, listener: () => void): () => void {
 }
 
 /** Undefined where the user forbids it. */
-function localStorageOf(): ChatStorage | undefined {
+function allowed<Value>(get: () => Value): Value | undefined {
   try {
-    return globalThis.localStorage ?? undefined
+    return get()
   } catch {
     return undefined
   }

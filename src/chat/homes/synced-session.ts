@@ -1,7 +1,7 @@
 import type { Client } from '../../client/client.ts'
 import { readHistory } from '../../kernel/log/history.ts'
 import { isUnreachable, PlimsollError } from '../../ports/errors.ts'
-import type { MessageInput } from '../../ports/message.ts'
+import type { MessageInput, SessionMessage } from '../../ports/message.ts'
 import type { Refusals } from '../../sync/refusals.ts'
 import type { SyncState } from '../../sync/status.ts'
 import type { SyncedStore } from '../../sync/sync.ts'
@@ -112,17 +112,26 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
     async reply(options) {
       const { signal, leave } = options
       const listened = [(look: () => void) => stored.watch(look, () => {}), store.subscribe]
+      const sent = async (): Promise<readonly SessionMessage[]> => {
+        let messages: readonly SessionMessage[] = []
+        const isRead = async (): Promise<boolean> => {
+          // Before it is asked whether all is sent: what is said in between is not among them.
+          const read = await answered.newest()
+          const isThere = await isSent()
+          if (isThere) messages = read
+          return isThere
+        }
+        await waitFor(isRead, listened, AbortSignal.any([signal, leave]))
+        if (signal.aborted || leave.aborted) return messages
+        unasked.write(sessionId, '')
+        if (!isAnswered(messages)) await options.tell({ type: 'step' })
+        return messages
+      }
       asking.add(sessionId)
       try {
         // Where another tab asks, the reply is followed as that of another device.
         await locks.request(lockName, { ifAvailable: true }, async (lock) => {
-          if (!lock) return
-          await waitFor(isSent, listened, AbortSignal.any([signal, leave]))
-          if (signal.aborted) return
-          leave.throwIfAborted()
-          unasked.write(sessionId, '')
-          if (!isAnswered(await answered.newest())) await options.tell({ type: 'step' })
-          await replyAtEdge(answered, following(options))
+          if (lock) await replyAtEdge(answered, following(options), sent)
         })
       } catch (error) {
         // What failed there is left to the person: it would fail again and again.

@@ -164,7 +164,7 @@ export class SyncedEdge implements Edge {
     if (this.#store.status.waiting > 0 || (await this.#hasRefused())) throw unsent()
     const isClaimed = token !== undefined && guestToken !== undefined
     const sessions = isClaimed ? await claimGuest(this.#access.clientOf(token), guestToken) : undefined
-    await signOut(this.#store, { force: true })
+    await this.#empty(true)
     return sessions ?? new Map()
   }
 
@@ -174,7 +174,7 @@ export class SyncedEdge implements Edge {
     const { signal } = late
     await Promise.race([this.#rest(signal), platform.sleep(SEND_MS, signal).catch(() => {})])
     late.abort()
-    const { done, lost } = await signOut(this.#store, { force })
+    const { done, lost } = await this.#empty(force)
     if (!done)
       return lost.map(({ scope: { sessionId }, waiting, refused }) => ({
         ...(sessionId !== undefined && { sessionId }),
@@ -236,7 +236,7 @@ export class SyncedEdge implements Edge {
     const host: SyncOptions['host'] = { ...webHost, now, newId }
     // Each tab asks for itself what it shows.
     const alone = { lock: false, channel: false } as const
-    return sync({ store: this.#database, transport, user: { userId }, network: either, host, ...alone })
+    return sync({ store: this.#found(), transport, user: { userId }, network: either, host, ...alone })
   }
 
   /**
@@ -251,6 +251,27 @@ export class SyncedEdge implements Edge {
     const { subject: known } = identity
     const subject = checkSubject(known, token)
     if (known === undefined || subject) identity.subject = subject
+  }
+
+  /** The database; where it failed, only what is open of it can be sent. */
+  #found(): Store {
+    const database = this.#database
+    return {
+      open: (scope) => database.open(scope),
+      oldestUnused: () => database.oldestUnused(),
+      removeUnused: (until) => database.removeUnused(until),
+      scopes: (after) =>
+        database.scopes(after).catch((error) => {
+          if (database.status().state === 'memory') return []
+          throw error
+        }),
+    }
+  }
+
+  /** Empties what is here, unless what the database holds cannot be told. */
+  async #empty(force: boolean): ReturnType<typeof signOut> {
+    await this.#database.scopes()
+    return signOut(this.#store, { force })
   }
 
   /** The store, as what a person changes is written to it. */
@@ -361,7 +382,7 @@ export class SyncedEdge implements Edge {
 
   async #eraseAll(all: HomeMemory): ReturnType<HomeMemory['eraseAll']> {
     const certificate = await all.eraseAll()
-    await signOut(this.#store, { force: true })
+    await this.#empty(true)
     this.#store.resume()
     return certificate
   }
@@ -369,6 +390,8 @@ export class SyncedEdge implements Edge {
   /** Gives what nobody ever sent to who signs in, to be sent as theirs. */
   async #adopt(userId: string): Promise<void> {
     if (userId === this.#owner) return
+    // Of a database that failed nobody knows what would be left behind.
+    await this.#database.scopes()
     // A guest's log is emptied in between, which is no op for the edge.
     this.#store.pause()
     const theirs = this.#syncFor(userId)
@@ -391,7 +414,7 @@ export class SyncedEdge implements Edge {
     } finally {
       await theirs.close()
     }
-    await signOut(this.#store, { force: true })
+    await this.#empty(true)
   }
 
   /** Whether the edge refused something that nobody has looked after, also where it is not open. */

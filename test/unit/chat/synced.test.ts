@@ -515,6 +515,56 @@ it('sends files with what is said, those too that were added without a network',
   await again.close()
 })
 
+it('has a message answered that was said during a reply, once the service has its files', async () => {
+  const [place, service] = [browser(), new TestService()]
+  let endOther = (): void => {}
+  let push = (): void => {}
+  const otherEnds = new Promise<void>((done) => (endOther = done))
+  const pushes = new Promise<void>((done) => (push = done))
+  const heard: string[] = []
+  const fetch: typeof service.fetch = async (url, init) => {
+    const { pathname } = new URL(url)
+    heard.push(`${init.method ?? 'GET'} ${pathname.split('/').at(-1)}`)
+    // Another run goes on, until the second message is here and cannot be sent.
+    if (pathname.endsWith('/chat') && !heard.includes('GET current'))
+      return Response.json(
+        { code: 'ERR_CONFLICT', detail: 'a run goes on' },
+        {
+          status: 409,
+          headers: { 'Content-Type': 'application/problem+json' },
+        },
+      )
+    if (pathname.endsWith('/chat/current')) {
+      await otherEnds
+      return new Response('data: [DONE]\n\n', {
+        headers: { 'Content-Type': 'text/event-stream', 'Plimsoll-Run': 'other' },
+      })
+    }
+    if (pathname.endsWith('/push') && heard.includes('GET current')) await pushes
+    return service.fetch(url, init)
+  }
+  const chat = place.open({
+    src: SRC,
+    synced: true,
+    getToken: () => 'ada',
+    platform: { fetch, WebSocket: undefined },
+  })
+  const id = await chat.conversation.create()
+  await chat.conversation.send('Hello.')
+  await expect.poll(() => heard).toContain('GET current')
+  await chat.conversation.send('Both of them.', { uploads: FILES })
+  expect(deliveries(chat)).toEqual(['sent', 'queued'])
+  endOther()
+  // Where it were asked for unsent, it would be by now.
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  push()
+  await until(chat, (state) => idle(state) && state.messages.length === 3)
+  expect(service.posted).toEqual([])
+  expect(await service.files('ada', id)).toEqual(AT_SERVICE)
+  expect(heard.filter((line) => line === 'POST chat')).toHaveLength(2)
+  await chat.close()
+})
+
 it('says again what was refused with its files', async () => {
   const [place, service] = [browser(), new TestService()]
   const chat = tab(place, service)

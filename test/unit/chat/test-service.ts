@@ -13,6 +13,11 @@ import { exportFrom } from '../../../src/operations/transfer/export.ts'
 import { importInto } from '../../../src/operations/transfer/import.ts'
 import { homeStore, syncServer } from '../../../src/sync/index.ts'
 
+interface Posted {
+  readonly id: string
+  readonly parts: readonly { readonly text: string }[]
+}
+
 /** A service in this process: sync, chats that are answered at once, and guests. */
 export class TestService {
   readonly #store = mapStore()
@@ -21,6 +26,8 @@ export class TestService {
   readonly #memory: ReturnType<typeof createMemory>
   /** What was asked, in order. */
   readonly asked: string[] = []
+  /** What came with a request for its answer, and not by sync. */
+  readonly posted: string[] = []
   /** Whether it can be reached. */
   isThere = true
   /** For this each answer of it waits. */
@@ -128,14 +135,21 @@ export class TestService {
   }
 
   async #chat(request: Request, sessionId: string): Promise<Response> {
-    const { messages } = (await request.json()) as { readonly messages: readonly { readonly id: string }[] }
+    const { messages } = (await request.json()) as { readonly messages: readonly Posted[] }
     const session = this.#memory.session({ userId: userOf(request), sessionId })
-    const said = (await session.history()).find(({ id }) => id === messages.at(-1)?.id)
+    const posted = messages.at(-1)
+    const known = (await session.history()).find(({ id }) => id === posted?.id)
+    if (!known) {
+      // As a service does, which has it for good as it was said first.
+      this.posted.push(posted?.parts.map(({ text }) => text).join() ?? '')
+      await session.append({ id: posted?.id ?? '', role: 'user', content: this.posted.at(-1) ?? '' })
+    }
+    const said = (await session.history()).find(({ id }) => id === posted?.id)
     if (!said) return Response.json({ code: 'ERR_NOT_FOUND', detail: 'not here' }, { status: 404 })
     // The same request again joins the one that goes on, or reads again what came of it.
-    const known = this.#answers.get(said.id)
+    const begun = this.#answers.get(said.id)
     const isShown = async (text: string) => (await session.history()).some(({ content }) => content === text)
-    const answering = known && (await isShown(await known)) ? known : this.#answer(session, said)
+    const answering = begun && (await isShown(await begun)) ? begun : this.#answer(session, said)
     this.#answers.set(said.id, answering)
     const text = await answering.catch(() => undefined)
     if (text === undefined) this.#answers.delete(said.id)
