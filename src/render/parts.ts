@@ -15,7 +15,7 @@ export function isPicture(part: MediaPart): part is MediaPart & { readonly url: 
 
 /** What is shown of media that the provider cannot be given. */
 export function placeholder({ mediaType, name, ref }: MediaPart): string {
-  // Quoted: whoever named a file may have put anything into it.
+  // Quoted: who named a file may have put anything into it.
   const named = name === undefined ? '' : ` ${JSON.stringify(name)}`
   return `[${mediaType} attachment${named}${ref === undefined ? '' : ` ${ref}`}]`
 }

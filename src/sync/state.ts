@@ -119,8 +119,8 @@ const BOOKKEEPING = /^(?:kept|untold|sealed)\/|^(?:retention|skills\/loaded)$/
 /**
  * Whether an op was refused that no app wrote: another device was first to list a session, or to
  * note what both know. What is there holds. So does what says that something is being forgotten,
- * once that is done. What a context was built from, which may show what is forgotten since, whoever
- * needs it builds again.
+ * once that is done. What a context was built from may show what is forgotten since: who needs it
+ * builds it again.
  *
  * @param waiting all that waits
  */
