@@ -5,7 +5,4 @@ export const MESSAGES = 10_000
 /** Messages that a widget without pages of its own is given at a time, where it asks for pages. */
 export const PAGE = 50
 
-/** Milliseconds between two searches for a message: it may be found so much later than it stood. */
-export const REST_MS = 50
-
 export const VIEWPORT = { width: 1_000, height: 800 } as const

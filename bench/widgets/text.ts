@@ -1,7 +1,6 @@
 import { type Machine, machineLine } from '../machine.ts'
 import { table } from '../table.ts'
 import type { Figures, WidgetRow, WidgetsReport } from './measure.ts'
-import { REST_MS } from './plan.ts'
 import { SCROLLED, type Work } from './visit.ts'
 
 interface Report extends WidgetsReport {
@@ -18,7 +17,7 @@ export function widgetsText(report: Report): string {
     machineLine(machine),
     `Chromium ${chromium}, ${size}; ${messages} messages; medians of ${rounds} visits in turns\n`,
     `What a page loads: scripts and styles, gzip -9. React alone is ${reactKiB.toFixed(1)} KiB of it, where it is used\n${weights(rows)}`,
-    `Until the newest message stands on the screen, which is found up to ${REST_MS} ms later\n${openings(rows)}`,
+    `Until the newest message stands on the screen\n${openings(rows)}`,
     `Memory after garbage collection, opened and after scrolling up ${SCROLLED} screens\n${memory(rows)}`,
     `Scrolling up ${SCROLLED} screens\n${scrolls(rows)}`,
     ...rows.flatMap(({ name, note }) => (note ? [`${name}: ${note}\n`] : [])),

@@ -5,8 +5,6 @@
  * has found a message, and then looks at that one.
  */
 
-import { REST_MS } from '../plan.ts'
-
 /** So long a message must stay where it is, with frames coming. */
 const STILL_MS = 500
 /** A gap between two frames that shows a page at work. */
@@ -67,18 +65,16 @@ function stillness(order: Order, asked?: number): Promise<{ since: number; numbe
     let found: Found | undefined
     let top = 0
     let since = 0
-    let searchedAt = 0
     let lookedAt = performance.now()
     const look = (): void => {
       const now = performance.now()
       const isBusy = now - lookedAt > BUSY_MS
       if (found && !isOnScreen(found)) found = undefined
-      if (!found && now - searchedAt > REST_MS) {
+      if (!found) {
         found = search(order)
         if (found && asked !== undefined && found.number !== asked) found = undefined
-        searchedAt = performance.now()
         since = 0
-      } else if (found) {
+      } else {
         const before = top
         top = found.element.getBoundingClientRect().top
         if (top !== before || isBusy) since = 0
