@@ -52,7 +52,7 @@ function partText(part: Part): string {
     case 'tool-result':
       return `result ${typeof part.output === 'string' ? shown(part.output) : visible(JSON.stringify(part.output))}`
     case 'media':
-      return `(${visible([part.mediaType, part.name ?? []].flat().join(' '))})`
+      return `(${visible(part.name === undefined ? part.mediaType : `${part.mediaType} ${part.name}`)})`
     default:
       return `(${part.type}, ${grouped(JSON.stringify(part).length)} characters)`
   }

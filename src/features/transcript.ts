@@ -52,16 +52,10 @@ function linesOf(message: Message): readonly Line[] {
       return [{ label: `Call of ${part.name}: `, text: JSON.stringify(part.input) }]
     if (part.type === 'tool-result')
       return [{ label: part.isError ? 'Result (error): ' : 'Result: ', text: asText(part.output) }]
-    if (part.type === 'media')
-      return [
-        {
-          label: '',
-          text:
-            part.name === undefined
-              ? `[${part.mediaType}]`
-              : `[${part.mediaType} ${JSON.stringify(part.name)}]`,
-        },
-      ]
+    if (part.type === 'media') {
+      const name = part.name === undefined ? '' : ` ${JSON.stringify(part.name)}`
+      return [{ label: '', text: `[${part.mediaType}${name}]` }]
+    }
     return []
   })
 }

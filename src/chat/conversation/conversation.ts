@@ -94,9 +94,8 @@ export class ChatConversation implements Conversation {
   #factReadings = 0
   /** Counts what was opened, so that what was asked for before shows no more. */
   #opened = 0
-  /** Ends once what is said belongs to what was opened last. */
-  #entering: Promise<unknown> = Promise.resolve()
-  #isEntering = false
+  /** While something is opened: ends once what is said belongs to it. */
+  #entering: Promise<unknown> | undefined
   /** Ends once it is known who uses the chat. */
   #away: Promise<unknown> | undefined
   /** What is being said, and in which session. */
@@ -171,8 +170,7 @@ export class ChatConversation implements Conversation {
     if ((text.trim() === '' && !options.uploads?.length) || this.#away) return false
     const { session } = this.#state
     // One that could not be opened is tried again where it was to be, and in no other home.
-    if (!this.#open && !this.#isEntering)
-      void (session ? this.open(session.sessionId, session) : this.create())
+    if (!this.#open && !this.#entering) void (session ? this.open(session.sessionId, session) : this.create())
     const opened = this.#opened
     await this.#entering
     const open = this.#open
@@ -399,12 +397,11 @@ export class ChatConversation implements Conversation {
 
   /** What is said meanwhile waits for it. */
   #enterBy(enter: () => Promise<Open | undefined>): Promise<Open | undefined> {
-    this.#isEntering = true
     const entering = enter()
     const done = entering
       .catch(() => {})
       .then(() => {
-        if (this.#entering === done) this.#isEntering = false
+        if (this.#entering === done) this.#entering = undefined
       })
     this.#entering = done
     return entering

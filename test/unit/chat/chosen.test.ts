@@ -3,14 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { ChatConversation } from '../../../src/chat/conversation/conversation.ts'
 import { ChatSessionList } from '../../../src/chat/conversation/session-list.ts'
 import type { Home } from '../../../src/chat/homes/home.ts'
-import { localHome } from '../../../src/chat/homes/local-home.ts'
-import { pageLocks } from '../../../src/chat/homes/locks.ts'
-import { asModel } from '../../../src/chat/models/function-model.ts'
 import type { HomeKind } from '../../../src/chat/ports.ts'
 import { mapStore, type Store } from '../../../src/index.ts'
-import { fullMemory } from '../../contract/full-memory.ts'
 import { idle, said, until } from './states.ts'
-import { allTexts, browser, TestNetwork, tokenOf } from './support.ts'
+import { allTexts, browser, homeOver, TestNetwork, tokenOf } from './support.ts'
 
 const TEXT = 'Between us two.'
 
@@ -46,22 +42,7 @@ function listing(id: () => string, sent: string[] = []) {
 function twoHomes(changed: (home: Home) => Promise<Home> = async (home) => home, reply = async () => 'Yes.') {
   let ids = 0
   const stores: Record<HomeKind, Store> = { local: mapStore(), edge: mapStore() }
-  const homeOf = (kind: HomeKind): Home => ({
-    ...localHome({
-      store: stores[kind],
-      memory: async () => fullMemory({ store: stores[kind], budget: 16_000 }),
-      userId: 'ada',
-      locks: pageLocks(),
-      now: () => 7,
-      name: 'test',
-      close: async () => {},
-      model: () => undefined,
-      reply: async () => ({
-        ...{ model: asModel(reply), tools: [], memoryTools: false, pageContext: undefined },
-      }),
-    }),
-    kind,
-  })
+  const homeOf = (kind: HomeKind): Home => ({ ...homeOver(stores[kind], reply), kind })
   const homes = { local: homeOf('local'), edge: homeOf('edge') }
   const conversation = new ChatConversation({
     home: (kind) => changed(homes[kind]),
@@ -89,6 +70,45 @@ function twoHomes(changed: (home: Home) => Promise<Home> = async (home) => home,
   }
   return { conversation, homes, heldBy }
 }
+
+describe('a conversation that is to stay on this device', () => {
+  /** Also an edge, whose sessions nobody may ask for. */
+  function choosing(local: (home: Home) => Promise<Home>) {
+    const homes: HomeKind[] = []
+    const { conversation } = twoHomes(async (home) => {
+      homes.push(home.kind)
+      return home.kind === 'local' ? local(home) : Promise.reject(new Error('the edge was asked'))
+    })
+    return { conversation, homes }
+  }
+
+  it('gets what is said while it is still being opened', async () => {
+    const { conversation, homes } = choosing(async (home) => home)
+    const creating = conversation.create({ home: 'local' })
+    expect(await conversation.send('Between us two.')).toBe(true)
+    const { session } = conversation.getSnapshot()
+    expect(session).toMatchObject({ sessionId: await creating, home: 'local' })
+    expect(said(await until({ conversation }, idle))).toEqual(['user: Between us two.', 'assistant: Yes.'])
+    expect(homes).toEqual(['local'])
+  })
+
+  it('is opened again for what is said, where that failed, and is never at the edge instead', async () => {
+    let isOpenable = false
+    const { conversation, homes } = choosing(async (home) => {
+      if (!isOpenable) throw new Error('not loaded')
+      return home
+    })
+    const sessionId = await conversation.create({ home: 'local' })
+    expect(await conversation.send('Between us two.')).toBe(false)
+    expect(conversation.getSnapshot()).toMatchObject({ problem: { message: 'not loaded' } })
+    isOpenable = true
+    expect(await conversation.send('Between us two.')).toBe(true)
+    const state = await until({ conversation }, idle)
+    expect(said(state)).toEqual(['user: Between us two.', 'assistant: Yes.'])
+    expect(state.session).toMatchObject({ sessionId, home: 'local' })
+    expect(homes).toEqual(['local', 'local', 'local'])
+  })
+})
 
 describe('what is said while its conversation is being opened', () => {
   it.each([

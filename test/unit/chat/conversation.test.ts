@@ -2,11 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { ChatConversation } from '../../../src/chat/conversation/conversation.ts'
 import { NOTHING, released, withNewest, withOlder } from '../../../src/chat/conversation/pages.ts'
 import type { Home } from '../../../src/chat/homes/home.ts'
-import { localHome } from '../../../src/chat/homes/local-home.ts'
-import { pageLocks } from '../../../src/chat/homes/locks.ts'
 import { problemOf } from '../../../src/chat/homes/problem.ts'
-import { asModel } from '../../../src/chat/models/function-model.ts'
-import type { HomeKind, Upload } from '../../../src/chat/ports.ts'
+import type { Upload } from '../../../src/chat/ports.ts'
 import { titleOf } from '../../../src/chat/text.ts'
 import { RequestError } from '../../../src/client/error.ts'
 import { type Message, mapStore, PlimsollError, type Store } from '../../../src/index.ts'
@@ -16,7 +13,7 @@ import { type FullMemory, fullMemory } from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { pictureOf } from '../../everywhere/pictures.ts'
 import { idle, said, until } from './states.ts'
-import { browser, TestNetwork } from './support.ts'
+import { browser, homeOver, TestNetwork } from './support.ts'
 
 const message = (id: string): Message => ({ id, role: 'user', content: id, createdAt: 0, trust: 'user' })
 const run = (from: number, to: number): readonly Message[] =>
@@ -24,30 +21,16 @@ const run = (from: number, to: number): readonly Message[] =>
 
 function over(
   store: Store,
-  reply: () => string = () => 'Yes.',
-  memory: () => Promise<FullMemory> = async () => fullMemory({ store, budget: 16_000 }),
+  reply?: () => string,
+  memory?: () => Promise<FullMemory>,
   changed: (home: Home) => Home = (home) => home,
-  where: {
-    readonly defaultHome: HomeKind
-    readonly home: (kind: HomeKind, home: Home) => Promise<Home>
-  } = { defaultHome: 'local', home: async (_, home) => changed(home) },
 ) {
   let ids = 0
-  const home = localHome({
-    store,
-    memory,
-    userId: 'ada',
-    locks: pageLocks(),
-    now: () => 7,
-    name: 'test',
-    close: async () => {},
-    model: () => undefined,
-    reply: async () => ({ model: asModel(reply), tools: [], memoryTools: false, pageContext: undefined }),
-  })
+  const home = homeOver(store, reply, memory)
   const conversation = new ChatConversation({
-    home: (kind) => where.home(kind, home),
+    home: async () => changed(home),
     kinds: () => ['local'],
-    defaultHome: where.defaultHome,
+    defaultHome: 'local',
     model: (home) => home.model(),
     platform: {
       newId: () => `id-${++ids}`,
@@ -86,48 +69,6 @@ it('says what is said while a link is opened in that conversation, though the ed
   await until(again, (state) => state.messages.length === 1)
   expect(again.conversation.getSnapshot().session?.sessionId).toBe('linked')
   await again.close()
-})
-
-describe('a conversation that is to stay on this device', () => {
-  /** Also an edge, whose sessions nobody may ask for. */
-  function choosing(local: (home: Home) => Promise<Home>) {
-    const homes: HomeKind[] = []
-    const { conversation } = over(mapStore(), undefined, undefined, undefined, {
-      defaultHome: 'edge',
-      home: async (kind, home) => {
-        homes.push(kind)
-        return kind === 'local' ? local(home) : Promise.reject(new Error('the edge was asked'))
-      },
-    })
-    return { conversation, homes }
-  }
-
-  it('gets what is said while it is still being opened', async () => {
-    const { conversation, homes } = choosing(async (home) => home)
-    const creating = conversation.create({ home: 'local' })
-    expect(await conversation.send('Between us two.')).toBe(true)
-    const { session } = conversation.getSnapshot()
-    expect(session).toMatchObject({ sessionId: await creating, home: 'local' })
-    expect(said(await until({ conversation }, idle))).toEqual(['user: Between us two.', 'assistant: Yes.'])
-    expect(homes).toEqual(['local'])
-  })
-
-  it('is opened again for what is said, where that failed, and is never at the edge instead', async () => {
-    let isOpenable = false
-    const { conversation, homes } = choosing(async (home) => {
-      if (!isOpenable) throw new Error('not loaded')
-      return home
-    })
-    const sessionId = await conversation.create({ home: 'local' })
-    expect(await conversation.send('Between us two.')).toBe(false)
-    expect(conversation.getSnapshot()).toMatchObject({ problem: { message: 'not loaded' } })
-    isOpenable = true
-    expect(await conversation.send('Between us two.')).toBe(true)
-    const state = await until({ conversation }, idle)
-    expect(said(state)).toEqual(['user: Between us two.', 'assistant: Yes.'])
-    expect(state.session).toMatchObject({ sessionId, home: 'local' })
-    expect(homes).toEqual(['local', 'local', 'local'])
-  })
 })
 
 it('asks no edge for a conversation that was begun here and holds nothing yet', async () => {

@@ -1,8 +1,13 @@
 import { IDBFactory, IDBKeyRange } from 'fake-indexeddb'
+import type { Home } from '../../../src/chat/homes/home.ts'
+import { localHome } from '../../../src/chat/homes/local-home.ts'
 import { pageLocks } from '../../../src/chat/homes/locks.ts'
 import { memoryStorage } from '../../../src/chat/homes/platform.ts'
+import { asModel } from '../../../src/chat/models/function-model.ts'
 import { type Chat, openChat } from '../../../src/chat/open-chat.ts'
 import type { ChatPlatform, ChatSettings, Network } from '../../../src/chat/settings.ts'
+import type { Store } from '../../../src/index.ts'
+import { type FullMemory, fullMemory } from '../../contract/full-memory.ts'
 
 /** A network that goes and comes back. */
 export class TestNetwork implements Network {
@@ -22,6 +27,30 @@ export class TestNetwork implements Network {
     this.#online = online
     for (const listener of this.#listeners) listener()
   }
+}
+
+/** Ada's sessions over a store, which a function answers. */
+export function homeOver(
+  store: Store,
+  reply: () => string | Promise<string> = () => 'Yes.',
+  memory: () => Promise<FullMemory> = async () => fullMemory({ store, budget: 16_000 }),
+): Home {
+  return localHome({
+    store,
+    memory,
+    userId: 'ada',
+    locks: pageLocks(),
+    now: () => 7,
+    name: 'test',
+    close: async () => {},
+    model: () => undefined,
+    reply: async () => ({
+      model: asModel(async () => reply()),
+      tools: [],
+      memoryTools: false,
+      pageContext: undefined,
+    }),
+  })
 }
 
 export interface Browser {
