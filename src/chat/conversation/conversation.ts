@@ -238,7 +238,12 @@ export class ChatConversation implements Conversation {
     this.#become({ problem: undefined })
     const { outgoing } = open.session
     if (messageId !== undefined && outgoing?.list().some(({ id }) => id === messageId))
-      return this.#try(() => outgoing.retry(messageId))
+      return this.#try(async () => {
+        await outgoing.retry(messageId)
+        if (this.#open !== open) return
+        await this.#refresh()
+        void this.#answer()
+      })
     if (!this.#state.loaded) return this.open(open.entry.sessionId, { home: open.home.kind })
     return this.#answer()
   }

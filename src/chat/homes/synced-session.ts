@@ -22,7 +22,7 @@ export interface SyncedSessionParts extends StoredSessionParts {
   readonly client: Client
   readonly newId: () => string
   /** The sessions for which no answer was asked yet since something was said. */
-  readonly unasked: Pick<Drafts, 'write'>
+  readonly unasked: Pick<Drafts, 'read' | 'write'>
   /** Sessions for which this tab is about to ask for an answer. */
   readonly asking: Set<string>
   readonly locks: ChatLocks
@@ -50,10 +50,17 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
   const { log, opened, ...stored } = storedSession(parts)
   const session = client.session(sessionId)
   const closed = new AbortController()
-  const say: HomeSession['append'] = (message, options) => {
+  // No two are the same: a tab lets go of the one that it saw before it read what is to be answered.
+  const wait = (): void => unasked.write(sessionId, newId())
+  const say: HomeSession['append'] = async (message, options) => {
+    // Who says something asks for its answer next.
+    asking.add(sessionId)
     // Ahead of it: whatever becomes of this page, an answer is asked for.
-    unasked.write(sessionId, 'said')
-    return stored.append(message, options)
+    wait()
+    const isThere = await stored.append(message, options)
+    // Another tab may have looked for what was said while this was not there yet.
+    wait()
+    return isThere
   }
   const outgoing = new RefusedMessages({
     refusals,
@@ -100,11 +107,7 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
       await outgoing.open()
       return stored.history(options)
     },
-    append(message, options) {
-      // Who says something asks for its answer next.
-      asking.add(sessionId)
-      return say(message, options)
-    },
+    append: say,
     async prepare() {
       await memory()
       loadAhead()
@@ -114,16 +117,18 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
       const listened = [(look: () => void) => stored.watch(look, () => {}), store.subscribe]
       const sent = async (): Promise<readonly SessionMessage[]> => {
         let messages: readonly SessionMessage[] = []
+        let seen = ''
         const isRead = async (): Promise<boolean> => {
           // Before it is asked whether all is sent: what is said in between is not among them.
+          const mark = unasked.read(sessionId)
           const read = await answered.newest()
           const isThere = await isSent()
-          if (isThere) messages = read
+          if (isThere) [messages, seen] = [read, mark]
           return isThere
         }
         await waitFor(isRead, listened, AbortSignal.any([signal, leave]))
         if (signal.aborted || leave.aborted) return messages
-        unasked.write(sessionId, '')
+        if (unasked.read(sessionId) === seen) unasked.write(sessionId, '')
         if (!isAnswered(messages)) await options.tell({ type: 'step' })
         return messages
       }
@@ -135,7 +140,7 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
         })
       } catch (error) {
         // What failed there is left to the person: it would fail again and again.
-        if (leave.aborted || isUnreachable(error)) unasked.write(sessionId, 'left')
+        if (leave.aborted || isUnreachable(error)) wait()
         throw error
       } finally {
         asking.delete(sessionId)

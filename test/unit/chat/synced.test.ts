@@ -200,6 +200,30 @@ it('says what the service refuses, and sends it again or lets it go', async () =
   await again.close()
 })
 
+it('has what is sent again answered where another tab was at its last look meanwhile', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const { storage } = place.platform
+  if (!storage) throw new Error('no storage')
+  const chat = tab(place, service)
+  await talked(chat, 'Hello.')
+  service.refuses = (text) => text.includes('Long')
+  await chat.conversation.send('Long, two.')
+  const { messages } = await until(chat, (now) => now.messages.at(-1)?.delivery === 'failed')
+  service.refuses = () => false
+  const write = storage.setItem.bind(storage)
+  let isDone = false
+  storage.setItem = (key, value) => {
+    write(key, value)
+    if (!key.endsWith('/unasked') || isDone) return
+    isDone = true
+    queueMicrotask(() => storage.removeItem(key))
+  }
+  await chat.conversation.retry(messages.at(-1)?.message.id)
+  await until(chat, (now) => idle(now) && now.messages.length === 4)
+  expect(isDone).toBe(true)
+  await chat.close()
+})
+
 it('lets go of what was not sent, and the service never has it', async () => {
   const [place, service] = [browser(), new TestService()]
   const chat = tab(place, service)
