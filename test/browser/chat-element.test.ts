@@ -425,6 +425,14 @@ describe('messages', () => {
     expect(fake.calls.at(-1)).toEqual(['retry', fake.state.messages[2]?.message.id])
   })
 
+  it('names the file that it refuses', async () => {
+    const { fake, text } = await show()
+    const problem = { code: 'ERR_UNSUPPORTED_MEDIA_TYPE' as const, message: 'm', retryable: false }
+    fake.become({ problem: { ...problem, id: 'dot.png' } })
+    await frame()
+    expect(text()).toContain('“dot.png” is not of the type in its name.')
+  })
+
   it('says offline, full, lost, memory and blocked in words', async () => {
     const { fake, text } = await show()
     const said = async (change: Parameters<typeof fake.become>[0]): Promise<string> => {
