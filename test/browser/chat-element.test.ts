@@ -307,6 +307,18 @@ describe('messages', () => {
     }
   })
 
+  it('shows nothing of what was remembered where the person has changed or forgotten it since', async () => {
+    const { fake, find, text } = await show()
+    fake.add(
+      said('user', 'I like trains'),
+      said('assistant', [{ type: 'tool-call', id: 'c1', name: 'memory_preference', input: {} }]),
+      said('tool', [{ type: 'tool-result', callId: 'c1', output: 'Remembered', isError: false }]),
+    )
+    await frame()
+    expect(text()).not.toContain('memory_preference')
+    expect(find('.message.assistant').checkVisibility()).toBe(false)
+  })
+
   it('puts the buttons of the page into a menu where there is little room', async () => {
     const { element, fake, find, button } = await show()
     expect(() => button('More')).toThrow()
