@@ -290,9 +290,13 @@ export class PlimsollChat extends Base {
    * says what it is.
    */
   async signOut(options?: SignOutOptions): Promise<SignedOut> {
-    const signedOut = await (await this.#opened()).signOut(options)
+    const chat = await this.#opened()
+    const signedOut = await chat.signOut(options)
+    if (!signedOut.done) return signedOut
     // Nobody can open it again.
-    if (options?.erase && signedOut.done) this.session = undefined
+    if (options?.erase) this.session = undefined
+    // As to a new visitor.
+    await chat.conversation.create()
     return signedOut
   }
 

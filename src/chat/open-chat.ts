@@ -3,7 +3,7 @@ import { PlimsollError } from '../ports/errors.ts'
 import { ChatConversation } from './conversation/conversation.ts'
 import { ChatSessionList } from './conversation/session-list.ts'
 import type { AddedDrafts } from './homes/added.ts'
-import { type Drafts, storedDrafts } from './homes/drafts.ts'
+import { type Drafts, NEW, storedDrafts } from './homes/drafts.ts'
 import type { Edge, Lost } from './homes/edge.ts'
 import type { Home } from './homes/home.ts'
 import { Identity, type Move, mayBe } from './homes/identity.ts'
@@ -230,6 +230,7 @@ class OpenedChat implements Chat {
       openEdge: async () => (this.#settings.src === undefined ? undefined : this.#openEdge()),
       openLocal: async () => (this.#usesLocal() ? (await this.#openLocal()).opened : undefined),
       usesLocal: () => this.#usesLocal(),
+      hasDraft: () => this.drafts.read(NEW) !== '' || this.hasAdded(NEW),
       move: (move) => this.#move(move),
       closeHomes: () => this.#closeHomes(),
       setToken: (token) => {
@@ -248,6 +249,7 @@ class OpenedChat implements Chat {
       this.#identity.leave()
     }
     await this.conversation.whileAway(leave, true)
+    await this.conversation.create()
     await this.sessions.reset()
   }
 

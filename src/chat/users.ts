@@ -25,6 +25,8 @@ export interface UsersParts {
   /** Contract: what is kept in this browser alone; undefined: nothing is. */
   readonly openLocal: () => Promise<LocalStore | undefined>
   readonly usesLocal: () => boolean
+  /** Whether something is written in a conversation in which nothing was said. */
+  readonly hasDraft: () => boolean
   readonly move: (move: Move) => Promise<void>
   readonly closeHomes: () => Promise<void>
   readonly setToken: (token: string | undefined) => void
@@ -35,7 +37,8 @@ export interface UsersParts {
 /** As {@link Chat.identify}. */
 export async function identify(parts: UsersParts, user: Parameters<Chat['identify']>[0]): Promise<void> {
   const { conversation, sessions, identity, platform } = parts
-  const { session } = conversation.getSnapshot()
+  const { session, loaded, isMissing, messages } = conversation.getSnapshot()
+  const isEmpty = loaded && !isMissing && messages.length === 0 && !parts.hasDraft()
   const token = 'token' in user ? user.token : undefined
   const named = 'userId' in user ? user.userId : subjectOf(user.token)
   const userId = named === '' ? undefined : named
@@ -60,7 +63,8 @@ export async function identify(parts: UsersParts, user: Parameters<Chat['identif
   try {
     await conversation.whileAway(change)
   } finally {
-    if (session)
+    // Nothing was said in it: their newest shows, as it would have at first.
+    if (session && !isEmpty)
       await conversation.open(claimed.get(session.sessionId) ?? session.sessionId, { home: session.home })
     else await showNewest(parts)
   }

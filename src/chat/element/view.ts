@@ -2,7 +2,7 @@
 import { html, nothing, render } from 'lit/html.js'
 import { adopt } from '../adopt.ts'
 import type { Added } from '../homes/added.ts'
-import type { DraftEvent } from '../homes/drafts.ts'
+import { type DraftEvent, NEW } from '../homes/drafts.ts'
 import { adoptMarkdown } from '../markdown/prose.ts'
 import type { Chat } from '../open-chat.ts'
 import type { ConversationState, Upload } from '../ports.ts'
@@ -62,9 +62,6 @@ const SEARCH_MS = 200
 const DRAFT_MS = 300
 /** UTF-16 units. Browsers lay out a longer field for seconds, with each key that is pressed. */
 const LONGEST_TYPED = 20_000
-
-/** Names the draft of a conversation in which nothing was said yet. */
-const NEW = 'new'
 
 const KEY_EVENTS = ['keydown', 'keypress', 'keyup'] as const
 

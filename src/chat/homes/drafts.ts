@@ -1,6 +1,8 @@
 import type { ChatStorage } from '../settings.ts'
 import { mayBe } from './identity.ts'
 
+/** Names the draft of a conversation in which nothing was said yet. */
+export const NEW = 'new'
 /** Of more conversations the oldest drafts go. */
 const MOST = 20
 /** UTF-16 units. */

@@ -50,7 +50,7 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
   const { log, opened, ...stored } = storedSession(parts)
   const session = client.session(sessionId)
   const closed = new AbortController()
-  // No two are the same: a tab lets go of the one that it saw before it looked what to ask for.
+  // No two are the same: a tab lets go of the one it saw before it read what is to be answered.
   const wait = (): void => unasked.write(sessionId, newId())
   const say: HomeSession['append'] = async (message, options) => {
     // Who says something asks for its answer next.

@@ -264,6 +264,25 @@ it('shows nothing of who signed out in another tab, at once', async () => {
   await chat.conversation.send('Of Ada.')
   forgotten()
   expect(chat.conversation.getSnapshot()).toMatchObject({ session: undefined, messages: [] })
+  // As to a new visitor, who may choose where the next one is kept.
+  const { takesUploads } = await until(chat, ({ session, loaded }) => session?.home === 'local' && loaded)
+  expect(takesUploads).toBe(true)
+  await chat.close()
+})
+
+it('shows the newest conversation to who signs in where nothing was said, unless something is typed', async () => {
+  const chat = browser().open({ model: () => 'Yes.' })
+  await chat.identify({ userId: 'ada' })
+  const newest = await chat.conversation.create()
+  await chat.conversation.send('Of Ada.')
+  await until(chat, idle)
+  for (const typed of ['Half a', '']) {
+    await chat.signOut()
+    const empty = await chat.conversation.create()
+    chat.drafts.write('new', typed)
+    await chat.identify({ userId: 'ada' })
+    expect(chat.conversation.getSnapshot().session?.sessionId).toBe(typed === '' ? newest : empty)
+  }
   await chat.close()
 })
 
