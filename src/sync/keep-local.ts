@@ -8,7 +8,7 @@ import { checkStart } from './check-start.ts'
 import { bodyBytes, seqBefore, timeOf } from './newest.ts'
 import { type Page, sentOf, writtenOver } from './page.ts'
 import { misfit, relations, sourcesOf } from './rebase.ts'
-import { asking, completed, isDelete, type Replica } from './replica.ts'
+import { asking, completed, duplicatesOf, isDelete, type Replica } from './replica.ts'
 import type { Part } from './replica-scope.ts'
 import { emptyRows } from './resets.ts'
 import type { ScopeSync, Step } from './scope-sync.ts'
@@ -202,51 +202,52 @@ async function startOver(sync: ScopeSync, start: Start, ask: Ask): Promise<Step>
   }
   const { cursor: seq, anchor: tok } = last
   const page: Page = { generation: first.generation, ops: ops as SyncOp[], cursor: seq, anchor: tok }
-  const isWritten = await written(sync.replica, request, first.from, first.start, page)
-  if (isWritten) sync.isPartial = false
+  const refused = await written(sync.replica, request, first.from, first.start, page)
+  if (refused) sync.isPartial = false
   // The same again and again is asked for less and less often.
   const isNews = seq > state.seq || first.from !== (state.after ?? 0) || first.start.arrived.length > 0
-  return { hasMoved: isWritten && isNews, refused: [] }
+  return { hasMoved: refused !== undefined && isNews, refused: refused ?? [] }
 }
 
 function isDeleteOp(op: SyncOp | { readonly opId: string }): boolean {
   return 'envelope' in op && isDelete(op)
 }
 
-/** @returns whether the replica is where it was when it asked */
+/** @returns what is refused by it; nothing, where the replica is not where it was when it asked */
 async function written(
   replica: Replica,
   asked: PullRequest,
   from: number,
   start: LogStart,
   page: Page,
-): Promise<boolean> {
+): Promise<readonly Waiting[] | undefined> {
   for (let left = TRIES; left > 0; left--) {
     const view = await replica.view()
     const { generation, seq, anchor, erasing } = view.state
     if (generation !== asked.generation || seq !== asked.cursor || anchor !== asked.anchor || erasing)
-      return false
+      return undefined
     // What was written since may have come before the place, too.
     const isNamed = ({ envelope }: Waiting) => asked.waiting?.includes(envelope.opId)
-    if (typeof asked.start === 'object' && !view.waiting.every(isNamed)) return false
+    if (typeof asked.start === 'object' && !view.waiting.every(isNamed)) return undefined
     const held = await replica.held(view.waiting)
     if (!held) continue
+    const refused = duplicatesOf(held, page.ops)
     const keys = new Set([...view.waiting.flatMap(writtenBy), SECRET])
     const ops = [...held.map(({ op }) => op), ...[...keys].map(asking)]
     const isWritten = await replica.write(view, ops as readonly unknown[] as readonly SealedOp[], (rows) =>
       // What was to be fetched of the log is listed again.
-      completed(startPage(from, start, page, held, rows), page.ops, { ...view, wanted: [] }),
+      completed(startPage(from, start, page, held, rows, refused), page.ops, { ...view, wanted: [] }),
     )
-    if (isWritten) return true
+    if (isWritten) return refused
   }
-  return false
+  return undefined
 }
 
 /**
  * A log that begins at a place, in place of all that was here, and behind it what waits.
  *
  * @param from the seq of that place
- * @param held as `applyPage` takes it
+ * @param held as `applyPage` takes it, and `refused`
  * @throws ERR_STORAGE: the page does not follow that place
  */
 export function startPage(
@@ -255,6 +256,7 @@ export function startPage(
   { generation, ops, cursor, anchor }: Page,
   held: readonly Held[],
   rows: Rows,
+  refused: readonly Waiting[] = [],
 ): Decision {
   const { after: _, ...before } = stateIn(rows.replica)
   const to = { seq: from, ordinal, ...(first !== undefined && { first }) }
@@ -283,6 +285,7 @@ export function startPage(
     ops,
     left: held.filter(({ waiting }) => !arrived.has(waiting.envelope.opId)),
     kept: held.map(({ waiting }) => waiting),
+    refused,
     state,
   })
   return {

@@ -10,6 +10,7 @@ import {
   type Held,
   isBookkeeping,
   isGone,
+  isRejected,
   mayDiffer,
   NO_GENERATION,
   outboxRow,
@@ -294,6 +295,7 @@ export class Replica {
     const now = refused
       .filter(({ envelope }) => !arrived.has(envelope.opId))
       .map((one) => refusedOf(one, byId.get(one.envelope.opId), refusals.get(one.envelope.opId) as Refusal))
+    now.push(...duplicatesOf(held, ops))
     const names = [...ops, ...held.map(({ op }) => op)] as readonly unknown[] as readonly SealedOp[]
     const keys = new Set(waiting.flatMap(writtenBy))
     // Where plain messages come behind all that is here, nothing else need be read.
@@ -343,7 +345,9 @@ export function completed(
   const arrived = new Set(ops.map(({ envelope }) => envelope.opId))
   const dead = view.outbox.filter(({ refusal }) => refusal)
   // An op that was taken for refused, and is in the log, is no dead letter.
-  const known = dead.flatMap(({ order, envelope }) => (arrived.has(envelope.opId) ? order : []))
+  const known = dead.flatMap(({ order, envelope, refusal }) =>
+    arrived.has(envelope.opId) && !isRejected(refusal, 'duplicate-id') ? order : [],
+  )
   const left = scrubbed(
     dead.filter(({ order }) => !known.includes(order)),
     decision.emptied,
@@ -415,6 +419,41 @@ function named(ops: Exclude<PullAnswer, { readonly reset: string }>['ops'], { wa
 function refusedOf({ order, envelope }: Waiting, op: WholeOp | undefined, refusal: Refusal): Waiting {
   const { bodies = [] } = op ?? {}
   return { order, envelope, bodies: isGone(refusal) ? bodies.map(() => null) : bodies, refusal }
+}
+
+/** What waits, and would be lost: the home has something else under its name, which came first. */
+export function duplicatesOf(held: readonly Held[], ops: readonly WholeOp[]): readonly Waiting[] {
+  const theirs = new Map(ops.map((op) => [op.envelope.opId, op]))
+  return held.flatMap(({ waiting, op }) =>
+    isOther(op, theirs.get(op.envelope.opId)) ? refusedOf(waiting, op, { rejected: 'duplicate-id' }) : [],
+  )
+}
+
+/**
+ * Of marks, and of values of one register, the first holds; what a delete emptied is deleted under
+ * another name.
+ */
+function isOther({ envelope, bodies }: WholeOp, theirs: WholeOp | undefined): boolean {
+  const { kind, ids, key } = envelope
+  if (!theirs || (kind !== 'append' && kind !== 'put')) return false
+  const other = theirs.envelope
+  if (other.kind !== kind || other.key !== key) return true
+  if (kind !== 'append') return false
+  if (`${other.ids}` !== `${ids}`) return true
+  return bodies.some((body, place) => {
+    const [mine, there] = [saidIn(body), saidIn(theirs.bodies[place])]
+    return mine !== undefined && there !== undefined && mine !== there
+  })
+}
+
+/** What a message says, whenever it was said; nothing of one that is sealed or forgotten. */
+function saidIn(body: string | null | undefined): string | undefined {
+  try {
+    const { role, content } = JSON.parse(body ?? '')
+    return JSON.stringify([role, content])
+  } catch {
+    return undefined
+  }
 }
 
 /** A change of the outbox alone changes the state too: by its text others see that it did. */

@@ -3,7 +3,7 @@ import { SECRET } from '../kernel/context/secret.ts'
 import { HEAD_KEY } from '../kernel/log/message.ts'
 import type { Envelope, Name, SealedOp } from '../ports/op.ts'
 import type { Head, MarkRow, OutboxRow, RegisterRow } from '../ports/store.ts'
-import type { PushResult, SyncOp } from '../ports/sync.ts'
+import type { PushRejection, PushResult, SyncOp } from '../ports/sync.ts'
 
 /** How far a replica knows its home's log. */
 export interface ReplicaState {
@@ -110,7 +110,11 @@ export interface Held {
 
 /** Whether an op was refused since what it names was deleted: nothing of that is kept aside. */
 export function isGone(refusal: Refusal): boolean {
-  return 'rejected' in refusal && refusal.rejected === 'deleted'
+  return isRejected(refusal, 'deleted')
+}
+
+export function isRejected(refusal: Refusal | undefined, reason: PushRejection): boolean {
+  return refusal !== undefined && 'rejected' in refusal && refusal.rejected === reason
 }
 
 /** Keys of what the library keeps of its own account, and each device makes the same way. */

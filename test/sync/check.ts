@@ -230,12 +230,15 @@ function checkLog(log: readonly LogRow[]): void {
 
 async function checkLost(world: World, log: readonly LogRow[]): Promise<void> {
   const { generation } = await world.home.state()
-  const there = new Set(log.map(({ opId }) => opId))
+  const there = new Map(log.toReversed().map((row) => [row.opId, row]))
   const refused = new Set<string>()
   for (const tab of devicesOf(world))
     for (const { envelope, refusal } of await tab.outbox()) {
       if (refusal) refused.add(`${tab.device}:${envelope.opId}`)
-      if (refusal && there.has(envelope.opId)) throw new Broken(`I2: ${envelope.opId} is refused and there`)
+      const row = refusal && there.get(envelope.opId)
+      // It may be another writer's of that name, who came first.
+      if (row && (row.id === envelope.ids[0] || JSON.stringify(refusal) !== '{"rejected":"duplicate-id"}'))
+        throw new Broken(`I2: ${envelope.opId} is refused and there`)
     }
   for (const [opId, one] of world.written) {
     const { op, by, wiped } = one
@@ -246,7 +249,7 @@ async function checkLost(world: World, log: readonly LogRow[]): Promise<void> {
     if (world.restores > 0 && (by < 0 || world.letGo.has(opId))) continue
     throw new Broken(`I2: ${opId} (${op.envelope.kind} by ${by}) is gone`)
   }
-  for (const opId of there) {
+  for (const opId of there.keys()) {
     const one = world.written.get(opId)
     if (one && world.isGone(one)) throw new Broken(`I8: ${opId} was erased and is there`)
   }

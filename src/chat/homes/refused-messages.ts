@@ -22,6 +22,9 @@ const CODES: { readonly [reason: string]: Problem['code'] } = {
   forbidden: 'ERR_FORBIDDEN',
 }
 
+/** For the home has something else under its id. */
+const DUPLICATE = 'duplicate-id'
+
 /** What the edge refused of what was said: the log does not hold it any more. */
 export class RefusedMessages implements Outgoing {
   readonly #parts: RefusedMessagesParts
@@ -94,9 +97,12 @@ export function messageOf(refused: Refused): OutgoingMessage | undefined {
   if (!message) return undefined
   const { refusal } = refused
   const reason = 'rejected' in refusal ? refusal.rejected : 'conflict'
-  const code = CODES[reason] ?? 'ERR_INTERNAL'
+  const isDuplicate = reason === DUPLICATE
+  const code = CODES[reason] ?? (isDuplicate ? 'ERR_CONFLICT' : 'ERR_INTERNAL')
   const problem = { code, message: `chat: the edge refused it: ${reason}`, retryable: !CODES[reason] }
-  return { id: message.id, text: textIn(message), createdAt: message.createdAt, problem }
+  // The one that the edge has shows, too.
+  const id = isDuplicate ? `${message.id}/${refused.order}` : message.id
+  return { id, text: textIn(message), createdAt: message.createdAt, problem }
 }
 
 function saidIn({ op, bodies }: Refused): Message | undefined {

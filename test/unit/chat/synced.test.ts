@@ -605,6 +605,36 @@ it('says again what was refused with its files', async () => {
   await chat.close()
 })
 
+it('keeps what was said with files where the service has its text alone, and says it again', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service)
+  const id = await talked(chat, 'Hello.')
+  place.network.set(false)
+  await chat.conversation.send('Both of them.', { uploads: FILES })
+  const message = chat.conversation.getSnapshot().messages.at(-1)?.message
+  // As an app does that asks for the answer itself.
+  await service.say('ada', id, 'Both of them.', { id: message?.id })
+  place.network.set(true)
+  const isRefused = ({ delivery }: { readonly delivery: string }): boolean => delivery === 'failed'
+  const { messages } = await until(
+    chat,
+    (state) => state.messages.length === 5 && state.messages.some(isRefused),
+  )
+  expect(
+    messages.map(({ message: { content }, delivery, problem }) => [content, delivery, problem?.code]),
+  ).toEqual([
+    ['Hello.', 'sent', undefined],
+    ['Reply to Hello.', 'sent', undefined],
+    ['Both of them.', 'sent', undefined],
+    ['Reply to Both of them.', 'sent', undefined],
+    ['Both of them.', 'failed', 'ERR_CONFLICT'],
+  ])
+  await chat.conversation.retry(messages.at(-1)?.message.id)
+  await until(chat, (state) => idle(state) && state.messages.every(({ delivery }) => delivery === 'sent'))
+  expect(await service.files('ada', id)).toEqual(AT_SERVICE)
+  await chat.close()
+})
+
 it('signs in nobody while something of the guest is refused, which would be lost', async () => {
   const [place, service] = [browser(), new TestService()]
   const chat = tab(place, service, { getToken: undefined })

@@ -115,8 +115,15 @@ export class TestService {
   }
 
   /** Writes something there, as another device would. */
-  async say(userId: string, sessionId: string, content: string, role: 'user' | 'assistant' = 'user') {
-    await this.#memory.session({ userId, sessionId }).append({ role, content })
+  async say(
+    userId: string,
+    sessionId: string,
+    content: string,
+    { role = 'user', id }: { readonly role?: 'user' | 'assistant'; readonly id?: string | undefined } = {},
+  ) {
+    await this.#memory
+      .session({ userId, sessionId })
+      .append({ ...(id !== undefined && { id }), role, content })
   }
 
   /** Gives what a guest has to the caller. */

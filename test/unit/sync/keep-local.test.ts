@@ -707,6 +707,23 @@ it('what is here stays until all is, where registers become too many for one ans
   expect(await idsOf(base)).toEqual(await idsOf(home.store))
 })
 
+it('a message under an id of the home that comes with its first fetch is refused, and kept aside', async () => {
+  const home = await homeWith(300)
+  const { session, store } = partial(home)
+  store.pause()
+  const last = (await logOf(home.store)).at(-1)
+  const { messages } = await session.append({ id: last?.id ?? '', role: 'user', content: 'Something else.' })
+  expect(messages[0]?.id).toBe(last?.id)
+  store.resume()
+  await store.settled()
+  expect((await session.history()).at(-1)).toMatchObject({ id: last?.id, content: textAt(299).content })
+  const refused = await refusalsOf(store).of(TRIP)
+  expect(refused.map(({ refusal, bodies }) => [refusal, `${bodies}`.includes('Something else.')])).toEqual([
+    [{ rejected: 'duplicate-id' }, true],
+  ])
+  expect(store.status).toMatchObject({ refused: 1 })
+})
+
 it('a home that does not know of parts gives all', async () => {
   const home = await homeWith(300)
   const made = device(home, { keep: keepLocal({ bytes: BYTES }) })

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest'
+import { decide } from '../../../src/kernel/log/decide.ts'
+import { sealMessage } from '../../../src/kernel/log/message.ts'
 import type { SealedOp } from '../../../src/ports/op.ts'
+import { mapStore } from '../../../src/stores/map.ts'
+import { refusalsOf } from '../../../src/sync/refusals.ts'
 import { append, mark, put, remove } from '../../contract/samples.ts'
 import { device, logOf, TestHome, TRIP, write } from '../support/synced.ts'
 
@@ -41,4 +45,50 @@ test.each<readonly [name: string, first: SealedOp, second: SealedOp]>([
   expect(firsts.map(({ id }) => id)).toEqual(kind === 'delete' ? [target] : ids)
   expect(await logOf(one.base)).toEqual(log)
   expect(await logOf(two.base)).toEqual(log)
+  const refused = await refusalsOf(two.store).of(TRIP)
+  const isLost = second.envelope.kind === 'append' || second.envelope.kind === 'put'
+  expect(refused.map(({ op, refusal }) => [op, refusal])).toEqual(
+    isLost ? [[second.envelope, { rejected: 'duplicate-id' }]] : [],
+  )
+  expect(await refusalsOf(one.store).of(TRIP)).toEqual([])
+})
+
+const said = (content: string, createdAt: number): SealedOp => ({
+  ...append('entry:m9', ['m9']),
+  bodies: [sealMessage({ id: 'm9', role: 'user', content, createdAt, trust: 'user' })],
+})
+
+test.each<readonly [name: string, first: SealedOp, second: SealedOp, isRefused: boolean]>([
+  ['a message of another text', said('One.', 1), said('Two.', 1), true],
+  ['the same message, said at another time', said('One.', 1), said('One.', 2), false],
+  ['a sealed message', append('entry:m9', ['m9']), said('Two.', 1), false],
+])('of two devices that give one id to %s, the second hears of it', async (_, first, second, isRefused) => {
+  const home = new TestHome()
+  const [one, two] = [device(home), device(home)]
+  for (const { store } of [one, two]) store.follow(TRIP)
+  await one.store.settled()
+  await two.store.settled()
+  two.store.pause()
+  const heard: unknown[] = []
+  const refusals = refusalsOf(two.store)
+  refusals.on('rejected', ({ bodies }) => heard.push(bodies))
+  await write(two.store, [second])
+  await write(one.store, [first])
+  await one.store.settled()
+  two.store.resume()
+  await two.store.settled()
+  expect(await logOf(two.base)).toEqual(await logOf(home.store))
+  expect(heard).toEqual(isRefused ? [second.bodies] : [])
+  expect((await refusals.of(TRIP)).map(({ bodies }) => bodies)).toEqual(heard)
+  // It stays where all that the home has is read once more.
+  home.store = mapStore()
+  await home.open().commit([first, append('z', ['m10'])], decide)
+  home.poke()
+  await two.store.settled()
+  expect(await refusals.of(TRIP)).toHaveLength(heard.length)
+  // What is forgotten at home is forgotten of what was refused, too.
+  await home.open().commit([remove('y', 'entry:m9')], decide)
+  home.poke()
+  await two.store.settled()
+  expect((await refusals.of(TRIP)).flatMap(({ bodies }) => bodies)).toEqual(isRefused ? [null] : [])
 })
