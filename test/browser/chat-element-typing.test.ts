@@ -109,6 +109,21 @@ describe('a long text that is shown', () => {
     await frame()
     expect(shown.find<HTMLAnchorElement>('.message.last .prose a').href).toBe('https://example.com/')
   })
+
+  it('leads where an address leads, without the quote or the full stop behind it', async () => {
+    const shown = await show()
+    const around = ['“%”', '‘%’.', '«%»', '"%".', "('%'),", 'انظر %۔', '„%.“', '「%」。', '%?a=’b”۔”']
+    shown.fake.add(
+      said('assistant', around.map((one) => one.replace('%', 'https://example.com/a')).join(' ')),
+    )
+    await until(() => shown.root.querySelector('.prose a') !== null)
+    const links = [...shown.root.querySelectorAll('.prose a')]
+    expect(links.map(({ textContent }) => textContent)).toEqual([
+      ...Array(8).fill('https://example.com/a'),
+      'https://example.com/a?a=’b',
+    ])
+    expect(shown.find('.prose').textContent).toContain('”۔”')
+  })
 })
 
 describe('links of pictures', () => {

@@ -1,6 +1,6 @@
 /** Markdown to nodes. Loaded with the first message that needs it. */
 import createPurifier from 'dompurify'
-import { Lexer, Marked, type Token } from 'marked'
+import { Lexer, Marked, type Token, Tokenizer } from 'marked'
 import { isSince, needPeer } from '../../ports/peer.ts'
 
 const purifier = createPurifier(window)
@@ -28,9 +28,20 @@ const COLOURED = {
   RETURN_DOM_FRAGMENT: true as const,
 }
 
+/** Ends what was said before it, and no address: a closing quote, an Arabic full stop. */
+const ENDS = /(?:(?![ -~])\p{P})+$/u
+
 const marked = new Marked({
   gfm: true,
   breaks: true,
+  tokenizer: {
+    // The parser leaves out what ends a sentence in ASCII alone.
+    url(src) {
+      const link = Tokenizer.prototype.url.call(this, src)
+      const end = link?.raw.search(ENDS) ?? -1
+      return end < 0 ? link : this.url(src.slice(0, end))
+    },
+  },
   renderer: {
     // HTML in a message is text like any other.
     html: ({ text }) => escaped(text),
