@@ -76,6 +76,8 @@ export interface Problem {
   readonly message: string
   /** Whether the same can be tried again. */
   readonly retryable: boolean
+  /** Of what, where one thing is meant: an id, or the name of a file. */
+  readonly id?: string | undefined
 }
 
 /** What a conversation shows. The same object until something changes. */

@@ -123,7 +123,10 @@ export interface ErrorDetails {
    */
   readonly size?: number
   readonly limit?: number
-  /** `ERR_DUPLICATE_ID`, `ERR_NOT_FOUND`: the id in question. */
+  /**
+   * `ERR_DUPLICATE_ID`, `ERR_NOT_FOUND`: the id in question. `ERR_UNSUPPORTED_MEDIA_TYPE`: the name
+   * of the file, where the chat refuses one.
+   */
   readonly id?: string
   /** `ERR_CONFLICT`: the version that is there now; `null`: nothing is there. */
   readonly version?: string | null

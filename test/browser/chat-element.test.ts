@@ -307,6 +307,18 @@ describe('messages', () => {
     }
   })
 
+  it('shows nothing of what was remembered where the person has changed or forgotten it since', async () => {
+    const { fake, find, text } = await show()
+    fake.add(
+      said('user', 'I like trains'),
+      said('assistant', [{ type: 'tool-call', id: 'c1', name: 'memory_preference', input: {} }]),
+      said('tool', [{ type: 'tool-result', callId: 'c1', output: 'Remembered', isError: false }]),
+    )
+    await frame()
+    expect(text()).not.toContain('memory_preference')
+    expect(find('.message.assistant').checkVisibility()).toBe(false)
+  })
+
   it('puts the buttons of the page into a menu where there is little room', async () => {
     const { element, fake, find, button } = await show()
     expect(() => button('More')).toThrow()
@@ -423,6 +435,14 @@ describe('messages', () => {
     expect(text()).not.toContain('secret detail')
     button('Try again').click()
     expect(fake.calls.at(-1)).toEqual(['retry', fake.state.messages[2]?.message.id])
+  })
+
+  it('names the file that it refuses', async () => {
+    const { fake, text } = await show()
+    const problem = { code: 'ERR_UNSUPPORTED_MEDIA_TYPE' as const, message: 'm', retryable: false }
+    fake.become({ problem: { ...problem, id: 'dot.png' } })
+    await frame()
+    expect(text()).toContain('“dot.png” is not of the type in its name.')
   })
 
   it('says offline, full, lost, memory and blocked in words', async () => {

@@ -124,7 +124,7 @@ function problemNotice(scene: Scene): TemplateResult | typeof nothing {
   }}>${words.text('tryAgain')}</button>`
   return html`<div class="notice bad">
     ${icon('warning')}
-    <p>${words.text(wordsFor(problem))}${
+    <p>${words.text(wordsFor(problem), { name: problem.id ?? '' })}${
       settings.isDeveloper
         ? html` <span class="muted" dir="auto">${problem.code}: ${problem.message}</span>`
         : nothing

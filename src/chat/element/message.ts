@@ -64,17 +64,12 @@ function bodyOf(
     return html`${text ? html`<div class="bubble" dir="auto">${guard([read], () => chunksOf(read))}</div>${more}` : nothing}${files.length ? html`<div class="chips">${files}</div>` : nothing}`
   return html`${reasoningView(scene, reasoning)}
   ${text ? html`<div class="prose" dir="auto" ${prose(read, { copyLabel: words.text('copyCode'), isGrowing: false })}></div>${more}` : nothing}
-  ${files}${stepsView(scene, toldCalls(scene, shown, calls))}`
+  ${files}${stepsView(scene, toldCalls(scene, calls))}`
 }
 
-/** What a chip says is not said twice. */
-function toldCalls(
-  { settings }: Scene,
-  { remembered }: ShownMessage,
-  calls: readonly ShownCall[],
-): readonly ShownCall[] {
-  if (settings.isDeveloper || remembered.length === 0) return calls
-  return calls.filter(({ name, status }) => status !== 'ok' || !REMEMBERS.test(name))
+/** What was remembered its chip says, and the panel once somebody has changed it. */
+function toldCalls({ settings }: Scene, calls: readonly ShownCall[]): readonly ShownCall[] {
+  return calls.filter(({ name, status }) => settings.isDeveloper || status !== 'ok' || !REMEMBERS.test(name))
 }
 
 /** The memory tools that write a fact. */

@@ -89,6 +89,7 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .day { display: flex; align-items: center; gap: 0.75rem; color: var(--muted); font-size: 0.75rem; font-weight: 550 }
 .day::before, .day::after { content: ''; flex: 1; border-block-start: 1px solid var(--line) }
 .message { display: grid; gap: 0.375rem; min-inline-size: 0; overflow-wrap: anywhere }
+.message:not(:has(*)) { display: none }
 .message.user { justify-items: end }
 .message.user .bubble { max-inline-size: min(85%, 36rem); padding: 0.5rem 0.875rem; border-radius: 1.125rem; border-end-end-radius: 0.375rem; background: var(--tint); white-space: pre-wrap }
 .message .foot { display: flex; flex-wrap: wrap; align-items: center; gap: 0.125rem; min-block-size: 1.75rem; margin: -0.125rem -0.375rem -0.5rem; color: var(--muted); font-size: 0.75rem }

@@ -28,7 +28,7 @@ export async function attachFile(
     throw new PlimsollError(
       'ERR_UNSUPPORTED_MEDIA_TYPE',
       `chat: ${name} is not of the type that it is said to be, ${mediaType}`,
-      { argument: 'uploads' },
+      { argument: 'uploads', id: name },
     )
   return attach(session, { mediaType, bytes, id, ...named(name) })
 }

@@ -22,7 +22,7 @@ export function problemOf(error: unknown): Problem {
       message: error instanceof Error ? error.message : String(error),
       retryable: true,
     }
-  const { code, message } = error
+  const { code, message, id } = error
   if (isUnreachable(error)) return { code: 'ERR_OFFLINE', message, retryable: true }
-  return { code, message, retryable: RETRYABLE.has(code) }
+  return { code, message, retryable: RETRYABLE.has(code), id }
 }

@@ -98,9 +98,9 @@ export const de: Strings = {
   comma: ', ',
   problemOffline: 'Es gibt keine Verbindung.',
   problemModel: 'Das Modell konnte nicht antworten. Ihr Text ist gespeichert.',
-  problemRate: 'Das war viel auf einmal. Warten Sie ein wenig.',
+  problemRate: 'Das war viel auf einmal. Warten Sie ein wenig. Ihr Text ist gespeichert.',
   problemAuth: 'Sie sind nicht oder nicht mehr angemeldet. Melden Sie sich an, dann noch einmal.',
-  problemTimeout: 'Das hat zu lange gedauert. Versuchen Sie es noch einmal.',
+  problemTimeout: 'Das hat zu lange gedauert. Versuchen Sie es noch einmal. Ihr Text ist gespeichert.',
   problemInterrupted: 'Die Antwort wurde abgebrochen. Was da war, ist gespeichert.',
   problemTooLarge: 'Das ist zu lang. Kürzen Sie es, oder beginnen Sie eine neue Unterhaltung.',
   problemFull: 'Auf diesem Gerät ist kein Platz mehr. Löschen Sie Unterhaltungen, um weiterzumachen.',
@@ -110,7 +110,7 @@ export const de: Strings = {
   problemPart:
     'Ein Teil des Chats konnte nicht geladen werden. Was Sie geschrieben haben, bleibt hier: Versuchen Sie es noch einmal, sobald eine Verbindung besteht, oder laden Sie die Seite neu.',
   problemPicture:
-    'Ein Bild ist nicht von dem Typ, den sein Name angibt. Speichern Sie es neu als JPEG, PNG, GIF oder WebP.',
+    '„{name}“ ist nicht von dem Typ, den der Name angibt. Speichern Sie es neu als JPEG, PNG, GIF oder WebP.',
   leftUnsent:
     'Nicht gesendet: Vorher wurde eine andere Unterhaltung geöffnet. Es wartet dort, wo Sie es geschrieben haben.',
   emptied: 'Was nicht gesendet war, wurde gelöscht: Jemand hat sich abgemeldet oder alles gelöscht.',

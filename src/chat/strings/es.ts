@@ -95,9 +95,9 @@ export const es: Strings = {
   comma: ', ',
   problemOffline: 'No hay conexión.',
   problemModel: 'El modelo no pudo responder. Lo que escribió está guardado.',
-  problemRate: 'Fue mucho de una vez. Espere un poco.',
+  problemRate: 'Fue mucho de una vez. Espere un poco. Lo que escribió está guardado.',
   problemAuth: 'No ha iniciado sesión, o ya no. Inicie sesión e inténtelo de nuevo.',
-  problemTimeout: 'Tardó demasiado. Inténtelo de nuevo.',
+  problemTimeout: 'Tardó demasiado. Inténtelo de nuevo. Lo que escribió está guardado.',
   problemInterrupted: 'La respuesta se cortó. Lo que llegó está guardado.',
   problemTooLarge: 'Es demasiado largo. Acórtelo, o empiece una conversación nueva.',
   problemFull: 'No queda espacio en este dispositivo. Elimine conversaciones para seguir.',
@@ -107,7 +107,7 @@ export const es: Strings = {
   problemPart:
     'No se pudo cargar una parte del chat. Lo que escribió sigue aquí: inténtelo de nuevo cuando haya conexión, o recargue la página.',
   problemPicture:
-    'Una imagen no es del tipo que indica su nombre. Guárdela de nuevo como JPEG, PNG, GIF o WebP.',
+    '«{name}» no es del tipo que indica su nombre. Guárdela de nuevo como JPEG, PNG, GIF o WebP.',
   leftUnsent: 'No se envió: antes se abrió otra conversación. Espera donde lo escribió.',
   emptied: 'Lo que no se había enviado se borró: alguien cerró la sesión o lo borró todo.',
   filesNotKept: 'Lo que añadió se pierde si cierra o recarga esta página antes de enviarlo.',

@@ -98,9 +98,9 @@ export const fr: Strings = {
   comma: ', ',
   problemOffline: 'Il n’y a pas de connexion.',
   problemModel: 'Le modèle n’a pas pu répondre. Votre texte est conservé.',
-  problemRate: 'C’était beaucoup d’un coup. Attendez un peu.',
+  problemRate: 'C’était beaucoup d’un coup. Attendez un peu. Votre texte est conservé.',
   problemAuth: 'Vous n’êtes pas connecté, ou ne l’êtes plus. Connectez-vous, puis réessayez.',
-  problemTimeout: 'Cela a pris trop de temps. Réessayez.',
+  problemTimeout: 'Cela a pris trop de temps. Réessayez. Votre texte est conservé.',
   problemInterrupted: 'La réponse a été interrompue. Ce qui est venu est conservé.',
   problemTooLarge: 'C’est trop long. Raccourcissez, ou commencez une nouvelle conversation.',
   problemFull: 'Cet appareil n’a plus de place. Supprimez des conversations pour continuer.',
@@ -110,7 +110,7 @@ export const fr: Strings = {
   problemPart:
     'Une partie du chat n’a pas pu être chargée. Ce que vous avez écrit reste ici : réessayez dès que la connexion est rétablie, ou rechargez la page.',
   problemPicture:
-    'Une image n’est pas du type que son nom indique. Enregistrez-la de nouveau en JPEG, PNG, GIF ou WebP.',
+    '« {name} » n’est pas du type que son nom indique. Enregistrez-la de nouveau en JPEG, PNG, GIF ou WebP.',
   leftUnsent:
     'Non envoyé : une autre conversation a été ouverte avant. Votre texte attend là où vous l’avez écrit.',
   emptied: 'Ce qui n’était pas envoyé est effacé : quelqu’un s’est déconnecté ou a tout effacé.',

@@ -245,7 +245,7 @@ describe('a message that could not be kept', () => {
     expect(await conversation.send('Look', { uploads })).toBe(false)
     expect(conversation.getSnapshot()).toMatchObject({
       messages: [],
-      problem: { code: 'ERR_UNSUPPORTED_MEDIA_TYPE', retryable: false },
+      problem: { code: 'ERR_UNSUPPORTED_MEDIA_TYPE', retryable: false, id: 'dot.png' },
     })
     expect(
       await conversation.send('Look', { uploads: [{ ...uploads[0], mediaType: 'image/jpeg' } as Upload] }),

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { problemOf, wordsFor } from '../../../src/chat/element/problems.ts'
 import { loaded } from '../../../src/chat/homes/load.ts'
 import type { Problem } from '../../../src/chat/ports.ts'
+import { LANGUAGES, loadWords } from '../../../src/chat/strings/load.ts'
 import { PlimsollError } from '../../../src/ports/errors.ts'
 
 it('says of a request without an answer that there is no connection', () => {
@@ -17,4 +18,13 @@ it('says of a part that could not be loaded, and of a picture that is none, what
   expect(wordsFor(problemOf(new PlimsollError('ERR_UNSUPPORTED_MEDIA_TYPE', 'chat: no')))).toBe(
     'problemPicture',
   )
+})
+
+it.each(LANGUAGES)('says that what was written is kept where no reply came: %s', async (language) => {
+  const words = await loadWords(language)
+  const told = (code: Problem['code']) =>
+    words.text(wordsFor(problemOf(new PlimsollError(code, 'reply: no'))))
+  const [kept = ''] = told('ERR_MODEL').match(/[^.。]+[.。]$/) ?? []
+  for (const code of ['ERR_RATE_LIMIT', 'ERR_OVERLOADED', 'ERR_TIMEOUT'] as const)
+    expect(told(code)).toContain(kept.trim())
 })
