@@ -163,6 +163,11 @@ export class RunTables {
     return this.#runs(`WHERE status = 'running'`)
   }
 
+  /** Has runs that go on kept no longer than so many milliseconds after their end. */
+  shorten(keep: number): void {
+    this.#all(`UPDATE plimsoll_edge_run SET keep = MIN(keep, ?) WHERE status = 'running'`, keep)
+  }
+
   /** Runs that are kept no longer than until a time. */
   dueUntil(time: number): RunRow[] {
     return this.#runs('WHERE ended + keep <= ?', time)

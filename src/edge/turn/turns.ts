@@ -14,6 +14,8 @@ import { startOf, uiEncoder } from './ui/encoder.ts'
 /** Milliseconds for which an ended run can be read again, and one under an `Idempotency-Key`. */
 const KEEP_MS = 60 * 60_000
 const KEEP_NAMED_MS = 24 * KEEP_MS
+/** The same of one during which something was forgotten: for who still reads it. */
+const KEEP_FORGETFUL_MS = 60_000
 /**
  * An object that nobody calls is evicted after 70 to 140 seconds, whatever it waits for; an alarm
  * is a call.
@@ -206,8 +208,8 @@ export class Turns {
   }
 
   /**
-   * Removes what is kept of all runs that have ended: their streams hold what was said. For calls
-   * that forget messages of the session.
+   * Removes what is kept of all runs that have ended: their streams hold what was said. One that
+   * goes on is kept for a minute after its end. For calls that forget messages of the session.
    */
   clear(): void {
     // Of those that nobody works at any more nothing need be said: who could read it is gone with
@@ -215,6 +217,7 @@ export class Turns {
     const lost = this.#live ? [] : this.#tables.running()
     for (const { place } of [...lost, ...this.#tables.dueUntil(Number.MAX_SAFE_INTEGER)])
       this.#tables.remove(place)
+    if (this.#live) this.#tables.shorten(KEEP_FORGETFUL_MS)
     this.#tables.forgetSecret()
   }
 

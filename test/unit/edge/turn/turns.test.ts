@@ -591,17 +591,29 @@ describe('what a run streams', () => {
     expect(chats.resume(named.run)).toBeUndefined()
   })
 
-  it('is removed at once where messages are forgotten, but that of a run that goes on', async () => {
+  it('is removed at once where messages are forgotten, that of a run that goes on a minute after it', async () => {
+    const host = handHost()
     const last = gate()
-    const { chats, storage } = openScene([{ text: 'canary' }, { text: 'It leaves', until: last.opened }])
+    const replies = [{ text: 'canary' }, { text: 'It leaves', until: last.opened }]
+    const due: number[] = []
+    const { chats, storage } = openScene(replies, { host, onWork: (time) => due.push(time) })
     const first = await chats.start(submit(user('u1', 'When?')))
     await textOf(first.stream)
-    const second = await chats.start(submit(user('u2', 'When?')))
+    const second = await chats.start(request({ message: 'First' }, 'k1'))
     chats.clear()
     expect(chats.resume(first.run)).toBeUndefined()
     expect(storage.sql.exec('SELECT * FROM plimsoll_edge_run').toArray()).toHaveLength(1)
     last.open()
     expect(await textOf(second.stream)).toContain('leaves')
+    expect(due.at(-1)).toBe(host.now() + 60_000)
+    host.pass(59_999)
+    chats.runDueWork()
+    expect(await textOf(chats.resume(second.run) ?? new ReadableStream())).toContain('leaves')
+    host.pass(1)
+    chats.runDueWork()
+    expect(chats.resume(second.run)).toBeUndefined()
+    for (const table of ['plimsoll_edge_run', 'plimsoll_edge_chunk'])
+      expect(storage.sql.exec(`SELECT * FROM ${table}`).toArray()).toEqual([])
   })
 })
 
