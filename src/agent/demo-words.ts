@@ -42,10 +42,10 @@ const en: DemoWords = {
   remembered: 'It was remembered just now.',
   found: (found) => `It was looked up: ${found}`,
   nothing:
-    'Nothing about that is remembered here yet: say “Remember that I prefer window seats.” first. What you said in another conversation is known here once you confirm it in Memory (“Confirm as mine”).',
+    'Nothing about that is remembered here yet: say “Remember that I prefer window seats.” first. A preference or a rule of another conversation is known here once you confirm it in Memory (“Confirm as mine”).',
   told: (told) => `I remember: ${told}`,
   said: (said) => `You said: ${said}`,
-  silence: 'You have said nothing yet.',
+  silence: 'You sent no words.',
   given: (count, messages, used, cap) =>
     `It was given ${messages} ${count === 1 ? 'message' : 'messages'}: ${used} of ${cap} tokens.`,
   asks: /\b(?:what do you (?:remember|know) about|do you remember|recall)\s+(.{2,400}?)[?.!]*$/i,
@@ -84,10 +84,10 @@ const de: DemoWords = {
   remembered: 'Es wurde gerade gemerkt.',
   found: (found) => `Nachgesehen: ${found}`,
   nothing:
-    'Darüber ist hier noch nichts gemerkt: Sagen Sie zuerst „Merk dir, dass ich gern am Fenster sitze.“ Was Sie in einer anderen Unterhaltung gesagt haben, ist hier bekannt, sobald Sie es unter Gedächtnis bestätigen („Als meines bestätigen“).',
+    'Darüber ist hier noch nichts gemerkt: Sagen Sie zuerst „Merk dir, dass ich gern am Fenster sitze.“ Eine Vorliebe oder Vorgabe aus einer anderen Unterhaltung ist hier bekannt, sobald Sie sie unter Gedächtnis bestätigen („Als meines bestätigen“).',
   told: (told) => `Gemerkt ist: ${told}`,
   said: (said) => `Sie haben gesagt: ${said}`,
-  silence: 'Sie haben noch nichts gesagt.',
+  silence: 'Sie haben keinen Text gesendet.',
   given: (count, messages, used, cap) =>
     `Das Skript bekam ${messages} ${count === 1 ? 'Nachricht' : 'Nachrichten'}: ${used} von ${cap} Token.`,
   asks: /^was weißt du über\s+(.{2,400}?)[?.!]*$/i,
@@ -115,10 +115,10 @@ const fr: DemoWords = {
   remembered: 'Cela vient d’être retenu.',
   found: (found) => `Voici ce qui a été trouvé : ${found}`,
   nothing:
-    'Ici, rien n’est encore retenu à ce sujet : dites d’abord « Retiens que je préfère une place côté fenêtre. » Ce que vous avez dit dans une autre conversation est connu ici dès que vous le confirmez sous Mémoire (« Confirmer »).',
+    'Ici, rien n’est encore retenu à ce sujet : dites d’abord « Retiens que je préfère une place côté fenêtre. » Une préférence ou une règle d’une autre conversation est connue ici dès que vous la confirmez sous Mémoire (« Confirmer »).',
   told: (told) => `Voici ce que j’ai retenu : ${told}`,
   said: (said) => `Vous avez dit : ${said}`,
-  silence: 'Vous n’avez encore rien dit.',
+  silence: 'Vous n’avez envoyé aucun texte.',
   given: (count, messages, used, cap) =>
     `Le script a reçu ${messages} ${count === 1 ? 'message' : 'messages'} : ${used} jetons sur ${cap}.`,
   asks: /^que sais-tu de\s+(.{2,400}?)[\s?.!]*$/i,
@@ -147,10 +147,10 @@ const es: DemoWords = {
   remembered: 'Se acaba de recordar.',
   found: (found) => `Esto se encontró: ${found}`,
   nothing:
-    'Aquí aún no se recuerda nada de eso: diga primero «Recuerda que prefiero el asiento de ventanilla.» Lo que dijo en otra conversación se conoce aquí en cuanto lo confirme en Memoria («Confirmar como mío»).',
+    'Aquí aún no se recuerda nada de eso: diga primero «Recuerda que prefiero el asiento de ventanilla.» Una preferencia o una regla de otra conversación se conoce aquí en cuanto la confirme en Memoria («Confirmar como mío»).',
   told: (told) => `Recuerdo esto: ${told}`,
   said: (said) => `Usted dijo: ${said}`,
-  silence: 'Aún no ha dicho nada.',
+  silence: 'No envió ningún texto.',
   given: (count, messages, used, cap) =>
     `El guion recibió ${messages} ${count === 1 ? 'mensaje' : 'mensajes'}: ${used} de ${cap} tokens.`,
   asks: /^¿?qué sabes de\s+(.{2,400}?)[?.!]*$/i,
@@ -179,10 +179,10 @@ const ar: DemoWords = {
   remembered: 'حُفظ ذلك الآن.',
   found: (found) => `وُجد ما يلي: ${found}`,
   nothing:
-    'لا شيء محفوظ عن ذلك هنا بعد: قل أولًا «تذكّر أن مقعدي المفضل بجانب النافذة.» وما قلته في محادثة أخرى يصبح معروفًا هنا بعد أن تؤكّده في الذاكرة («تأكيد»).',
+    'لا شيء محفوظ عن ذلك هنا بعد: قل أولًا «تذكّر أن مقعدي المفضل بجانب النافذة.» وكل تفضيل أو قاعدة من محادثة أخرى يصبح معروفًا هنا بعد أن تؤكّده في الذاكرة («تأكيد»).',
   told: (told) => `المحفوظ في الذاكرة: ${told}`,
   said: (said) => `قلتَ: ${said}`,
-  silence: 'لم تقل شيئًا بعد.',
+  silence: 'لم ترسل نصًا.',
   given: (_, messages, used, cap) => `الرسائل التي تلقّاها: ${messages}، والرموز ${used} من ${cap}.`,
   asks: /^ماذا تعرف عن\s+(.{2,400}?)[؟?.!]*$/i,
   wishes: [{ kind: 'preference', asks: /^تذكّر(?: أن)?\s*:?\s*(.{2,580})/i }],
@@ -209,10 +209,10 @@ const ja: DemoWords = {
   remembered: 'いま記憶しました。',
   found: (found) => `見つかったもの：${found}`,
   nothing:
-    'それについて、ここではまだ何も記憶していません。先に「覚えて：窓側の席が好きです。」と言ってください。別の会話で話したことは、記憶の「自分のものとして確認」で確認するとここでも使われます。',
+    'それについて、ここではまだ何も記憶していません。先に「覚えて：窓側の席が好きです。」と言ってください。別の会話の好みや決まりは、記憶の「自分のものとして確認」で確認するとここでも使われます。',
   told: (told) => `記憶していること：${told}`,
   said: (said) => `あなたの発言：${said}`,
-  silence: 'まだ何も話されていません。',
+  silence: '文章は送られていません。',
   given: (_, messages, used, cap) => `渡されたメッセージ ${messages} 件、${cap} トークン中 ${used}。`,
   asks: /^(.{2,400}?)について何を覚えて/,
   wishes: [{ kind: 'preference', asks: /^覚えて\s*[:：]?\s*(.{2,580})/ }],

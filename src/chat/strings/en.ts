@@ -34,8 +34,7 @@ export const en = {
   emptyText:
     'What matters is remembered, and stays in your hands: look at it, change it or forget it whenever you like.',
   missingTitle: 'There is no conversation here',
-  missingText:
-    'The one that this link names was deleted, or it is not one of yours. What you write now begins a new one.',
+  missingText: 'It was deleted, or is not yours. What you write now begins a new one.',
   loadingOlder: 'Reading older messages',
   beginning: 'The conversation begins here.',
   toEnd: 'To the newest message',
@@ -84,7 +83,7 @@ export const en = {
   toolNoOutput: 'No result yet.',
 
   offline: 'You are offline. You can go on writing: messages are sent once there is a connection.',
-  storageFull: 'This device has no room left. Nothing new can be kept until you delete conversations.',
+  storageFull: 'There is no room left on this device. Delete conversations to go on.',
   storageMemory: 'This browser keeps nothing: the conversation is gone when you close the page.',
   storageLost: 'What this browser had kept is gone. You can start again.',
   storageBlocked: 'A newer version of this page is open in another tab. Reload to go on.',

@@ -28,6 +28,17 @@ describe('the demo model', () => {
     },
   )
 
+  it('says of a file without words that no words came', async () => {
+    const url = 'https://example.com/a.png'
+    const file = { type: 'media', mediaType: 'image/png', url } as const
+    const { answer } = await runAgent({
+      input: { role: 'user', content: [file] },
+      model,
+      session: sessionOf(),
+    })
+    expect(answer).toContain('You sent no words.')
+  })
+
   it('repeats what was said, shortened, and tells how full the context is', async () => {
     const session = sessionOf()
     const { answer } = await runAgent({ input: 'Book the 9:40\n to Turin.', model, session })
@@ -144,9 +155,13 @@ describe('the demo model', () => {
     ['es', es],
     ['ar', ar],
     ['ja', ja],
-  ])('names the button by which it is confirmed as the widget does: %s', (language, { memory, promote }) => {
+  ])('says what is confirmed by which button as the widget does: %s', (language, words) => {
+    const { memory, promote, kindPreference, kindConstraint } = words
     const { nothing } = demoWords(language)
     expect(nothing).toContain(memory)
+    // Findings stay in their conversation.
+    for (const kind of [kindPreference, kindConstraint])
+      expect(nothing.toLowerCase()).toContain(kind.toLowerCase())
     expect(nothing).toMatch(new RegExp(`[“„«「]\\s?${promote}\\s?[”“»」]`, 'u'))
   })
 
