@@ -60,16 +60,24 @@ describe('the memory panel', () => {
 
   it('pins what the user said, and offers to confirm what others said instead', async () => {
     const { fake, button, find } = await openPanel()
-    button('Pin').click()
+    button('Pin: Likes window seats').click()
     await until(() => find('.fact').classList.contains('pinned'))
-    button('Confirm as mine').click()
+    button('Confirm as mine: Platform 7').click()
     await until(() => fake.facts.every(({ trust }) => trust === 'user'))
     expect(fake.calls.map(([name]) => name)).toEqual(['create', 'pin', 'promote'])
   })
 
+  it('names in each button what it is for', async () => {
+    const { root, button } = await openPanel()
+    button('Profile').click()
+    await until(() => root.querySelector('.card h3')?.textContent === 'preferences')
+    button('Edit: preferences').click()
+    await until(() => root.querySelector('.card textarea') !== null)
+  })
+
   it('edits a fact in its place', async () => {
     const { fake, button, find } = await openPanel()
-    button('Edit').click()
+    button('Edit: Likes window seats').click()
     await frame()
     fill(find<HTMLTextAreaElement>('.fact textarea'), 'Likes aisle seats')
     button('Save').click()

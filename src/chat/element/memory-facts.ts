@@ -40,6 +40,7 @@ function factView(
   fact: MemoryFact,
 ): TemplateResult {
   const { id, kind, title, text, pinned, confidence, trust, createdAt, reviewAt, shared } = fact
+  const named = (key: TextKey): string => `${words.text(key)}: ${title || text}`
   return html`<article class="card fact ${pinned ? 'pinned' : ''}">
     ${title && title !== text ? html`<h3 dir="auto">${title}</h3>` : nothing}
     ${
@@ -57,7 +58,7 @@ function factView(
     <p class="labels"><span>${words.text(TRUST[trust])}${words.text('comma')}${words.day(createdAt, now)}</span>${
       forgetting === id
         ? nothing
-        : html`<button type="button" aria-label="${words.text('forget')}: ${title || text}"
+        : html`<button type="button" aria-label=${named('forget')}
             @click=${() => actions.update({ forgetting: id, certificate: undefined })}>${words.text('forget')}</button>`
     }<span>${words.text(KINDS[kind])}</span>${
       pinned ? html`<span>${words.text('pinned')}</span>` : nothing
@@ -83,12 +84,12 @@ function factView(
             </div>
           </div>`
         : html`<div class="acts">
-            <button type="button" @click=${() => actions.update({ editing: id })}>${icon('edit')}${words.text('edit')}</button>
+            <button type="button" aria-label=${named('edit')} @click=${() => actions.update({ editing: id })}>${icon('edit')}${words.text('edit')}</button>
             ${
               isOwn(trust)
-                ? html`<button type="button" aria-pressed=${pinned ? 'true' : 'false'}
+                ? html`<button type="button" aria-label=${named(pinned ? 'unpin' : 'pin')} aria-pressed=${pinned ? 'true' : 'false'}
                     @click=${() => actions.change((memory) => memory.pin(id, !pinned))}>${icon('pin')}${words.text(pinned ? 'unpin' : 'pin')}</button>`
-                : html`<button type="button" @click=${() => actions.change((memory) => memory.promote(id))}>${icon('check')}${words.text('promote')}</button>`
+                : html`<button type="button" aria-label=${named('promote')} @click=${() => actions.change((memory) => memory.promote(id))}>${icon('check')}${words.text('promote')}</button>`
             }
           </div>`
     }

@@ -24,7 +24,7 @@ export function profileTab(
               (memory, value) => memory.setProfile(name, value),
             )
           : html`<p class="plain" dir="auto">${text}</p>
-              <div class="acts"><button type="button" @click=${() => actions.update({ editing: name })}>${icon('edit')}${words.text('edit')}</button></div>`
+              <div class="acts"><button type="button" aria-label="${words.text('edit')}: ${name}" @click=${() => actions.update({ editing: name })}>${icon('edit')}${words.text('edit')}</button></div>`
       }
     </article>`,
   )}`
