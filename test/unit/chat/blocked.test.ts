@@ -76,3 +76,19 @@ it('has messages answered at a service without a database and locks, and then re
   expect(commits.mock.calls.length).toBeLessThan(MOST_COMMITS)
   await chat.close()
 })
+
+it('says at a sign-out and where all is to be erased that there is nothing to delete', async () => {
+  const refuse = (): never => {
+    throw denied()
+  }
+  const indexedDB = { open: refuse, deleteDatabase: refuse } as unknown as IDBFactory
+  const chat = browser().open({ model: () => 'Yes.', platform: { indexedDB } })
+  await chat.conversation.create()
+  expect(await chat.conversation.send('Hello.')).toBe(true)
+  await until(chat, idle)
+  const panel = await chat.memory()
+  await expect(panel.eraseAll()).rejects.toMatchObject({ code: 'ERR_STORAGE' })
+  await expect(chat.signOut()).rejects.toMatchObject({ code: 'ERR_STORAGE' })
+  expect(chat.conversation.getSnapshot().messages).toEqual([])
+  await chat.close()
+})

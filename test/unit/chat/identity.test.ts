@@ -97,7 +97,12 @@ describe('the move of a guest’s sessions', () => {
       logs.push(await session.history(), await readBranches(session))
     }
     const user = memory.user({ userId })
-    return [sessions, logs, (await user.facts.list()).map(({ text }) => text), await user.profile.list()]
+    return [
+      sessions,
+      logs,
+      (await user.facts.list()).map(({ text, trust }) => [text, trust]),
+      await user.profile.list(),
+    ]
   }
   const memoryOf = (store: ReturnType<typeof mapStore>) =>
     fullMemory({ store, budget: 16_000, clock: () => 7 })
