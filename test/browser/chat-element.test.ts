@@ -119,6 +119,21 @@ describe('opening', () => {
     await expect.poll(text).toContain('Was kann ich für Sie tun?')
   })
 
+  it('lets one choose where the next one is kept there too, and begins others in the same home', async () => {
+    const { fake, find, button } = await show({
+      attributes: { session: 'gone', linked: '', src: '' },
+      prepare: (fake) => {
+        fake.isMissing = true
+      },
+    })
+    fake.isMissing = false
+    find<HTMLInputElement>('.homes input').click()
+    expect(fake.state.session).toMatchObject({ sessionId: 'fresh', home: 'edge' })
+    await frame()
+    button('New conversation').click()
+    expect(fake.state.session?.home).toBe('edge')
+  })
+
   it('says that it could not be opened, and tries again', async () => {
     let attempts = 0
     class Broken extends FakePlimsollChat {

@@ -29,7 +29,7 @@ export function messageList(scene: Scene, reader: Reader): TemplateResult {
       </div>
     </div>
     ${reader.isAtEnd ? nothing : toEnd(scene)}
-    ${isEmpty && state.session && settings.hasEdge && !isMissing(scene) ? homeChoice(scene) : nothing}
+    ${isEmpty && state.session && settings.hasEdge ? homeChoice(scene) : nothing}
   </div>`
 }
 

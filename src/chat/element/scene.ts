@@ -86,7 +86,7 @@ export interface Actions {
   /** Ends the reply. */
   stop(): void
   openSession(sessionId: string, home: HomeKind): void
-  /** @param home default: the widget's own choice */
+  /** @param home default: that of the one that shows */
   newSession(home?: HomeKind): void
   hide(): void
   toEnd(): void

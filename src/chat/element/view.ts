@@ -232,7 +232,8 @@ export class ChatView {
     send: () => void this.#send(),
     stop: () => this.#attempt(this.#chat.conversation.stop()),
     openSession: (sessionId, home) => this.#open(this.#chat.conversation.open(sessionId, { home })),
-    newSession: (home) => this.#open(this.#chat.conversation.create(home && { home })),
+    newSession: (home = this.#chat.conversation.getSnapshot().session?.home) =>
+      this.#open(this.#chat.conversation.create(home && { home })),
     hide: () => this.#host.hide(),
     toEnd: () => {
       this.#reader.toEnd()

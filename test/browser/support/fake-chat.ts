@@ -155,10 +155,10 @@ export class FakeChat {
           note('open', sessionId)
           shown(sessionId, home)
         },
-        create: async () => {
+        create: async ({ home = 'local' } = {}) => {
           note('create')
           this.log = []
-          shown('fresh', 'local')
+          shown('fresh', home)
           return 'fresh'
         },
         send: async (text, options) => {
