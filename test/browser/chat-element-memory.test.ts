@@ -1,8 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { page } from 'vitest/browser'
+import { LANGUAGES } from '../../src/chat/strings/load.ts'
 import { clear, fill, frame, type Shown, show, until } from './support/element.ts'
 import { fact, said, session } from './support/fake-chat.ts'
 
-afterEach(clear)
+afterEach(async () => {
+  clear()
+  await page.viewport(414, 896)
+})
 
 async function openPanel(attributes: Readonly<Record<string, string>> = {}): Promise<Shown> {
   const shown = await show({
@@ -208,6 +213,19 @@ describe('the memory panel', () => {
 })
 
 describe('the list of conversations', () => {
+  it.each(LANGUAGES)('says whole what its search is for beside the messages: %s', async (lang) => {
+    await page.viewport(1_280, 800)
+    const { root } = await show({ attributes: { placement: 'page', lang } })
+    await until(() => root.querySelector('.sessions input') !== null)
+    const input = root.querySelector('.sessions input') as HTMLInputElement
+    const { paddingInlineStart, paddingInlineEnd, font } = getComputedStyle(input)
+    const context = document.createElement('canvas').getContext('2d') as CanvasRenderingContext2D
+    context.font = font
+    const room =
+      input.clientWidth - Number.parseFloat(paddingInlineStart) - Number.parseFloat(paddingInlineEnd)
+    expect(context.measureText(input.placeholder).width).toBeLessThan(room)
+  })
+
   it('is searched, renamed in and deleted from, the last after a question', async () => {
     const sessions = [session('Trip to Turin'), session('Dinner')]
     const { fake, button, find, root, text } = await show({

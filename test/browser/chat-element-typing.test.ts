@@ -4,7 +4,7 @@ import { page } from 'vitest/browser'
 import { PlimsollChat } from '../../src/chat/index.ts'
 import { loadWords } from '../../src/chat/strings/load.ts'
 import { TestService } from '../unit/chat/test-service.ts'
-import { clear, fill, frame, press, type Shown, show, until } from './support/element.ts'
+import { clear, endMovements, fill, frame, press, type Shown, show, until } from './support/element.ts'
 import { said, session } from './support/fake-chat.ts'
 
 afterEach(async () => {
@@ -42,6 +42,15 @@ describe('a long text that is pasted', () => {
     await until(() => shown.fake.calls.some(([name]) => name === 'send'))
     expect(shown.fake.calls.find(([name]) => name === 'send')?.[1]).toBe(`What is this?\n\n${long}`)
     await until(() => shown.root.querySelector('.files') === null)
+  })
+
+  it('stands above the field, and does not touch it', async () => {
+    const shown = await show()
+    paste(shown, 'abc '.repeat(10_000))
+    await frame()
+    endMovements(shown)
+    const chip = shown.find('.files .chip').getBoundingClientRect()
+    expect(shown.find('.composer').getBoundingClientRect().top - chip.bottom).toBeGreaterThanOrEqual(4)
   })
 
   it('comes back beside the field when it could not be kept', async () => {

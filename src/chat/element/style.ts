@@ -111,6 +111,7 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .state .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
 .chips { display: flex; flex-wrap: wrap; gap: 0.375rem }
 .message.user .chips { justify-content: end }
+.files { margin-block-end: 0.375rem }
 .chip { display: inline-flex; align-items: center; gap: 0.375rem; max-inline-size: 100%; padding: 0.125rem 0.5rem; border-radius: 1rem; box-shadow: inset 0 0 0 1px var(--line); color: var(--muted); font-size: 0.75rem; animation: rise 0.3s var(--ease) }
 .chip .mark { inline-size: 1rem; block-size: 1rem }
 .chip span { overflow-wrap: anywhere }

@@ -13,7 +13,7 @@ export const de: Strings = {
   sessions: 'Unterhaltungen',
   newSession: 'Neue Unterhaltung',
   untitled: 'Neue Unterhaltung',
-  searchSessions: 'Unterhaltungen durchsuchen',
+  searchSessions: 'Unterhaltung suchen',
   noSessions: 'Hier stehen bald Ihre Unterhaltungen.',
   noSessionFound: 'Zu „{query}“ wurde nichts gefunden.',
   renameOf: '{title} umbenennen',
