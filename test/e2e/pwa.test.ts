@@ -270,7 +270,7 @@ describe.concurrent('with an edge behind it', () => {
     await expect.poll(() => chat.button('Inspector').getAttribute('aria-expanded')).toBe('false')
   })
 
-  it('keeps a conversation in this browser where that is wished, and the next one at the edge again', async ({
+  it('keeps a conversation in this browser where that is wished, and the next one, too', async ({
     visits,
     expect,
   }) => {
@@ -283,7 +283,7 @@ describe.concurrent('with an edge behind it', () => {
     await expect.poll(() => chat.texts()).toHaveLength(2)
     await expect.poll(() => chat.page.locator('.home').getByText('On this device').count()).toBe(1)
     await chat.button('New conversation').first().click()
-    await expect.poll(() => chat.page.getByRole('radio', { name: 'At the service' }).isChecked()).toBe(true)
+    await expect.poll(() => chat.page.getByRole('radio', { name: 'On this device' }).isChecked()).toBe(true)
   })
 
   it('stops a reply, and keeps what came of it', async ({ visits, expect }) => {
