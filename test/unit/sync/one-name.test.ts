@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealMessage } from '../../../src/kernel/log/message.ts'
+import type { Message } from '../../../src/ports/message.ts'
 import type { SealedOp } from '../../../src/ports/op.ts'
 import { mapStore } from '../../../src/stores/map.ts'
 import { refusalsOf } from '../../../src/sync/refusals.ts'
@@ -53,7 +54,7 @@ test.each<readonly [name: string, first: SealedOp, second: SealedOp]>([
   expect(await refusalsOf(one.store).of(TRIP)).toEqual([])
 })
 
-const said = (content: string, createdAt: number): SealedOp => ({
+const said = (content: Message['content'], createdAt: number): SealedOp => ({
   ...append('entry:m9', ['m9']),
   bodies: [sealMessage({ id: 'm9', role: 'user', content, createdAt, trust: 'user' })],
 })
@@ -61,6 +62,7 @@ const said = (content: string, createdAt: number): SealedOp => ({
 test.each<readonly [name: string, first: SealedOp, second: SealedOp, isRefused: boolean]>([
   ['a message of another text', said('One.', 1), said('Two.', 1), true],
   ['the same message, said at another time', said('One.', 1), said('One.', 2), false],
+  ['the same message, as a part', said('One.', 1), said([{ type: 'text', text: 'One.' }], 1), false],
   ['a sealed message', append('entry:m9', ['m9']), said('Two.', 1), false],
 ])('of two devices that give one id to %s, the second hears of it', async (_, first, second, isRefused) => {
   const home = new TestHome()
