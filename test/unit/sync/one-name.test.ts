@@ -6,7 +6,7 @@ import type { SealedOp } from '../../../src/ports/op.ts'
 import { mapStore } from '../../../src/stores/map.ts'
 import { refusalsOf } from '../../../src/sync/refusals.ts'
 import { append, mark, put, remove } from '../../contract/samples.ts'
-import { device, logOf, TestHome, TRIP, write } from '../support/synced.ts'
+import { device, logOf, outboxOf, TestHome, TRIP, write } from '../support/synced.ts'
 
 const BEFORE = [append('a', ['m1']), append('b', ['m2'])]
 const [ONE, OTHER] = [{ lane: 'one' }, { lane: 'other' }]
@@ -52,6 +52,20 @@ test.each<readonly [name: string, first: SealedOp, second: SealedOp]>([
     isLost ? [[second.envelope, { rejected: 'duplicate-id' }]] : [],
   )
   expect(await refusalsOf(one.store).of(TRIP)).toEqual([])
+})
+
+test('of what the library notes beside a write of a taken name, nobody is told', async () => {
+  const home = new TestHome()
+  const [one, two] = [device(home), device(home)]
+  two.store.pause()
+  await write(two.store, [put('x', 'untold/fact/b', null)])
+  await write(one.store, [put('x', 'untold/fact/a', null)])
+  await one.store.settled()
+  two.store.resume()
+  await two.store.settled()
+  expect(await logOf(two.base)).toEqual(await logOf(home.store))
+  expect(await refusalsOf(two.store).of(TRIP)).toEqual([])
+  expect(await outboxOf(two.base)).toBe(0)
 })
 
 const said = (content: Message['content'], createdAt: number): SealedOp => ({
