@@ -450,7 +450,7 @@ function isOther({ envelope, bodies }: WholeOp, theirs: WholeOp | undefined): bo
 function saidIn(body: string | null | undefined): string | undefined {
   try {
     const { role, content } = JSON.parse(body ?? '')
-    return JSON.stringify([role, content])
+    return JSON.stringify([role, typeof content === 'string' ? [{ type: 'text', text: content }] : content])
   } catch {
     return undefined
   }

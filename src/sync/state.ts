@@ -137,5 +137,7 @@ export function isBookkeeping(
   const isForgotten = key === OWED && last?.bodies?.[0] === 'null'
   const isOwn = isListing || isForgotten || BOOKKEEPING.test(key)
   const isBuilt = key === SECRET || key.startsWith(HEAD_KEY)
-  return refusal !== undefined && (isBuilt || (isOwn && ('conflict' in refusal || isGone(refusal))))
+  if (refusal === undefined) return false
+  const isTaken = 'conflict' in refusal || isGone(refusal) || refusal.rejected === 'duplicate-id'
+  return isBuilt || (isOwn && isTaken)
 }

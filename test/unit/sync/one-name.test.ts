@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import { sealMessage } from '../../../src/kernel/log/message.ts'
+import type { Message } from '../../../src/ports/message.ts'
 import type { SealedOp } from '../../../src/ports/op.ts'
 import { mapStore } from '../../../src/stores/map.ts'
 import { refusalsOf } from '../../../src/sync/refusals.ts'
 import { append, mark, put, remove } from '../../contract/samples.ts'
-import { device, logOf, TestHome, TRIP, write } from '../support/synced.ts'
+import { device, logOf, outboxOf, TestHome, TRIP, write } from '../support/synced.ts'
 
 const BEFORE = [append('a', ['m1']), append('b', ['m2'])]
 const [ONE, OTHER] = [{ lane: 'one' }, { lane: 'other' }]
@@ -53,7 +54,21 @@ test.each<readonly [name: string, first: SealedOp, second: SealedOp]>([
   expect(await refusalsOf(one.store).of(TRIP)).toEqual([])
 })
 
-const said = (content: string, createdAt: number): SealedOp => ({
+test('of what the library notes beside a write of a taken name, nobody is told', async () => {
+  const home = new TestHome()
+  const [one, two] = [device(home), device(home)]
+  two.store.pause()
+  await write(two.store, [put('x', 'untold/fact/b', null)])
+  await write(one.store, [put('x', 'untold/fact/a', null)])
+  await one.store.settled()
+  two.store.resume()
+  await two.store.settled()
+  expect(await logOf(two.base)).toEqual(await logOf(home.store))
+  expect(await refusalsOf(two.store).of(TRIP)).toEqual([])
+  expect(await outboxOf(two.base)).toBe(0)
+})
+
+const said = (content: Message['content'], createdAt: number): SealedOp => ({
   ...append('entry:m9', ['m9']),
   bodies: [sealMessage({ id: 'm9', role: 'user', content, createdAt, trust: 'user' })],
 })
@@ -61,6 +76,7 @@ const said = (content: string, createdAt: number): SealedOp => ({
 test.each<readonly [name: string, first: SealedOp, second: SealedOp, isRefused: boolean]>([
   ['a message of another text', said('One.', 1), said('Two.', 1), true],
   ['the same message, said at another time', said('One.', 1), said('One.', 2), false],
+  ['the same message, as a part', said('One.', 1), said([{ type: 'text', text: 'One.' }], 1), false],
   ['a sealed message', append('entry:m9', ['m9']), said('Two.', 1), false],
 ])('of two devices that give one id to %s, the second hears of it', async (_, first, second, isRefused) => {
   const home = new TestHome()
