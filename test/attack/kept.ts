@@ -83,6 +83,7 @@ export async function document(stage: Stage, command: Of<'document'>): Promise<v
   if (as === 'delete') {
     await stage.surely(command, () => stage.user(command).profile.delete(name))
     owner.setDocument(name, undefined)
+    stage.doubt(scope)
   } else if (as === 'update') {
     await add(command, one)
     owner.setDocument(name, [...before, one])
@@ -126,6 +127,7 @@ export async function skill(stage: Stage, command: Of<'skill'>): Promise<void> {
   } else if (as === 'delete') {
     await stage.surely(command, () => stage.user(command).skills.delete(name))
     owner.setSkill(name, undefined)
+    stage.doubt(scope)
   } else if (as === 'unload') {
     await stage.surely(command, () => stage.session(command).skills.unload(name))
     world.loaded = world.loaded.filter((one) => one !== name)

@@ -14,13 +14,16 @@ export interface Rows {
 }
 
 /**
- * Not state: who asked lately, what is to be looked after later, and which sessions have read what
- * the user shares: each reads it before its call is judged, also before one that is refused.
+ * Not state: who asked lately, what is to be looked after later, which sessions have read what the
+ * user shares (each reads it before its call is judged, also before one that is refused), and the
+ * words by which sessions are found, which an alarm sends minutes after they were said.
  */
 const BOOKKEEPING: ReadonlySet<string> = new Set([
   'plimsoll_edge_answer_key',
   'plimsoll_edge_copy',
   'plimsoll_edge_replica',
+  'plimsoll_edge_words',
+  'plimsoll_edge_words_part',
   'plimsoll_edge_work',
 ])
 
@@ -67,7 +70,8 @@ export class ObjectRows {
 
   /**
    * All rows, without a session's copy of what is its user's, once the notes of the sessions' facts
-   * are written: this is done behind the answers, and for pushes by an alarm.
+   * are written, and what derives from what was forgotten is gone: this is done behind the answers,
+   * and by alarms.
    */
   async read(): Promise<Rows> {
     for (const scope of this.#noting) await this.#noted(scope)
@@ -87,8 +91,8 @@ export class ObjectRows {
     if (!existsSync(file)) return
     const database = opened(file)
     try {
-      for (const end = Date.now() + NOTES_MS; owesNotes(database); await pause(5))
-        if (Date.now() > end) throw new Error(`${scopeName(scope)} owes its user notes of facts`)
+      for (const end = Date.now() + NOTES_MS; owes(database); await pause(5))
+        if (Date.now() > end) throw new Error(`${scopeName(scope)} owes its user notes, or their end`)
     } finally {
       database.close()
     }
@@ -113,9 +117,9 @@ function opened(file: string): DatabaseSync {
   return new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
 }
 
-function owesNotes(database: DatabaseSync): boolean {
+function owes(database: DatabaseSync): boolean {
   const made = database.prepare(`SELECT 1 FROM sqlite_master WHERE name = 'plimsoll_edge_work'`).get()
-  const query = `SELECT 1 FROM plimsoll_edge_work WHERE kind = 'notes'`
+  const query = `SELECT 1 FROM plimsoll_edge_work WHERE kind IN ('notes', 'shared')`
   return made !== undefined && database.prepare(query).get() !== undefined
 }
 
