@@ -1,4 +1,4 @@
-import { Lexer } from 'marked'
+import { Lexer, Tokenizer } from 'marked'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { page } from 'vitest/browser'
 import { PlimsollChat } from '../../src/chat/index.ts'
@@ -98,6 +98,14 @@ describe('a long text that is shown', () => {
     for (const button of shown.root.querySelectorAll<HTMLElement>('.message .outlined')) button.click()
     await until(() => shown.root.querySelector('.prose strong') !== null)
     expect(Math.max(...parsed.mock.calls.map(([source]) => source.length))).toBeLessThanOrEqual(5_000)
+  })
+
+  it('looks for the end of an address once, whatever stands behind it', async () => {
+    const shown = await show()
+    const looked = vi.spyOn(Tokenizer.prototype, 'url')
+    shown.fake.add(said('assistant', `https://example.com/${'.”'.repeat(2_400)}`))
+    await until(() => shown.root.querySelector('.prose a') !== null)
+    expect(looked.mock.calls.length).toBeLessThan(50)
   })
 
   it('is parsed from its last block on while it grows, and whole where its links have addresses', async () => {

@@ -29,7 +29,7 @@ const COLOURED = {
 }
 
 /** Ends what was said before it, and no address: a closing quote, an Arabic full stop. */
-const ENDS = /(?:(?![ -~])\p{P})+$/u
+const ENDS = /^(?:[?!.,:;*_'"~]|(?![ -~])\p{P})$/u
 
 const marked = new Marked({
   gfm: true,
@@ -38,8 +38,10 @@ const marked = new Marked({
     // The parser leaves out what ends a sentence in ASCII alone.
     url(src) {
       const link = Tokenizer.prototype.url.call(this, src)
-      const end = link?.raw.search(ENDS) ?? -1
-      return end < 0 ? link : this.url(src.slice(0, end))
+      if (!link) return link
+      let end = link.raw.length
+      while (ENDS.test(link.raw[end - 1] ?? '')) end--
+      return end === link.raw.length ? link : Tokenizer.prototype.url.call(this, src.slice(0, end))
     },
   },
   renderer: {
