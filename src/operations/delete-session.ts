@@ -28,8 +28,6 @@ export async function deleteSession(
   const { kernel, registers, scope } = home('deleteSession', memory, user)
   const { host } = kernel
   checkId('deleteSession', 'sessionId', sessionId)
-  // Ahead of the log, without which nobody would find them; then what was noted meanwhile.
-  await dropAllNotes(registers, host, sessionId)
   const held = await eraseSession(kernel, { ...scope, sessionId })
   await dropAllNotes(registers, host, sessionId)
   const found = foundIn(sessionId, held)
