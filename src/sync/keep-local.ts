@@ -256,7 +256,7 @@ export function startPage(
   { generation, ops, cursor, anchor }: Page,
   held: readonly Held[],
   rows: Rows,
-  refused: readonly Waiting[] = [],
+  refused: readonly Waiting[],
 ): Decision {
   const { after: _, ...before } = stateIn(rows.replica)
   const to = { seq: from, ordinal, ...(first !== undefined && { first }) }

@@ -1,5 +1,6 @@
 import { SECRET } from '../kernel/context/secret.ts'
 import { nothingWritten } from '../kernel/log/decide.ts'
+import { partsOf } from '../kernel/log/message.ts'
 import type { Name, SealedOp } from '../ports/op.ts'
 import type { Attachment, Decision, Head, LogRow, Rows, ScopeStore } from '../ports/store.ts'
 import type { PullAnswer, PullRequest, SyncOp } from '../ports/sync.ts'
@@ -449,8 +450,8 @@ function isOther({ envelope, bodies }: WholeOp, theirs: WholeOp | undefined): bo
 /** What a message says, whenever it was said; nothing of one that is sealed or forgotten. */
 function saidIn(body: string | null | undefined): string | undefined {
   try {
-    const { role, content } = JSON.parse(body ?? '')
-    return JSON.stringify([role, typeof content === 'string' ? [{ type: 'text', text: content }] : content])
+    const message = JSON.parse(body ?? '')
+    return JSON.stringify([message.role, partsOf(message)])
   } catch {
     return undefined
   }

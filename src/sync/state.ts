@@ -138,6 +138,6 @@ export function isBookkeeping(
   const isOwn = isListing || isForgotten || BOOKKEEPING.test(key)
   const isBuilt = key === SECRET || key.startsWith(HEAD_KEY)
   if (refusal === undefined) return false
-  const isTaken = 'conflict' in refusal || isGone(refusal) || refusal.rejected === 'duplicate-id'
+  const isTaken = 'conflict' in refusal || isGone(refusal) || isRejected(refusal, 'duplicate-id')
   return isBuilt || (isOwn && isTaken)
 }

@@ -4,6 +4,7 @@ import type { Scope } from '../../ports/op.ts'
 import type { LogRow } from '../../ports/store.ts'
 import type { Refusals } from '../../sync/refusals.ts'
 import type { Refused } from '../../sync/refused.ts'
+import { isRejected } from '../../sync/state.ts'
 import type { Problem } from '../ports.ts'
 import { textIn } from '../text.ts'
 import type { Outgoing, OutgoingMessage } from './home.ts'
@@ -21,9 +22,6 @@ const CODES: { readonly [reason: string]: Problem['code'] } = {
   'too-large': 'ERR_ENTRY_TOO_LARGE',
   forbidden: 'ERR_FORBIDDEN',
 }
-
-/** For the home has something else under its id. */
-const DUPLICATE = 'duplicate-id'
 
 /** What the edge refused of what was said: the log does not hold it any more. */
 export class RefusedMessages implements Outgoing {
@@ -97,7 +95,7 @@ export function messageOf(refused: Refused): OutgoingMessage | undefined {
   if (!message) return undefined
   const { refusal } = refused
   const reason = 'rejected' in refusal ? refusal.rejected : 'conflict'
-  const isDuplicate = reason === DUPLICATE
+  const isDuplicate = isRejected(refusal, 'duplicate-id')
   const code = CODES[reason] ?? (isDuplicate ? 'ERR_CONFLICT' : 'ERR_INTERNAL')
   const problem = { code, message: `chat: the edge refused it: ${reason}`, retryable: !CODES[reason] }
   // The one that the edge has shows, too.
