@@ -27,8 +27,8 @@ export interface HeadsShowing {
   /** Keys of all of them. */
   readonly heads: readonly string[]
   /**
-   * Those that show what was first written elsewhere under one of the names: it came with an import,
-   * or from a device that had not heard. With the keys under which they show it.
+   * Those that show what was first written elsewhere under one of the names: it came with an
+   * import, or from a device that had not heard. With the keys under which they show it.
    */
   readonly others: readonly { readonly name: Name; readonly shown: readonly string[] }[]
 }
