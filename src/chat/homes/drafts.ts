@@ -52,7 +52,7 @@ export interface Drafts extends Omit<OwnDrafts, 'by'> {
 export function storedDrafts(
   storage: ChatStorage,
   key: string,
-  by: () => string | undefined = () => undefined,
+  by?: () => string | undefined,
   most = 20,
 ): Drafts {
   const listeners: ((event: DraftEvent) => void)[] = []
@@ -75,7 +75,7 @@ export function storedDrafts(
   }
   let forgotten = 0
   const own = (): OwnDrafts => {
-    const whose = by()
+    const whose = by?.()
     const before = forgotten
     const isOwn = (name: string, [other, , their]: Draft): boolean =>
       other === name && mayBe(their ?? undefined, whose)
