@@ -495,8 +495,6 @@ export class PlimsollChat extends Base {
       },
     })
     void loadAgain()
-    // The first one of a page takes the browser ten milliseconds: while files are on their way.
-    setTimeout(Intl.DateTimeFormat)
     const [chat, { firstSession }] = await Promise.all([opening, import('./element/opened.ts')])
     chat.onEvent((event) => this.#report(event))
     chat.conversation.subscribe(() => {
