@@ -56,7 +56,7 @@ const AT_FIRST: Ui = {
 /**
  * What is shown comes first; soon after it, before the page may be offline, what answering needs.
  */
-const PREPARE_MS = 500
+const PREPARE_MS = 1_000
 const BESIDE_MS = 100
 const COPIED_MS = 1_600
 const SEARCH_MS = 200
@@ -141,7 +141,10 @@ export class ChatView {
         this.draw()
         sight.observe(this.#frame.firstElementChild as Element)
       }, BESIDE_MS),
-      setTimeout(() => chat.conversation.prepare(), PREPARE_MS),
+      setTimeout(() => {
+        this.#reader.fillTwice()
+        chat.conversation.prepare()
+      }, PREPARE_MS),
     ]
     this.#ends.push(() => {
       sight.disconnect()
