@@ -53,11 +53,10 @@ const AT_FIRST: Ui = {
   dismissed: undefined,
 }
 
-/**
- * What is shown comes first; soon after it, before the page may be offline, what answering needs.
- */
-const PREPARE_MS = 1_000
+/** What was said comes first; right after it, what stands beside it. */
 const BESIDE_MS = 100
+/** Then, before the page may be offline, what answering needs, and what a reader may scroll to. */
+const PREPARE_MS = 1_000
 const COPIED_MS = 1_600
 const SEARCH_MS = 200
 const DRAFT_MS = 300
