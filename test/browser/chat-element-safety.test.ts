@@ -183,7 +183,11 @@ describe('Markdown', () => {
 
   it('takes hostile nesting in its stride', async () => {
     const shown = await show()
-    for (const text of ['['.repeat(20_000), '*a '.repeat(20_000), '> '.repeat(5_000), '`a '.repeat(20_000)]) {
+    const indented = Array.from({ length: 300 }, (_, depth) => `${'  '.repeat(depth)}- level ${depth}`)
+    for (const text of [
+      ...['['.repeat(20_000), '*a '.repeat(20_000), '> '.repeat(5_000), '`a '.repeat(20_000)],
+      ...['1. '.repeat(5_000), '1) - '.repeat(5_000), '> - '.repeat(5_000), indented.join('\n')],
+    ]) {
       shown.fake.add(said('assistant', text))
       await frame()
       const read = shown.root.querySelector('.last .prose')?.textContent ?? ''

@@ -3,8 +3,6 @@ import { mayBe } from './identity.ts'
 
 /** Names the draft of a conversation in which nothing was said yet. */
 export const NEW = 'new'
-/** Of more conversations the oldest drafts go. */
-const MOST = 20
 /** UTF-16 units. */
 const LONGEST = 20_000
 
@@ -25,7 +23,7 @@ export interface OwnDrafts {
   read(name: string): string
   /**
    * Never rejects: a draft that cannot be kept stays in its field. Of one above 20,000 UTF-16 units
-   * the older state stays.
+   * the older state stays; of too many conversations the oldest drafts go.
    */
   write(name: string, text: string): void
 }
@@ -47,11 +45,15 @@ export interface Drafts extends Omit<OwnDrafts, 'by'> {
   subscribe(listener: (event: DraftEvent) => void): void
 }
 
-/** @param by gives who uses the chat; default: nobody whose name is known */
+/**
+ * @param by gives who uses the chat; default: nobody whose name is known
+ * @param most drafts that are kept
+ */
 export function storedDrafts(
   storage: ChatStorage,
   key: string,
-  by: () => string | undefined = () => undefined,
+  by?: () => string | undefined,
+  most = 20,
 ): Drafts {
   const listeners: ((event: DraftEvent) => void)[] = []
   const all = (): readonly Draft[] => {
@@ -73,7 +75,7 @@ export function storedDrafts(
   }
   let forgotten = 0
   const own = (): OwnDrafts => {
-    const whose = by()
+    const whose = by?.()
     const before = forgotten
     const isOwn = (name: string, [other, , their]: Draft): boolean =>
       other === name && mayBe(their ?? undefined, whose)
@@ -83,7 +85,7 @@ export function storedDrafts(
       write(name, text) {
         if (before !== forgotten || text.length > LONGEST) return
         const others = all().filter((draft) => !isOwn(name, draft))
-        put(text.trim() === '' ? others : [...others, [name, text, whose] as const].slice(-MOST))
+        put(text.trim() === '' ? others : [...others, [name, text, whose] as const].slice(-most))
       },
     }
   }

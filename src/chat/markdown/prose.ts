@@ -10,7 +10,7 @@ const MARKS = /[*_`#[\]|~<>&\\]|^[ \t]*(?:[-+]|\d+[.)])\s|https?:|www\.|-{3}|={3
  * Nested deeper than anybody writes: parsers and sanitisers give up on it, and would leave out the
  * text.
  */
-const NESTED = /(?:>[ \t]*){30}|(?:[-*+][ \t]+){30}/
+const NESTED = /(?:(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])[ \t]*){30}/
 /** Longer texts stay as they are. In UTF-16 units. */
 const LONGEST = 100_000
 

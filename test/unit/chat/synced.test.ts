@@ -117,6 +117,38 @@ it('has conversations answered that do not show when they are sent', async () =>
   await again.close()
 })
 
+it('has all answered that was said without a network, in however many conversations', async () => {
+  const [place, service] = [browser(), new TestService()]
+  place.network.set(false)
+  const chat = tab(place, service)
+  const first = await chat.conversation.create()
+  await chat.conversation.send('In the first.')
+  for (let count = 0; count < 20; count++) {
+    await chat.conversation.create()
+    await chat.conversation.send('In another one.')
+  }
+  place.network.set(true)
+  await expect.poll(() => service.history('ada', first), { timeout: 5_000 }).toHaveLength(2)
+  await chat.close()
+})
+
+it('has what was said at one service answered there after a page of another service was open', async () => {
+  const [place, service, other] = [browser(), new TestService(), new TestService()]
+  place.network.set(false)
+  const chat = tab(place, service)
+  const id = await chat.conversation.create()
+  await chat.conversation.send('Here.')
+  await chat.close()
+  place.network.set(true)
+  const there = tab(place, other, { src: 'https://other.test' })
+  await talked(there, 'There.')
+  await there.close()
+  const again = tab(place, service)
+  await again.conversation.create()
+  await expect.poll(() => service.history('ada', id)).toHaveLength(2)
+  await again.close()
+})
+
 it('shows on another device what is there, and what is said meanwhile', async () => {
   const service = new TestService()
   const chat = tab(browser(), service)
@@ -214,7 +246,7 @@ it('has what is sent again answered where another tab was at its last look meanw
   let isDone = false
   storage.setItem = (key, value) => {
     write(key, value)
-    if (!key.endsWith('/unasked') || isDone) return
+    if (!key.includes('/unasked/') || isDone) return
     isDone = true
     queueMicrotask(() => storage.removeItem(key))
   }
