@@ -50,7 +50,7 @@ export class Reader {
   #isReadingOlder = false
   /** Messages that are drawn at the end. */
   #atEnd = AT_END
-  /** How many times over they are to fill what is seen, and so much more that one can leave the end. */
+  /** How many times over they are to fill what is seen, beside what one must scroll to leave. */
   #fills = 1
   /** Whether more are to be drawn than are: until then nobody knows whether they fill it. */
   #isGrowing = false

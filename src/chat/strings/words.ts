@@ -1,6 +1,6 @@
 import type { PluralKey, Strings, TextKey } from './catalogue.ts'
 
-const RIGHT_TO_LEFT = new Set(['ar', 'arc', 'ckb', 'dv', 'fa', 'he', 'ku', 'ps', 'sd', 'ug', 'ur', 'yi'])
+const RIGHT_TO_LEFT = /^(?:arc?|ckb|dv|fa|he|ku|ps|sd|u[gr]|yi)$/
 const DAY_MS = 86_400_000
 /** As high as a word. */
 const BLANK = '\u00a0'
@@ -84,7 +84,7 @@ export class Words {
 }
 
 export function directionOf(language: string): 'ltr' | 'rtl' {
-  return RIGHT_TO_LEFT.has(baseOf(language)) ? 'rtl' : 'ltr'
+  return RIGHT_TO_LEFT.test(baseOf(language)) ? 'rtl' : 'ltr'
 }
 
 /** The language of a tag: `de` of `de-AT`. */
