@@ -1,28 +1,19 @@
 import { commitDeletes } from '../forgetting/deletes.ts'
 import { type AllOwed, emptyOwed, OWED, type Owed, type OwedIn, owedIn, putOwed } from '../forgetting/owed.ts'
+import { headsShowing, type Renewable, shownKey } from '../forgetting/shown.ts'
 import type { KernelUser } from '../kernel/feature.ts'
 import { valueIn } from '../kernel/log/bodies.ts'
-import { HEAD_KEY, SHARED } from '../kernel/log/message.ts'
 import { allOrNone, areAccepted, changedByOthers, TRIES } from '../kernel/log/once.ts'
+import { registerPages } from '../kernel/log/register-pages.ts'
 import { partId } from '../kernel/log/rounds.ts'
 import { sealOp } from '../kernel/log/seal.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
-import type { Name, Op } from '../ports/op.ts'
+import type { Op } from '../ports/op.ts'
 import { SESSION } from '../ports/session.ts'
-import type { RegisterRow, ScopeStore } from '../ports/store.ts'
+import type { ScopeStore } from '../ports/store.ts'
 import { type AuditInput, auditOp } from './audit.ts'
 import { type RegisterChange, readRegister, removeRegister, type WriteOptions } from './register.ts'
-import { registerPages } from './register-pages.ts'
-
-/** Names under which heads show what is renewed. */
-const RENEWED = /^user:(?:profile|skill)\//u
-
-/** What a register of the user is whose name may be given again once it was removed. */
-export interface Renewable {
-  /** Of the op that wrote it first since it was removed. */
-  readonly since: string
-}
 
 /** What one call forgets of a user, with what its record and its certificate say. */
 export interface Begun extends Owed {
@@ -30,28 +21,6 @@ export interface Begun extends Owed {
   readonly attachments: readonly string[]
   readonly kept: readonly string[]
   readonly record: AuditInput
-}
-
-/** Key under which heads name what they show of a register, until it is removed. */
-export function shownKey(key: string, { since }: Renewable): string {
-  return `${key}@${since}`
-}
-
-/** The same as a source. */
-export function shownName(key: string, value: Renewable): Name {
-  return `${SHARED}${shownKey(key, value)}`
-}
-
-/** The key under which heads show what a register holds, if that is renewed under its name. */
-export function shownKeyIn(row: RegisterRow): string | undefined {
-  if (!RENEWED.test(SHARED + row.key)) return undefined
-  try {
-    const value = valueIn(row) as Renewable | null | undefined
-    return value?.since === undefined ? undefined : shownKey(row.key, value)
-  } catch {
-    // What is no JSON, no head shows.
-    return undefined
-  }
 }
 
 /**
@@ -148,33 +117,11 @@ export async function emptyElsewhere(
 /** The same in one session. */
 async function emptyShown(own: OwedIn, id: string, shared: readonly string[]): Promise<readonly string[]> {
   const { store, host } = own
-  const { heads, imported } = await headsShowing(store, shared)
-  if (imported.length > 0) await commitDeletes(store, host, imported)
+  const { heads, others } = await headsShowing(store, shared)
+  const names = others.map(({ name }) => name)
+  if (names.length > 0) await commitDeletes(store, host, names)
   await emptyOwed(own, id)
   return heads
-}
-
-/**
- * Keys of a session's heads that show any of these registers of the user, and names of those among
- * them that show one of its name which was first written elsewhere: they came with an import.
- */
-export async function headsShowing(
-  store: ScopeStore,
-  keys: readonly string[],
-): Promise<{ readonly heads: readonly string[]; readonly imported: readonly Name[] }> {
-  const names = keys.map((key) => SHARED + key)
-  // Of a fact, there is one of its id alone.
-  const others = names.flatMap((name) => (RENEWED.test(name) ? name.slice(0, name.lastIndexOf('@') + 1) : []))
-  const heads: string[] = []
-  const imported: Name[] = []
-  for await (const page of registerPages(store, HEAD_KEY))
-    for (const { key, sources = [] } of page) {
-      const isNamed = sources.some((name) => names.includes(name))
-      const isOther = !isNamed && sources.some((name) => others.some((other) => name.startsWith(other)))
-      if (isNamed || isOther) heads.push(key)
-      if (isOther) imported.push(`register:${key}`)
-    }
-  return { heads, imported }
 }
 
 /**

@@ -2,6 +2,7 @@ import { type AuditInput, auditOp, writeAudit } from '../features/audit.ts'
 import { dropAllNotes } from '../features/facts/kept.ts'
 import { changeRegister } from '../features/register.ts'
 import type { Certificate } from '../ports/certificate.ts'
+import { isPlimsollError } from '../ports/errors.ts'
 import type { Memory, UserScope } from '../ports/memory.ts'
 import type { SessionInfo } from '../ports/session.ts'
 import { SESSION } from '../ports/session.ts'
@@ -28,6 +29,11 @@ export async function deleteSession(
   const { kernel, registers, scope } = home('deleteSession', memory, user)
   const { host } = kernel
   checkId('deleteSession', 'sessionId', sessionId)
+  // Ahead of the log, without which nobody would find them; then what was noted meanwhile. Where
+  // nobody can read the user's scope, the log goes all the same.
+  await dropAllNotes(registers, host, sessionId).catch((error: unknown) => {
+    if (!isPlimsollError(error, 'ERR_DECRYPT')) throw error
+  })
   const held = await eraseSession(kernel, { ...scope, sessionId })
   await dropAllNotes(registers, host, sessionId)
   const found = foundIn(sessionId, held)

@@ -1,9 +1,12 @@
+import { headsShowing, ownKey } from '../forgetting/shown.ts'
+import { shownKeyIn } from '../forgetting/shown-in.ts'
 import { isKey, SECRET } from '../kernel/context/secret.ts'
 import { decide, nothingWritten } from '../kernel/log/decide.ts'
 import { HEAD_NAME, SHARED } from '../kernel/log/message.ts'
 import type { Host } from '../ports/host.ts'
 import { idIn, type Name, type Scope, type SealedOp } from '../ports/op.ts'
 import type { Rows, ScopeStore } from '../ports/store.ts'
+import { jsonIn } from '../text/json-in.ts'
 import { asking } from './replica.ts'
 
 export interface CascadeParts {
@@ -42,9 +45,20 @@ export async function cascade(parts: CascadeParts, scope: Scope, gone: readonly 
 
 /** @param keys of registers of the user that are gone */
 async function inSession(parts: CascadeParts, scope: Scope, keys: readonly string[]): Promise<void> {
-  // A session that handed one over has its own, under the same key.
-  const names = keys.flatMap((key): Name[] => [`${SHARED}${key}`, `register:${key}`])
-  const gone = await withStore(parts, scope, (store) => deleted(store, parts.host, names))
+  const { sessionId: _, ...user } = scope
+  const rows = await withStore(parts, user, (store) =>
+    Promise.all(keys.map((key) => store.register(ownKey(key)))),
+  )
+  // What was written again since under its name.
+  const now = rows.flatMap((row) => (row && shownKeyIn(row)) ?? [])
+  const gone = await withStore(parts, scope, async (store) => {
+    // What two devices began is shown under two keys, of which who deleted it knew one.
+    const { others } = await headsShowing(store, keys)
+    const heads = others.filter(({ shown }) => !shown.every((key) => now.includes(key)))
+    // A session that handed one over has its own, under the same key.
+    const names = keys.flatMap((key): Name[] => [`${SHARED}${key}`, `register:${key}`])
+    return deleted(store, parts.host, [...names, ...heads.map(({ name }) => name)])
+  })
   if (gone.length > 0) await cascade(parts, scope, gone)
 }
 
@@ -105,12 +119,4 @@ async function deletedOf(store: ScopeStore, keys: readonly string[]): Promise<re
 
 function deleteOf(target: Name, opId: string): SealedOp {
   return { envelope: { opId, kind: 'delete', ids: [], target }, bodies: [] }
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -4,6 +4,7 @@ import { type ErrorCode, isPlimsollError, PlimsollError } from '../ports/errors.
 import { type AbortSignalLike, type Host, MOST_MS } from '../ports/host.ts'
 import { checkOptions, invalid, isPlainObject } from '../ports/options.ts'
 import type { AttachmentRequest, Transport } from '../ports/sync.ts'
+import { jsonIn } from '../text/json-in.ts'
 import type { Sockets } from './sockets.ts'
 import { decodePullAnswers, decodePushAnswers, encodePull, encodePush } from './wire.ts'
 
@@ -180,12 +181,8 @@ const CODES: { readonly [status: number]: ErrorCode } = {
 }
 
 function problemIn(text: string): { readonly code?: string; readonly detail?: string } {
-  try {
-    const problem: unknown = JSON.parse(text)
-    if (!isPlainObject(problem)) return {}
-    const { code, detail } = problem
-    return { ...(typeof code === 'string' && { code }), ...(typeof detail === 'string' && { detail }) }
-  } catch {
-    return {}
-  }
+  const problem = jsonIn(text)
+  if (!isPlainObject(problem)) return {}
+  const { code, detail } = problem
+  return { ...(typeof code === 'string' && { code }), ...(typeof detail === 'string' && { detail }) }
 }

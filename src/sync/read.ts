@@ -1,3 +1,4 @@
+import { registerPages } from '../kernel/log/register-pages.ts'
 import type { Scope } from '../ports/op.ts'
 import type { LogRow, RegisterRow, ScopeStore, Store } from '../ports/store.ts'
 
@@ -23,11 +24,8 @@ export async function readRegisters(
   prefix = '',
 ): Promise<Map<string, RegisterRow>> {
   const registers = new Map<string, RegisterRow>()
-  for (let page: readonly RegisterRow[] = []; ; ) {
-    page = await scope.registers(prefix, page.at(-1)?.key)
-    if (page.length === 0) return registers
-    for (const row of page) registers.set(row.key, row)
-  }
+  for await (const page of registerPages(scope, prefix)) for (const row of page) registers.set(row.key, row)
+  return registers
 }
 
 /** All scopes of a store to which anything was ever written. */

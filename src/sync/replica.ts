@@ -1,9 +1,11 @@
 import { SECRET } from '../kernel/context/secret.ts'
 import { nothingWritten } from '../kernel/log/decide.ts'
 import { partsOf } from '../kernel/log/message.ts'
+import type { Message } from '../ports/message.ts'
 import type { Name, SealedOp } from '../ports/op.ts'
 import type { Attachment, Decision, Head, LogRow, Rows, ScopeStore } from '../ports/store.ts'
 import type { PullAnswer, PullRequest, SyncOp } from '../ports/sync.ts'
+import { jsonIn } from '../text/json-in.ts'
 import { unlisted } from './known-op.ts'
 import { applyPage, type Page, sameOps } from './page.ts'
 import { readRows } from './read.ts'
@@ -464,12 +466,8 @@ function isOther({ envelope, bodies }: WholeOp, theirs: WholeOp | undefined): bo
 
 /** What a message says, whenever it was said; nothing of one that is sealed or forgotten. */
 function saidIn(body: string | null | undefined): string | undefined {
-  try {
-    const message = JSON.parse(body ?? '')
-    return JSON.stringify([message.role, partsOf(message)])
-  } catch {
-    return undefined
-  }
+  const message = jsonIn(body) as Message | null | undefined
+  return message ? JSON.stringify([message.role, partsOf(message)]) : undefined
 }
 
 /** A change of the outbox alone changes the state too: by its text others see that it did. */

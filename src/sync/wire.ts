@@ -14,6 +14,7 @@ import {
 } from '../ports/sync.ts'
 import { MAX_DEPTH } from '../text/check-json.ts'
 import { invalid } from '../text/json.ts'
+import { jsonIn } from '../text/json-in.ts'
 import { KINDS } from './known-op.ts'
 
 /**
@@ -115,14 +116,10 @@ export function isDeeper(value: unknown, levels: number): boolean {
 /** A body as a value where that gives the same text again, else as a text. */
 function bodyToWire(body: string | null): unknown {
   if (body === null) return null
-  try {
-    const value: unknown = JSON.parse(body)
-    // Else it would be taken for a text, or for none.
-    if (typeof value === 'string' || value === null) return body
-    return !isDeeper(value, BODY_LEVELS) && JSON.stringify(value) === body ? value : body
-  } catch {
-    return body
-  }
+  const value = jsonIn(body)
+  // Else it would be taken for a text, or for none.
+  if (typeof value === 'string' || value === null) return body
+  return !isDeeper(value, BODY_LEVELS) && JSON.stringify(value) === body ? value : body
 }
 
 /** @param before round of the append before it */

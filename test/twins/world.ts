@@ -424,8 +424,13 @@ export class World {
         return this.#open()
       case 'work':
         return runDueWork(this.#tab)
-      case 'delete':
+      case 'delete': {
+        // What it shared stays, and goes with nothing of it any more.
+        const shared = await this.#tab.user(ADA).facts.list({ all: true })
+        for (const { id, sources } of shared)
+          if (sources.some((source) => this.#said?.has(source.replace('fact/', '')))) this.#said?.add(id)
         return deleteSession(this.#tab, ADA, 'home')
+      }
     }
   }
 

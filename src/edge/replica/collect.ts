@@ -1,4 +1,4 @@
-import { registerPages } from '../../features/register-pages.ts'
+import { registerPages } from '../../kernel/log/register-pages.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import { idIn, type Name, type OpResult, type SealedOp } from '../../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'

@@ -1,5 +1,5 @@
-import { registerPages } from '../../features/register-pages.ts'
 import { nothingWritten } from '../../kernel/log/decide.ts'
+import { registerPages } from '../../kernel/log/register-pages.ts'
 import { carriers, type Followed, followed } from '../../operations/transfer/follow.ts'
 import { attachmentsOf, emptiedIn, marksOf } from '../../operations/transfer/rows.ts'
 import { PlimsollError } from '../../ports/errors.ts'

@@ -1,7 +1,7 @@
 import { FACT } from '../../features/facts/fact.ts'
 import { registerName } from '../../features/facts/forget-shared.ts'
-import { headsShowing } from '../../features/forget-shown.ts'
 import { commitDeletes, emptiedBy } from '../../forgetting/deletes.ts'
+import { headsShowing } from '../../forgetting/shown.ts'
 import { SHARED } from '../../kernel/log/message.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
@@ -44,8 +44,8 @@ export class ShownCopies {
     // A session that handed a fact over keeps its own, under the same key.
     for (const key of keys)
       if (key.startsWith(FACT) && (await scope.register(key))?.body) asked.push(registerName(key))
-    const { heads, imported } = await headsShowing(scope, keys)
-    const showing = [...imported, ...(await emptiedBy(scope, host, asked))]
+    const { heads, others } = await headsShowing(scope, keys)
+    const showing = [...others.map(({ name }) => name), ...(await emptiedBy(scope, host, asked))]
     const going = [...new Set(showing)].filter((name) => !name.startsWith(SHARED))
     if (going.length > 0) await commitDeletes(scope, host, going)
     this.#heads += heads.length

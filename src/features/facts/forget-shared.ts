@@ -1,11 +1,11 @@
 import { closed, deletesOf } from '../../forgetting/deletes.ts'
 import { OWED, owedIn, putOwed } from '../../forgetting/owed.ts'
 import { areAccepted, changedByOthers, TRIES } from '../../kernel/log/once.ts'
+import { registerPages } from '../../kernel/log/register-pages.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Name } from '../../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
-import { registerPages } from '../register-pages.ts'
 import { FACT } from './fact.ts'
 
 /** Empties what the user's scope has of all that is owed. Idempotent. */

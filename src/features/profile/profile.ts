@@ -1,3 +1,4 @@
+import { type Renewable, shownName } from '../../forgetting/shown.ts'
 import type { KernelUser } from '../../kernel/feature.ts'
 import { valueIn } from '../../kernel/log/bodies.ts'
 import { checkSize } from '../../kernel/log/check-message.ts'
@@ -7,7 +8,7 @@ import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
 import { utf8Length } from '../../ports/utf8-length.ts'
 import { checkId, checkOptions, checkText, invalid } from '../../text/json.ts'
 import { limitReached } from '../failures.ts'
-import { type Renewable, removeShown, shownName } from '../forget-shown.ts'
+import { removeShown } from '../forget-shown.ts'
 import { changeRegister, checkWrite, readRegister, type WriteOptions } from '../register.ts'
 
 /** What the keys of documents begin with. */

@@ -1,3 +1,4 @@
+import { type Renewable, shownName } from '../../forgetting/shown.ts'
 import type { KernelUser } from '../../kernel/feature.ts'
 import { valueIn } from '../../kernel/log/bodies.ts'
 import { changedByOthers, TRIES } from '../../kernel/log/once.ts'
@@ -8,7 +9,7 @@ import type { ListedSkill, Skill, SkillEntry, SkillQuery, StoredSkill } from '..
 import type { SkillItem } from '../../ports/start.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
 import { checkCount, checkOptions } from '../../text/json.ts'
-import { type Renewable, removeShown, shownName } from '../forget-shown.ts'
+import { removeShown } from '../forget-shown.ts'
 import { changeRegister, checkWrite, type Register, readRegister, type WriteOptions } from '../register.ts'
 import { checkSkill, checkSkillName } from './skill.ts'
 import { skillItem, skillTokens } from './skill-item.ts'

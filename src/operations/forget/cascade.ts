@@ -2,15 +2,11 @@ import { type AuditInput, auditOp } from '../../features/audit.ts'
 import { FACT } from '../../features/facts/fact.ts'
 import { emptyShared, registerName, sharedFrom } from '../../features/facts/forget-shared.ts'
 import { dropNotes } from '../../features/facts/kept.ts'
-import {
-  changeOwed,
-  emptyElsewhere,
-  headsShowing,
-  type Begun as SharedBegun,
-} from '../../features/forget-shown.ts'
+import { changeOwed, emptyElsewhere, type Begun as SharedBegun } from '../../features/forget-shown.ts'
 import { emptiedBy } from '../../forgetting/deletes.ts'
 import { notesAbout } from '../../forgetting/note-keys.ts'
 import { type AllOwed, emptyOwed, OWED, type OwedIn, owedIn } from '../../forgetting/owed.ts'
+import { headsShowing } from '../../forgetting/shown.ts'
 import { messageIn } from '../../kernel/log/bodies.ts'
 import { readEntry } from '../../kernel/log/entries.ts'
 import { HEAD_KEY, SUMMARY_ID } from '../../kernel/log/message.ts'

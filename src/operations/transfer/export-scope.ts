@@ -1,6 +1,6 @@
-import { registerPages } from '../../features/register-pages.ts'
 import { SECRET } from '../../kernel/context/secret.ts'
 import type { Owner } from '../../kernel/feature.ts'
+import { registerPages } from '../../kernel/log/register-pages.ts'
 import { base64 } from '../../ports/base64.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Json } from '../../ports/message.ts'

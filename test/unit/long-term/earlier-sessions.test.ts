@@ -330,6 +330,24 @@ describe('what the user knows of its sessions', () => {
     }
   })
 
+  test('goes before the log of a session that is deleted, by which nobody could find it again', async () => {
+    const map = mapStore()
+    await session(memoryOver(map), 'monday').facts.remember(finding('Platform 2 is closed.'))
+    // The process ends once the log is gone.
+    let hasEnded = false
+    const store = changedStore(map, (inner) => ({
+      commit: async (...given: Parameters<ScopeStore['commit']>) => {
+        if (hasEnded) throw new Error('ended')
+        hasEnded = given[0].some(({ envelope }) => envelope.kind === 'erase')
+        return inner.commit(...given)
+      },
+    }))
+    await expect(deleteSession(memoryOver(store), ADA, 'monday')).rejects.toThrow()
+    expect(hasEnded).toBe(true)
+    expect(await told(memoryOver(map))).toEqual([])
+    expect(JSON.stringify(await map.open(ADA).registers('kept/'))).not.toContain('Platform')
+  })
+
   test('never says what was forgotten, whatever of the two ends first', async () => {
     const map = mapStore()
     const { store, state } = failing(map)

@@ -1,5 +1,6 @@
 /** What goes in one scope of a user with what is gone in another one. */
 import { expect, test } from 'vitest'
+import { shownName } from '../../../src/forgetting/shown.ts'
 import { mapStore } from '../../../src/index.ts'
 import { SECRET } from '../../../src/kernel/context/secret.ts'
 import { decide } from '../../../src/kernel/log/decide.ts'
@@ -71,6 +72,38 @@ test('what goes takes along what derives from that in turn, from scope to scope'
     expect([key, (await store.open(scope).register(key))?.body]).toEqual([key, null])
   // The user's scope hashes nothing.
   expect(await store.open(ADA).register(SECRET)).toBe(undefined)
+})
+
+test('of a document that two devices began, heads that showed the text of either go with it', async () => {
+  const { store, gone } = world()
+  const document = (since: string) => ({ body: JSON.stringify({ text: since, since }) })
+  const shownOf = (since: string) => shownName('profile/A.md', { since })
+  const shows = (key: string, source: Name) => put(key, `head/${key}`, null, { sources: [source] })
+  await store
+    .open(ADA)
+    .commit(
+      [put('one', 'profile/A.md', null, document('one')), remove('off', 'register:profile/A.md@one')],
+      decide,
+    )
+  await store
+    .open(TRIP)
+    .commit(
+      [
+        shows('mine', shownOf('one')),
+        shows('theirs', shownOf('an@other')),
+        shows('beside', 'user:profile/A.md@home.md@one'),
+      ],
+      decide,
+    )
+  await gone(ADA, 'register:profile/A.md@one')
+  const left = async () => (await store.open(TRIP).registers('head/')).map(({ key }) => key)
+  expect(await left()).toEqual(['head/beside'])
+  // Written again, it is another one, which shows.
+  await store.open(ADA).commit([put('new', 'profile/A.md', 'one', document('new'))], decide)
+  await store.open(TRIP).commit([shows('now', shownOf('new'))], decide)
+  await gone(ADA, 'register:profile/A.md@one')
+  await gone(TRIP, shownOf('one'))
+  expect(await left()).toEqual(['head/beside', 'head/now'])
 })
 
 test('the secret of a session is another one then, unless it is sealed', async () => {

@@ -1,4 +1,4 @@
-import type { RegisterRow, ScopeStore } from '../ports/store.ts'
+import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
 
 /** Live registers whose key starts with `prefix`, by key, page by page. */
 export async function* registerPages(
