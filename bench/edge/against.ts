@@ -26,7 +26,7 @@ interface Plan {
   readonly callsARound: number
 }
 
-const FULL: Plan = { warmUp: 28, rounds: 63, callsARound: 16 }
+const FULL: Plan = { warmUp: 28, rounds: 189, callsARound: 16 }
 const QUICK: Plan = { warmUp: 14, rounds: 21, callsARound: 16 }
 /** Messages in a session at first. */
 const MESSAGES = 400

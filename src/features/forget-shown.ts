@@ -9,7 +9,7 @@ import { partId } from '../kernel/log/rounds.ts'
 import { sealOp } from '../kernel/log/seal.ts'
 import { isPlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
-import type { Op } from '../ports/op.ts'
+import type { Name, Op } from '../ports/op.ts'
 import { SESSION } from '../ports/session.ts'
 import type { ScopeStore } from '../ports/store.ts'
 import { type AuditInput, auditOp } from './audit.ts'
@@ -118,7 +118,7 @@ export async function emptyElsewhere(
 async function emptyShown(own: OwedIn, id: string, shared: readonly string[]): Promise<readonly string[]> {
   const { store, host } = own
   const { heads, others } = await headsShowing(store, shared)
-  const names = others.map(({ name }) => name)
+  const names = others.map(({ key }): Name => `register:${key}`)
   if (names.length > 0) await commitDeletes(store, host, names)
   await emptyOwed(own, id)
   return heads

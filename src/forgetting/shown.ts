@@ -1,7 +1,7 @@
 import { HEAD_KEY, SHARED } from '../kernel/log/message.ts'
 import { registerPages } from '../kernel/log/register-pages.ts'
 import { idIn, type Name } from '../ports/op.ts'
-import type { ScopeStore } from '../ports/store.ts'
+import type { RegisterRow, ScopeStore } from '../ports/store.ts'
 
 /** Keys under which heads show what is renewed, and within them its own. */
 const RENEWED = /^((?:profile|skill)\/.*)@/su
@@ -30,7 +30,11 @@ export interface HeadsShowing {
    * Those that show what was first written elsewhere under one of the names: it came with an
    * import, or from a device that had not heard. With the keys under which they show it.
    */
-  readonly others: readonly { readonly name: Name; readonly shown: readonly string[] }[]
+  readonly others: readonly OtherHead[]
+}
+
+interface OtherHead extends RegisterRow {
+  readonly shown: readonly string[]
 }
 
 /** Heads of a session that show any of these registers of the user. */
@@ -39,15 +43,16 @@ export async function headsShowing(
   keys: readonly string[],
 ): Promise<HeadsShowing> {
   const heads: string[] = []
-  const others: { name: Name; shown: readonly string[] }[] = []
+  const others: OtherHead[] = []
   const own = keys.map(ownKey)
   for await (const page of registerPages(store, HEAD_KEY))
-    for (const { key, sources = [] } of page) {
-      const all = sources.flatMap((name) => idIn('user', name) ?? [])
-      const shown = all.filter((one) => own.includes(ownKey(one)))
-      if (shown.length === 0) continue
-      heads.push(key)
-      if (!shown.some((one) => keys.includes(one))) others.push({ name: `register:${key}`, shown })
+    for (const row of page) {
+      const shown = row.sources
+        ?.flatMap((name) => idIn('user', name) ?? [])
+        .filter((one) => own.includes(ownKey(one)))
+      if (!shown?.length) continue
+      heads.push(row.key)
+      if (!shown.some((one) => keys.includes(one))) others.push({ ...row, shown })
     }
   return { heads, others }
 }

@@ -27,6 +27,12 @@ const BOOKKEEPING: ReadonlySet<string> = new Set([
   'plimsoll_edge_work',
 ])
 
+/**
+ * Kept answers: what was accepted before may have forgotten something elsewhere, and whoever asks
+ * next, refused or not, empties them.
+ */
+const ANSWERS = ' plimsoll_edge_answer'
+
 interface Opened {
   readonly database: DatabaseSync
   /** Name of the scope of which this is the home. */
@@ -81,9 +87,10 @@ export class ObjectRows {
   /** Tables whose rows differ. */
   async changedSince(before: Rows): Promise<readonly string[]> {
     const now = await this.read()
-    return [...new Set([...Object.keys(before), ...Object.keys(now)])].filter(
-      (table) => (before[table] ?? '') !== (now[table] ?? ''),
-    )
+    return [...new Set([...Object.keys(before), ...Object.keys(now)])].filter((table) => {
+      const [was, is] = [before[table] ?? '', now[table] ?? '']
+      return was !== is && !(table.endsWith(ANSWERS) && isPart(is, was))
+    })
   }
 
   async #noted(scope: Scope): Promise<void> {
@@ -115,6 +122,12 @@ function objectId(uniqueKey: string, name: string): string {
 
 function opened(file: string): DatabaseSync {
   return new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
+}
+
+/** Whether all rows of a table were there before. */
+function isPart(rows: string, before: string): boolean {
+  const all = new Set(before.split('\n'))
+  return rows === '' || rows.split('\n').every((row) => all.has(row))
 }
 
 function owes(database: DatabaseSync): boolean {

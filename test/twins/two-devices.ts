@@ -25,7 +25,9 @@ export class TwoDevices implements Devices {
   constructor(one: Store) {
     const [two, home] = [mapStore(), mapStore()]
     this.places = { ' here': one, ' there': two, ' at home': home }
-    const newTok = () => `tok${++this.#toks}`
+    // Which of two scopes is sent first is the engine's matter: such names are told from others as
+    // those that are made from content.
+    const newTok = () => hashText(`tok ${++this.#toks}`)
     const of = ({ sessionId }: SyncScope) =>
       home.open({ ...ADA, ...(sessionId !== undefined && { sessionId }) })
     const transport: Transport = {
@@ -36,7 +38,7 @@ export class TwoDevices implements Devices {
     }
     const host = {
       ...webHost,
-      newId: () => `sync-${++this.#ids}`,
+      newId: () => hashText(`sync ${++this.#ids}`),
       newSecret: () => hashText(`secret of sync ${++this.#ids}`),
     }
     const device = (store: Store) => {

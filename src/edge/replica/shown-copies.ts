@@ -45,7 +45,7 @@ export class ShownCopies {
     for (const key of keys)
       if (key.startsWith(FACT) && (await scope.register(key))?.body) asked.push(registerName(key))
     const { heads, others } = await headsShowing(scope, keys)
-    const showing = [...others.map(({ name }) => name), ...(await emptiedBy(scope, host, asked))]
+    const showing = [...others.map(({ key }) => registerName(key)), ...(await emptiedBy(scope, host, asked))]
     const going = [...new Set(showing)].filter((name) => !name.startsWith(SHARED))
     if (going.length > 0) await commitDeletes(scope, host, going)
     this.#heads += heads.length
