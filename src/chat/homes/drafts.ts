@@ -48,11 +48,7 @@ export interface Drafts extends Omit<OwnDrafts, 'by'> {
 }
 
 /** @param by gives who uses the chat; default: nobody whose name is known */
-export function storedDrafts(
-  storage: ChatStorage,
-  key: string,
-  by?: () => string | undefined,
-): Drafts {
+export function storedDrafts(storage: ChatStorage, key: string, by?: () => string | undefined): Drafts {
   const listeners: ((event: DraftEvent) => void)[] = []
   const all = (): readonly Draft[] => {
     try {
@@ -74,8 +70,7 @@ export function storedDrafts(
   const own = (): OwnDrafts => {
     const whose = by?.()
     const before = forgotten
-    const isOwn = (name: string, [other, , their]: Draft): boolean =>
-      other === name && mayBe(their, whose)
+    const isOwn = (name: string, [other, , their]: Draft): boolean => other === name && mayBe(their, whose)
     return {
       by: whose,
       read: (name) => all().findLast((draft) => isOwn(name, draft))?.[1] ?? '',
