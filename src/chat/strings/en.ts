@@ -31,8 +31,7 @@ export const en = {
 
   messages: 'Messages',
   emptyTitle: 'What can I do for you?',
-  emptyText:
-    'What matters is remembered, and stays in your hands: look at it, change it or forget it whenever you like.',
+  emptyText: 'What matters is remembered. You can look at it, change it or forget it.',
   missingTitle: 'There is no conversation here',
   missingText: 'It was deleted, or is not yours. What you write now begins a new one.',
   loadingOlder: 'Reading older messages',
@@ -82,7 +81,7 @@ export const en = {
   toolOutput: 'Result',
   toolNoOutput: 'No result yet.',
 
-  offline: 'You are offline. You can go on writing: messages are sent once there is a connection.',
+  offline: 'You are offline. What you write is sent once there is a connection.',
   storageFull: 'There is no room left on this device. Delete conversations to go on.',
   storageMemory: 'This browser keeps nothing: the conversation is gone when you close the page.',
   storageLost: 'What this browser had kept is gone. You can start again.',
