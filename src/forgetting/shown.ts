@@ -54,7 +54,8 @@ export async function headsShowing(
       heads.push(row.key)
       if (!shown.some((one) => keys.includes(one))) others.push({ ...row, shown })
     }
-  return { heads, others }
+  // In the order of their writing: that of their keys is one of hashes of texts.
+  return { heads, others: others.sort((one, other) => one.seq - other.seq) }
 }
 
 /** The key of a register, by the one under which heads show it. */

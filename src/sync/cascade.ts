@@ -54,10 +54,7 @@ async function inSession(parts: CascadeParts, scope: Scope, keys: readonly strin
   const gone = await withStore(parts, scope, async (store) => {
     // What two devices began is shown under two keys, of which who deleted it knew one.
     const { others } = await headsShowing(store, keys)
-    const heads = others
-      .filter(({ shown }) => !shown.every((one) => now.includes(one)))
-      // In the order of their writing: that of their keys is one of hashes of texts.
-      .sort((one, other) => one.seq - other.seq)
+    const heads = others.filter(({ shown }) => !shown.every((one) => now.includes(one)))
     // A session that handed one over has its own, under the same key.
     const names = keys.flatMap((key): Name[] => [`${SHARED}${key}`, `register:${key}`])
     return deleted(store, parts.host, [...names, ...heads.map(({ key }): Name => `register:${key}`)])
