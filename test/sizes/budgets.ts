@@ -27,7 +27,7 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll createMemory, standard',
     code: `export { createMemory, standard } from 'plimsoll'`,
-    mostKiB: 61.7,
+    mostKiB: 61.8,
     goalKiB: 50,
   },
   {
