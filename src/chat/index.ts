@@ -415,20 +415,23 @@ export class PlimsollChat extends Base {
   async #load(): Promise<void> {
     const frame = this.#frame
     if (!frame) return
-    const labels = labelsFor(this.#language, this.#strings)
+    const language = this.#language
+    const strings = this.#strings
+    const labels = labelsFor(language, strings)
     frame.replaceChildren(waiting(labels.opening))
     try {
       const opened = import('./element/opened.ts')
       const [{ ChatView }, words, chat] = await Promise.all([
         opened,
-        opened.then(({ loadWords }) => loadWords(this.#language, this.#strings)),
+        opened.then(({ loadWords }) => loadWords(language, strings)),
         this.#opened(),
       ])
       // It left the page meanwhile.
       if (!this.#viewing) return
       frame.dir = words.direction
       this.#view = new ChatView(frame, chat, words, this.#host)
-      this.#relabel()
+      // Others were asked for meanwhile.
+      if (language !== this.#language || strings !== this.#strings) this.#relabel()
     } catch (cause) {
       this.#viewing = undefined
       frame.replaceChildren(
@@ -492,8 +495,6 @@ export class PlimsollChat extends Base {
       },
     })
     void loadAgain()
-    // The first one of a page takes the browser ten milliseconds: while files are on their way.
-    setTimeout(Intl.DateTimeFormat)
     const [chat, { firstSession }] = await Promise.all([opening, import('./element/opened.ts')])
     chat.onEvent((event) => this.#report(event))
     chat.conversation.subscribe(() => {

@@ -22,15 +22,7 @@ export interface StoredHomeParts {
 export interface StoredHome
   extends Pick<
     Home,
-    | 'isHere'
-    | 'list'
-    | 'find'
-    | 'rename'
-    | 'delete'
-    | 'search'
-    | 'storage'
-    | 'onStorage'
-    | 'acceptLoss'
+    'isHere' | 'list' | 'find' | 'rename' | 'delete' | 'search' | 'storage' | 'onStorage' | 'acceptLoss'
   > {
   /** What the sessions share, and their list. */
   readonly shared: ScopeStore

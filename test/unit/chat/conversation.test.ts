@@ -313,6 +313,16 @@ describe('a state', () => {
     await conversation.close()
   })
 
+  it('is the same where what is read again is the same', async () => {
+    const { conversation } = over(mapStore())
+    await conversation.send('One')
+    const first = await until({ conversation }, idle)
+    conversation.onFacts()
+    await new Promise((done) => setTimeout(done, 50))
+    expect(conversation.getSnapshot()).toBe(first)
+    await conversation.close()
+  })
+
   it('reaches all listeners, whatever one of them throws', async () => {
     const { conversation } = over(mapStore())
     let told = 0
