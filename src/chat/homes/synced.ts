@@ -40,7 +40,7 @@ export interface SyncedEdgeParts extends EdgeParts, MemorySettings {
   readonly unasked: Drafts
   /** Contract: told that the list of sessions may be another one. */
   readonly onListed: () => void
-  /** Contract: told what the edge did not take, and where something was lost that it has not. */
+  /** Contract: told what the edge did not take or has deleted, and where it never had what is lost. */
   readonly onRefused: (error: PlimsollError) => void
 }
 
@@ -106,6 +106,10 @@ export class SyncedEdge implements Edge {
           scope: { userId: this.#owner, sessionId },
           pull,
           rest: (signal) => this.#rest(signal),
+          onGone: () =>
+            parts.onRefused(
+              new PlimsollError('ERR_NOT_FOUND', `chat: session ${sessionId} was deleted elsewhere`),
+            ),
         }),
       list: async () => {
         await this.#arrival()

@@ -99,6 +99,7 @@ export const ar: Strings = {
   problemInterrupted: 'انقطع الرد. ما وصل منه محفوظ.',
   problemTooLarge: 'هذا طويل جدًا. اختصره أو ابدأ محادثة جديدة.',
   problemFull: 'لا مساحة على هذا الجهاز. احذف محادثات للمتابعة.',
+  problemGone: 'ما كان هنا حُذف من مكان آخر.',
   problemUpgrade: 'هذه الصفحة أقدم مما حفظته. أعد تحميلها.',
   problemConfigured: 'لم تُعدّ المحادثة بعد.',
   problemConflict: 'يوجد هناك شيء آخر بالفعل، وقد احتُفظ به.',

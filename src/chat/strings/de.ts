@@ -105,6 +105,7 @@ export const de: Strings = {
   problemInterrupted: 'Die Antwort wurde abgebrochen. Was da war, ist gespeichert.',
   problemTooLarge: 'Das ist zu lang. Kürzen Sie es, oder beginnen Sie eine neue Unterhaltung.',
   problemFull: 'Auf diesem Gerät ist kein Platz mehr. Löschen Sie Unterhaltungen, um weiterzumachen.',
+  problemGone: 'Was hier war, wurde anderswo gelöscht.',
   problemUpgrade: 'Diese Seite ist älter als das, was sie gespeichert hat. Laden Sie sie neu.',
   problemConfigured: 'Der Chat ist noch nicht eingerichtet.',
   problemConflict: 'Dort steht schon etwas anderes. Es wurde behalten.',

@@ -102,6 +102,7 @@ export const es: Strings = {
   problemInterrupted: 'La respuesta se cortó. Lo que llegó está guardado.',
   problemTooLarge: 'Es demasiado largo. Acórtelo, o empiece una conversación nueva.',
   problemFull: 'No queda espacio en este dispositivo. Elimine conversaciones para seguir.',
+  problemGone: 'Lo que había aquí se eliminó en otro lugar.',
   problemUpgrade: 'Esta página es más antigua que lo que ha guardado. Recárguela.',
   problemConfigured: 'El chat aún no está configurado.',
   problemConflict: 'Ahí ya hay otra cosa, y se ha conservado.',

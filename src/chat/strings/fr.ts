@@ -105,6 +105,7 @@ export const fr: Strings = {
   problemInterrupted: 'La réponse a été interrompue. Ce qui est venu est conservé.',
   problemTooLarge: 'C’est trop long. Raccourcissez, ou commencez une nouvelle conversation.',
   problemFull: 'Cet appareil n’a plus de place. Supprimez des conversations pour continuer.',
+  problemGone: 'Ce qui était ici a été supprimé ailleurs.',
   problemUpgrade: 'Cette page est plus ancienne que ce qu’elle a conservé. Rechargez-la.',
   problemConfigured: 'Le chat n’est pas encore configuré.',
   problemConflict: 'Il y a déjà autre chose à cet endroit. Cela a été conservé.',

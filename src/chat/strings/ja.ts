@@ -101,6 +101,7 @@ export const ja: Strings = {
   problemInterrupted: '返信が途切れました。届いた分は保存されています。',
   problemTooLarge: '長すぎます。短くするか、新しい会話を始めてください。',
   problemFull: 'この端末に空きがありません。会話を削除すると続けられます。',
+  problemGone: 'ここにあった内容は別の場所で削除されました。',
   problemUpgrade: 'このページは保存された内容より古い版です。再読み込みしてください。',
   problemConfigured: 'チャットはまだ設定されていません。',
   problemConflict: 'そこには既に別の内容があり、それを残しました。',
