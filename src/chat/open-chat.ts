@@ -142,6 +142,11 @@ class OpenedChat implements Chat {
       platform: this.#platform,
       emit: (event) => this.#emit(event),
       begun: this.#begun,
+      startAgain: async (kind) => {
+        await (await this.#home(kind)).acceptLoss?.()
+        await this.#closeHomes()
+        void this.sessions.reset()
+      },
       onListed: () => void this.sessions.refresh(),
     })
     this.sessions = new ChatSessionList({

@@ -494,6 +494,10 @@ describe('messages', () => {
     expect(await said({ storage: 'full' })).toContain('no room left')
     expect(await said({ storage: 'memory' })).toContain('keeps nothing')
     expect(await said({ storage: 'lost' })).toContain('is gone')
+    // What comes of it is said once.
+    const problem = { code: 'ERR_STORAGE_LOST', message: 'm', retryable: false } as const
+    expect((await said({ problem })).split('is gone')).toHaveLength(2)
+    expect(await said({ storage: 'ok' })).toContain('is gone')
     expect(await said({ storage: 'blocked' })).toContain('Reload')
     const home = { sessionId: 'e', title: '', home: 'edge' as const, createdAt: 0 }
     expect(await said({ storage: 'ok', online: false, session: home })).toContain('You are offline')

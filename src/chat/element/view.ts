@@ -285,11 +285,11 @@ export class ChatView {
     const typed = textarea?.value.trim() ?? ''
     const text = [typed, ...pasted].filter((each) => each.trim() !== '').join('\n\n')
     if (!textarea || (text === '' && files.length === 0)) return
-    const name = this.#drafted?.name ?? NEW
     const session = this.#target()
+    const name = this.#drafted?.name ?? session ?? NEW
     const forgotten = this.#forgotten
     const own = this.#chat.drafts.own()
-    this.#keepDraft()
+    if (!this.#sending.has(name)) own.write(name, textarea.value)
     textarea.value = ''
     this.#sending.add(name)
     this.#update(EMPTY_FIELD)
@@ -305,8 +305,8 @@ export class ChatView {
     }
     this.#sending.delete(name)
     const isOver = forgotten !== this.#forgotten
-    const isShown = !isOver && name === this.#drafted?.name
     const shown = this.#chat.conversation.getSnapshot().session?.sessionId
+    const isShown = !isOver && (name === this.#drafted?.name || session === shown)
     if (!isSent && !isOver && session !== undefined && session !== shown) this.#update({ isLeft: true })
     if (isSent) {
       own.write(name, isShown ? textarea.value : '')

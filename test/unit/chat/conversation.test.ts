@@ -40,6 +40,7 @@ function over(
     },
     emit: () => {},
     begun: { read: () => '', write: () => {} },
+    startAgain: async () => {},
     onListed: () => {},
   })
   return { conversation }
