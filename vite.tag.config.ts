@@ -89,9 +89,12 @@ const dense: Plugin = {
         // Of small ones it makes nothing smaller that anybody waits for.
         if (file.type !== 'chunk' || ![...Object.keys(TOGETHER), 'edge'].includes(file.name)) continue
         const compress = {
-          passes: 3,
-          inline: 0,
+          passes: 4,
+          inline: 1,
           sequences: false,
+          // Comparisons stay as they are written, which is always the same way round.
+          comparisons: false,
+          lhs_constants: false,
           join_vars: false,
           keep_fargs: false,
           unsafe_arrows: true,

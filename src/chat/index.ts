@@ -36,6 +36,8 @@ export interface PlimsollChatEventMap {
   'plimsoll-error': CustomEvent<{ readonly sessionId: string | undefined; readonly problem: Problem }>
 }
 
+/** Milliseconds after which it says that it opens: before that, nobody would read it. */
+const SLOW_MS = 200
 const NARROW = '(max-width: 30em)'
 
 /** No DOM, as on a server: the class can be named there, but nothing can be made of it. */
@@ -415,20 +417,23 @@ export class PlimsollChat extends Base {
   async #load(): Promise<void> {
     const frame = this.#frame
     if (!frame) return
-    const labels = labelsFor(this.#language, this.#strings)
-    frame.replaceChildren(waiting(labels.opening))
+    const language = this.#language
+    const strings = this.#strings
+    const labels = labelsFor(language, strings)
+    const slow = setTimeout(() => frame.replaceChildren(waiting(labels.opening)), SLOW_MS)
     try {
       const opened = import('./element/opened.ts')
       const [{ ChatView }, words, chat] = await Promise.all([
         opened,
-        opened.then(({ loadWords }) => loadWords(this.#language, this.#strings)),
+        opened.then(({ loadWords }) => loadWords(language, strings)),
         this.#opened(),
       ])
       // It left the page meanwhile.
       if (!this.#viewing) return
       frame.dir = words.direction
       this.#view = new ChatView(frame, chat, words, this.#host)
-      this.#relabel()
+      // Others were asked for meanwhile.
+      if (language !== this.#language || strings !== this.#strings) this.#relabel()
     } catch (cause) {
       this.#viewing = undefined
       frame.replaceChildren(
@@ -443,6 +448,8 @@ export class PlimsollChat extends Base {
           retryable: true,
         },
       })
+    } finally {
+      clearTimeout(slow)
     }
   }
 
@@ -492,8 +499,6 @@ export class PlimsollChat extends Base {
       },
     })
     void loadAgain()
-    // The first one of a page takes the browser ten milliseconds: while files are on their way.
-    setTimeout(Intl.DateTimeFormat)
     const [chat, { firstSession }] = await Promise.all([opening, import('./element/opened.ts')])
     chat.onEvent((event) => this.#report(event))
     chat.conversation.subscribe(() => {

@@ -125,8 +125,8 @@ class OpenedChat implements Chat {
         each.tell(mayBe(before, subject) ? 'named' : 'left', before ?? subject)
     })
     this.#begun = storedDrafts(storage, `${name}/begun`)
-    // Of this service alone: a page of another one has none of its sessions. None is left out.
-    this.#unasked = storedDrafts(storage, `${name}/unasked/${src}`, undefined, 1_000)
+    // A page of another service has none of its sessions.
+    this.#unasked = storedDrafts(storage, `${name}/unasked/${src}`)
     this.#scripted = storedDrafts(storage, `${name}/scripted`)
     this.#kept = [this.drafts, this.#places, this.#begun, this.#unasked]
     this.#endFollowing = this.#platform.onForgotten(this.#identity.key, () => void this.#leave())
@@ -142,6 +142,11 @@ class OpenedChat implements Chat {
       platform: this.#platform,
       emit: (event) => this.#emit(event),
       begun: this.#begun,
+      startAgain: async (kind) => {
+        await (await this.#home(kind)).acceptLoss?.()
+        await this.#closeHomes()
+        void this.sessions.reset()
+      },
       onListed: () => void this.sessions.refresh(),
     })
     this.sessions = new ChatSessionList({

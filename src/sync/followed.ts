@@ -100,6 +100,7 @@ export class Followed {
           const isOfUser = (one: Scope) => scopeName({ ...user, ...one }) === scopeName(one)
           const scopes = async () => (await readScopes(this.#store)).filter(isOfUser)
           await cascade({ open, scopes, host }, scope, gone)
+          await shared.replica.scrubRefused(gone)
           await replica.cascaded(gone)
           isDone = true
         }

@@ -1,4 +1,4 @@
-import type { SealedOp } from '../ports/op.ts'
+import type { Envelope, SealedOp } from '../ports/op.ts'
 import type { SyncOp } from '../ports/sync.ts'
 
 /** Kinds of ops that this version knows. */
@@ -14,11 +14,15 @@ export function knownOp({
   derived,
 }: SyncOp & { readonly derived?: SealedOp['derived'] }): SealedOp {
   const { opId, kind, ids } = envelope
-  const { index: _, ...unlisted } = envelope
   const known = KINDS.has(kind)
     ? kind === 'put' && bodies[0] === null
-      ? unlisted
+      ? unlisted(envelope)
       : envelope
     : { ...envelope, kind: 'mark' as const, mark: kind, ids: [ids[0] ?? opId] }
   return { envelope: known, bodies, ...(derived && { derived }) }
+}
+
+/** Places in indexes may be made of words. */
+export function unlisted({ index: _, ...envelope }: Envelope): Envelope {
+  return envelope
 }

@@ -52,6 +52,7 @@ export function applyPage(
   refused: readonly Waiting[] = [],
 ): Decision {
   const state = stateIn(rows.replica)
+  const aside = refused.map((one) => scrub(one, [...rows.deleted], false))
   const isRefused = new Set(refused.map(({ order }) => order))
   const same = refused.length > 0 ? 0 : sameOps(ops, held, state)
   const confirmed = held.slice(0, same).map(({ waiting }) => waiting)
@@ -68,7 +69,7 @@ export function applyPage(
       ...nothingWritten([]),
       replica: {
         state: JSON.stringify({ ...state, ...at, ...known, ...goneOf(state, own) } satisfies ReplicaState),
-        outbox: [...moved, ...refused].map(outboxRow),
+        outbox: [...moved, ...aside].map(outboxRow),
         sent: confirmed.map(({ order }) => order),
       },
     }
@@ -82,7 +83,7 @@ export function applyPage(
   // A delete that the home refused is to be sent no more.
   const kept = waited.filter(({ order, envelope }) => !isRefused.has(order) || envelope.kind !== 'delete')
   const next = { ...state, ...known, ...goneOf(state, own) }
-  const written = writtenOver({ rows, base, before, ops: theirs, left, kept, refused, state: next })
+  const written = writtenOver({ rows, base, before, ops: theirs, left, kept, refused: aside, state: next })
   const { replica, gone } = written
   return {
     ...written.decision,

@@ -6,6 +6,7 @@ import type { Name, SealedOp } from '../ports/op.ts'
 import type { Attachment, Decision, Head, LogRow, Rows, ScopeStore } from '../ports/store.ts'
 import type { PullAnswer, PullRequest, SyncOp } from '../ports/sync.ts'
 import { jsonIn } from '../text/json-in.ts'
+import { unlisted } from './known-op.ts'
 import { applyPage, type Page, sameOps } from './page.ts'
 import { readRows } from './read.ts'
 import { adoptLog, resetReplica } from './resets.ts'
@@ -220,6 +221,18 @@ export class Replica {
     }
   }
 
+  /** What was refused is kept without what derives from names that are gone elsewhere. */
+  async scrubRefused(names: readonly Name[]): Promise<void> {
+    for (;;) {
+      const view = await this.view()
+      const refused = view.outbox.filter(({ refusal }) => refusal)
+      const outbox = scrubbed(refused, names).map(outboxRow)
+      if (outbox.length === 0) return
+      const state = JSON.stringify(view.state)
+      if (await this.write(view, [], () => ({ ...nothingWritten([]), replica: { state, outbox } }))) return
+    }
+  }
+
   /**
    * Keeps an attachment that was wanted, or nothing where the home has none, or it is here.
    *
@@ -421,7 +434,9 @@ function named(ops: Exclude<PullAnswer, { readonly reset: string }>['ops'], { wa
  */
 function refusedOf({ order, envelope }: Waiting, op: WholeOp | undefined, refusal: Refusal): Waiting {
   const { bodies = [] } = op ?? {}
-  return { order, envelope, bodies: isGone(refusal) ? bodies.map(() => null) : bodies, refusal }
+  return isGone(refusal)
+    ? { order, envelope: unlisted(envelope), bodies: bodies.map(() => null), refusal }
+    : { order, envelope, bodies, refusal }
 }
 
 /** What waits, and would be lost: the home has something else under its name, which came first. */

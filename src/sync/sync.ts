@@ -30,8 +30,9 @@ export interface SyncOptions {
   /** Default: `BroadcastChannel`, where there is one. `false`: tabs do not talk. */
   readonly channel?: ((name: string) => Channel | undefined) | false
   /**
-   * Name of lock and channel: tabs with one database and one user share it. Default: `plimsoll-
-   * sync`.
+   * Name of lock and channel: tabs with one database and one user share it. Two databases in one
+   * process or origin need one each: else the second takes the first for a tab of its own, and
+   * leaves the exchange to it. Default: `plimsoll-sync`.
    */
   readonly name?: string
   /** Default: `navigator.onLine`, and the events `online` and `visibilitychange`. */

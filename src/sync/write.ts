@@ -1,6 +1,7 @@
 import { SECRET } from '../kernel/context/secret.ts'
 import { idIn, type Name, type SealedOp } from '../ports/op.ts'
 import type { Decide, Decision, LogRow, RegisterRow, Rows } from '../ports/store.ts'
+import { unlisted } from './known-op.ts'
 import { type Before, outboxRow, type ReplicaState, stateIn, type Waiting } from './state.ts'
 
 /**
@@ -175,15 +176,17 @@ export function scrub(one: Waiting, emptied: readonly Name[], isRotated: boolean
   const gone = new Set(emptied)
   if (gone.size === 0) return one
   const { envelope, bodies, before, beside, ...rest } = one
-  const { kind, key, ids } = envelope
+  const { kind, key, ids, sources = [] } = envelope
   const names = kind === 'put' ? [`register:${key}` as const] : ids.map((id) => `entry:${id}` as const)
-  const left = bodies?.map((body, place) => (gone.has(names[place] as Name) ? null : body))
+  // No row names what was refused as what derives from it.
+  const isFrom = rest.refusal !== undefined && sources.some((name) => gone.has(name))
+  const left = bodies?.map((body, place) => (isFrom || gone.has(names[place] as Name) ? null : body))
   const registers = before?.registers.map(
     ([name, row]) => [name, row && forgotten(row, gone, isRotated)] as const,
   )
   const clean: Waiting = {
     ...rest,
-    envelope,
+    envelope: left?.every((body) => body === null) ? unlisted(envelope) : envelope,
     ...(left && { bodies: left }),
     ...(beside && !isRotated && { beside }),
     ...(before && registers && { before: { ...before, registers } }),

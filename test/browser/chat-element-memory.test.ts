@@ -50,7 +50,7 @@ describe('the memory panel', () => {
     expect(text()).toContain('Preference')
     expect(text()).toContain('from you')
     expect(text()).toContain('from the web')
-    expect(text()).toMatch(/from the web, \w+/)
+    await until(() => /from the web, \w+/.test(text()))
     expect(text()).not.toContain('sure')
   })
 
@@ -111,8 +111,8 @@ describe('the memory panel', () => {
 
   it('says a fact as a person would: what, from whom, when, and how it goes', async () => {
     const { find } = await openPanel()
-    const told = find('.fact').textContent.trim().replaceAll(/\s+/g, ' ')
-    expect(told).toMatch(/^Likes window seats ?from you, [\w ,]+ForgetPreference/)
+    const told = (): string => find('.fact').textContent.trim().replaceAll(/\s+/g, ' ')
+    await until(() => /^Likes window seats ?from you, \w[\w ,]+ForgetPreference/.test(told()))
   })
 
   it('says which conversations know a fact, and what confirming it changes', async () => {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { page, server, userEvent } from 'vitest/browser'
 import { clear, endMovements, frame, press, show, until, write } from './support/element.ts'
 import { type FakeChat, FakePlimsollChat, said, session } from './support/fake-chat.ts'
@@ -132,6 +132,30 @@ describe('opening', () => {
     await frame()
     button('New conversation').click()
     expect(fake.state.session?.home).toBe('edge')
+  })
+
+  it('says that it opens where that takes a while, and not before', async () => {
+    let open = (): void => {}
+    const isAsked = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    class Slow extends FakePlimsollChat {
+      protected override async openChat(settings: object) {
+        await isAsked
+        return super.openChat(settings)
+      }
+    }
+    customElements.define('plimsoll-slow', Slow)
+    const element = document.createElement('plimsoll-slow') as FakePlimsollChat
+    document.body.append(element)
+    const shown = element.show()
+    const frame = element.shadowRoot?.querySelector('.frame')
+    expect(frame?.textContent).toBe('')
+    await until(() => frame?.textContent.includes('Opening') === true)
+    open()
+    await shown
+    expect(frame?.querySelector('.wait')).toBeNull()
+    element.remove()
   })
 
   it('says that it could not be opened, and tries again', async () => {
@@ -390,7 +414,7 @@ describe('messages', () => {
     const message = said('user', 'I like trains', { remembered: [chip] })
     fake.add(message)
     await frame()
-    expect(text()).toMatch(/Remembered: Likes trains · from you, [\w ,]+\s·\s*Undo/)
+    await until(() => /Remembered: Likes trains · from you, \w[\w ,]+\s·\s*Undo/.test(text()))
     button('Undo: Likes trains').click()
     expect(fake.calls.at(-1)).toEqual(['forget', 'f1'])
     fake.become({ messages: [{ ...message, remembered: [{ ...chip, undo: 'begun' }] }] })
@@ -470,6 +494,10 @@ describe('messages', () => {
     expect(await said({ storage: 'full' })).toContain('no room left')
     expect(await said({ storage: 'memory' })).toContain('keeps nothing')
     expect(await said({ storage: 'lost' })).toContain('is gone')
+    // What comes of it is said once.
+    const problem = { code: 'ERR_STORAGE_LOST', message: 'm', retryable: false } as const
+    expect((await said({ problem })).split('is gone')).toHaveLength(2)
+    expect(await said({ storage: 'ok' })).toContain('is gone')
     expect(await said({ storage: 'blocked' })).toContain('Reload')
     const home = { sessionId: 'e', title: '', home: 'edge' as const, createdAt: 0 }
     expect(await said({ storage: 'ok', online: false, session: home })).toContain('You are offline')
@@ -564,6 +592,36 @@ describe('streaming', () => {
     button('New messages').click()
     await frame()
     expect(fromEnd()).toBeLessThan(2)
+  })
+})
+
+describe('the first drawing', () => {
+  it('leaves times and days blank, which come right after it with the list of conversations', async () => {
+    await page.viewport(1_000, 800)
+    const formats = vi.spyOn(Intl, 'DateTimeFormat')
+    FakePlimsollChat.prepare = (fake) => {
+      fake.setSessions([session('Long')])
+      fake.log = [said('user', 'Hello'), said('assistant', 'Good day.')]
+    }
+    const element = document.createElement('plimsoll-chat') as FakePlimsollChat
+    element.placement = 'page'
+    document.body.append(element)
+    const root = element.shadowRoot as ShadowRoot
+    const dates = (): string[] =>
+      [...root.querySelectorAll('.day, time')].map(({ textContent }) => textContent.trim())
+    const rows = (): number => root.querySelectorAll('.sessions li').length
+    // As it stands at the end of the task that drew it.
+    const first = await new Promise((resolve) => {
+      new MutationObserver((_, observer) => {
+        if (!root.querySelector('article')) return
+        observer.disconnect()
+        resolve({ dates: dates(), rows: rows(), formats: formats.mock.calls.length })
+      }).observe(root, { childList: true, subtree: true })
+    })
+    expect(first).toEqual({ dates: ['', '', ''], rows: 0, formats: 0 })
+    await until(() => dates().every(Boolean) && rows() > 0)
+    formats.mockRestore()
+    await page.viewport(414, 896)
   })
 })
 

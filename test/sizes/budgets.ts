@@ -27,7 +27,7 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll createMemory, standard',
     code: `export { createMemory, standard } from 'plimsoll'`,
-    mostKiB: 61.7,
+    mostKiB: 61.8,
     goalKiB: 50,
   },
   {
@@ -46,20 +46,20 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll/sync, httpTransport',
     code: `export { httpTransport, sync } from 'plimsoll/sync'`,
-    mostKiB: 22.6,
+    mostKiB: 22.8,
   },
   {
     name: 'plimsoll/sync, httpTransport, for a page that has createMemory and plimsoll/dexie',
     code: `export { httpTransport, sync } from 'plimsoll/sync'`,
     beside: `export { createMemory } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
-    mostKiB: 18.5,
+    mostKiB: 18.7,
     goalKiB: 8,
   },
   {
     name: 'plimsoll/sync, httpTransport, keepLocal, for a page that has createMemory and plimsoll/dexie',
     code: `export { httpTransport, keepLocal, sync } from 'plimsoll/sync'`,
     beside: `export { createMemory } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
-    mostKiB: 20.9,
+    mostKiB: 21,
   },
   {
     name: 'plimsoll/langchain, for a program that has createMemory and mapStore',

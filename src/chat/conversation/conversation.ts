@@ -36,6 +36,8 @@ export interface ConversationParts {
   readonly emit: (event: ChatEvent) => void
   /** Of sessions that were begun in this browser: `empty` or `said`, and the home: `said/local`. */
   readonly begun: Pick<Drafts, 'read' | 'write'>
+  /** Contract: goes on where what was in this browser is lost; homes are to be asked for again. */
+  readonly startAgain: (kind: HomeKind) => Promise<void>
   /** Contract: told that a session was made or named. */
   readonly onListed: () => void
 }
@@ -108,6 +110,8 @@ export class ChatConversation implements Conversation {
   /** Id of the newest message that was reported. */
   #told: string | undefined
   #unkept: Said | undefined
+  /** What went wrong before anything showed. */
+  #untold: unknown
 
   constructor(parts: ConversationParts) {
     this.#parts = parts
@@ -154,11 +158,17 @@ export class ChatConversation implements Conversation {
 
   async create({ home: kind = this.#parts.defaultHome }: { readonly home?: HomeKind } = {}): Promise<string> {
     if (this.#away) await this.#away
+    // Who begins anew has been told.
+    const isLost = this.#state.storage === 'lost'
     this.#leave()
     const opened = ++this.#opened
     const sessionId = this.#parts.platform.newId()
     this.#parts.begun.write(sessionId, `empty/${kind}`)
-    await this.#try(() => this.#enterBy(() => this.#enter(sessionId, kind, opened, true)))
+    const enter = async (): Promise<Open | undefined> => {
+      if (isLost) await this.#parts.startAgain(kind)
+      return this.#enter(sessionId, kind, opened, true)
+    }
+    await this.#try(() => this.#enterBy(enter))
     return sessionId
   }
 
@@ -361,9 +371,10 @@ export class ChatConversation implements Conversation {
     }
   }
 
-  /** Says what went wrong beside the conversation. */
+  /** Says what went wrong beside the conversation, once one shows. */
   onProblem(error: unknown): void {
-    this.#report(error)
+    if (this.#open) this.#report(error)
+    else this.#untold = error
   }
 
   /**
@@ -438,6 +449,8 @@ export class ChatConversation implements Conversation {
     this.#open = open
     open.ends.push(home.onStorage(() => this.#become({ storage: home.storage() })))
     this.#become({ storage: home.storage(), model: this.#parts.model(home), takesUploads: home.takesUploads })
+    if (this.#untold) this.#report(this.#untold)
+    this.#untold = undefined
     let isWatched = false
     // Before something was sent, an edge may have nothing to tell of.
     let isSent = false

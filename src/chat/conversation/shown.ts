@@ -50,10 +50,11 @@ export function shownMessages(parts: ShownParts, before: readonly ShownMessage[]
         ...(problem && { problem }),
       }
     })
-  return [...sent, ...queued].map((shown) => {
+  const now = [...sent, ...queued].map((shown) => {
     const old = known.get(shown.message.id)
     return old && isSame(old, shown) ? old : shown
   })
+  return now.length === before.length && now.every((shown, place) => shown === before[place]) ? before : now
 }
 
 /** Each fact at the newest message that it came from. */

@@ -107,7 +107,8 @@ function offlineNotice({ state, words }: Scene): TemplateResult | typeof nothing
 /** Whether another notice says the same, and what one can do. */
 function isSaid({ state }: Scene, code: Problem['code']): boolean {
   if (code === 'ERR_OFFLINE') return isCutOff(state)
-  return code === 'ERR_STORAGE_FULL' && state.storage === 'full'
+  // Full or lost.
+  return code === `ERR_STORAGE_${state.storage.toUpperCase()}`
 }
 
 function isCutOff({ online, session }: ConversationState): boolean {

@@ -1,6 +1,7 @@
 import { repeat } from 'lit/directives/repeat.js'
 import { html, nothing, type TemplateResult } from 'lit/html.js'
 import type { HomeKind } from '../ports.ts'
+import { midnight } from '../strings/words.ts'
 import { icon, mark } from './icons.ts'
 import { messageView, replyView } from './message.ts'
 import type { Reader } from './reader.ts'
@@ -52,15 +53,9 @@ function dayBefore(
   before: Row | undefined,
   { shown }: Row,
 ): TemplateResult | typeof nothing {
-  const day = words.day(shown.message.createdAt, now)
-  const earlier = before?.shown.message.createdAt
-  if (earlier !== undefined && isDate(earlier) && words.day(earlier, now) === day) return nothing
-  return html`<p class="day">${day}</p>`
-}
-
-/** Whether `Date` can hold it (ECMA-262, TimeClip). */
-function isDate(milliseconds: number): boolean {
-  return Math.abs(milliseconds) <= 8.64e15
+  const { createdAt } = shown.message
+  if (before && midnight(before.shown.message.createdAt) === midnight(createdAt)) return nothing
+  return html`<p class="day">${words.day(createdAt, now)}</p>`
 }
 
 function toEnd({ words, ui, act }: Scene): TemplateResult {

@@ -7,11 +7,8 @@ const WINDOW = 120
  * them take more than 50 ms.
  */
 const STEP = 10
-/**
- * At the end of a conversation, how many of its messages are drawn; so many more at a time where
- * they do not fill what is seen twice.
- */
-const AT_END = 10
+/** At the end of a conversation, how many of its messages are drawn at first. */
+const AT_END = 5
 /** Pixels from the end within which a reader counts as being there. */
 const NEAR_END = 48
 /** At the end, older messages are let go of beyond the first number, down to the second. */
@@ -53,6 +50,8 @@ export class Reader {
   #isReadingOlder = false
   /** Messages that are drawn at the end. */
   #atEnd = AT_END
+  /** How many times over they are to fill what is seen, beside what one must scroll to leave. */
+  #fills = 1
   /** Whether more are to be drawn than are: until then nobody knows whether they fill it. */
   #isGrowing = false
   /** How many there were when older ones were read since they did not fill what is seen. */
@@ -93,6 +92,12 @@ export class Reader {
     return { from, to: Math.min(length, this.#isAtEnd ? length : from + WINDOW) }
   }
 
+  /** Has as much drawn above what is seen as well, where a reader may scroll next. */
+  fillTwice(): void {
+    this.#fills = 2
+    this.settle()
+  }
+
   /** To the newest message. */
   toEnd(): void {
     this.#isAtEnd = true
@@ -110,9 +115,9 @@ export class Reader {
     if (this.#isAtEnd) {
       this.#goesToEnd = false
       if (this.range().from > 0) {
-        if (!this.#isGrowing && scroller.scrollHeight < 2 * scroller.clientHeight) {
+        if (!this.#isGrowing && scroller.scrollHeight <= this.#fills * scroller.clientHeight + NEAR_END) {
           this.#isGrowing = true
-          this.#atEnd += AT_END
+          this.#atEnd += STEP
           this.#host.draw()
         }
       } else if (scroller.scrollHeight <= scroller.clientHeight) this.#fill()

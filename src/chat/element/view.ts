@@ -53,10 +53,10 @@ const AT_FIRST: Ui = {
   dismissed: undefined,
 }
 
-/**
- * What is shown comes first; soon after it, before the page may be offline, what answering needs.
- */
-const PREPARE_MS = 500
+/** What was said comes first; right after it, what stands beside it. */
+const BESIDE_MS = 100
+/** Then, before the page may be offline, what answering needs, and what a reader may scroll to. */
+const PREPARE_MS = 1_000
 const COPIED_MS = 1_600
 const SEARCH_MS = 200
 const DRAFT_MS = 300
@@ -99,12 +99,13 @@ export class ChatView {
     this.#root = root
     this.#chat = chat
     this.#words = words
+    words.isHasty = true
     this.#host = host
     const shadow = root.getRootNode() as ShadowRoot
     adopt(shadow, viewStyle)
     adoptMarkdown(shadow)
     const live = element('div', 'unseen')
-    live.setAttribute('aria-live', 'polite')
+    live.ariaLive = 'polite'
     this.#announcer = new Announcer(live)
     this.#frame = element('div', 'frame')
     const chatElement = element('div', 'chat')
@@ -132,12 +133,21 @@ export class ChatView {
     const sight = new ResizeObserver(([entry]) => {
       if (entry?.contentRect.width) this.#loadList()
     })
-    sight.observe(this.#frame.firstElementChild as Element)
-    // Loaded behind what is shown first.
-    const preparing = setTimeout(() => chat.conversation.prepare(), PREPARE_MS)
+    // Behind what is shown first.
+    const timers = [
+      setTimeout(() => {
+        words.isHasty = false
+        this.draw()
+        sight.observe(this.#frame.firstElementChild as Element)
+      }, BESIDE_MS),
+      setTimeout(() => {
+        this.#reader.fillTwice()
+        chat.conversation.prepare()
+      }, PREPARE_MS),
+    ]
     this.#ends.push(() => {
       sight.disconnect()
-      clearTimeout(preparing)
+      timers.forEach(clearTimeout)
     })
   }
 
@@ -275,11 +285,11 @@ export class ChatView {
     const typed = textarea?.value.trim() ?? ''
     const text = [typed, ...pasted].filter((each) => each.trim() !== '').join('\n\n')
     if (!textarea || (text === '' && files.length === 0)) return
-    const name = this.#drafted?.name ?? NEW
     const session = this.#target()
+    const name = this.#drafted?.name ?? session ?? NEW
     const forgotten = this.#forgotten
     const own = this.#chat.drafts.own()
-    this.#keepDraft()
+    if (!this.#sending.has(name)) own.write(name, textarea.value)
     textarea.value = ''
     this.#sending.add(name)
     this.#update(EMPTY_FIELD)
@@ -295,8 +305,8 @@ export class ChatView {
     }
     this.#sending.delete(name)
     const isOver = forgotten !== this.#forgotten
-    const isShown = !isOver && name === this.#drafted?.name
     const shown = this.#chat.conversation.getSnapshot().session?.sessionId
+    const isShown = !isOver && (name === this.#drafted?.name || session === shown)
     if (!isSent && !isOver && session !== undefined && session !== shown) this.#update({ isLeft: true })
     if (isSent) {
       own.write(name, isShown ? textarea.value : '')

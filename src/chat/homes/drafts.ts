@@ -3,6 +3,8 @@ import { mayBe } from './identity.ts'
 
 /** Names the draft of a conversation in which nothing was said yet. */
 export const NEW = 'new'
+/** Of more conversations the oldest drafts go: all are to have room. */
+const MOST = 100
 /** UTF-16 units. */
 const LONGEST = 20_000
 
@@ -23,7 +25,7 @@ export interface OwnDrafts {
   read(name: string): string
   /**
    * Never rejects: a draft that cannot be kept stays in its field. Of one above 20,000 UTF-16 units
-   * the older state stays; of too many conversations the oldest drafts go.
+   * the older state stays.
    */
   write(name: string, text: string): void
 }
@@ -45,21 +47,12 @@ export interface Drafts extends Omit<OwnDrafts, 'by'> {
   subscribe(listener: (event: DraftEvent) => void): void
 }
 
-/**
- * @param by gives who uses the chat; default: nobody whose name is known
- * @param most drafts that are kept
- */
-export function storedDrafts(
-  storage: ChatStorage,
-  key: string,
-  by?: () => string | undefined,
-  most = 20,
-): Drafts {
+/** @param by gives who uses the chat; default: nobody whose name is known */
+export function storedDrafts(storage: ChatStorage, key: string, by?: () => string | undefined): Drafts {
   const listeners: ((event: DraftEvent) => void)[] = []
   const all = (): readonly Draft[] => {
     try {
-      const kept = JSON.parse(storage.getItem(key) ?? '[]')
-      return Array.isArray(kept) ? (kept.filter(Array.isArray) as unknown as readonly Draft[]) : []
+      return JSON.parse(storage.getItem(key) ?? '[]').filter(Array.isArray)
     } catch {
       // Somebody else's: it is written over.
       return []
@@ -77,15 +70,14 @@ export function storedDrafts(
   const own = (): OwnDrafts => {
     const whose = by?.()
     const before = forgotten
-    const isOwn = (name: string, [other, , their]: Draft): boolean =>
-      other === name && mayBe(their ?? undefined, whose)
+    const isOwn = (name: string, [other, , their]: Draft): boolean => other === name && mayBe(their, whose)
     return {
       by: whose,
       read: (name) => all().findLast((draft) => isOwn(name, draft))?.[1] ?? '',
       write(name, text) {
         if (before !== forgotten || text.length > LONGEST) return
         const others = all().filter((draft) => !isOwn(name, draft))
-        put(text.trim() === '' ? others : [...others, [name, text, whose] as const].slice(-most))
+        put(text.trim() === '' ? others : [...others, [name, text, whose] as const].slice(-MOST))
       },
     }
   }

@@ -140,8 +140,8 @@ export class Identity {
 }
 
 /** Whether what was written as one subject may be another one's, where tokens tell. */
-export function mayBe(known: string | undefined, subject: string | undefined): boolean {
-  return known === undefined || (subject !== undefined && (!known || !subject || known === subject))
+export function mayBe(known: string | null | undefined, subject: string | undefined): boolean {
+  return known == null || (subject !== undefined && (!known || !subject || known === subject))
 }
 
 /** Whom a token names, where it can be read: only to tell apart what is kept here. */

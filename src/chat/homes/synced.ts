@@ -40,7 +40,7 @@ export interface SyncedEdgeParts extends EdgeParts, MemorySettings {
   readonly unasked: Drafts
   /** Contract: told that the list of sessions may be another one. */
   readonly onListed: () => void
-  /** Contract: told what the edge did not take. */
+  /** Contract: told what the edge did not take, and where something was lost that it has not. */
   readonly onRefused: (error: PlimsollError) => void
 }
 
@@ -141,7 +141,16 @@ export class SyncedEdge implements Edge {
   }
 
   async open(): Promise<void> {
-    for (const refused of await this.#refusals.of({ userId: this.#owner })) await this.#giveUp(refused)
+    const { unasked, onRefused } = this.#parts
+    const refusals = await this.#refusals.of({ userId: this.#owner }).catch(async (error) => {
+      if (this.#database.status().state !== 'lost') throw error
+      // The edge has all that was sent.
+      await this.#database.acceptLoss()
+      this.#store.resume()
+      if (unasked.all().length > 0) onRefused(error)
+      return []
+    })
+    for (const refused of refusals) await this.#giveUp(refused)
     void this.#fetchAhead()
     await this.#takeOver().catch(() => {})
   }

@@ -90,7 +90,8 @@ export const de: Strings = {
   storageFull:
     'Auf diesem Gerät ist kein Platz mehr. Neues wird erst wieder gespeichert, wenn Sie Unterhaltungen löschen.',
   storageMemory: 'Dieser Browser speichert nichts: Die Unterhaltung ist weg, sobald Sie die Seite schließen.',
-  storageLost: 'Was dieser Browser gespeichert hatte, ist weg. Sie können neu beginnen.',
+  storageLost:
+    'Was nur dieser Browser gespeichert hatte, ist weg, auch was noch nicht gesendet war. Sie können neu beginnen.',
   storageBlocked:
     'Eine neuere Fassung dieser Seite ist in einem anderen Tab offen. Laden Sie neu, um weiterzumachen.',
   manage: 'Unterhaltungen zeigen',

@@ -88,7 +88,8 @@ export const es: Strings = {
   storageFull:
     'No queda espacio en este dispositivo. No se guardará nada nuevo hasta que elimine conversaciones.',
   storageMemory: 'Este navegador no guarda nada: la conversación se pierde al cerrar la página.',
-  storageLost: 'Lo que este navegador había guardado ya no está. Puede empezar de nuevo.',
+  storageLost:
+    'Lo que solo este navegador había guardado ya no está, tampoco lo que aún no se había enviado. Puede empezar de nuevo.',
   storageBlocked: 'Hay una versión más nueva de esta página en otra pestaña. Recargue para continuar.',
   manage: 'Ver conversaciones',
 

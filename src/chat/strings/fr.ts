@@ -90,7 +90,8 @@ export const fr: Strings = {
   storageFull:
     'Cet appareil n’a plus de place. Rien de nouveau ne sera conservé tant que vous n’aurez pas supprimé des conversations.',
   storageMemory: 'Ce navigateur ne conserve rien : la conversation disparaît quand vous fermez la page.',
-  storageLost: 'Ce que ce navigateur avait conservé a disparu. Vous pouvez recommencer.',
+  storageLost:
+    'Ce que seul ce navigateur avait conservé a disparu, ainsi que ce qui n’était pas encore envoyé. Vous pouvez recommencer.',
   storageBlocked:
     'Une version plus récente de cette page est ouverte dans un autre onglet. Rechargez pour continuer.',
   manage: 'Voir les conversations',

@@ -1,7 +1,9 @@
 import type { PluralKey, Strings, TextKey } from './catalogue.ts'
 
-const RIGHT_TO_LEFT = new Set(['ar', 'arc', 'ckb', 'dv', 'fa', 'he', 'ku', 'ps', 'sd', 'ug', 'ur', 'yi'])
+const RIGHT_TO_LEFT = /^(?:arc?|ckb|dv|fa|he|ku|ps|sd|u[gr]|yi)$/
 const DAY_MS = 86_400_000
+/** As high as a word. */
+const BLANK = '\u00a0'
 
 /** Words, numbers and dates of one language. */
 export class Words {
@@ -9,13 +11,12 @@ export class Words {
    * A BCP 47 tag: what was asked for, which may be more than the language of the texts (`de-AT`).
    */
   readonly language: string
+  /** Whether times and days are blank for now: the first takes the browser ten milliseconds. */
+  isHasty = false
   readonly #strings: Strings
   readonly #locale: string
   readonly #clock: string
   // Each takes milliseconds to make, and few of them are needed at first.
-  #plurals: Intl.PluralRules | undefined
-  #numbers: Intl.NumberFormat | undefined
-  #percent: Intl.NumberFormat | undefined
   #time: Intl.DateTimeFormat | undefined
   #day: Intl.DateTimeFormat | undefined
   #date: Intl.DateTimeFormat | undefined
@@ -43,21 +44,22 @@ export class Words {
   /** A text in the form that goes with `count`, which is its `{count}`. */
   counted(key: PluralKey, count: number): string {
     const forms = this.#strings[key]
-    return filled(forms[this.#form(count)] ?? forms.other, { count: this.number(count) })
+    return filled(forms[new Intl.PluralRules(this.language).select(count)] ?? forms.other, {
+      count: this.number(count),
+    })
   }
 
   number(value: number): string {
-    this.#numbers ??= new Intl.NumberFormat(this.#locale)
-    return this.#numbers.format(value)
+    return value.toLocaleString(this.#locale)
   }
 
   /** @param share 0 to 1 */
   percent(share: number): string {
-    this.#percent ??= new Intl.NumberFormat(this.#locale, { style: 'percent' })
-    return this.#percent.format(share)
+    return share.toLocaleString(this.#locale, { style: 'percent' })
   }
 
   time(milliseconds: number): string {
+    if (this.isHasty) return BLANK
     this.#time ??= timeFormat(this.#locale, this.#clock)
     return this.#time.format(milliseconds)
   }
@@ -69,6 +71,7 @@ export class Words {
 
   /** `today`, `yesterday`, else the day with its month. */
   day(milliseconds: number, now: number): string {
+    if (this.isHasty) return BLANK
     const days = Math.round((midnight(milliseconds) - midnight(now)) / DAY_MS)
     if (days <= 0 && days >= -1) {
       this.#relative ??= new Intl.RelativeTimeFormat(this.#locale, { numeric: 'auto' })
@@ -78,15 +81,10 @@ export class Words {
     this.#day ??= new Intl.DateTimeFormat(this.#locale, { weekday: 'long', day: 'numeric', month: 'long' })
     return this.#day.format(milliseconds)
   }
-
-  #form(count: number): Intl.LDMLPluralRule {
-    this.#plurals ??= new Intl.PluralRules(this.language)
-    return this.#plurals.select(count)
-  }
 }
 
 export function directionOf(language: string): 'ltr' | 'rtl' {
-  return RIGHT_TO_LEFT.has(baseOf(language)) ? 'rtl' : 'ltr'
+  return RIGHT_TO_LEFT.test(baseOf(language)) ? 'rtl' : 'ltr'
 }
 
 /** The language of a tag: `de` of `de-AT`. */
@@ -101,7 +99,7 @@ function timeFormat(locale: string, clock: string): Intl.DateTimeFormat {
   return new Intl.DateTimeFormat(locale, { timeStyle: 'short', ...(hourCycle && { hourCycle }) })
 }
 
-function midnight(milliseconds: number): number {
+export function midnight(milliseconds: number): number {
   return new Date(milliseconds).setHours(0, 0, 0, 0)
 }
 

@@ -57,6 +57,7 @@ function twoHomes(changed: (home: Home) => Promise<Home> = async (home) => home,
     },
     emit: () => {},
     begun: { read: () => '', write: () => {} },
+    startAgain: async () => {},
     onListed: () => {},
   })
   /** All that a home holds, as text. */

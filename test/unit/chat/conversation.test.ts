@@ -40,6 +40,7 @@ function over(
     },
     emit: () => {},
     begun: { read: () => '', write: () => {} },
+    startAgain: async () => {},
     onListed: () => {},
   })
   return { conversation }
@@ -309,6 +310,16 @@ describe('a state', () => {
     await conversation.send('Two')
     const second = await until({ conversation }, (state) => idle(state) && state.messages.length === 4)
     expect(second.messages[0]).toBe(first.messages[0])
+    await conversation.close()
+  })
+
+  it('is the same where what is read again is the same', async () => {
+    const { conversation } = over(mapStore())
+    await conversation.send('One')
+    const first = await until({ conversation }, idle)
+    conversation.onFacts()
+    await new Promise((done) => setTimeout(done, 50))
+    expect(conversation.getSnapshot()).toBe(first)
     await conversation.close()
   })
 

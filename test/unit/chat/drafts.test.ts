@@ -123,7 +123,7 @@ describe('what was added to a draft', () => {
   it('of conversations that nobody wrote in for long makes room', async () => {
     const place = browser()
     const kept = over(place)
-    for (let place = 0; place <= 20; place++) await kept.write(`c${place}`, added(`text of c${place};`))
+    for (let place = 0; place <= 100; place++) await kept.write(`c${place}`, added(`text of c${place};`))
     await kept.write('last', added('more'))
     const texts = await allTexts(place)
     expect([0, 1, 2].map((place) => texts.includes(`text of c${place};`))).toEqual([false, false, true])

@@ -62,18 +62,19 @@ it('leaves a reader who went away and came back where that is', () => {
   expect(scroller.scrollTop).toBe(3_000)
 })
 
-it('draws the newest ten first, and ten more at a time until they fill what is seen twice', () => {
+it('draws the newest five first, ten more at a time until they fill what is seen, and twice when it is told', () => {
   const { reader, scroller, drawn } = list()
-  const counts: number[] = []
-  for (let times = 0; times < 3; times++) {
+  const draw = (): number => {
     const { from, to } = reader.range()
-    counts.push(to - from)
-    scroller.scrollHeight = 60 * (to - from)
+    scroller.scrollHeight = Math.max(scroller.clientHeight, 60 * (to - from))
     drawn()
     // What changes its size before it is drawn again.
     reader.settle()
+    return to - from
   }
-  expect(counts).toEqual([10, 20, 20])
+  expect([draw(), draw(), draw()]).toEqual([5, 15, 15])
+  reader.fillTwice()
+  expect([draw(), draw()]).toEqual([25, 25])
 })
 
 it('reads older messages where all that are here do not fill what is seen, once where that fails', async () => {
