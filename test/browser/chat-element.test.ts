@@ -134,6 +134,30 @@ describe('opening', () => {
     expect(fake.state.session?.home).toBe('edge')
   })
 
+  it('says that it opens where that takes a while, and not before', async () => {
+    let open = (): void => {}
+    const isAsked = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    class Slow extends FakePlimsollChat {
+      protected override async openChat(settings: object) {
+        await isAsked
+        return super.openChat(settings)
+      }
+    }
+    customElements.define('plimsoll-slow', Slow)
+    const element = document.createElement('plimsoll-slow') as FakePlimsollChat
+    document.body.append(element)
+    const shown = element.show()
+    const frame = element.shadowRoot?.querySelector('.frame')
+    expect(frame?.textContent).toBe('')
+    await until(() => frame?.textContent.includes('Opening') === true)
+    open()
+    await shown
+    expect(frame?.querySelector('.wait')).toBeNull()
+    element.remove()
+  })
+
   it('says that it could not be opened, and tries again', async () => {
     let attempts = 0
     class Broken extends FakePlimsollChat {
