@@ -77,7 +77,7 @@ export class RefusedMessages implements Outgoing {
     if (!this.#isRead) await this.#look()
   }
 
-  /** Shows again the texts of what was not sent: the log does not hold it any more, nor its files. */
+  /** Shows again the texts of what was not sent: the log has it no more, nor its files. */
   giveBack(messages: readonly Message[]): Promise<void> {
     for (const message of messages) {
       const content = textIn(message)

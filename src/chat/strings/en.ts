@@ -84,7 +84,7 @@ export const en = {
   offline: 'You are offline. What you write is sent once there is a connection.',
   storageFull: 'There is no room left on this device. Delete conversations to go on.',
   storageMemory: 'This browser keeps nothing: the conversation is gone when you close the page.',
-  storageLost: 'What only this browser had, and what was not sent, is gone. You can start again.',
+  storageLost: 'What only this browser had, and what was not sent, is gone.',
   storageBlocked: 'A newer version of this page is open in another tab. Reload to go on.',
   manage: 'Show conversations',
 
