@@ -211,7 +211,7 @@ describe('the memory panel', () => {
     expect(text()).not.toContain('were added')
     fake.refuses = 'ERR_INVALID_ARGUMENT'
     chooseFile(root)
-    await until(() => text().includes('This is no whole export. What is before the fault was added.'))
+    await until(() => text().includes('This is no whole export. What came of it is kept.'))
     fake.refuses = undefined
     chooseFile(root)
     await until(() => text().includes('3 messages were added.'))

@@ -461,7 +461,12 @@ describe('messages', () => {
     // With a network most are sent before that.
     expect([find('.state').textContent.includes('Waiting for a connection'), isSeen()]).toEqual([true, false])
     await until(isSeen)
-    fake.become({ online: false })
+    // Nobody waits for a connection who is to sign in.
+    const auth = { code: 'ERR_UNAUTHENTICATED', message: 'm', retryable: true } as const
+    fake.become({ problem: auth })
+    await frame()
+    expect([find('.state').textContent.includes('Not sent'), isSeen()]).toEqual([true, true])
+    fake.become({ online: false, problem: undefined })
     fake.add(said('user', 'A again', { delivery: 'queued' }))
     await frame()
     expect(

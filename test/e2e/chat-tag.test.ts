@@ -233,7 +233,7 @@ it('says once that what the browser had kept is gone, and sends in a new convers
   const field = page.getByLabel('Write a message')
   await expect.poll(() => field.inputValue()).toBe('Are you there?')
   expect(await page.locator('.notice p').allTextContents()).toEqual([
-    'What this browser alone had kept is gone, and what was not sent yet. You can start again.',
+    'What only this browser had, and what was not sent, is gone.',
   ])
   await page.locator('.notice').getByRole('button', { name: 'New conversation' }).click()
   await expect.poll(() => page.locator('.notice').count()).toBe(0)

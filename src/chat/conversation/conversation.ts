@@ -24,8 +24,11 @@ import { nextReply, WAITING } from './running-reply.ts'
 import { shownMessages, type Undone } from './shown.ts'
 
 export interface ConversationParts {
-  /** Contract: opens a home, the same each time. @throws where there is none of that kind */
-  readonly home: (kind: HomeKind) => Promise<Home>
+  /**
+   * Contract: opens a home, the same each time; with `isLost` anew, where what it had in this
+   * browser is lost. @throws where there is none of that kind
+   */
+  readonly home: (kind: HomeKind, isLost?: boolean) => Promise<Home>
   /** Of sessions that are made without one. */
   readonly defaultHome: HomeKind
   /** Contract: the homes that have sessions, the quickest first. */
@@ -36,8 +39,6 @@ export interface ConversationParts {
   readonly emit: (event: ChatEvent) => void
   /** Of sessions that were begun in this browser: `empty` or `said`, and the home: `said/local`. */
   readonly begun: Pick<Drafts, 'read' | 'write'>
-  /** Contract: goes on where what was in this browser is lost; homes are to be asked for again. */
-  readonly startAgain: (kind: HomeKind) => Promise<void>
   /** Contract: told that a session was made or named. */
   readonly onListed: () => void
 }
@@ -110,8 +111,6 @@ export class ChatConversation implements Conversation {
   /** Id of the newest message that was reported. */
   #told: string | undefined
   #unkept: Said | undefined
-  /** What went wrong before anything showed. */
-  #untold: unknown
 
   constructor(parts: ConversationParts) {
     this.#parts = parts
@@ -158,17 +157,11 @@ export class ChatConversation implements Conversation {
 
   async create({ home: kind = this.#parts.defaultHome }: { readonly home?: HomeKind } = {}): Promise<string> {
     if (this.#away) await this.#away
-    // Who begins anew has been told.
-    const isLost = this.#state.storage === 'lost'
     this.#leave()
     const opened = ++this.#opened
     const sessionId = this.#parts.platform.newId()
     this.#parts.begun.write(sessionId, `empty/${kind}`)
-    const enter = async (): Promise<Open | undefined> => {
-      if (isLost) await this.#parts.startAgain(kind)
-      return this.#enter(sessionId, kind, opened, true)
-    }
-    await this.#try(() => this.#enterBy(enter))
+    await this.#try(() => this.#enterBy(() => this.#enter(sessionId, kind, opened, true)))
     return sessionId
   }
 
@@ -378,10 +371,9 @@ export class ChatConversation implements Conversation {
     if (listed?.title) this.#become({ session: listed })
   }
 
-  /** Says what went wrong beside the conversation, once one shows. */
+  /** Says what went wrong beside the conversation. */
   onProblem(error: unknown): void {
-    if (this.#open) this.#report(error)
-    else this.#untold = error
+    this.#report(error)
   }
 
   /**
@@ -439,9 +431,11 @@ export class ChatConversation implements Conversation {
   ): Promise<Open | undefined> {
     if (opened !== this.#opened) return undefined
     const { platform } = this.#parts
+    // Who begins anew has been told.
+    const isLost = isFresh && this.#state.storage === 'lost'
     const fresh = { sessionId, title: '', home: kind, createdAt: platform.now() }
     this.#become({ ...CLOSED, online: platform.network.isOnline(), session: fresh })
-    const home = await this.#parts.home(kind)
+    const home = await this.#parts.home(kind, isLost)
     if (opened !== this.#opened) return undefined
     const open: Open = {
       entry: fresh,
@@ -456,8 +450,6 @@ export class ChatConversation implements Conversation {
     this.#open = open
     open.ends.push(home.onStorage(() => this.#become({ storage: home.storage() })))
     this.#become({ storage: home.storage(), model: this.#parts.model(home), takesUploads: home.takesUploads })
-    if (this.#untold) this.#report(this.#untold)
-    this.#untold = undefined
     let isWatched = false
     // Before something was sent, an edge may have nothing to tell of.
     let isSent = false

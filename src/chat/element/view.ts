@@ -285,11 +285,11 @@ export class ChatView {
     const typed = textarea?.value.trim() ?? ''
     const text = [typed, ...pasted].filter((each) => each.trim() !== '').join('\n\n')
     if (!textarea || (text === '' && files.length === 0)) return
+    const name = this.#drafted?.name ?? NEW
     const session = this.#target()
-    const name = this.#drafted?.name ?? session ?? NEW
     const forgotten = this.#forgotten
     const own = this.#chat.drafts.own()
-    if (!this.#sending.has(name)) own.write(name, textarea.value)
+    this.#keepDraft()
     textarea.value = ''
     this.#sending.add(name)
     this.#update(EMPTY_FIELD)

@@ -98,6 +98,7 @@ export const ar: Strings = {
   problemTimeout: 'استغرق الأمر وقتًا طويلًا. أعد المحاولة. ما كتبته محفوظ.',
   problemInterrupted: 'انقطع الرد. ما وصل منه محفوظ.',
   problemTooLarge: 'هذا طويل جدًا. اختصره أو ابدأ محادثة جديدة.',
+  problemGone: 'ما كان هنا حُذف من مكان آخر.',
   problemUpgrade: 'هذه الصفحة أقدم مما حفظته. أعد تحميلها.',
   problemConfigured: 'لم تُعدّ المحادثة بعد.',
   problemConflict: 'يوجد هناك شيء آخر بالفعل، ولم يُحفظ ما يخصك.',

@@ -104,6 +104,7 @@ export const de: Strings = {
   problemTimeout: 'Das hat zu lange gedauert. Versuchen Sie es noch einmal. Ihr Text ist gespeichert.',
   problemInterrupted: 'Die Antwort wurde abgebrochen. Was da war, ist gespeichert.',
   problemTooLarge: 'Das ist zu lang. Kürzen Sie es, oder beginnen Sie eine neue Unterhaltung.',
+  problemGone: 'Was hier war, wurde anderswo gelöscht.',
   problemUpgrade: 'Diese Seite ist älter als das, was sie gespeichert hat. Laden Sie sie neu.',
   problemConfigured: 'Der Chat ist noch nicht eingerichtet.',
   problemConflict: 'Dort steht schon etwas anderes. Ihres wurde nicht gespeichert.',

@@ -101,6 +101,7 @@ export const es: Strings = {
   problemTimeout: 'Tardó demasiado. Inténtelo de nuevo. Lo que escribió está guardado.',
   problemInterrupted: 'La respuesta se cortó. Lo que llegó está guardado.',
   problemTooLarge: 'Es demasiado largo. Acórtelo, o empiece una conversación nueva.',
+  problemGone: 'Lo que había aquí se eliminó en otro lugar.',
   problemUpgrade: 'Esta página es más antigua que lo que ha guardado. Recárguela.',
   problemConfigured: 'El chat aún no está configurado.',
   problemConflict: 'Ahí ya hay otra cosa. Lo suyo no se ha guardado.',

@@ -104,6 +104,7 @@ export const fr: Strings = {
   problemTimeout: 'Cela a pris trop de temps. Réessayez. Votre texte est conservé.',
   problemInterrupted: 'La réponse a été interrompue. Ce qui est venu est conservé.',
   problemTooLarge: 'C’est trop long. Raccourcissez, ou commencez une nouvelle conversation.',
+  problemGone: 'Ce qui était ici a été supprimé ailleurs.',
   problemUpgrade: 'Cette page est plus ancienne que ce qu’elle a conservé. Rechargez-la.',
   problemConfigured: 'Le chat n’est pas encore configuré.',
   problemConflict: 'Il y a déjà autre chose à cet endroit. Ce qui est de vous n’a pas été enregistré.',

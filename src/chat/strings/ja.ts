@@ -100,6 +100,7 @@ export const ja: Strings = {
   problemTimeout: '時間がかかりすぎました。やり直してください。書いた内容は保存されています。',
   problemInterrupted: '返信が途切れました。届いた分は保存されています。',
   problemTooLarge: '長すぎます。短くするか、新しい会話を始めてください。',
+  problemGone: 'ここにあった内容は別の場所で削除されました。',
   problemUpgrade: 'このページは保存された内容より古い版です。再読み込みしてください。',
   problemConfigured: 'チャットはまだ設定されていません。',
   problemConflict: 'そこには既に別の内容があります。あなたの内容は保存されませんでした。',

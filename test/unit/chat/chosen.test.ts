@@ -57,7 +57,6 @@ function twoHomes(changed: (home: Home) => Promise<Home> = async (home) => home,
     },
     emit: () => {},
     begun: { read: () => '', write: () => {} },
-    startAgain: async () => {},
     onListed: () => {},
   })
   /** All that a home holds, as text. */

@@ -40,7 +40,6 @@ function over(
     },
     emit: () => {},
     begun: { read: () => '', write: () => {} },
-    startAgain: async () => {},
     onListed: () => {},
   })
   return { conversation }
