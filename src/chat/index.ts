@@ -36,6 +36,8 @@ export interface PlimsollChatEventMap {
   'plimsoll-error': CustomEvent<{ readonly sessionId: string | undefined; readonly problem: Problem }>
 }
 
+/** Milliseconds after which it says that it opens: before that, nobody would read it. */
+const SLOW_MS = 200
 const NARROW = '(max-width: 30em)'
 
 /** No DOM, as on a server: the class can be named there, but nothing can be made of it. */
@@ -418,7 +420,7 @@ export class PlimsollChat extends Base {
     const language = this.#language
     const strings = this.#strings
     const labels = labelsFor(language, strings)
-    frame.replaceChildren(waiting(labels.opening))
+    const slow = setTimeout(() => frame.replaceChildren(waiting(labels.opening)), SLOW_MS)
     try {
       const opened = import('./element/opened.ts')
       const [{ ChatView }, words, chat] = await Promise.all([
@@ -446,6 +448,8 @@ export class PlimsollChat extends Base {
           retryable: true,
         },
       })
+    } finally {
+      clearTimeout(slow)
     }
   }
 

@@ -132,7 +132,7 @@ class OpenedChat implements Chat {
     this.#endFollowing = this.#platform.onForgotten(this.#identity.key, () => void this.#leave())
     this.models = new Models({ given: () => settings.model, platform: this.#platform })
     const homes = {
-      home: (kind: HomeKind) => this.#home(kind),
+      home: (kind: HomeKind, isLost?: boolean) => this.#home(kind, isLost),
       kinds: () => this.#kinds(),
     }
     this.conversation = new ChatConversation({
@@ -271,7 +271,13 @@ class OpenedChat implements Chat {
     return this.#local !== undefined || this.#platform.storage.getItem(this.#localKey) !== null
   }
 
-  async #home(kind: HomeKind): Promise<Home> {
+  async #home(kind: HomeKind, isLost?: boolean): Promise<Home> {
+    if (isLost) {
+      await (await this.#home(kind)).acceptLoss?.()
+      // What is open still shows what there was.
+      await this.#closeHomes()
+      void this.sessions.reset()
+    }
     if (kind === 'local') return (await this.#openLocal()).home
     // Nobody waits for it; where it fails, the next conversation asks again.
     this.#askService().catch(() => {})

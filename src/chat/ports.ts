@@ -246,14 +246,15 @@ export interface HomeMemory {
   skills(): Promise<readonly { readonly name: string; readonly description: string; readonly text: string }[]>
   /** All that is kept of the user as JSON lines, as they come. */
   export(): AsyncIterable<string>
-  /** @param chunks of an export, cut anywhere. @returns how many messages were written */
-  import(chunks: AsyncIterable<string>): Promise<number>
+  /** @param chunks of an export, cut anywhere */
+  import(chunks: AsyncIterable<string>): Promise<ImportCount>
   /** Removes everything. */
   eraseAll(): Promise<Certificate>
 }
 
 /** What an import came to. */
 export interface ImportCount {
+  /** Those that were written. */
   readonly messages: number
   /** Those that show now and did not before: not what another one has replaced. */
   readonly facts: number

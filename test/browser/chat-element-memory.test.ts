@@ -24,6 +24,25 @@ async function openPanel(attributes: Readonly<Record<string, string>> = {}): Pro
   return shown
 }
 
+/** Chooses a file to import, as a person does in the dialog that no test sees. */
+function chooseFile(root: ShadowRoot): void {
+  const input = root.querySelector('.memory input[type=file]') as HTMLInputElement
+  const { items, files } = new DataTransfer()
+  items.add(new File(['{"a":1}\n'], 'memory.jsonl'))
+  input.files = files
+  input.dispatchEvent(new Event('change'))
+}
+
+const isBusy = (root: ShadowRoot): boolean =>
+  root.querySelector('.memory .body')?.getAttribute('aria-busy') === 'true'
+
+/** Until what the conversation told of by then was read again. */
+async function settled(root: ShadowRoot): Promise<void> {
+  await frame()
+  await until(() => !isBusy(root))
+  await frame()
+}
+
 describe('the memory panel', () => {
   it('shows each fact with its kind, who says it, and when', async () => {
     const { text } = await openPanel()
@@ -171,13 +190,79 @@ describe('the memory panel', () => {
     const { fake, button, root, text } = await openPanel()
     button('Your data').click()
     await frame()
-    const input = root.querySelector<HTMLInputElement>('.memory input[type=file]')
-    const files = new DataTransfer()
-    files.items.add(new File(['{"a":1}\n'], 'memory.jsonl'))
-    if (input) input.files = files.files
-    input?.dispatchEvent(new Event('change'))
+    chooseFile(root)
     await until(() => text().includes('3 messages were added. 1 fact was added.'))
     expect(fake.calls).toContainEqual(['import', '{"a":1}\n', 'local'])
+  })
+
+  it('says that a file was not taken in, and no more what came of the one before', async () => {
+    const { fake, button, root, text } = await openPanel()
+    button('Your data').click()
+    await frame()
+    chooseFile(root)
+    await until(() => text().includes('3 messages were added.'))
+    fake.refuses = 'ERR_CONFLICT'
+    chooseFile(root)
+    await until(() => !isBusy(root) && root.querySelector('.memory [role=alert]') !== null)
+    await settled(root)
+    expect(root.querySelectorAll('.memory [role=alert]')).toHaveLength(1)
+    expect(text()).not.toContain('were added')
+    fake.refuses = undefined
+    chooseFile(root)
+    await until(() => text().includes('3 messages were added.'))
+    expect(root.querySelector('.memory [role=alert]')).toBe(null)
+  })
+
+  it('says that a fact was not changed or confirmed, and keeps the new words', async () => {
+    const { fake, button, find, root } = await openPanel()
+    fake.refuses = 'ERR_CONFLICT'
+    button('Edit: Likes window seats').click()
+    await frame()
+    fill(find<HTMLTextAreaElement>('.fact textarea'), 'Likes aisle seats')
+    button('Save').click()
+    await until(() => !isBusy(root) && root.querySelector('.memory [role=alert]') !== null)
+    await settled(root)
+    expect(root.querySelectorAll('.memory [role=alert]')).toHaveLength(1)
+    expect(find<HTMLTextAreaElement>('.fact textarea').value).toBe('Likes aisle seats')
+    button('Cancel').click()
+    button('Profile').click()
+    await frame()
+    expect(root.querySelector('.memory [role=alert]')).toBe(null)
+    button('Facts').click()
+    await frame()
+    button('Confirm as mine: Platform 7').click()
+    await until(() => !isBusy(root) && root.querySelector('.memory [role=alert]') !== null)
+    await settled(root)
+    expect(root.querySelectorAll('.memory [role=alert]')).toHaveLength(1)
+  })
+
+  it('says no more that it could not be read once it is read again', async () => {
+    const { fake, root, text } = await show({
+      prepare: (fake) => {
+        fake.fails = 'ERR_OFFLINE' as never
+      },
+    }).then(async (shown) => {
+      shown.button('Memory').click()
+      await until(() => shown.root.querySelector('.memory [role=alert]') !== null)
+      return shown
+    })
+    fake.fails = undefined
+    fake.add(said('user', 'Hello'))
+    await until(() => text().includes('Nothing is remembered yet'))
+    expect(root.querySelector('.memory [role=alert]')).toBe(null)
+  })
+
+  it('says no more under a certificate what an import came to', async () => {
+    const { find, button, root, text } = await openPanel()
+    button('Your data').click()
+    await frame()
+    chooseFile(root)
+    await until(() => text().includes('3 messages were added.'))
+    fill(find<HTMLInputElement>('input[name=confirm]'), 'erase')
+    await until(() => !find<HTMLButtonElement>('.card .danger').disabled)
+    button('Erase everything').click()
+    await until(() => root.querySelector('.certificate') !== null)
+    expect(text()).not.toContain('were added')
   })
 
   it('exports each home by itself, and imports where the person says', async () => {
@@ -190,12 +275,9 @@ describe('the memory panel', () => {
     await until(() => root.querySelectorAll('.memory input[type=file]').length === 2)
     button('Save as a file: At the service').click()
     await until(() => fake.calls.some(([name, home]) => name === 'export' && home === 'edge'))
-    const input = root.querySelector<HTMLInputElement>('.memory input[type=file]')
-    const files = new DataTransfer()
-    files.items.add(new File(['{"a":1}\n'], 'memory.jsonl'))
-    if (input) input.files = files.files
+    const input = root.querySelector('.memory input[type=file]')
     expect(button('Choose a file: On this device').nextElementSibling).toBe(input)
-    input?.dispatchEvent(new Event('change'))
+    chooseFile(root)
     await until(() => fake.calls.some(([name]) => name === 'import'))
     expect(fake.calls).toContainEqual(['import', '{"a":1}\n', 'local'])
   })

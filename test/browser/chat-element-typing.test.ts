@@ -481,6 +481,25 @@ describe('what somebody wrote and did not send', () => {
     expect([shows(), shown.fake.drafts.read('s2')]).toEqual([['of s1', 1], ''])
   })
 
+  it('comes back where its conversation could not be opened', async () => {
+    const shown = await show({
+      prepare: (fake) => {
+        fake.keeps = false
+        const session = { sessionId: 's9', title: '', home: 'edge', createdAt: 0 } as const
+        const { chat } = fake
+        const fail = async () => fake.become({ session, loaded: false, messages: [] })
+        Object.assign(chat.conversation, { create: fail, open: fail })
+        Object.defineProperty(fake, 'chat', { get: () => chat })
+      },
+    })
+    fill(field(shown), 'Long and dear')
+    await frame()
+    shown.button('Send').click()
+    await frame()
+    await frame()
+    expect(field(shown).value).toBe('Long and dear')
+  })
+
   it('stays with its conversation until the page is left where it cannot be kept', async () => {
     const shown = await show()
     const open = async (id: string): Promise<void> => {

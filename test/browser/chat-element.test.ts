@@ -134,6 +134,30 @@ describe('opening', () => {
     expect(fake.state.session?.home).toBe('edge')
   })
 
+  it('says that it opens where that takes a while, and not before', async () => {
+    let open = (): void => {}
+    const isAsked = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    class Slow extends FakePlimsollChat {
+      protected override async openChat(settings: object) {
+        await isAsked
+        return super.openChat(settings)
+      }
+    }
+    customElements.define('plimsoll-slow', Slow)
+    const element = document.createElement('plimsoll-slow') as FakePlimsollChat
+    document.body.append(element)
+    const shown = element.show()
+    const frame = element.shadowRoot?.querySelector('.frame')
+    expect(frame?.textContent).toBe('')
+    await until(() => frame?.textContent.includes('Opening') === true)
+    open()
+    await shown
+    expect(frame?.querySelector('.wait')).toBeNull()
+    element.remove()
+  })
+
   it('says that it could not be opened, and tries again', async () => {
     let attempts = 0
     class Broken extends FakePlimsollChat {
@@ -437,7 +461,12 @@ describe('messages', () => {
     // With a network most are sent before that.
     expect([find('.state').textContent.includes('Waiting for a connection'), isSeen()]).toEqual([true, false])
     await until(isSeen)
-    fake.become({ online: false })
+    // Nobody waits for a connection who is to sign in.
+    const auth = { code: 'ERR_UNAUTHENTICATED', message: 'm', retryable: true } as const
+    fake.become({ problem: auth })
+    await frame()
+    expect([find('.state').textContent.includes('Not sent'), isSeen()]).toEqual([true, true])
+    fake.become({ online: false, problem: undefined })
     fake.add(said('user', 'A again', { delivery: 'queued' }))
     await frame()
     expect(
@@ -470,6 +499,10 @@ describe('messages', () => {
     expect(await said({ storage: 'full' })).toContain('no room left')
     expect(await said({ storage: 'memory' })).toContain('keeps nothing')
     expect(await said({ storage: 'lost' })).toContain('is gone')
+    // What comes of it is said once.
+    const problem = { code: 'ERR_STORAGE_LOST', message: 'm', retryable: false } as const
+    expect((await said({ problem })).split('is gone')).toHaveLength(2)
+    expect(await said({ storage: 'ok' })).toContain('is gone')
     expect(await said({ storage: 'blocked' })).toContain('Reload')
     const home = { sessionId: 'e', title: '', home: 'edge' as const, createdAt: 0 }
     expect(await said({ storage: 'ok', online: false, session: home })).toContain('You are offline')

@@ -207,6 +207,42 @@ it('takes files and answers without a network once it was open for a moment', as
   expect(await page.locator('.notice').allTextContents()).toEqual([])
 })
 
+it('says once that what the browser had kept is gone, and sends in a new conversation what was typed', async () => {
+  const before = await visit(TAG)
+  await open(before)
+  await say(before, 'Hello')
+  await before.getByRole('article', { name: 'Assistant' }).waitFor()
+  await before.close()
+  const page = await visit('')
+  await page.evaluate(async () => {
+    const { indexedDB } = globalThis as unknown as {
+      indexedDB: {
+        databases(): Promise<readonly { readonly name?: string }[]>
+        deleteDatabase(name: string): { onsuccess?: () => void }
+      }
+    }
+    for (const { name = '' } of await indexedDB.databases())
+      await new Promise<void>((done) => {
+        indexedDB.deleteDatabase(name).onsuccess = done
+      })
+  })
+  await page.goto(`${address}/?${new URLSearchParams({ body: TAG })}`)
+  await open(page)
+  await page.locator('.notice').waitFor()
+  await say(page, 'Are you there?')
+  const field = page.getByLabel('Write a message')
+  await expect.poll(() => field.inputValue()).toBe('Are you there?')
+  expect(await page.locator('.notice p').allTextContents()).toEqual([
+    'What only this browser had, and what was not sent, is gone.',
+  ])
+  await page.locator('.notice').getByRole('button', { name: 'New conversation' }).click()
+  await expect.poll(() => page.locator('.notice').count()).toBe(0)
+  expect(await field.inputValue()).toBe('Are you there?')
+  await field.press('Enter')
+  await page.getByRole('article', { name: 'Assistant' }).waitFor()
+  expect(await field.inputValue()).toBe('')
+})
+
 it('goes on where what summarises cannot be loaded, and loads it, and what finds, once it can', async () => {
   const page = await visit(TAG)
   await page.evaluate(() => {

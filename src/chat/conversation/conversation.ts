@@ -24,8 +24,11 @@ import { nextReply, WAITING } from './running-reply.ts'
 import { shownMessages, type Undone } from './shown.ts'
 
 export interface ConversationParts {
-  /** Contract: opens a home, the same each time. @throws where there is none of that kind */
-  readonly home: (kind: HomeKind) => Promise<Home>
+  /**
+   * Contract: opens a home, the same each time; with `isLost` anew, where what it had in this
+   * browser is lost. @throws where there is none of that kind
+   */
+  readonly home: (kind: HomeKind, isLost?: boolean) => Promise<Home>
   /** Of sessions that are made without one. */
   readonly defaultHome: HomeKind
   /** Contract: the homes that have sessions, the quickest first. */
@@ -421,9 +424,11 @@ export class ChatConversation implements Conversation {
   ): Promise<Open | undefined> {
     if (opened !== this.#opened) return undefined
     const { platform } = this.#parts
+    // Who begins anew has been told.
+    const isLost = isFresh && this.#state.storage === 'lost'
     const fresh = { sessionId, title: '', home: kind, createdAt: platform.now() }
     this.#become({ ...CLOSED, online: platform.network.isOnline(), session: fresh })
-    const home = await this.#parts.home(kind)
+    const home = await this.#parts.home(kind, isLost)
     if (opened !== this.#opened) return undefined
     const open: Open = {
       entry: fresh,

@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js'
 import type { ConversationState, Problem } from '../ports.ts'
+import type { TextKey } from '../strings/catalogue.ts'
 import { icon, mark } from './icons.ts'
 import { iconButton } from './message.ts'
 import { wordsFor } from './problems.ts'
@@ -75,28 +76,20 @@ export function notices(scene: Scene): TemplateResult {
   return html`<div class="notices" role="status">${storageNotice(scene)}${offlineNotice(scene)}${problemNotice(scene)}</div>`
 }
 
-function storageNotice({ state, words, act }: Scene): TemplateResult | typeof nothing {
-  switch (state.storage) {
-    case 'ok':
-      return nothing
-    case 'full':
-      return notice(
-        words.text('storageFull'),
-        html`<button type="button" @click=${() => act.show('sessions')}>${words.text('manage')}</button>`,
-      )
-    case 'memory':
-      return notice(words.text('storageMemory'))
-    case 'lost':
-      return notice(
-        words.text('storageLost'),
-        html`<button type="button" @click=${() => act.newSession()}>${words.text('newSession')}</button>`,
-      )
-    case 'blocked':
-      return notice(
-        words.text('storageBlocked'),
-        html`<button type="button" @click=${() => location.reload()}>${words.text('reload')}</button>`,
-      )
+function storageNotice({ state: { storage }, words, act }: Scene): TemplateResult | typeof nothing {
+  if (storage === 'ok') return nothing
+  const notices: {
+    readonly [State in typeof storage]: readonly [TextKey, TextKey?, (() => void)?]
+  } = {
+    full: ['storageFull', 'manage', () => act.show('sessions')],
+    memory: ['storageMemory'],
+    lost: ['storageLost', 'newSession', () => act.newSession()],
+    blocked: ['storageBlocked', 'reload', () => location.reload()],
   }
+  const [text, label, click] = notices[storage]
+  return html`<div class="notice bad">${icon('warning')}<p>${words.text(text)}</p>${
+    label ? html`<button type="button" @click=${click}>${words.text(label)}</button>` : nothing
+  }</div>`
 }
 
 function offlineNotice({ state, words }: Scene): TemplateResult | typeof nothing {
@@ -107,7 +100,8 @@ function offlineNotice({ state, words }: Scene): TemplateResult | typeof nothing
 /** Whether another notice says the same, and what one can do. */
 function isSaid({ state }: Scene, code: Problem['code']): boolean {
   if (code === 'ERR_OFFLINE') return isCutOff(state)
-  return code === 'ERR_STORAGE_FULL' && state.storage === 'full'
+  // Full or lost.
+  return code === `ERR_STORAGE_${state.storage.toUpperCase()}`
 }
 
 function isCutOff({ online, session }: ConversationState): boolean {
@@ -132,8 +126,4 @@ function problemNotice(scene: Scene): TemplateResult | typeof nothing {
     ${problem.retryable ? retry : nothing}
     ${iconButton(words.text('dismiss'), 'close', () => scene.update({ problem: undefined, dismissed: state.problem }))}
   </div>`
-}
-
-function notice(text: string, action?: TemplateResult): TemplateResult {
-  return html`<div class="notice bad">${icon('warning')}<p>${text}</p>${action ?? nothing}</div>`
 }

@@ -37,7 +37,10 @@ export interface MemoryState {
   /** Whether the word that confirms was typed. */
   readonly mayErase: boolean
   readonly isBusy: boolean
+  /** Why what was asked for was not done. Reading again, which follows, does not end it. */
   readonly problem: Problem | undefined
+  /** Why it could not be read. */
+  readonly unread: Problem | undefined
 }
 
 /** What the tabs may do. */
@@ -84,6 +87,7 @@ class MemoryPanel implements MemoryActions {
     mayErase: false,
     isBusy: false,
     problem: undefined,
+    unread: undefined,
   }
 
   constructor(chat: Chat, draw: () => void) {
@@ -99,7 +103,7 @@ class MemoryPanel implements MemoryActions {
   search(query: string): void {
     this.update({ query })
     clearTimeout(this.#searchTimer)
-    this.#searchTimer = setTimeout(() => this.change(async () => {}), SEARCH_MS)
+    this.#searchTimer = setTimeout(() => void this.#read(), SEARCH_MS)
   }
 
   change<Done>(
@@ -113,9 +117,22 @@ class MemoryPanel implements MemoryActions {
     task: (memory: MemoryPanelModel) => Promise<Done>,
     then?: (done: Done) => Partial<MemoryState>,
   ): Promise<void> {
-    this.update({ isBusy: true, problem: undefined })
+    this.update({ isBusy: true, problem: undefined, imported: undefined })
+    let shown: Partial<MemoryState> | undefined
     try {
       const done = await task(await this.#chat.memory())
+      shown = then?.(done)
+    } catch (error) {
+      shown = { problem: problemOf(error) }
+    }
+    // Of an import that failed, too: a part of it may be there.
+    await this.#read(shown)
+  }
+
+  /** @param shown what else is shown after it */
+  async #read(shown?: Partial<MemoryState>): Promise<void> {
+    this.update({ isBusy: true })
+    try {
       // An import may have opened another home.
       const memory = await this.#chat.memory()
       const { homes, destinations } = memory
@@ -125,9 +142,10 @@ class MemoryPanel implements MemoryActions {
         memory.profile(),
         memory.skills(),
       ])
-      this.update({ ...then?.(done), homes, destinations, facts, profile, skills, isBusy: false })
+      const read = { homes, destinations, facts, profile, skills, isBusy: false, unread: undefined }
+      this.update({ ...shown, ...read })
     } catch (error) {
-      this.update({ isBusy: false, problem: problemOf(error) })
+      this.update({ ...shown, isBusy: false, unread: problemOf(error) })
     }
   }
 
@@ -136,13 +154,14 @@ class MemoryPanel implements MemoryActions {
     const now = [ui.openings, state.messages]
     if (this.#state.isBusy || state.reply || now.every((one, place) => one === this.#readAt[place])) return
     this.#readAt = now
-    this.change(async () => {})
+    void this.#read()
   }
 
   view(scene: Scene): TemplateResult {
     const { words, act } = scene
     this.#follow(scene)
     const state = this.#state
+    const problem = state.problem ?? state.unread
     return html`<aside class="side memory" part="memory" aria-label=${words.text('memory')}>
       <header class="head">
         ${iconButton(words.text('back'), 'back', () => act.show(undefined))}
@@ -152,8 +171,8 @@ class MemoryPanel implements MemoryActions {
         ${this.#tabs(scene)}
         <div class="cards" id="tab-panel" role="tabpanel" aria-label=${words.text(state.tab)}>
           ${
-            state.problem
-              ? html`<div class="notice bad" role="alert">${icon('warning')}<p>${words.text(wordsFor(state.problem))}</p></div>`
+            problem
+              ? html`<div class="notice bad" role="alert">${icon('warning')}<p>${words.text(wordsFor(problem))}</p></div>`
               : nothing
           }
           ${state.certificate ? certificateView(words, state.certificate) : nothing}
@@ -186,7 +205,10 @@ class MemoryPanel implements MemoryActions {
   }
 
   #choose(tab: Tab): void {
-    this.update({ tab, editing: undefined, forgetting: undefined, certificate: undefined, mayErase: false })
+    this.update({
+      ...{ tab, editing: undefined, forgetting: undefined, mayErase: false },
+      ...{ certificate: undefined, imported: undefined, problem: undefined },
+    })
   }
 
   readonly #tabKey = (event: KeyboardEvent): void => {

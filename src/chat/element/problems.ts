@@ -18,6 +18,7 @@ const WORDS: { readonly [Code in Problem['code']]?: TextKey } = {
   ERR_STORAGE_FULL: 'problemFull',
   ERR_STORAGE_LOST: 'storageLost',
   ERR_CONFLICT: 'problemConflict',
+  ERR_NOT_FOUND: 'problemGone',
   ERR_UPGRADE_REQUIRED: 'problemUpgrade',
   ERR_NOT_CONFIGURED: 'problemConfigured',
   ERR_NOT_LOADED: 'problemPart',

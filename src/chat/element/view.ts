@@ -305,8 +305,8 @@ export class ChatView {
     }
     this.#sending.delete(name)
     const isOver = forgotten !== this.#forgotten
-    const isShown = !isOver && name === this.#drafted?.name
     const shown = this.#chat.conversation.getSnapshot().session?.sessionId
+    const isShown = !isOver && (name === this.#drafted?.name || session === shown)
     if (!isSent && !isOver && session !== undefined && session !== shown) this.#update({ isLeft: true })
     if (isSent) {
       own.write(name, isShown ? textarea.value : '')

@@ -1,7 +1,7 @@
 import type { Client } from '../../client/client.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { HomeMemory } from '../ports.ts'
-import { importCount } from './import-count.ts'
+import { counted } from './import-count.ts'
 import { matching, panelFact, sharedFirst } from './panel-facts.ts'
 
 /** What is remembered of the caller at an edge. */
@@ -66,7 +66,7 @@ export function edgePanel(client: Client): HomeMemory {
     async import(lines) {
       let text = ''
       for await (const line of lines) text += line
-      return importCount(await client.me.import(text, { trust: 'user' }))
+      return counted(all, () => client.me.import(text, { trust: 'user' }))
     },
     eraseAll: () => client.me.erase(),
   }

@@ -159,7 +159,7 @@ export class PlainEdge implements Edge {
 }
 
 /** As {@link Edge.answerUnseen}. */
-export async function answerUnseen(home: Home, sessionId: string): Promise<void> {
+export async function answerUnseen(home: Pick<Home, 'session'>, sessionId: string): Promise<void> {
   const { signal } = new AbortController()
   const session = home.session(sessionId)
   await session.reply({ signal, leave: signal, tell: () => {} }).catch(() => {})

@@ -45,6 +45,11 @@ export interface Home {
   /** How its store does, and when that changes. */
   storage(): ConversationState['storage']
   onStorage(listener: () => void): () => void
+  /**
+   * Goes on where its store was lost; what was opened of it is of no use then. Absent: it has none
+   * that can be.
+   */
+  acceptLoss?(): Promise<void>
   close(): Promise<void>
 }
 

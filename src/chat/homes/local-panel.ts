@@ -7,7 +7,7 @@ import { importInto } from '../../operations/transfer/import.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { HomeMemory } from '../ports.ts'
-import { importCount } from './import-count.ts'
+import { counted } from './import-count.ts'
 import type { LocalMemory, LocalMemorySession } from './local-memory.ts'
 import { matching, panelFact, sharedFirst } from './panel-facts.ts'
 
@@ -80,9 +80,7 @@ export function localPanel(memory: LocalMemory, userId: string, now: () => numbe
       return found
     },
     export: () => exportFrom(memory, scope),
-    async import(lines) {
-      return importCount(await importInto(memory, scope, lines, { trust: 'user' }))
-    },
+    import: (lines) => counted(all, () => importInto(memory, scope, lines, { trust: 'user' })),
     eraseAll: () => eraseUser(memory, scope),
   }
 }

@@ -18,17 +18,24 @@ export interface RefusedMessagesParts {
   readonly takeBack: (id: string) => Promise<void>
 }
 
+const GONE: Problem = { code: 'ERR_NOT_FOUND', message: 'chat: its session was deleted', retryable: true }
+
 const CODES: { readonly [reason: string]: Problem['code'] } = {
   'too-large': 'ERR_ENTRY_TOO_LARGE',
   forbidden: 'ERR_FORBIDDEN',
 }
 
-/** What the edge refused of what was said: the log does not hold it any more. */
+/**
+ * What the edge refused of what was said, and what was not sent when it deleted the log: the log
+ * does not hold it any more.
+ */
 export class RefusedMessages implements Outgoing {
   readonly #parts: RefusedMessagesParts
   readonly #listeners = new Set<() => void>()
   readonly #stop: () => void
   readonly #refused = new Map<string, Refused>()
+  /** What was given back: in this tab alone, as the rest of what was deleted is nowhere. */
+  readonly #givenBack = new Map<string, Message>()
   #list: readonly OutgoingMessage[] = []
   #isRead = false
 
@@ -50,7 +57,7 @@ export class RefusedMessages implements Outgoing {
 
   async retry(id: string): Promise<void> {
     const refused = this.#refused.get(id)
-    const said = refused && saidIn(refused)
+    const said = this.#givenBack.get(id) ?? (refused && saidIn(refused))
     if (!said) return
     // Under its own id it would be refused again.
     await this.#parts.say(said.content)
@@ -58,6 +65,7 @@ export class RefusedMessages implements Outgoing {
   }
 
   async drop(id: string): Promise<void> {
+    if (this.#givenBack.delete(id)) return this.#look()
     const refused = this.#refused.get(id)
     if (!refused) return this.#parts.takeBack(id)
     await this.#parts.refusals.discard(refused)
@@ -69,6 +77,15 @@ export class RefusedMessages implements Outgoing {
     if (!this.#isRead) await this.#look()
   }
 
+  /** Shows again the texts of what was not sent: the log has it no more, nor its files. */
+  giveBack(messages: readonly Message[]): Promise<void> {
+    for (const message of messages) {
+      const content = textIn(message)
+      if (content) this.#givenBack.set(message.id, { ...message, content } as Message)
+    }
+    return this.#look()
+  }
+
   close(): void {
     this.#stop()
   }
@@ -77,7 +94,14 @@ export class RefusedMessages implements Outgoing {
     const { refusals, scope } = this.#parts
     this.#isRead = true
     this.#refused.clear()
-    const list: OutgoingMessage[] = []
+    const list = [...this.#givenBack.values()].map(
+      ({ id, createdAt, ...message }): OutgoingMessage => ({
+        id,
+        text: textIn(message),
+        createdAt,
+        problem: GONE,
+      }),
+    )
     for (const refused of await refusals.of(scope)) {
       const message = messageOf(refused)
       if (!message) continue

@@ -14,13 +14,16 @@ export interface StoredHomeParts {
   /** Contract: the memory over the store, the same each time, for all that is more than reading. */
   readonly memory: () => Promise<LocalMemory>
   /** How the database does, where it can tell. */
-  readonly database?: Pick<DexieStore, 'status' | 'onStatus'>
+  readonly database?: Pick<DexieStore, 'status' | 'onStatus' | 'acceptLoss'>
   readonly userId: string
 }
 
 /** Sessions of one user in a store of this browser's, without what answers them. */
 export interface StoredHome
-  extends Pick<Home, 'isHere' | 'list' | 'find' | 'rename' | 'delete' | 'search' | 'storage' | 'onStorage'> {
+  extends Pick<
+    Home,
+    'isHere' | 'list' | 'find' | 'rename' | 'delete' | 'search' | 'storage' | 'onStorage' | 'acceptLoss'
+  > {
   /** What the sessions share, and their list. */
   readonly shared: ScopeStore
 }
@@ -45,6 +48,7 @@ export function storedHome({ store, memory, database, userId }: StoredHomeParts)
       firstOfEach(await (await memory()).user(user).recall.find(query, { sessions: 'all', first: 50 })),
     storage: () => (database ? STATES[database.status().state] : 'ok'),
     onStorage: (listener) => database?.onStatus(listener) ?? (() => {}),
+    ...(database && { acceptLoss: () => database.acceptLoss() }),
   }
 }
 

@@ -6,6 +6,7 @@ import type { Refusals } from '../../sync/refusals.ts'
 import type { SyncState } from '../../sync/status.ts'
 import type { SyncedStore } from '../../sync/sync.ts'
 import type { ChatLocks } from '../settings.ts'
+import { textIn, titleOf } from '../text.ts'
 import { isAnswered } from './answered.ts'
 import type { Drafts } from './drafts.ts'
 import { type AnsweredSession, joinAtEdge, replyAtEdge } from './edge-reply.ts'
@@ -32,6 +33,8 @@ export interface SyncedSessionParts extends StoredSessionParts {
   readonly pull: (signal: AbortSignal) => Promise<void>
   /** Contract: resolves once nothing is on its way, or cannot be now. */
   readonly rest: (signal: AbortSignal) => Promise<void>
+  /** Contract: told that the session which shows was deleted elsewhere. */
+  readonly onGone: () => void
 }
 
 /** States in which nothing is sent until somebody does something about it. */
@@ -66,7 +69,9 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
     refusals,
     scope,
     async say(content) {
-      await say({ id: newId(), role: 'user', content } as MessageInput, {})
+      const message = { id: newId(), role: 'user', content } as MessageInput
+      // It may be the first one now.
+      await say(message, { title: titleOf(textIn(message)) })
     },
     async takeBack(id) {
       const { forget } = await loaded(loadRemoval)
@@ -100,12 +105,27 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
       await options.tell(event)
     },
   })
+  const isEmptied = async (): Promise<boolean> => (await log().head()).seq === 0
+  let shown: readonly SessionMessage[] = []
+  const follow = async (messages: readonly SessionMessage[]): Promise<void> => {
+    const before = shown
+    shown = messages
+    if (messages.length > 0 || before.length === 0 || !(await isEmptied())) return
+    // What waits is gone with an erase alone.
+    const unsent = before.filter(({ role, delivery }) => role === 'user' && delivery === 'local')
+    await outgoing.giveBack(unsent)
+    // It may only be read again from its beginning.
+    await rest(closed.signal)
+    if (!closed.signal.aborted && store.status.state === 'current' && (await isEmptied())) parts.onGone()
+  }
   return {
     ...stored,
     outgoing,
     async history(options) {
       await outgoing.open()
-      return stored.history(options)
+      const messages = await stored.history(options)
+      if (options.before === undefined) follow(messages).catch(() => {})
+      return messages
     },
     append: say,
     async prepare() {
@@ -157,7 +177,7 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
     watch(listener) {
       let isEnded = false
       let live: (() => void) | undefined
-      const follow = async (): Promise<void> => {
+      const join = async (): Promise<void> => {
         // Before the first message is there, the edge knows of no such session.
         const { confirmed = 0 } = await log().head()
         if (confirmed === 0 || live || isEnded) return
@@ -165,7 +185,7 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
           if (type !== 'close') void pull(closed.signal)
         })
       }
-      const look = (): void => void follow().catch(() => {})
+      const look = (): void => void join().catch(() => {})
       const end = stored.watch(
         () => {
           listener()

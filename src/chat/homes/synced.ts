@@ -40,7 +40,10 @@ export interface SyncedEdgeParts extends EdgeParts, MemorySettings {
   readonly unasked: Drafts
   /** Contract: told that the list of sessions may be another one. */
   readonly onListed: () => void
-  /** Contract: told what the edge did not take. */
+  /**
+   * Contract: told what the edge did not take or has deleted, and that what it never had may be
+   * lost.
+   */
   readonly onRefused: (error: PlimsollError) => void
 }
 
@@ -66,6 +69,9 @@ export class SyncedEdge implements Edge {
   readonly #ahead = new Set<string>()
   /** Sessions for which this tab is about to ask for an answer. */
   readonly #asking = new Set<string>()
+  readonly #session: Home['session']
+  /** What is to be told once a session shows. Undefined: one does. */
+  #untold: PlimsollError[] | undefined = []
 
   constructor(parts: SyncedEdgeParts) {
     const { platform, identity, onListed } = parts
@@ -86,27 +92,38 @@ export class SyncedEdge implements Edge {
       store.resume()
       return this.#rest(signal)
     }
+    this.#session = (sessionId) =>
+      syncedSession({
+        store,
+        refusals: this.#refusals,
+        memory,
+        client,
+        newId,
+        unasked: parts.unasked,
+        asking: this.#asking,
+        locks: platform.locks,
+        lockName: this.#lockOf(sessionId),
+        scope: { userId: this.#owner, sessionId },
+        pull,
+        rest: (signal) => this.#rest(signal),
+        onGone: () =>
+          this.#tell(new PlimsollError('ERR_NOT_FOUND', `chat: session ${sessionId} was deleted elsewhere`)),
+      })
     this.home = {
       ...stored,
       kind: 'edge',
       takesUploads: true,
       // Which model an edge calls, it does not say.
       model: () => undefined,
-      session: (sessionId) =>
-        syncedSession({
-          store,
-          refusals: this.#refusals,
-          memory,
-          client,
-          newId,
-          unasked: parts.unasked,
-          asking: this.#asking,
-          locks: platform.locks,
-          lockName: this.#lockOf(sessionId),
-          scope: { userId: this.#owner, sessionId },
-          pull,
-          rest: (signal) => this.#rest(signal),
-        }),
+      session: (sessionId) => {
+        const untold = this.#untold ?? []
+        this.#untold = undefined
+        // It shows once who asks has it.
+        queueMicrotask(() => {
+          for (const error of untold) this.#tell(error)
+        })
+        return this.#session(sessionId)
+      },
       list: async () => {
         await this.#arrival()
         return stored.list()
@@ -141,13 +158,22 @@ export class SyncedEdge implements Edge {
   }
 
   async open(): Promise<void> {
-    for (const refused of await this.#refusals.of({ userId: this.#owner })) await this.#giveUp(refused)
+    const { unasked } = this.#parts
+    const refusals = await this.#refusals.of({ userId: this.#owner }).catch(async (error) => {
+      if (this.#database.status().state !== 'lost') throw error
+      // The edge has all that was sent.
+      await this.#database.acceptLoss()
+      this.#store.resume()
+      if (unasked.all().length > 0) this.#tell(error)
+      return []
+    })
+    for (const refused of refusals) await this.#giveUp(refused)
     void this.#fetchAhead()
     await this.#takeOver().catch(() => {})
   }
 
   answerUnseen(sessionId: string): Promise<void> {
-    return answerUnseen(this.home, sessionId)
+    return answerUnseen({ session: this.#session }, sessionId)
   }
 
   async handOver({ token, userId = this.#owner }: SigningIn): Promise<ReadonlyMap<string, string>> {
@@ -360,6 +386,11 @@ export class SyncedEdge implements Edge {
     return `${this.#parts.name}/ask/${this.#owner}/${sessionId}`
   }
 
+  #tell(error: PlimsollError): void {
+    if (this.#untold) this.#untold.push(error)
+    else this.#parts.onRefused(error)
+  }
+
   /** The edge has another value, or takes it never: what it has holds, and the person is told. */
   async #giveUp(refused: Refused): Promise<void> {
     if (messageOf(refused)) return
@@ -375,9 +406,7 @@ export class SyncedEdge implements Edge {
     if (isConflict && JSON.stringify(mine ?? null) === JSON.stringify(theirs ?? null)) return
     const reason = isConflict ? 'changed elsewhere first' : refusal.rejected
     const { key, kind } = refused.op
-    this.#parts.onRefused(
-      new PlimsollError('ERR_CONFLICT', `chat: the edge did not take ${key ?? kind}: ${reason}`),
-    )
+    this.#tell(new PlimsollError('ERR_CONFLICT', `chat: the edge did not take ${key ?? kind}: ${reason}`))
   }
 
   async #eraseAll(all: HomeMemory): ReturnType<HomeMemory['eraseAll']> {

@@ -90,7 +90,8 @@ export const de: Strings = {
   storageFull:
     'Auf diesem Gerät ist kein Platz mehr. Neues wird erst wieder gespeichert, wenn Sie Unterhaltungen löschen.',
   storageMemory: 'Dieser Browser speichert nichts: Die Unterhaltung ist weg, sobald Sie die Seite schließen.',
-  storageLost: 'Was dieser Browser gespeichert hatte, ist weg. Sie können neu beginnen.',
+  storageLost:
+    'Was nur dieser Browser gespeichert hatte, ist weg, auch was noch nicht gesendet war. Sie können neu beginnen.',
   storageBlocked:
     'Eine neuere Fassung dieser Seite ist in einem anderen Tab offen. Laden Sie neu, um weiterzumachen.',
   manage: 'Unterhaltungen zeigen',
@@ -104,6 +105,7 @@ export const de: Strings = {
   problemInterrupted: 'Die Antwort wurde abgebrochen. Was da war, ist gespeichert.',
   problemTooLarge: 'Das ist zu lang. Kürzen Sie es, oder beginnen Sie eine neue Unterhaltung.',
   problemFull: 'Auf diesem Gerät ist kein Platz mehr. Löschen Sie Unterhaltungen, um weiterzumachen.',
+  problemGone: 'Was hier war, wurde anderswo gelöscht.',
   problemUpgrade: 'Diese Seite ist älter als das, was sie gespeichert hat. Laden Sie sie neu.',
   problemConfigured: 'Der Chat ist noch nicht eingerichtet.',
   problemConflict: 'Dort steht schon etwas anderes. Es wurde behalten.',

@@ -84,7 +84,7 @@ export const en = {
   offline: 'You are offline. What you write is sent once there is a connection.',
   storageFull: 'There is no room left on this device. Delete conversations to go on.',
   storageMemory: 'This browser keeps nothing: the conversation is gone when you close the page.',
-  storageLost: 'What this browser had kept is gone. You can start again.',
+  storageLost: 'What only this browser had, and what was not sent, is gone.',
   storageBlocked: 'A newer version of this page is open in another tab. Reload to go on.',
   manage: 'Show conversations',
 
@@ -97,6 +97,7 @@ export const en = {
   problemInterrupted: 'The reply was cut off. What came of it is kept.',
   problemTooLarge: 'This is too long. Shorten it, or begin a new conversation.',
   problemFull: 'There is no room left on this device. Delete conversations to go on.',
+  problemGone: 'This was deleted elsewhere.',
   problemUpgrade: 'This page is older than what it has kept. Reload it.',
   problemConfigured: 'The chat is not set up yet.',
   problemConflict: 'Something else is there already. It was kept.',

@@ -88,7 +88,8 @@ export const es: Strings = {
   storageFull:
     'No queda espacio en este dispositivo. No se guardará nada nuevo hasta que elimine conversaciones.',
   storageMemory: 'Este navegador no guarda nada: la conversación se pierde al cerrar la página.',
-  storageLost: 'Lo que este navegador había guardado ya no está. Puede empezar de nuevo.',
+  storageLost:
+    'Lo que solo este navegador había guardado ya no está, tampoco lo que aún no se había enviado. Puede empezar de nuevo.',
   storageBlocked: 'Hay una versión más nueva de esta página en otra pestaña. Recargue para continuar.',
   manage: 'Ver conversaciones',
 
@@ -101,6 +102,7 @@ export const es: Strings = {
   problemInterrupted: 'La respuesta se cortó. Lo que llegó está guardado.',
   problemTooLarge: 'Es demasiado largo. Acórtelo, o empiece una conversación nueva.',
   problemFull: 'No queda espacio en este dispositivo. Elimine conversaciones para seguir.',
+  problemGone: 'Lo que había aquí se eliminó en otro lugar.',
   problemUpgrade: 'Esta página es más antigua que lo que ha guardado. Recárguela.',
   problemConfigured: 'El chat aún no está configurado.',
   problemConflict: 'Ahí ya hay otra cosa, y se ha conservado.',

@@ -90,7 +90,8 @@ export const fr: Strings = {
   storageFull:
     'Cet appareil n’a plus de place. Rien de nouveau ne sera conservé tant que vous n’aurez pas supprimé des conversations.',
   storageMemory: 'Ce navigateur ne conserve rien : la conversation disparaît quand vous fermez la page.',
-  storageLost: 'Ce que ce navigateur avait conservé a disparu. Vous pouvez recommencer.',
+  storageLost:
+    'Ce que seul ce navigateur avait conservé a disparu, ainsi que ce qui n’était pas encore envoyé. Vous pouvez recommencer.',
   storageBlocked:
     'Une version plus récente de cette page est ouverte dans un autre onglet. Rechargez pour continuer.',
   manage: 'Voir les conversations',
@@ -104,6 +105,7 @@ export const fr: Strings = {
   problemInterrupted: 'La réponse a été interrompue. Ce qui est venu est conservé.',
   problemTooLarge: 'C’est trop long. Raccourcissez, ou commencez une nouvelle conversation.',
   problemFull: 'Cet appareil n’a plus de place. Supprimez des conversations pour continuer.',
+  problemGone: 'Ce qui était ici a été supprimé ailleurs.',
   problemUpgrade: 'Cette page est plus ancienne que ce qu’elle a conservé. Rechargez-la.',
   problemConfigured: 'Le chat n’est pas encore configuré.',
   problemConflict: 'Il y a déjà autre chose à cet endroit. Cela a été conservé.',

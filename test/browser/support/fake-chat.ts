@@ -32,6 +32,8 @@ export class FakeChat {
   inspected: () => Promise<Inspected | undefined> = async () => undefined
   /** The code with which the memory fails. */
   fails: ErrorCode | undefined
+  /** The code with which changes of the memory fail. */
+  refuses: ErrorCode | undefined
   log: ShownMessage[] = []
   facts: MemoryFact[] = []
   models: ModelChoice = {
@@ -231,7 +233,7 @@ export class FakeChat {
         },
         edit: async (factId, { text }) => {
           note('editFact', factId, text)
-          this.#changeFact(factId, { text })
+          await this.#change(() => this.#changeFact(factId, { text }))
         },
         pin: async (factId, pinned) => {
           note('pin', factId, pinned)
@@ -239,7 +241,7 @@ export class FakeChat {
         },
         promote: async (factId) => {
           note('promote', factId)
-          this.#changeFact(factId, { trust: 'user' })
+          await this.#change(() => this.#changeFact(factId, { trust: 'user' }))
         },
         forget: async (factId) => {
           note('forgetFact', factId)
@@ -260,7 +262,7 @@ export class FakeChat {
           let text = ''
           for await (const chunk of chunks) text += chunk
           note('import', text, home)
-          return { messages: 3, facts: 1 }
+          return this.#change(() => ({ messages: 3, facts: 1 }))
         },
         eraseAll: async () => {
           note('eraseAll')
@@ -278,6 +280,16 @@ export class FakeChat {
         return () => this.#eventListeners.delete(listener)
       },
       close: async () => note('close'),
+    }
+  }
+
+  /** As a chat does it: whatever came of it, the conversation shows its facts again. */
+  async #change<Done>(task: () => Done): Promise<Done> {
+    try {
+      if (this.refuses) throw new PlimsollError(this.refuses, 'Change the memory: it failed')
+      return task()
+    } finally {
+      this.become({ messages: [...this.#state.messages] })
     }
   }
 

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { allPanels } from '../../../src/chat/homes/all-panels.ts'
+import { edgePanel } from '../../../src/chat/homes/edge-panel.ts'
 import { localPanel } from '../../../src/chat/homes/local-panel.ts'
 import type { Chat } from '../../../src/chat/open-chat.ts'
 import type { RememberedChip } from '../../../src/chat/ports.ts'
+import type { Client } from '../../../src/client/client.ts'
 import { mapStore, scriptedModel } from '../../../src/index.ts'
 import { listSessions } from '../../../src/operations/sessions.ts'
+import { type ImportOptions, importInto } from '../../../src/operations/transfer/import.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
 import { idle, until } from './states.ts'
 import { browser } from './support.ts'
@@ -216,8 +219,8 @@ describe('the panel of a local memory', () => {
     await one.session.context()
     const lines = await collected(one.panel.export())
     const other = panelOver('bob')
-    expect(await other.panel.import(given(lines))).toBe(1)
-    expect(await other.panel.import(given(lines))).toBe(0)
+    expect(await other.panel.import(given(lines))).toEqual({ messages: 1, facts: 1 })
+    expect(await other.panel.import(given(lines))).toEqual({ messages: 0, facts: 0 })
     expect((await other.panel.facts()).map(({ text }) => text)).toEqual(['The 9:40 is full.'])
     expect((await one.panel.eraseAll()).removed.messages.count).toBe(1)
     expect(await one.panel.facts()).toEqual([])
@@ -263,6 +266,35 @@ describe('the panel of several homes', () => {
     expect([removed.messages.count, removed.sessions.count, already]).toEqual([2, 2, false])
     expect(await both.facts()).toEqual([])
     expect(await both.eraseAll()).toMatchObject({ already: true, removed: { messages: { count: 0 } } })
+  })
+})
+
+/** A client of an edge that has this memory. */
+function clientOf(memory: ReturnType<typeof panelOver>['memory'], userId: string): Client {
+  const scope = { userId }
+  return {
+    me: {
+      facts: memory.user(scope).facts,
+      import: (text: string, options: ImportOptions) => importInto(memory, scope, [text], options),
+    },
+    sessions: { list: (options: { readonly after?: string }) => listSessions(memory, scope, options) },
+    session: (sessionId: string) => memory.session({ userId, sessionId }),
+  } as unknown as Client
+}
+
+describe('the panel of an edge', () => {
+  it('counts what an import adds there, whatever of it this browser has by then', async () => {
+    const { panel, session } = panelOver()
+    await session.append({ role: 'user', content: 'Hello' })
+    await session.facts.remember({ kind: 'finding', text: 'The 9:40 is full.' })
+    const lines = (await collected(panel.export())).map((line) => `${line.trimEnd()}\n`)
+    const edge = edgePanel(clientOf(panelOver('bob').memory, 'bob'))
+    // As a synced home has it: what is shown is read from here.
+    const memory = { ...panelOver('bob').panel, import: edge.import }
+    const all = allPanels([{ kind: 'edge', memory }], ['edge'], async () => memory)
+    expect(await all.import(given(lines), 'edge')).toEqual({ messages: 1, facts: 1 })
+    expect(await all.import(given(lines), 'edge')).toEqual({ messages: 0, facts: 0 })
+    expect((await edge.facts()).map(({ text }) => text)).toEqual(['The 9:40 is full.'])
   })
 })
 

@@ -439,6 +439,43 @@ it('says that another device was first, and has what that one said', async () =>
   await Promise.all([here.close(), there.close()])
 })
 
+it('says that a conversation was deleted elsewhere, and gives back what was not sent', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service)
+  const id = await talked(chat, 'Hello.')
+  place.network.set(false)
+  expect(await chat.conversation.send('By the window.')).toBe(true)
+  await service.delete('ada', id)
+  place.network.set(true)
+  const state = await until(chat, ({ problem }) => problem?.code === 'ERR_NOT_FOUND')
+  expect(said(state)).toEqual(['user: By the window.'])
+  const [{ message, delivery } = expect.fail()] = state.messages
+  expect(delivery).toBe('failed')
+  await chat.conversation.retry(message.id)
+  await until(chat, (now) => idle(now) && now.messages.length === 2)
+  expect(await service.titles('ada')).toEqual(['By the window.'])
+  expect(await service.history('ada', id)).toHaveLength(2)
+  await service.delete('ada', id)
+  await chat.conversation.retry()
+  const empty = await until(chat, ({ problem }) => problem?.code === 'ERR_NOT_FOUND')
+  expect(empty.messages).toEqual([])
+  await chat.close()
+})
+
+it('says nothing of a message that is let go of before it is sent', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service)
+  place.network.set(false)
+  await chat.conversation.create()
+  await chat.conversation.send('By the window.')
+  await chat.conversation.drop(chat.conversation.getSnapshot().messages[0]?.message.id ?? '')
+  await until(chat, ({ messages }) => messages.length === 0)
+  place.network.set(true)
+  await talked(chat, 'Hello.')
+  expect(chat.conversation.getSnapshot().problem).toBeUndefined()
+  await chat.close()
+})
+
 it('says nothing of a conversation that is deleted in two places', async () => {
   const service = new TestService()
   const place = browser()
