@@ -146,6 +146,7 @@ class OpenedChat implements Chat {
     })
     this.sessions = new ChatSessionList({
       ...homes,
+      onRead: (sessions) => this.conversation.onList(sessions),
       onDelete: async (sessionId, home) => {
         const { session } = this.conversation.getSnapshot()
         if (session?.sessionId === sessionId && session.home === home) {

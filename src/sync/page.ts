@@ -16,6 +16,7 @@ import {
 import {
   type Confirmed,
   type Held,
+  isRenamed,
   NO_GENERATION,
   outboxRow,
   type ReplicaState,
@@ -80,8 +81,9 @@ export function applyPage(
   const waited = [...moved, ...behind.slice(moved.length)]
   const before = beforeAll(waited)
   const base = takenBack(rows, at, before, waited)
-  // A delete that the home refused is to be sent no more.
-  const kept = waited.filter(({ order, envelope }) => !isRefused.has(order) || envelope.kind !== 'delete')
+  // Any other delete that the home refused is to be sent no more.
+  const over = refused.filter((one) => one.envelope.kind === 'delete' && !isRenamed(one))
+  const kept = waited.filter(({ order }) => !over.some((one) => one.order === order))
   const next = { ...state, ...known, ...goneOf(state, own) }
   const written = writtenOver({ rows, base, before, ops: theirs, left, kept, refused: aside, state: next })
   const { replica, gone } = written

@@ -11,6 +11,7 @@ import {
   type RegisterRow,
   type Rows,
 } from '../ports/store.ts'
+import { hashText } from '../text/hash.ts'
 import { knownOp } from './known-op.ts'
 import type { Before, Confirmed, Held, ReplicaState, Waiting, WholeOp } from './state.ts'
 import { waitingOf, withOlder } from './write.ts'
@@ -146,13 +147,16 @@ export function decideAgain(
   const again = decideOnce(held, rows, state)
   const gone = new Set([...rows.deleted, ...again.decision.emptied])
   const names = before.flatMap(({ envelope, emptied = [] }) =>
-    emptied.flatMap((target, index) =>
-      gone.has(target) || !deleted.has(target) ? [] : { target, opId: `gone/${envelope.opId}/${index}` },
+    emptied.flatMap((target) =>
+      gone.has(target) || !deleted.has(target)
+        ? []
+        : { target, opId: `gone/${hashText(JSON.stringify([envelope.opId, target]))}` },
     ),
   )
   if (names.length === 0) return again
   // What went with a delete here stays deleted, and goes elsewhere too: by a delete of its own. Its
-  // name begins as none of an entry's op does, which a home would refuse.
+  // name begins as none of an entry's op does, which a home would refuse, and is no other device's
+  // for another target.
   const deletes = names.map(({ target, opId }, index): Held => {
     const envelope = { opId, kind: 'delete', ids: [], target } as const
     return { waiting: { order: state.last + 1 + index, envelope }, op: { envelope, bodies: [] } }

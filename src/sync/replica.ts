@@ -15,6 +15,7 @@ import {
   isBookkeeping,
   isGone,
   isRejected,
+  isRenamed,
   mayDiffer,
   NO_GENERATION,
   outboxRow,
@@ -317,7 +318,9 @@ export class Replica {
     // Where plain messages come behind all that is here, nothing else need be read.
     const isPlain = waiting.length === 0 && ops.every(isPlainAppend)
     const asked = isSame ? [] : isPlain ? names : [...names, ...[...keys, SECRET].map(asking)]
-    const dropped = now.filter((one) => isBookkeeping(one, waiting)).map(({ order }) => order)
+    const dropped = now
+      .filter((one) => isRenamed(one) || isBookkeeping(one, waiting))
+      .map(({ order }) => order)
     const isWritten = await this.write(view, asked, (rows) =>
       completed(applyPage({ ...page, ops }, held, rows, now), page.ops, view, dropped),
     )

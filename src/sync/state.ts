@@ -117,6 +117,14 @@ export function isRejected(refusal: Refusal | undefined, reason: PushRejection):
   return refusal !== undefined && 'rejected' in refusal && refusal.rejected === reason
 }
 
+/**
+ * A delete that the home refused under the name of another op: nothing but `forbidden` is ever said
+ * of a delete. What it emptied is deleted under another name.
+ */
+export function isRenamed({ envelope: { kind }, refusal }: Waiting): boolean {
+  return kind === 'delete' && refusal !== undefined && !isRejected(refusal, 'forbidden')
+}
+
 /** Keys of what the library keeps of its own account, and each device makes the same way. */
 const BOOKKEEPING = /^(?:kept|untold|sealed)\/|^(?:retention|skills\/loaded)$/
 

@@ -141,7 +141,7 @@ describe('the memory panel', () => {
     const { root, button, text } = await openPanel()
     button('Forget: Likes window seats').click()
     await frame()
-    expect(text()).toContain('Forget this, and all that derives from it?')
+    expect(text()).toContain('Forget this fact? Messages that say it stay.')
     root.querySelector<HTMLElement>('.confirm .danger')?.click()
     await until(() => root.querySelectorAll('.fact').length === 1)
     expect(text()).toContain('2 summaries and 1 fact')
@@ -154,6 +154,8 @@ describe('the memory panel', () => {
     button('Your data').click()
     await frame()
     const erase = (): HTMLButtonElement => find<HTMLButtonElement>('.card .danger')
+    // Where there is no service, none is named.
+    expect(erase().form?.textContent).not.toMatch(/service|device/)
     expect(erase().disabled).toBe(true)
     erase().form?.requestSubmit()
     fill(find<HTMLInputElement>('input[name=confirm]'), 'eras')
@@ -207,6 +209,9 @@ describe('the memory panel', () => {
     await settled(root)
     expect(root.querySelectorAll('.memory [role=alert]')).toHaveLength(1)
     expect(text()).not.toContain('were added')
+    fake.refuses = 'ERR_INVALID_ARGUMENT'
+    chooseFile(root)
+    await until(() => text().includes('This is no whole export. What came of it is kept.'))
     fake.refuses = undefined
     chooseFile(root)
     await until(() => text().includes('3 messages were added.'))
@@ -266,13 +271,14 @@ describe('the memory panel', () => {
   })
 
   it('exports each home by itself, and imports where the person says', async () => {
-    const { fake, button, root } = await openPanel()
+    const { fake, button, root, text } = await openPanel()
     fake.homes = ['local', 'edge']
     fake.destinations = ['local', 'edge']
     button('Your data').click()
     await frame()
     button('Save as a file').click()
     await until(() => root.querySelectorAll('.memory input[type=file]').length === 2)
+    expect(text()).toContain('Erase everything: On this device, At the service')
     button('Save as a file: At the service').click()
     await until(() => fake.calls.some(([name, home]) => name === 'export' && home === 'edge'))
     const input = root.querySelector('.memory input[type=file]')

@@ -59,7 +59,7 @@ export const BUDGETS: readonly Budget[] = [
     name: 'plimsoll/sync, httpTransport, keepLocal, for a page that has createMemory and plimsoll/dexie',
     code: `export { httpTransport, keepLocal, sync } from 'plimsoll/sync'`,
     beside: `export { createMemory } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
-    mostKiB: 21,
+    mostKiB: 21.1,
   },
   {
     name: 'plimsoll/langchain, for a program that has createMemory and mapStore',
@@ -95,5 +95,5 @@ export const TAG_BUDGET = {
   /** With the memory, and what answers in the browser. */
   answering: 119_990,
   /** Until a conversation of an edge shows. */
-  edge: 49_000,
+  edge: 49_100,
 }

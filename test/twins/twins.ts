@@ -5,6 +5,7 @@
 import fc from 'fast-check'
 import type { Store } from '../../src/ports/store.ts'
 import { differenceOf } from './compare.ts'
+import { FOUND } from './found.ts'
 import { inTurn } from './in-turn.ts'
 import { type History, histories, syncedHistories } from './steps.ts'
 import { TwoDevices } from './two-devices.ts'
@@ -68,7 +69,7 @@ async function check({ open, ...pairs }: Pairs, play: Played): Promise<void> {
  * @throws
  */
 export async function checkSynced({ open, ...pairs }: Pairs): Promise<void> {
-  await checkPairs(pairs, syncedHistories, async (history, secret) => {
+  await checkPairs({ ...pairs, found: FOUND }, syncedHistories, async (history, secret) => {
     const [one] = [await open()].flat()
     const devices = new TwoDevices(one as Store)
     try {
@@ -80,7 +81,7 @@ export async function checkSynced({ open, ...pairs }: Pairs): Promise<void> {
 }
 
 async function checkPairs(
-  { seed, worlds, limit }: Omit<Pairs, 'open'>,
+  { seed, worlds, limit, found = [] }: Omit<Pairs, 'open'> & { readonly found?: readonly History[] },
   all: fc.Arbitrary<History>,
   play: (history: History, secret: string) => Promise<readonly Seen[]>,
 ): Promise<void> {
@@ -99,6 +100,7 @@ async function checkPairs(
     {
       seed,
       numRuns: worlds,
+      examples: found.map((history) => [history]),
       ...(limit !== undefined && { interruptAfterTimeLimit: limit, markInterruptAsFailure: true }),
     },
   )

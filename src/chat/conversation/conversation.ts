@@ -364,6 +364,13 @@ export class ChatConversation implements Conversation {
     }
   }
 
+  /** Takes over what is listed of the session that shows: it may be called otherwise by now. */
+  onList(sessions: readonly SessionEntry[]): void {
+    const { session } = this.#state
+    const listed = sessions.find((one) => one.sessionId === session?.sessionId && one.home === session.home)
+    if (listed?.title) this.#become({ session: listed })
+  }
+
   /** Says what went wrong beside the conversation. */
   onProblem(error: unknown): void {
     this.#report(error)

@@ -10,6 +10,8 @@ export interface SessionListParts {
   readonly home: (kind: HomeKind) => Promise<Home>
   /** Contract: told before a session is deleted; resolves once nothing writes to it here. */
   readonly onDelete: (sessionId: string, home: HomeKind) => Promise<void>
+  /** Contract: told of the list whenever it is another one. */
+  readonly onRead: (sessions: readonly SessionEntry[]) => void
 }
 
 interface InHome {
@@ -99,6 +101,7 @@ export class ChatSessionList implements SessionList {
       .sort((one, other) => other.createdAt - one.createdAt || (one.sessionId < other.sessionId ? 1 : -1))
     if (this.#state.loaded && JSON.stringify(sessions) === JSON.stringify(this.#state.sessions)) return
     this.#state = { loaded: true, sessions }
+    this.#parts.onRead(sessions)
     for (const listener of [...this.#listeners]) listener()
   }
 

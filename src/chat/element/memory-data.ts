@@ -15,10 +15,9 @@ export function dataTab(scene: Scene, state: MemoryState, actions: MemoryActions
   const { imported, mayErase, isBusy, homes, destinations } = state
   const word = words.text('eraseWord')
   // Where there is but one home, nobody needs to be told which.
+  const homeOf = (home: HomeKind): string => words.text(home === 'edge' ? 'homeEdge' : 'homeLocal')
   const named = (button: TextKey, home: HomeKind): string =>
-    destinations.length === 1
-      ? words.text(button)
-      : `${words.text(button)}: ${words.text(home === 'edge' ? 'homeEdge' : 'homeLocal')}`
+    destinations.length === 1 ? words.text(button) : `${words.text(button)}: ${homeOf(home)}`
   return html`${
     destinations.some(isCutOff)
       ? html`<div class="notice">${icon('offline')}<p>${words.text('problemOffline')}</p></div>`
@@ -72,7 +71,7 @@ export function dataTab(scene: Scene, state: MemoryState, actions: MemoryActions
         (certificate) => ({ certificate, mayErase: false }),
       )
     }}>
-      <h3>${words.text('eraseTitle')}</h3>
+      <h3>${words.text('eraseTitle')}${homes.length > 1 ? `: ${homes.map(homeOf).join(words.text('comma'))}` : nothing}</h3>
       <p class="muted">${words.text('eraseText')}</p>
       <label>${words.text('eraseType', { word })}
         <input class="field" name="confirm" autocomplete="off" autocapitalize="off" spellcheck="false"
@@ -81,7 +80,7 @@ export function dataTab(scene: Scene, state: MemoryState, actions: MemoryActions
               mayErase: (currentTarget as HTMLInputElement).value.trim().toLocaleLowerCase() === word,
             })} />
       </label>
-      <div class="row"><button class="danger" ?disabled=${!mayErase || isBusy || homes.some(isCutOff)}>${words.text('eraseButton')}</button></div>
+      <div class="row"><button class="danger" ?disabled=${!mayErase || isBusy || homes.some(isCutOff)}>${words.text('eraseTitle')}</button></div>
     </form>`
 }
 

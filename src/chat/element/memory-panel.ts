@@ -162,6 +162,8 @@ class MemoryPanel implements MemoryActions {
     this.#follow(scene)
     const state = this.#state
     const problem = state.problem ?? state.unread
+    // Of an import alone in that tab: nothing else there is given anything.
+    const isFault = state.tab === 'data' && problem?.code === 'ERR_INVALID_ARGUMENT'
     return html`<aside class="side memory" part="memory" aria-label=${words.text('memory')}>
       <header class="head">
         ${iconButton(words.text('back'), 'back', () => act.show(undefined))}
@@ -172,7 +174,7 @@ class MemoryPanel implements MemoryActions {
         <div class="cards" id="tab-panel" role="tabpanel" aria-label=${words.text(state.tab)}>
           ${
             problem
-              ? html`<div class="notice bad" role="alert">${icon('warning')}<p>${words.text(wordsFor(problem))}</p></div>`
+              ? html`<div class="notice bad" role="alert">${icon('warning')}<p>${words.text(isFault ? 'importFault' : wordsFor(problem))}</p></div>`
               : nothing
           }
           ${state.certificate ? certificateView(words, state.certificate) : nothing}

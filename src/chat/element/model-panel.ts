@@ -66,7 +66,7 @@ function endpointForm({ words, act, chat, attempt }: Scene): TemplateResult {
     <h3>${words.text('endpointTitle')}</h3>
     <p class="muted small">${words.text('endpointText')}</p>
     <label>${words.text('endpointUrl')}<input class="field" type="url" required autocomplete="off" dir="ltr" /></label>
-    <label>${words.text('endpointModel')}<input class="field" required autocomplete="off" dir="ltr" /></label>
+    <label>${words.text('model')}<input class="field" required autocomplete="off" dir="ltr" /></label>
     <label>${words.text('endpointKey')}<input class="field" type="password" autocomplete="off" dir="ltr" /></label>
     <div class="row"><button class="primary">${words.text('endpointUse')}</button></div>
   </form>`

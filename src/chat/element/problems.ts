@@ -1,4 +1,4 @@
-import { isUnreachable } from '../../ports/errors.ts'
+import { problemOf as homeProblemOf } from '../homes/problem.ts'
 import type { Problem } from '../ports.ts'
 import type { TextKey } from '../strings/catalogue.ts'
 
@@ -15,7 +15,7 @@ const WORDS: { readonly [Code in Problem['code']]?: TextKey } = {
   ERR_ENTRY_TOO_LARGE: 'problemTooLarge',
   ERR_CONTEXT_TOO_LARGE: 'problemTooLarge',
   ERR_BUDGET_TOO_SMALL: 'problemTooLarge',
-  ERR_STORAGE_FULL: 'problemFull',
+  ERR_STORAGE_FULL: 'storageFull',
   ERR_STORAGE_LOST: 'storageLost',
   ERR_CONFLICT: 'problemConflict',
   ERR_NOT_FOUND: 'problemGone',
@@ -30,16 +30,7 @@ export function wordsFor({ code }: Problem): TextKey {
   return WORDS[code] ?? 'problemOther'
 }
 
-/** A rejection as a problem. */
+/** A rejection as a problem: of what the view asked for, which no model answers. */
 export function problemOf(error: unknown): Problem {
-  const { code, message } = Object(error) as {
-    readonly code?: unknown
-    readonly message?: unknown
-  }
-  const isKnown = typeof code === 'string' && code.startsWith('ERR_')
-  return {
-    code: isUnreachable(error) ? 'ERR_OFFLINE' : isKnown ? (code as Problem['code']) : 'ERR_INTERNAL',
-    message: typeof message === 'string' ? message : String(error),
-    retryable: false,
-  }
+  return { ...homeProblemOf(error, 'ERR_INTERNAL'), retryable: false }
 }

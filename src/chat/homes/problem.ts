@@ -14,11 +14,15 @@ const RETRYABLE: ReadonlySet<string> = new Set([
   'ERR_UNAUTHENTICATED',
 ])
 
-/** What went wrong, for the view. What is no error of this library's came from the model. */
-export function problemOf(error: unknown): Problem {
+/**
+ * What went wrong, for the view.
+ *
+ * @param other what is no error of this library's. Default: it came from the model
+ */
+export function problemOf(error: unknown, other: Problem['code'] = 'ERR_MODEL'): Problem {
   if (!isPlimsollError(error))
     return {
-      code: 'ERR_MODEL',
+      code: other,
       message: error instanceof Error ? error.message : String(error),
       retryable: true,
     }

@@ -45,7 +45,7 @@ export const ar: Strings = {
   thinking: 'يفكّر',
   reasoning: 'كيف وصل إلى ذلك',
   replyBegan: 'يُكتب الرد الآن.',
-  replyEnded: 'اكتمل الرد.',
+  replyEnded: 'انتهى الرد.',
   attachment: 'مرفق، {type}',
   showAll: 'عرض النص كاملًا',
   unreadable: 'تعذّر عرض هذه الرسالة.',
@@ -98,11 +98,10 @@ export const ar: Strings = {
   problemTimeout: 'استغرق الأمر وقتًا طويلًا. أعد المحاولة. ما كتبته محفوظ.',
   problemInterrupted: 'انقطع الرد. ما وصل منه محفوظ.',
   problemTooLarge: 'هذا طويل جدًا. اختصره أو ابدأ محادثة جديدة.',
-  problemFull: 'لا مساحة على هذا الجهاز. احذف محادثات للمتابعة.',
   problemGone: 'ما كان هنا حُذف من مكان آخر.',
   problemUpgrade: 'هذه الصفحة أقدم مما حفظته. أعد تحميلها.',
   problemConfigured: 'لم تُعدّ المحادثة بعد.',
-  problemConflict: 'يوجد هناك شيء آخر بالفعل، وقد احتُفظ به.',
+  problemConflict: 'يوجد هناك شيء آخر بالفعل، ولم يُحفظ ما يخصك.',
   problemPart:
     'تعذّر تحميل جزء من الدردشة. ما كتبته باقٍ هنا: حاول مرة أخرى عند توفر الاتصال، أو أعد تحميل الصفحة.',
   problemPicture:
@@ -122,7 +121,6 @@ export const ar: Strings = {
   endpointTitle: 'عنوان النموذج',
   endpointText: 'للتطوير فقط. يبقى المفتاح في ذاكرة هذه الصفحة.',
   endpointUrl: 'العنوان (متوافق مع OpenAI)',
-  endpointModel: 'النموذج',
   endpointKey: 'المفتاح',
   endpointUse: 'استخدام هذا النموذج',
 
@@ -164,7 +162,7 @@ export const ar: Strings = {
   promote: 'تأكيد',
   promoteHint: 'بعد التأكيد تكون في كل المحادثات.',
   forget: 'نسيان',
-  forgetAsk: 'هل تريد نسيان هذا وكل ما نتج عنه؟',
+  forgetAsk: 'هل تريد نسيان هذه الحقيقة؟ تبقى الرسائل التي تذكرها.',
   factText: 'نص الحقيقة',
   profileText: 'نص {name}',
 
@@ -177,6 +175,7 @@ export const ar: Strings = {
   exportButton: 'حفظ في ملف',
   importTitle: 'استيراد',
   importText: 'يضيف محتوى ملف كهذا.',
+  importFault: 'هذا ليس تصديرًا كاملًا. أُضيف ما يسبق الخطأ.',
   importButton: 'اختيار ملف',
   importedMessages: {
     zero: 'لم تُضف رسائل.',
@@ -195,10 +194,9 @@ export const ar: Strings = {
     other: 'أُضيفت {count} حقيقة.',
   },
   eraseTitle: 'محو كل شيء',
-  eraseText: 'يمحو كل المحادثات وكل ما حُفظ في الذاكرة، على هذا الجهاز ولدى الخدمة. لا يمكن التراجع عن ذلك.',
+  eraseText: 'يمحو كل المحادثات وكل ما حُفظ في الذاكرة. لا يمكن التراجع عن ذلك.',
   eraseType: 'اكتب «{word}» للتأكيد',
   eraseWord: 'محو',
-  eraseButton: 'محو كل شيء',
 
   certificateForget: 'نُسي في {date}',
   certificateErase: 'مُحي في {date}',

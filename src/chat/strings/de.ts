@@ -47,7 +47,7 @@ export const de: Strings = {
   thinking: 'Denkt nach',
   reasoning: 'Wie es dazu kam',
   replyBegan: 'Eine Antwort wird geschrieben.',
-  replyEnded: 'Die Antwort ist vollständig.',
+  replyEnded: 'Die Antwort ist zu Ende.',
   attachment: 'Anhang, {type}',
   showAll: 'Ganzen Text anzeigen',
   unreadable: 'Diese Nachricht kann nicht gezeigt werden.',
@@ -104,11 +104,10 @@ export const de: Strings = {
   problemTimeout: 'Das hat zu lange gedauert. Versuchen Sie es noch einmal. Ihr Text ist gespeichert.',
   problemInterrupted: 'Die Antwort wurde abgebrochen. Was da war, ist gespeichert.',
   problemTooLarge: 'Das ist zu lang. Kürzen Sie es, oder beginnen Sie eine neue Unterhaltung.',
-  problemFull: 'Auf diesem Gerät ist kein Platz mehr. Löschen Sie Unterhaltungen, um weiterzumachen.',
   problemGone: 'Was hier war, wurde anderswo gelöscht.',
   problemUpgrade: 'Diese Seite ist älter als das, was sie gespeichert hat. Laden Sie sie neu.',
   problemConfigured: 'Der Chat ist noch nicht eingerichtet.',
-  problemConflict: 'Dort steht schon etwas anderes. Es wurde behalten.',
+  problemConflict: 'Dort steht schon etwas anderes. Ihres wurde nicht gespeichert.',
   problemPart:
     'Ein Teil des Chats konnte nicht geladen werden. Was Sie geschrieben haben, bleibt hier: Versuchen Sie es noch einmal, sobald eine Verbindung besteht, oder laden Sie die Seite neu.',
   problemPicture:
@@ -130,7 +129,6 @@ export const de: Strings = {
   endpointTitle: 'Endpunkt eines Modells',
   endpointText: 'Nur zum Entwickeln. Der Schlüssel bleibt im Speicher dieser Seite.',
   endpointUrl: 'Adresse (wie bei OpenAI)',
-  endpointModel: 'Modell',
   endpointKey: 'Schlüssel',
   endpointUse: 'Dieses Modell verwenden',
 
@@ -165,7 +163,7 @@ export const de: Strings = {
   promote: 'Als meines bestätigen',
   promoteHint: 'Einmal bestätigt, gilt es in allen Unterhaltungen.',
   forget: 'Vergessen',
-  forgetAsk: 'Dies vergessen, mit allem, was sich daraus ergibt?',
+  forgetAsk: 'Diesen Fakt vergessen? Nachrichten, die ihn nennen, bleiben.',
   factText: 'Text des Fakts',
   profileText: 'Text von {name}',
 
@@ -178,6 +176,7 @@ export const de: Strings = {
   exportButton: 'Als Datei speichern',
   importTitle: 'Import',
   importText: 'Fügt hinzu, was eine solche Datei enthält.',
+  importFault: 'Das ist kein ganzer Export. Was vor dem Fehler steht, kam hinzu.',
   importButton: 'Datei wählen',
   importedMessages: {
     one: '{count} Nachricht kam hinzu.',
@@ -185,11 +184,9 @@ export const de: Strings = {
   },
   importedFacts: { one: '{count} Fakt kam hinzu.', other: '{count} Fakten kamen hinzu.' },
   eraseTitle: 'Alles löschen',
-  eraseText:
-    'Löscht alle Unterhaltungen und alles Gemerkte, auf diesem Gerät und beim Dienst. Das lässt sich nicht rückgängig machen.',
+  eraseText: 'Löscht alle Unterhaltungen und alles Gemerkte. Das lässt sich nicht rückgängig machen.',
   eraseType: 'Zur Bestätigung „{word}“ eingeben',
   eraseWord: 'löschen',
-  eraseButton: 'Alles löschen',
 
   certificateForget: 'Vergessen am {date}',
   certificateErase: 'Gelöscht am {date}',

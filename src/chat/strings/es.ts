@@ -46,7 +46,7 @@ export const es: Strings = {
   thinking: 'Pensando',
   reasoning: 'Cómo llegó a esto',
   replyBegan: 'Se está escribiendo una respuesta.',
-  replyEnded: 'La respuesta está completa.',
+  replyEnded: 'La respuesta ha terminado.',
   attachment: 'Adjunto, {type}',
   showAll: 'Mostrar todo el texto',
   unreadable: 'Este mensaje no se puede mostrar.',
@@ -101,11 +101,10 @@ export const es: Strings = {
   problemTimeout: 'Tardó demasiado. Inténtelo de nuevo. Lo que escribió está guardado.',
   problemInterrupted: 'La respuesta se cortó. Lo que llegó está guardado.',
   problemTooLarge: 'Es demasiado largo. Acórtelo, o empiece una conversación nueva.',
-  problemFull: 'No queda espacio en este dispositivo. Elimine conversaciones para seguir.',
   problemGone: 'Lo que había aquí se eliminó en otro lugar.',
   problemUpgrade: 'Esta página es más antigua que lo que ha guardado. Recárguela.',
   problemConfigured: 'El chat aún no está configurado.',
-  problemConflict: 'Ahí ya hay otra cosa, y se ha conservado.',
+  problemConflict: 'Ahí ya hay otra cosa. Lo suyo no se ha guardado.',
   problemPart:
     'No se pudo cargar una parte del chat. Lo que escribió sigue aquí: inténtelo de nuevo cuando haya conexión, o recargue la página.',
   problemPicture:
@@ -125,7 +124,6 @@ export const es: Strings = {
   endpointTitle: 'Punto de acceso de un modelo',
   endpointText: 'Solo para desarrollo. La clave queda en la memoria de esta página.',
   endpointUrl: 'Dirección (compatible con OpenAI)',
-  endpointModel: 'Modelo',
   endpointKey: 'Clave',
   endpointUse: 'Usar este modelo',
 
@@ -160,7 +158,7 @@ export const es: Strings = {
   promote: 'Confirmar como mío',
   promoteHint: 'Una vez confirmado, está en todas las conversaciones.',
   forget: 'Olvidar',
-  forgetAsk: '¿Olvidar esto y todo lo que se deriva de ello?',
+  forgetAsk: '¿Olvidar este hecho? Los mensajes que lo mencionan se quedan.',
   factText: 'Texto del hecho',
   profileText: 'Texto de {name}',
 
@@ -173,15 +171,14 @@ export const es: Strings = {
   exportButton: 'Guardar un archivo',
   importTitle: 'Importar',
   importText: 'Añade lo que contiene un archivo así.',
+  importFault: 'No es una exportación completa. Se añadió lo que hay antes del error.',
   importButton: 'Elegir un archivo',
   importedMessages: { one: 'Se añadió {count} mensaje.', other: 'Se añadieron {count} mensajes.' },
   importedFacts: { one: 'Se añadió {count} hecho.', other: 'Se añadieron {count} hechos.' },
   eraseTitle: 'Borrar todo',
-  eraseText:
-    'Borra todas las conversaciones y todo lo recordado, en este dispositivo y en el servicio. No se puede deshacer.',
+  eraseText: 'Borra todas las conversaciones y todo lo recordado. No se puede deshacer.',
   eraseType: 'Escriba «{word}» para confirmar',
   eraseWord: 'borrar',
-  eraseButton: 'Borrar todo',
 
   certificateForget: 'Olvidado el {date}',
   certificateErase: 'Borrado el {date}',

@@ -47,7 +47,7 @@ export const fr: Strings = {
   thinking: 'Réflexion en cours',
   reasoning: 'Comment on en arrive là',
   replyBegan: 'Une réponse est en cours d’écriture.',
-  replyEnded: 'La réponse est complète.',
+  replyEnded: 'La réponse est terminée.',
   attachment: 'Pièce jointe, {type}',
   showAll: 'Afficher tout le texte',
   unreadable: 'Ce message ne peut pas être affiché.',
@@ -104,11 +104,10 @@ export const fr: Strings = {
   problemTimeout: 'Cela a pris trop de temps. Réessayez. Votre texte est conservé.',
   problemInterrupted: 'La réponse a été interrompue. Ce qui est venu est conservé.',
   problemTooLarge: 'C’est trop long. Raccourcissez, ou commencez une nouvelle conversation.',
-  problemFull: 'Cet appareil n’a plus de place. Supprimez des conversations pour continuer.',
   problemGone: 'Ce qui était ici a été supprimé ailleurs.',
   problemUpgrade: 'Cette page est plus ancienne que ce qu’elle a conservé. Rechargez-la.',
   problemConfigured: 'Le chat n’est pas encore configuré.',
-  problemConflict: 'Il y a déjà autre chose à cet endroit. Cela a été conservé.',
+  problemConflict: 'Il y a déjà autre chose à cet endroit. Ce qui est de vous n’a pas été enregistré.',
   problemPart:
     'Une partie du chat n’a pas pu être chargée. Ce que vous avez écrit reste ici : réessayez dès que la connexion est rétablie, ou rechargez la page.',
   problemPicture:
@@ -129,7 +128,6 @@ export const fr: Strings = {
   endpointTitle: 'Point d’accès d’un modèle',
   endpointText: 'Pour le développement seulement. La clé reste dans la mémoire de cette page.',
   endpointUrl: 'Adresse (compatible OpenAI)',
-  endpointModel: 'Modèle',
   endpointKey: 'Clé',
   endpointUse: 'Utiliser ce modèle',
 
@@ -164,7 +162,7 @@ export const fr: Strings = {
   promote: 'Confirmer',
   promoteHint: 'Une fois confirmé, il vaut dans toutes les conversations.',
   forget: 'Oublier',
-  forgetAsk: 'Oublier ceci et tout ce qui en découle ?',
+  forgetAsk: 'Oublier ce fait ? Les messages qui le mentionnent restent.',
   factText: 'Texte du fait',
   profileText: 'Texte de {name}',
 
@@ -177,15 +175,14 @@ export const fr: Strings = {
   exportButton: 'Enregistrer un fichier',
   importTitle: 'Importer',
   importText: 'Ajoute ce que contient un tel fichier.',
+  importFault: 'Ce n’est pas un export entier. Ce qui précède l’erreur a été ajouté.',
   importButton: 'Choisir un fichier',
   importedMessages: { one: '{count} message ajouté.', other: '{count} messages ajoutés.' },
   importedFacts: { one: '{count} fait ajouté.', other: '{count} faits ajoutés.' },
   eraseTitle: 'Tout effacer',
-  eraseText:
-    'Efface toutes les conversations et tout ce qui est retenu, sur cet appareil et chez le service. C’est irréversible.',
+  eraseText: 'Efface toutes les conversations et tout ce qui est retenu. C’est irréversible.',
   eraseType: 'Saisissez « {word} » pour confirmer',
   eraseWord: 'effacer',
-  eraseButton: 'Tout effacer',
 
   certificateForget: 'Oublié le {date}',
   certificateErase: 'Effacé le {date}',

@@ -411,7 +411,7 @@ export class CompactionCover implements Cover {
   ): Past | undefined {
     // A summary of which there was no room for more than its pins is no part of them.
     if (!this.#mayGoOn || mark.withheld !== undefined || mark.summary !== updates?.mark.id) return undefined
-    return pastRequests(call, window, rows, this.#parts.lane.calls.fence(place))
+    return pastRequests(call, window, rows, this.#parts.lane.calls.fence(place), mark.head)
   }
 
   /** Whether the model may be asked by one more turn: by the app's word, or since it is the one. */

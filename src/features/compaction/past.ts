@@ -34,6 +34,7 @@ const BEGINNING = 120
  *
  * @param cut rows that the summary is to cover, beside what the memory section shows of the one
  *   before
+ * @param stored hash by which the head was stored: another secret makes another one of its texts
  * @returns undefined where not all of these show, or nothing was sent
  */
 export function pastRequests(
@@ -41,6 +42,7 @@ export function pastRequests(
   { blocks }: Pick<Window, 'blocks'>,
   cut: readonly LogRow[],
   fence: string,
+  stored: string,
 ): Past | undefined {
   const places = new Map(blocks.flatMap(({ from }, index) => from.map((id) => [id, index] as const)))
   let end = 0
@@ -66,7 +68,7 @@ export function pastRequests(
   return {
     requests,
     fence,
-    head: headKey(head.hash),
+    head: headKey(stored),
     ...(head.toolSpecs && { tools: head.toolSpecs }),
     shown: shown.map(({ parts }) => textIn({ content: parts })).join('\n'),
     ids: shown.flatMap(({ from }) => from),

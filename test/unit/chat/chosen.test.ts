@@ -354,6 +354,7 @@ describe('what waits for an edge', () => {
       kinds: () => ['local', 'edge'],
       home: async (kind) => homes[kind],
       onDelete: async (_, kind) => void deleted.push(kind),
+      onRead: () => {},
     })
     for (const kind of ['local', 'edge'] as const)
       await homes[kind].session('same').append({ id: 'm', role: 'user', content: kind }, { title: kind })

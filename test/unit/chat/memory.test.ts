@@ -76,6 +76,8 @@ describe('the list of sessions', () => {
     await until(chat, idle)
     await chat.sessions.rename(id, 'Greetings')
     expect(chat.sessions.getSnapshot().sessions[0]?.title).toBe('Greetings')
+    expect(chat.conversation.getSnapshot().session?.title).toBe('Greetings')
+    expect(await chat.conversation.inspected()).toMatchObject({ title: 'Greetings' })
     const certificate = await chat.sessions.delete(id)
     expect(certificate).toMatchObject({ action: 'erase', target: id, removed: { messages: { count: 2 } } })
     expect(chat.sessions.getSnapshot().sessions).toEqual([])

@@ -11,6 +11,13 @@ import { device, logOf, outboxOf, TestHome, TRIP, write } from '../support/synce
 const BEFORE = [append('a', ['m1']), append('b', ['m2'])]
 const [ONE, OTHER] = [{ lane: 'one' }, { lane: 'other' }]
 
+async function settleAll(home: TestHome, all: readonly ReturnType<typeof device>[]): Promise<void> {
+  for (let round = 0; round < 3; round++) {
+    home.poke()
+    for (const { store } of all) await store.settled()
+  }
+}
+
 test.each<readonly [name: string, first: SealedOp, second: SealedOp]>([
   ['deletes of different messages', remove('x', 'entry:m1'), remove('x', 'entry:m2')],
   ['marks of different lanes', mark('x', 'epoch', 'e1', ONE), mark('x', 'epoch', 'e1', OTHER)],
@@ -24,12 +31,7 @@ test.each<readonly [name: string, first: SealedOp, second: SealedOp]>([
 ])('of two devices that give one name to %s, the first holds everywhere', async (_, first, second) => {
   const home = new TestHome()
   const [one, two] = [device(home), device(home)]
-  const settle = async () => {
-    for (let round = 0; round < 3; round++) {
-      home.poke()
-      for (const { store } of [one, two]) await store.settled()
-    }
-  }
+  const settle = () => settleAll(home, [one, two])
   for (const { store } of [one, two]) store.follow(TRIP)
   await write(one.store, BEFORE)
   await settle()
@@ -52,6 +54,56 @@ test.each<readonly [name: string, first: SealedOp, second: SealedOp]>([
     isLost ? [[second.envelope, { rejected: 'duplicate-id' }]] : [],
   )
   expect(await refusalsOf(one.store).of(TRIP)).toEqual([])
+})
+
+const TAKEN = append('c', ['m3'])
+const PUT = put('d', 'mood', null)
+
+test.each<readonly [name: string, refused: SealedOp]>([
+  ['a message', append('x', ['m3'])],
+  ['a put', put('x', 'mood', null)],
+])('a delete whose name the home refused to %s goes under another name', async (_, refused) => {
+  const home = new TestHome()
+  const [one, two, three] = [device(home), device(home), device(home)]
+  const all = [one, two, three]
+  for (const { store } of all) store.follow(TRIP)
+  await write(one.store, BEFORE)
+  await settleAll(home, all)
+  two.store.pause()
+  await write(two.store, [remove('x', 'entry:m2')])
+  three.store.pause()
+  await write(three.store, [refused])
+  await write(one.store, [TAKEN, PUT])
+  await one.store.settled()
+  three.store.resume()
+  await three.store.settled()
+  expect(await refusalsOf(three.store).of(TRIP)).toHaveLength(1)
+  two.store.resume()
+  await settleAll(home, all)
+  const log = await logOf(home.store)
+  expect(log.find(({ id }) => id === 'm2')).toMatchObject({ body: null })
+  for (const { base } of all) expect(await logOf(base)).toEqual(log)
+  expect(await refusalsOf(two.store).of(TRIP)).toEqual([])
+  expect(await outboxOf(two.base)).toBe(0)
+})
+
+test('deletes of two devices under a name that is taken each get a name of their own', async () => {
+  const home = new TestHome()
+  const [one, two, three] = [device(home), device(home), device(home)]
+  const all = [one, two, three]
+  for (const { store } of all) store.follow(TRIP)
+  await write(one.store, BEFORE)
+  await settleAll(home, all)
+  for (const { store } of [two, three]) store.pause()
+  await write(two.store, [remove('x', 'entry:m1')])
+  await write(three.store, [remove('x', 'entry:m2')])
+  await write(one.store, [append('x', ['m3'])])
+  await one.store.settled()
+  for (const { store } of [two, three]) store.resume()
+  await settleAll(home, all)
+  const log = await logOf(home.store)
+  expect(log.filter(({ kind, body }) => kind === 'message' && body === null)).toHaveLength(2)
+  for (const { base } of all) expect(await logOf(base)).toEqual(log)
 })
 
 test('of what the library notes beside a write of a taken name, nobody is told', async () => {
