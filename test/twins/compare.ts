@@ -42,7 +42,11 @@ function renamed(all: readonly Seen[]): readonly Seen[] {
   const walk = (value: unknown): unknown => {
     if (typeof value === 'string') {
       const inner = jsonIn(value)
-      return inner === undefined ? rename(value) : walk(inner)
+      if (inner !== undefined) return walk(inner)
+      // A home keeps names behind a tok: they stand in the order of made names, too.
+      const [tok, ...names] = value.split(/(?= \[)/)
+      const listed = jsonIn(names.join('').trim())
+      return listed === undefined ? rename(value) : [rename(tok as string), walk(listed)]
     }
     if (Array.isArray(value)) {
       const inner = deletesInOrder(value.map(walk))
