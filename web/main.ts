@@ -52,10 +52,21 @@ const panel = new InspectorPanel(find('#inspector'), chat, { leave, locale }, ()
   else void chat.show()
 })
 const toggle = async (): Promise<void> => {
-  inspect.ariaExpanded = String(await panel.toggle())
+  const isOpen = await panel.toggle()
+  inspect.ariaExpanded = String(isOpen)
+  // Beside the inspector there may be too little room for the button that opened it.
+  if (isOpen && document.activeElement === document.body) leave.focus()
 }
 inspect.addEventListener('click', toggle)
-chat.append(firstScreen(words, locale, { say: (text) => void chat.send(text), inspect: () => void toggle() }))
+
+/** Does what takes away the button that has the focus: who goes by keys writes on. */
+const goOn = (task: () => void): void => {
+  const isByKeys = document.activeElement?.matches(':focus-visible')
+  task()
+  if (isByKeys) void chat.show()
+}
+const say = (text: string): void => goOn(() => void chat.send(text))
+chat.append(firstScreen(words, locale, { say, inspect: () => void toggle() }))
 
 const box = find<HTMLElement>('#notice')
 let goes: ReturnType<typeof setTimeout> | undefined
@@ -69,9 +80,11 @@ const notice = (text: string, ms?: number): void => {
       box.hidden = true
     }, ms)
 }
-button('dismiss', words.dismiss).addEventListener('click', () => {
-  box.hidden = true
-})
+button('dismiss', words.dismiss).addEventListener('click', () =>
+  goOn(() => {
+    box.hidden = true
+  }),
+)
 
 offerInstall(button('install', words.install))
 void offerPersistence(button('keep', words.keep), (isKept) => notice(isKept ? words.kept : words.notKept))

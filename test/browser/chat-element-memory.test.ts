@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { page } from 'vitest/browser'
 import { LANGUAGES } from '../../src/chat/strings/load.ts'
-import { clear, fill, frame, type Shown, show, until } from './support/element.ts'
+import { clear, fill, frame, press, type Shown, show, until } from './support/element.ts'
 import { fact, said, session } from './support/fake-chat.ts'
 
 afterEach(async () => {
@@ -139,9 +139,15 @@ describe('the memory panel', () => {
 
   it('forgets a fact after a question, and shows the certificate', async () => {
     const { root, button, text } = await openPanel()
+    button('Forget: Likes window seats').focus()
     button('Forget: Likes window seats').click()
     await frame()
     expect(text()).toContain('Forget this fact? Messages that say it stay.')
+    await until(() => root.activeElement?.textContent === 'Cancel')
+    await press('{Escape}')
+    expect(root.querySelector('.memory .confirm')).toBe(null)
+    button('Forget: Likes window seats').click()
+    await frame()
     root.querySelector<HTMLElement>('.confirm .danger')?.click()
     await until(() => root.querySelectorAll('.fact').length === 1)
     expect(text()).toContain('2 summaries and 1 fact')
@@ -331,9 +337,17 @@ describe('the list of conversations', () => {
     fill(find<HTMLInputElement>('.rename input'), 'Supper')
     button('Save').click()
     await until(() => text().includes('Supper'))
+    find('[aria-label="Delete Supper"]').focus()
     find('[aria-label="Delete Supper"]').click()
     await frame()
     expect(fake.calls.map(([name]) => name)).not.toContain('delete')
+    // Enter, pressed twice, deletes nothing; Escape takes the question back, and closes nothing.
+    await until(() => root.activeElement?.textContent === 'Cancel')
+    await press('{Escape}')
+    expect(root.querySelector('.confirm')).toBe(null)
+    expect(root.activeElement?.closest('.entry')?.textContent).toContain('Supper')
+    find('[aria-label="Delete Supper"]').click()
+    await frame()
     root.querySelector<HTMLElement>('.confirm .danger')?.click()
     await until(() => root.querySelectorAll('.entry').length === 1)
   })

@@ -415,15 +415,18 @@ describe('messages', () => {
     fake.add(message)
     await frame()
     await until(() => /Remembered: Likes trains · from you, \w[\w ,]+\s·\s*Undo/.test(text()))
+    button('Undo: Likes trains').focus()
     button('Undo: Likes trains').click()
     expect(fake.calls.at(-1)).toEqual(['forget', 'f1'])
     fake.become({ messages: [{ ...message, remembered: [{ ...chip, undo: 'begun' }] }] })
     await frame()
-    expect(find<HTMLButtonElement>('.chip button').disabled).toBe(true)
+    // One that is disabled would lose the focus to the page.
+    expect(root.activeElement).toBe(find('.chip button'))
     fake.become({ messages: [{ ...message, remembered: [{ ...chip, text: '', undo: 'done' }] }] })
     await frame()
     expect(find('.chip').textContent.trim()).toBe('Forgotten')
     expect(root.querySelector('.chip button')).toBe(null)
+    expect(root.activeElement).toBe(find('.composer textarea'))
   })
 
   it('shows all of a long fact on a phone, and its undo on one line', async () => {

@@ -617,6 +617,23 @@ describe.concurrent('from any host, with the memory of the browser alone', () =>
     expect(await hasFocus()).toBe(true)
   })
 
+  it('gives the focus on where what had it goes', async ({ visits, expect }) => {
+    const { page } = await visits.tab(visits.briefly(), staticUrl())
+    await page.setViewportSize({ width: 1_280, height: 800 })
+    const field = page.locator('plimsoll-chat textarea:focus')
+    await expect.poll(() => page.getByRole('button', { name: /^Remember that I prefer/ }).count()).toBe(1)
+    // What a service worker would say, which is none of this visit.
+    await page.locator('#notice').evaluate((notice) => void Object.assign(notice, { hidden: false }))
+    await page.locator('#dismiss').press('Enter')
+    await expect.poll(() => field.count()).toBe(1)
+    await page.getByRole('button', { name: /^Remember that I prefer/ }).press('Enter')
+    await expect.poll(() => new ChatScreen(page).texts()).toHaveLength(2)
+    await expect.poll(() => field.count()).toBe(1)
+    await page.getByRole('button', { name: 'Inspector' }).press('Enter')
+    await page.locator('plimsoll-inspector #leave').waitFor()
+    await expect.poll(() => page.locator('#inspect:focus, #leave:focus').count()).toBe(1)
+  })
+
   it('exports everything, imports it in another browser, and erases it', async ({ visits, expect }) => {
     const chat = await visits.tab(visits.briefly(), staticUrl())
     await chat.say('Two seats to Turin.')

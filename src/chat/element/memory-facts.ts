@@ -72,15 +72,21 @@ function factView(
     }
     ${
       forgetting === id
-        ? html`<div class="confirm" role="group" aria-label=${words.text('forgetAsk')}>
+        ? html`<div class="confirm" role="group" aria-label=${words.text('forgetAsk')} @keydown=${(
+            event: KeyboardEvent,
+          ) => {
+            if (event.key !== 'Escape') return
+            event.stopPropagation()
+            actions.update({ forgetting: undefined })
+          }}>
             <p>${words.text('forgetAsk')}</p>
             <div class="row">
+              <button class="outlined" type="button" @click=${() => actions.update({ forgetting: undefined })}>${words.text('cancel')}</button>
               <button class="danger" type="button" @click=${() =>
                 actions.change(
                   (memory) => memory.forget(id),
                   (certificate) => ({ certificate, forgetting: undefined }),
                 )}>${words.text('forget')}</button>
-              <button class="outlined" type="button" @click=${() => actions.update({ forgetting: undefined })}>${words.text('cancel')}</button>
             </div>
           </div>`
         : html`<div class="acts">

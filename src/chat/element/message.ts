@@ -155,7 +155,7 @@ function chips(
       ? html`<p class="chip" role="status">${icon('check')}<span>${words.text('forgotten')}</span></p>`
       : html`<p class="chip">
           ${mark(0.7)}<span><bdi>${words.text('remembered', { text })}</bdi> · ${words.text(TRUST[trust])}${words.text('comma')}${words.day(createdAt, now)}\u00a0·</span>
-          <button type="button" aria-label="${words.text('undo')}: ${text}" ?disabled=${undo}
+          <button type="button" aria-label="${words.text('undo')}: ${text}"
             @click=${() => scene.attempt(chat.conversation.forget(factId))}>${words.text('undo')}</button>
         </p>`,
   )}</div>`

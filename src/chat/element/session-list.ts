@@ -74,13 +74,22 @@ function renameView(scene: Scene, { sessionId, title, home }: FoundSession): Tem
   </form>`
 }
 
+/** Its first button is given the focus: that which removes nothing. */
 function removeView(scene: Scene, { sessionId, home }: FoundSession): TemplateResult {
   const { words, state, act, chat } = scene
-  return html`<div class="confirm" role="group" aria-label=${words.text('removeSession')}>
+  const stop = (): void => scene.update({ removing: undefined })
+  return html`<div class="confirm" role="group" aria-label=${words.text('removeSession')} @keydown=${(
+    event: KeyboardEvent,
+  ) => {
+    if (event.key !== 'Escape') return
+    event.stopPropagation()
+    stop()
+  }}>
     <p>${words.text('removeSession')}</p>
     <div class="row">
+      <button class="outlined" type="button" @click=${stop}>${words.text('cancel')}</button>
       <button class="danger" type="button" @click=${() => {
-        scene.update({ removing: undefined })
+        stop()
         const removed = chat.sessions.delete(sessionId, { home })
         scene.attempt(
           removed.then(() => {
@@ -88,7 +97,6 @@ function removeView(scene: Scene, { sessionId, home }: FoundSession): TemplateRe
           }),
         )
       }}>${words.text('remove')}</button>
-      <button class="outlined" type="button" @click=${() => scene.update({ removing: undefined })}>${words.text('cancel')}</button>
     </div>
   </div>`
 }
