@@ -663,6 +663,7 @@ describe('100 000 messages', () => {
     })
     const scroller = find('.scroller')
     expect(root.textContent).toContain('Message number 99999')
+    await until(() => find('.day').textContent?.trim() !== '')
     let most = 0
     const topOf = (id: string | undefined): number | undefined => {
       const row = root.querySelector(`[data-message="${id}"]`)

@@ -95,7 +95,8 @@ export class Reader {
   /** Has as much drawn above what is seen as well, where a reader may scroll next. */
   fillTwice(): void {
     this.#fills = 2
-    this.settle()
+    // Of who has just begun to scroll, nobody has heard yet.
+    if (this.#isAtEnd && this.#scroller?.scrollTop === this.#settledAt) this.settle()
   }
 
   /** To the newest message. */
