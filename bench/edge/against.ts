@@ -72,6 +72,7 @@ export async function measureAgainst(
     for (const edge of edges) void edge.end()
   })
   try {
+    for (const edge of edges) await edge.bundle()
     const laps = plan.warmUp + plan.rounds
     for (let lap = 0; lap < plan.starts * laps; lap++) {
       progress(`edge: round ${lap + 1} of ${plan.starts * laps}`)
@@ -153,9 +154,12 @@ class Edge {
     return this.#workerd.url
   }
 
+  async bundle(): Promise<void> {
+    await bundleWorkers(this.#folder, [pathToFileURL(join(this.#checkout, 'worker/index.ts'))])
+  }
+
   async restart(): Promise<void> {
     await this.#workerd.kill()
-    await bundleWorkers(this.#folder, [pathToFileURL(join(this.#checkout, 'worker/index.ts'))])
     await this.#workerd.start()
   }
 

@@ -34,32 +34,36 @@ export async function cascade(parts: CascadeParts, scope: Scope, gone: readonly 
       return [await deleted(store, parts.host, names), await deletedOf(store, shown)] as const
     })
     if (here.length > 0) await cascade(parts, user, here)
-    if (there.length > 0) await inSession(parts, scope, there)
+    if (there.length > 0) await inSessions(parts, user, [scope], there)
     return
   }
   const keys = gone.flatMap((name) => idIn('register', name) ?? [])
-  if (keys.length === 0) return
-  for (const other of await parts.scopes())
-    if (other.sessionId !== undefined) await inSession(parts, other, keys)
+  if (keys.length > 0) await inSessions(parts, user, await parts.scopes(), keys)
 }
 
 /** @param keys of registers of the user that are gone */
-async function inSession(parts: CascadeParts, scope: Scope, keys: readonly string[]): Promise<void> {
-  const { sessionId: _, ...user } = scope
-  const rows = await withStore(parts, user, (store) =>
-    Promise.all(keys.map((key) => store.register(ownKey(key)))),
-  )
-  // What was written again since under its name.
+async function inSessions(
+  parts: CascadeParts,
+  user: Scope,
+  scopes: readonly Scope[],
+  keys: readonly string[],
+): Promise<void> {
+  // What two devices began is shown under two keys, of which who deleted it knew one.
+  const own = keys.map(ownKey).filter((key, place) => key !== keys[place])
+  const rows = await withStore(parts, user, (store) => Promise.all(own.map((key) => store.register(key))))
+  // What was written again since under its name shows rightly.
   const now = rows.flatMap((row) => (row && shownKeyIn(row)) ?? [])
-  const gone = await withStore(parts, scope, async (store) => {
-    // What two devices began is shown under two keys, of which who deleted it knew one.
-    const { others } = await headsShowing(store, keys)
-    const heads = others.filter(({ shown }) => !shown.every((one) => now.includes(one)))
-    // A session that handed one over has its own, under the same key.
-    const names = keys.flatMap((key): Name[] => [`${SHARED}${key}`, `register:${key}`])
-    return deleted(store, parts.host, [...names, ...heads.map(({ key }): Name => `register:${key}`)])
-  })
-  if (gone.length > 0) await cascade(parts, scope, gone)
+  // A session that handed one over has its own, under the same key.
+  const names = keys.flatMap((key): Name[] => [`${SHARED}${key}`, `register:${key}`])
+  for (const scope of scopes) {
+    if (scope.sessionId === undefined) continue
+    const gone = await withStore(parts, scope, async (store) => {
+      const { others } = own.length > 0 ? await headsShowing(store, keys) : { others: [] }
+      const heads = others.filter(({ shown }) => shown.some((one) => !now.includes(one)))
+      return deleted(store, parts.host, [...names, ...heads.map(({ key }): Name => `register:${key}`)])
+    })
+    if (gone.length > 0) await cascade(parts, scope, gone)
+  }
 }
 
 async function withStore<Result>(

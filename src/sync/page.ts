@@ -81,9 +81,11 @@ export function applyPage(
   const waited = [...moved, ...behind.slice(moved.length)]
   const before = beforeAll(waited)
   const base = takenBack(rows, at, before, waited)
-  // Any other delete that the home refused is to be sent no more.
-  const over = refused.filter((one) => one.envelope.kind === 'delete' && !isRenamed(one))
-  const kept = waited.filter(({ order }) => !over.some((one) => one.order === order))
+  // A delete that the home refused for its own sake is to be sent no more.
+  const kept = waited.filter(({ order }) => {
+    const now = refused.find((one) => one.order === order)
+    return now?.envelope.kind !== 'delete' || isRenamed(now)
+  })
   const next = { ...state, ...known, ...goneOf(state, own) }
   const written = writtenOver({ rows, base, before, ops: theirs, left, kept, refused: aside, state: next })
   const { replica, gone } = written

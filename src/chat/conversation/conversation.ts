@@ -25,8 +25,8 @@ import { shownMessages, type Undone } from './shown.ts'
 
 export interface ConversationParts {
   /**
-   * Contract: opens a home, the same each time; with `isLost` anew, where what it had in this
-   * browser is lost. @throws where there is none of that kind
+   * Contract: opens a home, the same each time; with `isLost` another one, since what it had in
+   * this browser is lost. @throws where there is none of that kind
    */
   readonly home: (kind: HomeKind, isLost?: boolean) => Promise<Home>
   /** Of sessions that are made without one. */
@@ -431,7 +431,7 @@ export class ChatConversation implements Conversation {
   ): Promise<Open | undefined> {
     if (opened !== this.#opened) return undefined
     const { platform } = this.#parts
-    // Who begins anew has been told.
+    // The person has been told, and begins a new one all the same.
     const isLost = isFresh && this.#state.storage === 'lost'
     const fresh = { sessionId, title: '', home: kind, createdAt: platform.now() }
     this.#become({ ...CLOSED, online: platform.network.isOnline(), session: fresh })

@@ -3,6 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit/html.js'
 import type { Trust } from '../../ports/message.ts'
 import type { MemoryFact, MemoryPanelModel } from '../ports.ts'
 import type { TextKey } from '../strings/catalogue.ts'
+import { confirmation } from './confirm.ts'
 import { icon } from './icons.ts'
 import type { MemoryActions, MemoryState } from './memory-panel.ts'
 import { TRUST } from './message.ts'
@@ -72,23 +73,16 @@ function factView(
     }
     ${
       forgetting === id
-        ? html`<div class="confirm" role="group" aria-label=${words.text('forgetAsk')} @keydown=${(
-            event: KeyboardEvent,
-          ) => {
-            if (event.key !== 'Escape') return
-            event.stopPropagation()
-            actions.update({ forgetting: undefined })
-          }}>
-            <p>${words.text('forgetAsk')}</p>
-            <div class="row">
-              <button class="outlined" type="button" @click=${() => actions.update({ forgetting: undefined })}>${words.text('cancel')}</button>
-              <button class="danger" type="button" @click=${() =>
-                actions.change(
-                  (memory) => memory.forget(id),
-                  (certificate) => ({ certificate, forgetting: undefined }),
-                )}>${words.text('forget')}</button>
-            </div>
-          </div>`
+        ? confirmation(words, {
+            ask: 'forgetAsk',
+            label: 'forget',
+            onCancel: () => actions.update({ forgetting: undefined }),
+            onConfirm: () =>
+              actions.change(
+                (memory) => memory.forget(id),
+                (certificate) => ({ certificate, forgetting: undefined }),
+              ),
+          })
         : html`<div class="acts">
             <button type="button" aria-label=${named('edit')} @click=${() => actions.update({ editing: id })}>${icon('edit')}${words.text('edit')}</button>
             ${

@@ -1,5 +1,6 @@
 import { repeat } from 'lit/directives/repeat.js'
 import { html, nothing, type TemplateResult } from 'lit/html.js'
+import { confirmation } from './confirm.ts'
 import { icon } from './icons.ts'
 import { iconButton } from './message.ts'
 import type { FoundSession, Scene } from './scene.ts'
@@ -74,29 +75,17 @@ function renameView(scene: Scene, { sessionId, title, home }: FoundSession): Tem
   </form>`
 }
 
-/** Its first button is given the focus: that which removes nothing. */
 function removeView(scene: Scene, { sessionId, home }: FoundSession): TemplateResult {
   const { words, state, act, chat } = scene
-  const stop = (): void => scene.update({ removing: undefined })
-  return html`<div class="confirm" role="group" aria-label=${words.text('removeSession')} @keydown=${(
-    event: KeyboardEvent,
-  ) => {
-    if (event.key !== 'Escape') return
-    event.stopPropagation()
-    stop()
-  }}>
-    <p>${words.text('removeSession')}</p>
-    <div class="row">
-      <button class="outlined" type="button" @click=${stop}>${words.text('cancel')}</button>
-      <button class="danger" type="button" @click=${() => {
-        stop()
-        const removed = chat.sessions.delete(sessionId, { home })
-        scene.attempt(
-          removed.then(() => {
-            if (state.session?.sessionId === sessionId && state.session.home === home) act.newSession()
-          }),
-        )
-      }}>${words.text('remove')}</button>
-    </div>
-  </div>`
+  const onCancel = (): void => scene.update({ removing: undefined })
+  const onConfirm = (): void => {
+    onCancel()
+    const removed = chat.sessions.delete(sessionId, { home })
+    scene.attempt(
+      removed.then(() => {
+        if (state.session?.sessionId === sessionId && state.session.home === home) act.newSession()
+      }),
+    )
+  }
+  return confirmation(words, { ask: 'removeSession', label: 'remove', onCancel, onConfirm })
 }

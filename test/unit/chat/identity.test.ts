@@ -7,17 +7,10 @@ import { editMessage } from '../../../src/operations/rewind.ts'
 import { listSessions, titleSession } from '../../../src/operations/sessions.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
 import { FailingStore } from '../support/failing-store.ts'
-import { idle, said, until } from './states.ts'
+import { idle, said, talked, until } from './states.ts'
 import { allTexts, browser } from './support.ts'
 
 const model = (): string => 'Noted.'
-
-async function talked(chat: Chat, text: string): Promise<string> {
-  const id = await chat.conversation.create()
-  await chat.conversation.send(text)
-  await until(chat, idle)
-  return id
-}
 
 const titles = async (chat: Chat): Promise<readonly string[]> =>
   (await chat.sessions.search('')).map(({ title }) => title).sort()

@@ -1,21 +1,10 @@
 /** The browser removes what it had kept, but not that it had. */
 import { expect, it } from 'vitest'
-import type { Chat } from '../../../src/chat/open-chat.ts'
-import { idle, said, until } from './states.ts'
-import { type Browser, browser } from './support.ts'
+import { idle, said, talked, until } from './states.ts'
+import { type Browser, browser, syncedTab as synced } from './support.ts'
 import { TestService } from './test-service.ts'
 
 const model = (): string => 'Yes.'
-
-/** A tab of a browser, at a service whose sessions are in this browser, too. */
-function synced(place: Browser, service: TestService): Chat {
-  return place.open({
-    src: 'https://edge.test',
-    synced: true,
-    getToken: () => 'ada',
-    platform: { fetch: service.fetch, WebSocket: undefined },
-  })
-}
 
 /** Removes all databases, as a browser does that needs room. */
 async function lose({ factory }: Browser): Promise<void> {
@@ -23,13 +12,6 @@ async function lose({ factory }: Browser): Promise<void> {
     await new Promise((done) => {
       factory.deleteDatabase(name).onsuccess = done
     })
-}
-
-async function talked(chat: Chat, text: string): Promise<string> {
-  const id = await chat.conversation.create()
-  expect(await chat.conversation.send(text)).toBe(true)
-  await until(chat, idle)
-  return id
 }
 
 it('begins again with a new conversation once it was said that what was here is gone', async () => {

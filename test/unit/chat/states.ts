@@ -1,3 +1,5 @@
+import { expect } from 'vitest'
+import type { Chat } from '../../../src/chat/open-chat.ts'
 import type { Conversation, ConversationState } from '../../../src/chat/ports.ts'
 
 /**
@@ -46,3 +48,11 @@ export function said({ messages }: ConversationState): readonly string[] {
 
 export const idle = ({ reply, messages, loaded }: ConversationState): boolean =>
   loaded && reply === undefined && messages.at(-1)?.message.role === 'assistant'
+
+/** Says something in a new conversation, and waits for the answer. @returns its id */
+export async function talked({ conversation }: Chat, text: string): Promise<string> {
+  const id = await conversation.create()
+  expect(await conversation.send(text)).toBe(true)
+  await until({ conversation }, idle)
+  return id
+}

@@ -8,6 +8,7 @@ import { type Chat, openChat } from '../../../src/chat/open-chat.ts'
 import type { ChatPlatform, ChatSettings, Network } from '../../../src/chat/settings.ts'
 import type { Store } from '../../../src/index.ts'
 import { type FullMemory, fullMemory } from '../../contract/full-memory.ts'
+import type { TestService } from './test-service.ts'
 
 /** A network that goes and comes back. */
 export class TestNetwork implements Network {
@@ -108,4 +109,17 @@ export async function allTexts({ factory, platform }: Browser): Promise<string> 
 /** A token that names its subject, as those of a service do. */
 export function tokenOf(userId: string): string {
   return `x.${btoa(JSON.stringify({ sub: userId }))}.x`
+}
+
+export const SRC = 'https://edge.test'
+
+/** A tab of a browser, at a service whose sessions are in this browser, too. */
+export function syncedTab(place: Browser, service: TestService, more: ChatSettings = {}): Chat {
+  return place.open({
+    src: SRC,
+    synced: true,
+    getToken: () => 'ada',
+    ...more,
+    platform: { fetch: service.fetch, WebSocket: undefined },
+  })
 }

@@ -1,34 +1,13 @@
 /** Sessions of a service that are in this browser, too. */
 import { expect, it } from 'vitest'
 import type { Chat } from '../../../src/chat/open-chat.ts'
-import type { ChatSettings } from '../../../src/chat/settings.ts'
 import { pictureOf } from '../../everywhere/pictures.ts'
-import { idle, said, until } from './states.ts'
-import { allTexts, type Browser, browser, tokenOf } from './support.ts'
+import { idle, said, talked, until } from './states.ts'
+import { allTexts, browser, SRC, syncedTab as tab, tokenOf } from './support.ts'
 import { TestService } from './test-service.ts'
-
-const SRC = 'https://edge.test'
-
-/** A tab of a browser, at a service. */
-function tab(place: Browser, service: TestService, more: ChatSettings = {}): Chat {
-  return place.open({
-    src: SRC,
-    synced: true,
-    getToken: () => 'ada',
-    ...more,
-    platform: { fetch: service.fetch, WebSocket: undefined },
-  })
-}
 
 const deliveries = (chat: Chat): readonly string[] =>
   chat.conversation.getSnapshot().messages.map(({ delivery }) => delivery)
-
-async function talked(chat: Chat, text: string): Promise<string> {
-  const id = await chat.conversation.create()
-  await chat.conversation.send(text)
-  await until(chat, idle)
-  return id
-}
 
 it('shows the list, the history and what was said after a reload without a network', async () => {
   const [place, service] = [browser(), new TestService()]

@@ -56,6 +56,16 @@ test.each<readonly [name: string, first: SealedOp, second: SealedOp]>([
   expect(await refusalsOf(one.store).of(TRIP)).toEqual([])
 })
 
+/** Three devices that hold the messages from before. */
+async function threeDevices() {
+  const home = new TestHome()
+  const all = [device(home), device(home), device(home)] as const
+  for (const { store } of all) store.follow(TRIP)
+  await write(all[0].store, BEFORE)
+  await settleAll(home, all)
+  return { home, all }
+}
+
 const TAKEN = append('c', ['m3'])
 const PUT = put('d', 'mood', null)
 
@@ -63,12 +73,8 @@ test.each<readonly [name: string, refused: SealedOp]>([
   ['a message', append('x', ['m3'])],
   ['a put', put('x', 'mood', null)],
 ])('a delete whose name the home refused to %s goes under another name', async (_, refused) => {
-  const home = new TestHome()
-  const [one, two, three] = [device(home), device(home), device(home)]
-  const all = [one, two, three]
-  for (const { store } of all) store.follow(TRIP)
-  await write(one.store, BEFORE)
-  await settleAll(home, all)
+  const { home, all } = await threeDevices()
+  const [one, two, three] = all
   two.store.pause()
   await write(two.store, [remove('x', 'entry:m2')])
   three.store.pause()
@@ -88,12 +94,8 @@ test.each<readonly [name: string, refused: SealedOp]>([
 })
 
 test('deletes of two devices under a name that is taken each get a name of their own', async () => {
-  const home = new TestHome()
-  const [one, two, three] = [device(home), device(home), device(home)]
-  const all = [one, two, three]
-  for (const { store } of all) store.follow(TRIP)
-  await write(one.store, BEFORE)
-  await settleAll(home, all)
+  const { home, all } = await threeDevices()
+  const [one, two, three] = all
   for (const { store } of [two, three]) store.pause()
   await write(two.store, [remove('x', 'entry:m1')])
   await write(three.store, [remove('x', 'entry:m2')])
