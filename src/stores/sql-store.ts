@@ -584,13 +584,15 @@ class SqlScope implements ScopeStore {
     return this.#number ?? NO_SCOPE
   }
 
-  #newest(scope: number): Newest | undefined {
+  /** The last row of a scope, as {@link lineOf} writes it: one column is read faster than five. */
+  #newest(scope: number): string | undefined {
     const [row] = this.#database.all(
-      'SELECT n, COALESCE(op, id) AS op, seq, ordinal, stamp FROM plimsoll_log WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1',
+      `SELECT n || ' ' || seq || ' ' || ordinal || ' ' || COALESCE(stamp, '') || ' ' || COALESCE(op, id) AS line
+        FROM plimsoll_log WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1`,
       firstOf(scope),
       firstOf(scope + 1),
     )
-    return row as unknown as Newest | undefined
+    return row?.line as string | undefined
   }
 
   /** What is known, read again where others wrote, or a transaction was undone from outside. */
@@ -600,9 +602,10 @@ class SqlScope implements ScopeStore {
       this.#known = nothing()
       return this.#known
     }
-    const newest = this.#newest(scope)
+    const line = this.#newest(scope)
     const known = this.#known
-    if (newest && isSame(newest, known?.newest)) return known as Known
+    if (known?.newest && line === lineOf(known.newest)) return known
+    const newest = line === undefined ? undefined : newestOf(line)
     const { seq = 0, ordinal = 0 } = newest ?? {}
     const [about] = this.#database.all(
       `SELECT first, indexed, emptied, rebased, stamp, replica,
@@ -1181,9 +1184,16 @@ function opIn({ opId, id, place }: LogRow): string | null {
   return opId === `entry:${id}` && place === 0 ? null : opId
 }
 
-/** Whether a scope that ended with one row and ends with the other has not changed in between. */
-function isSame(one: Newest, other: Newest | undefined): boolean {
-  return one.n === other?.n && one.op === other.op && one.stamp === other.stamp
+/** A scope that ends with the same line as before has not changed in between. */
+function lineOf({ n, seq, ordinal, stamp, op }: Newest): string {
+  return `${n} ${seq} ${ordinal} ${stamp ?? ''} ${op}`
+}
+
+function newestOf(line: string): Newest {
+  const [n, seq, ordinal, stamp, ...op] = line.split(' ')
+  const number = { n: Number(n), seq: Number(seq), ordinal: Number(ordinal) }
+  // A name may have spaces too.
+  return { ...number, stamp: stamp === '' ? null : Number(stamp), op: op.join(' ') }
 }
 
 /** Removes rows of the log, from the first to the last. */

@@ -3,7 +3,7 @@ import { webHost } from '../../platform/web.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Scope } from '../../ports/op.ts'
 import { isGuest } from '../guest.ts'
-import type { Answer } from '../objects/answer.ts'
+import { type Answer, unpacked } from '../objects/answer.ts'
 import { objectName } from '../objects/object-name.ts'
 import type { SessionCallInput, SessionCallName } from '../objects/session-calls.ts'
 import type { SessionObject } from '../objects/session-object.ts'
@@ -115,7 +115,7 @@ export function onUser<Result>(
 }
 
 /** What a session answers one of its calls with. */
-export function askSession<Name extends SessionCallName>(
+export async function askSession<Name extends SessionCallName>(
   settings: AppSettings,
   scope: SessionScope,
   name: Name,
@@ -123,11 +123,11 @@ export function askSession<Name extends SessionCallName>(
   meta: CallMeta = {},
 ): Promise<Answer> {
   const once = repeatable(name, meta)
-  return onSession(settings, scope, (object) => object.call(scope, name, input, once))
+  return unpacked(await onSession(settings, scope, (object) => object.call(scope, name, input, once)))
 }
 
 /** What a user's object answers one of its calls with. */
-export function askUser<Name extends UserCallName>(
+export async function askUser<Name extends UserCallName>(
   settings: AppSettings,
   scope: Scope,
   name: Name,
@@ -135,7 +135,7 @@ export function askUser<Name extends UserCallName>(
   meta: CallMeta = {},
 ): Promise<Answer> {
   const once = repeatable(name, meta)
-  return onUser(settings, scope, (object) => object.call(scope, name, input, once))
+  return unpacked(await onUser(settings, scope, (object) => object.call(scope, name, input, once)))
 }
 
 /**

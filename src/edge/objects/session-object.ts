@@ -53,7 +53,7 @@ import type { ChatRequest } from '../turn/protocol.ts'
 import { Turns } from '../turn/turns.ts'
 import { objectAlarms } from '../work/alarms.ts'
 import { WorkQueue } from '../work/work-queue.ts'
-import { type Answer, answer, NOTHING } from './answer.ts'
+import { type Answer, answer, NOTHING, packed } from './answer.ts'
 import type { EdgeBindings } from './bindings.ts'
 import type { BriefBudget } from './brief-budget.ts'
 import { COMPACT, compactionHandler, scheduleCompaction, writtenSoon } from './compaction-work.ts'
@@ -377,7 +377,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     name: Name,
     input: SessionCallInput<Name>,
     { keyed, ...meta }: CallMeta = {},
-  ): Promise<Answer> {
+  ): Promise<string> {
     if (!CHANGES.has(name) || isPreview(name, input)) this.#read(scope)
     const home = this.#life.open(scope)
     const isAnew = isRead(name, input)
@@ -395,7 +395,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
       { isLasting, isKept: !showsOthers(name, input), isWritten: () => isWritten },
     )
     const limits = this.#budgets.limits(takes)
-    return limits.length === 0 ? answered : { ...answered, limits }
+    return packed(limits.length === 0 ? answered : { ...answered, limits })
   }
 
   async #call<Name extends SessionCallName>(

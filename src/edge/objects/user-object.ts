@@ -63,7 +63,7 @@ import type { Ask } from '../rows/token-lease.ts'
 import { type ForgottenWords, type WordsBlock, type WordsState, WordsTable } from '../rows/words-table.ts'
 import { objectAlarms } from '../work/alarms.ts'
 import { WorkQueue } from '../work/work-queue.ts'
-import { type Answer, answer } from './answer.ts'
+import { type Answer, answer, packed } from './answer.ts'
 import type { EdgeBindings } from './bindings.ts'
 import type { BriefBudget } from './brief-budget.ts'
 import { CipherHome } from './cipher-home.ts'
@@ -291,7 +291,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     name: Name,
     input: UserCallInput<Name>,
     { keyed, opId, bytes = 0 }: CallMeta = {},
-  ): Promise<Answer> {
+  ): Promise<string> {
     const memory = this.#open(scope)
     const changes = CHANGES.has(name)
     if (name !== 'holdings') await this.#checkGuest(scope, { writes: changes, reads: readsOf(name, input) })
@@ -300,7 +300,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
       this.#call(memory, name, input, named() ?? opId, bytes),
     )
     const limits = changes ? this.#budgetsOf(scope).limits({ bytes }) : []
-    return limits.length === 0 ? answered : { ...answered, limits }
+    return packed(limits.length === 0 ? answered : { ...answered, limits })
   }
 
   async #call<Name extends UserCallName>(
