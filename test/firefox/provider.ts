@@ -90,8 +90,12 @@ class FirefoxProvider implements BrowserProvider {
       browser: 'firefox',
       executablePath,
       headless: true,
-      // Vitest gives each tester an import map of its own.
-      extraPrefsFirefox: { 'dom.multiple_import_maps.enabled': true },
+      extraPrefsFirefox: {
+        // Vitest gives each tester an import map of its own.
+        'dom.multiple_import_maps.enabled': true,
+        // A panel that a download opens keeps the focus, and with it the keys.
+        'browser.download.alwaysOpenPanel': false,
+      },
     })
     this.#timer = setTimeout(() => {
       console.error(`Firefox is closed: the tests took longer than ${limit / 1_000} s.`)

@@ -175,8 +175,8 @@ label > * { color: var(--text) }
 
 .frame { display: grid; grid-template: minmax(0, 1fr) / minmax(0, 1fr); min-block-size: 0; block-size: 100% }
 @container chat (inline-size >= 57.6em) {
-  .frame { grid-template-columns: 17rem minmax(0, 1fr) }
-  .frame.remembering { grid-template-columns: 17rem minmax(0, 1fr) 22rem }
+  .frame { grid-template-columns: 18rem minmax(0, 1fr) }
+  .frame.remembering { grid-template-columns: 18rem minmax(0, 1fr) 22rem }
   .side { animation: none }
   .side.sessions { grid-area: 1 / 1; border-inline-end: 1px solid var(--line); background: var(--raised) }
   .main { grid-area: 1 / 2 }

@@ -13,7 +13,7 @@ export const fr: Strings = {
   sessions: 'Conversations',
   newSession: 'Nouvelle conversation',
   untitled: 'Nouvelle conversation',
-  searchSessions: 'Chercher une conversation',
+  searchSessions: 'Rechercher',
   noSessions: 'Vos conversations apparaîtront ici.',
   noSessionFound: 'Rien n’a été trouvé pour « {query} ».',
   renameOf: 'Renommer {title}',
