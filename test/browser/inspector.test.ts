@@ -489,6 +489,28 @@ describe('for everybody', () => {
     expect(at.clientX).toBeLessThan(chosen.right)
   })
 
+  test.each([360, 480, 768, 1_000, 1_600])(
+    'keeps each fact of a call in one line, at %i px',
+    async (width) => {
+      inspector.style.inlineSize = `${width}px`
+      inspector.strings = await loadStrings('de')
+      await openTrip()
+      // The call at which a new epoch began: its figures are the longest.
+      find<HTMLInputElement>('input[type=range]').value = '12'
+      find('input[type=range]').dispatchEvent(new Event('input'))
+      await vi.waitFor(() => expect(text()).toContain('Aufruf 13 von'))
+      await settled()
+      const labels = all('.facts dt')
+      expect(labels.length).toBe(6)
+      const figures = all('.facts dd').filter((one) => one.querySelector('strong'))
+      expect(figures.length).toBe(4)
+      const linesOf = (one: HTMLElement) =>
+        one.clientHeight / Number.parseFloat(getComputedStyle(one).lineHeight)
+      const broken = [...labels, ...figures].filter((one) => linesOf(one) > 1.5)
+      expect(broken.map(said)).toEqual([])
+    },
+  )
+
   test('is no wider than a narrow page', async () => {
     inspector.style.inlineSize = '320px'
     await openTrip()
