@@ -175,6 +175,18 @@ describe('a dropped log', () => {
     )
   })
 
+  test('has “everything” leave its drawing by arrows where that ends, and says how far it goes', async () => {
+    await openTrip()
+    // A dash along the upper border would be a figure that no call has.
+    expect(all('.timeline .beyond').filter((dash) => Number(dash.getAttribute('y')) <= 0)).toEqual([])
+    expect(all('.timeline .beyond').length).toBeGreaterThan(0)
+    expect(all('.timeline .above').length).toBeGreaterThan(20)
+    expect(said(find('.legend'))).toContain('everything, without a line above the drawing, up to 15,000')
+    inspector.budget = 100_000
+    await vi.waitFor(() => expect(said(find('.legend'))).not.toContain('above the drawing'))
+    expect(all('.timeline .beyond, .timeline .above')).toEqual([])
+  })
+
   test('shows the exact context of any call, by the scrubber and by the keyboard', async () => {
     await openTrip()
     await scrubTo(20)

@@ -354,6 +354,11 @@ export const styles = css`
   .beyond {
     fill: var(--quiet);
   }
+  .above {
+    fill: none;
+    stroke: var(--quiet);
+    stroke-width: 1.5;
+  }
   .chosen {
     fill: none;
     stroke: var(--ink);
