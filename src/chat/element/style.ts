@@ -65,7 +65,7 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .load { padding: 0.125rem }
 .head .titles { flex: 1; min-inline-size: 0 }
 .head h2 { font-size: 0.9375rem; font-weight: 620; line-height: 1.3 }
-.head .home { display: flex; align-items: center; gap: 0.3125rem; color: var(--muted); font-size: 0.75rem; line-height: 1.35 }
+.head .home { display: flex; flex-wrap: wrap; align-items: center; gap: 0 0.3125rem; color: var(--muted); font-size: 0.75rem; line-height: 1.35 }
 .head :is(h2, .home, .home span) { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 .head .home .icon { inline-size: 0.8125rem; block-size: 0.8125rem }
 .head .buttons { display: flex }
@@ -194,6 +194,7 @@ label > * { color: var(--text) }
   .head .more .label { display: inline }
 }
 @media (max-height: 30em) { .hint { display: none } }
+@media (max-height: 20em) { .choice p { display: none } }
 @keyframes rise { from { opacity: 0; transform: translateY(0.375rem) } }
 @keyframes soon { from { max-block-size: 0; margin: 0; visibility: hidden } }
 @keyframes slide { from { opacity: 0; transform: translateX(0.75rem) } }
