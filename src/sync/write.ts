@@ -170,7 +170,8 @@ export function scrubbed(
     known = from.size
     clean = clean.map((one) => scrub(one, emptied, isRotated, from))
     for (const { refusal, bodies, envelope } of clean)
-      if (refusal && bodies?.every((body) => body === null)) for (const name of namesIn(envelope)) from.add(name)
+      if (refusal && bodies?.every((body) => body === null))
+        for (const name of namesIn(envelope)) from.add(name)
   }
   return clean.filter((one, place) => one !== waiting[place])
 }

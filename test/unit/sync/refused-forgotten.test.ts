@@ -127,7 +127,10 @@ test.each(['later', 'before', 'between'] as const)(
     }
     const other = put('y', 'taste', null, { sources: ['register:mood'] })
     store.pause()
-    await write(store, order === 'between' ? [put('x', 'mood', null, FROM)] : [put('x', 'mood', null, FROM), other])
+    await write(
+      store,
+      order === 'between' ? [put('x', 'mood', null, FROM)] : [put('x', 'mood', null, FROM), other],
+    )
     if (order === 'before') await forgotten()
     store.resume()
     await store.settled()
