@@ -254,6 +254,22 @@ describe('a message that could not be kept', () => {
   })
 })
 
+describe('a file of more than 8 MiB', () => {
+  it('is refused by its name, and a model is not asked', async () => {
+    const { conversation } = over(mapStore())
+    await conversation.create()
+    const bytes = new Uint8Array(8 * 1024 * 1024 + 1)
+    expect(
+      await conversation.send('Look', { uploads: [{ mediaType: 'video/mp4', bytes, name: 'harbour.mp4' }] }),
+    ).toBe(false)
+    expect(conversation.getSnapshot()).toMatchObject({
+      messages: [],
+      problem: { code: 'ERR_ENTRY_TOO_LARGE', retryable: false, id: 'harbour.mp4' },
+    })
+    await conversation.close()
+  })
+})
+
 describe('what waits for an answer', () => {
   it('is answered once, though two tabs are told to go on at once', async () => {
     const device = browser()
