@@ -6,9 +6,19 @@ import { problemOf } from '../../../src/chat/homes/problem.ts'
 import type { Upload } from '../../../src/chat/ports.ts'
 import { titleOf } from '../../../src/chat/text.ts'
 import { RequestError } from '../../../src/client/error.ts'
-import { type Message, mapStore, PlimsollError, type Store } from '../../../src/index.ts'
+import {
+  type MediaPart,
+  type Message,
+  mapStore,
+  type Part,
+  PlimsollError,
+  type Store,
+  utf8Bound,
+} from '../../../src/index.ts'
+import { countMessage } from '../../../src/kernel/count.ts'
 import { deleteSession } from '../../../src/operations/delete-session.ts'
 import { titleSession } from '../../../src/operations/sessions.ts'
+import { placeholder } from '../../../src/render/parts.ts'
 import { type FullMemory, fullMemory } from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { pictureOf } from '../../everywhere/pictures.ts'
@@ -235,6 +245,24 @@ describe('a message that could not be kept', () => {
     const [edited] = (await until({ conversation }, idle)).messages
     const [, file] = asked?.message.content ?? []
     expect(edited?.message.content).toEqual([{ type: 'text', text: 'Look again' }, file])
+    await conversation.close()
+  })
+
+  it('counts as what a model is told of it, where that is its name and type', async () => {
+    const store = mapStore()
+    const { conversation } = over(store)
+    const uploads = [
+      { mediaType: 'text/plain', bytes: new TextEncoder().encode('low'), name: 'tides.txt' },
+      { mediaType: 'image/png', bytes: pictureOf('image/png'), name: 'dot.png' },
+    ]
+    await conversation.send('Look', { uploads })
+    const [asked] = (await until({ conversation }, idle)).messages
+    const [words, file, picture] = (asked?.message.content ?? []) as readonly Part[]
+    const counted = (part: Part) => countMessage(utf8Bound, { content: [part] })
+    expect(words?.type).toBe('text')
+    expect(counted(file as Part)).toBeLessThan(250)
+    expect(counted(file as Part)).toBeGreaterThan(placeholder(file as MediaPart).length)
+    expect(counted(picture as Part)).toBeGreaterThan(1_600)
     await conversation.close()
   })
 
