@@ -59,8 +59,11 @@ function countPart(part: Part, count: (text: string) => number): number {
       return count(part.name) + count(JSON.stringify(part.input))
     case 'tool-result':
       return count(asText(part.output))
-    case 'media':
-      return (part.tokens ?? MEDIA_TOKENS) + (part.name === undefined ? 0 : count(part.name))
+    case 'media': {
+      const tokens = (part.tokens ?? MEDIA_TOKENS) + count(part.name ?? '')
+      // All but its address may show as text.
+      return Math.max(tokens, count(JSON.stringify({ ...part, url: undefined })))
+    }
     case 'opaque':
       return part.tokens ?? count(JSON.stringify(part.value))
   }

@@ -67,7 +67,8 @@ function checkAttachment(
   host: Host,
 ): { readonly attachment: Attachment; readonly part: MediaPart } {
   checkOptions('attach', 'attachment', input, ['mediaType', 'name', 'bytes', 'id', 'tokens'])
-  const { name, bytes, tokens } = input
+  const { bytes, tokens } = input
+  const name = input.name === undefined ? undefined : checkId('attach', 'name', input.name)
   const mediaType = checkMediaType('attach', input.mediaType)
   if (!(bytes instanceof Uint8Array || bytes instanceof ArrayBuffer))
     throw invalid('attach', 'bytes', 'must be a Uint8Array or an ArrayBuffer')
@@ -75,8 +76,8 @@ function checkAttachment(
   if (size > MAX_ENTRY_BYTES)
     throw new PlimsollError(
       'ERR_ENTRY_TOO_LARGE',
-      `attach: the attachment has ${size} bytes, more than ${MAX_ENTRY_BYTES}`,
-      { size, limit: MAX_ENTRY_BYTES },
+      `attach: ${name ?? 'the attachment'} has ${size} bytes, more than ${MAX_ENTRY_BYTES}`,
+      { size, limit: MAX_ENTRY_BYTES, ...(name !== undefined && { id: name }) },
     )
   const id = input.id === undefined ? host.newId() : checkId('attach', 'id', input.id)
   return {
@@ -89,7 +90,7 @@ function checkAttachment(
     part: {
       type: 'media',
       mediaType,
-      ...(name !== undefined && { name: checkId('attach', 'name', name) }),
+      ...(name !== undefined && { name }),
       ref: id,
       ...(tokens !== undefined && { tokens: checkCount('attach', 'tokens', tokens) }),
     },

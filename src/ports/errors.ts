@@ -124,8 +124,8 @@ export interface ErrorDetails {
   readonly size?: number
   readonly limit?: number
   /**
-   * `ERR_DUPLICATE_ID`, `ERR_NOT_FOUND`: the id in question. `ERR_UNSUPPORTED_MEDIA_TYPE`: the name
-   * of the file, where the chat refuses one.
+   * `ERR_DUPLICATE_ID`, `ERR_NOT_FOUND`: the id in question. `ERR_ENTRY_TOO_LARGE` of an attachment
+   * that has a name, `ERR_UNSUPPORTED_MEDIA_TYPE` where the chat refuses a file: its name.
    */
   readonly id?: string
   /** `ERR_CONFLICT`: the version that is there now; `null`: nothing is there. */

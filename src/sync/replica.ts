@@ -367,10 +367,9 @@ export function completed(
   const known = dead.flatMap(({ order, envelope, refusal }) =>
     arrived.has(envelope.opId) && !isRejected(refusal, 'duplicate-id') ? order : [],
   )
-  const left = scrubbed(
-    dead.filter(({ order }) => !known.includes(order)),
-    decision.emptied,
-  )
+  const kept = (replica.outbox ?? []).filter(({ order }) => !dropped.includes(order))
+  const aside = kept.map(waitingIn).filter((one): one is Waiting => 'refusal' in one)
+  const left = scrubbed([...dead.filter(({ order }) => !known.includes(order)), ...aside], decision.emptied)
   const next = stateIn(replica.state)
   const wanted = wantedBy(ops, view).map((id, index) =>
     outboxRow({ order: next.last + 1 + index, wants: id }),
@@ -385,7 +384,7 @@ export function completed(
         last: next.last + wanted.length,
       } satisfies ReplicaState),
       outbox: [
-        ...(replica.outbox ?? []).filter(({ order }) => !dropped.includes(order)),
+        ...kept.filter(({ order }) => !left.some((one) => one.order === order)),
         ...left.map(outboxRow),
         ...wanted,
       ],

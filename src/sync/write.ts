@@ -1,5 +1,5 @@
 import { SECRET } from '../kernel/context/secret.ts'
-import { idIn, type Name, type SealedOp } from '../ports/op.ts'
+import { type Envelope, idIn, type Name, type SealedOp } from '../ports/op.ts'
 import type { Decide, Decision, LogRow, RegisterRow, Rows } from '../ports/store.ts'
 import { unlisted } from './known-op.ts'
 import { type Before, outboxRow, type ReplicaState, stateIn, type Waiting } from './state.ts'
@@ -155,31 +155,46 @@ function forgotten(row: RegisterRow, gone: ReadonlySet<Name>, isRotated: boolean
   return { ...rest, body: null }
 }
 
-/** Of what waits, the rows that hold something that is deleted, without that. */
+/**
+ * Of what waits, the rows that hold something that is deleted, without that. What was refused
+ * derives from it by way of others that were refused, too: no row names these.
+ */
 export function scrubbed(
   waiting: readonly Waiting[],
   emptied: readonly Name[],
   isRotated = false,
 ): readonly Waiting[] {
-  return waiting.flatMap((one) => {
-    const clean = scrub(one, emptied, isRotated)
-    return clean === one ? [] : clean
-  })
+  const from = new Set(emptied)
+  let clean = waiting
+  for (let known = -1; known < from.size; ) {
+    known = from.size
+    clean = clean.map((one) => scrub(one, emptied, isRotated, from))
+    for (const { refusal, bodies, envelope } of clean)
+      if (refusal && bodies?.every((body) => body === null))
+        for (const name of namesIn(envelope)) from.add(name)
+  }
+  return clean.filter((one, place) => one !== waiting[place])
 }
 
 /**
  * What waits, without what is deleted.
  *
  * @param isRotated whether another secret was written meanwhile, so that an older one goes too
+ * @param from names from which nothing that was refused may derive. Default: those that are emptied
  */
-export function scrub(one: Waiting, emptied: readonly Name[], isRotated: boolean): Waiting {
+export function scrub(
+  one: Waiting,
+  emptied: readonly Name[],
+  isRotated: boolean,
+  from: ReadonlySet<Name> = new Set(emptied),
+): Waiting {
   const gone = new Set(emptied)
-  if (gone.size === 0) return one
+  if (gone.size + from.size === 0) return one
   const { envelope, bodies, before, beside, ...rest } = one
-  const { kind, key, ids, sources = [] } = envelope
-  const names = kind === 'put' ? [`register:${key}` as const] : ids.map((id) => `entry:${id}` as const)
+  const { sources = [] } = envelope
+  const names = namesIn(envelope)
   // No row names what was refused as what derives from it.
-  const isFrom = rest.refusal !== undefined && sources.some((name) => gone.has(name))
+  const isFrom = rest.refusal !== undefined && sources.some((name) => from.has(name))
   const left = bodies?.map((body, place) => (isFrom || gone.has(names[place] as Name) ? null : body))
   const registers = before?.registers.map(
     ([name, row]) => [name, row && forgotten(row, gone, isRotated)] as const,
@@ -192,6 +207,11 @@ export function scrub(one: Waiting, emptied: readonly Name[], isRotated: boolean
     ...(before && registers && { before: { ...before, registers } }),
   }
   return JSON.stringify(clean) === JSON.stringify(one) ? one : clean
+}
+
+/** Names of what an op says. */
+function namesIn({ kind, key, ids }: Envelope): readonly Name[] {
+  return kind === 'put' ? [`register:${key}`] : ids.map((id): Name => `entry:${id}`)
 }
 
 /**

@@ -292,17 +292,17 @@ describe('what somebody wrote and did not send', () => {
 
   /** Files that are read once that is let happen. */
   function slowFiles(): () => void {
-    const { arrayBuffer } = File.prototype
+    const { arrayBuffer } = Blob.prototype
     let read = (): void => {}
     const isRead = new Promise<void>((resolve) => {
       read = resolve
     })
-    File.prototype.arrayBuffer = async function (this: File) {
+    Blob.prototype.arrayBuffer = async function (this: Blob) {
       await isRead
       return arrayBuffer.call(this)
     }
     onTestFinished(() => {
-      File.prototype.arrayBuffer = arrayBuffer
+      Blob.prototype.arrayBuffer = arrayBuffer
     })
     return read
   }
@@ -368,6 +368,21 @@ describe('what somebody wrote and did not send', () => {
       await frame()
     }
     await until(() => root.querySelector('.files') === null)
+  })
+
+  it('comes back where a file is larger than 8 MiB, with its name and the limit', async () => {
+    const { root, at, written } = await filled()
+    const files = new DataTransfer()
+    files.items.add(new File([new Uint8Array(9 * 1024 * 1024 + 1)], 'harbour.mp4'))
+    const input = at<HTMLInputElement>('input[type=file]')
+    input.files = files.files
+    input.dispatchEvent(new Event('change'))
+    at<HTMLFormElement>('form').requestSubmit()
+    await until(() => root.querySelector('.notice.bad') !== null)
+    expect(at('.notice.bad').textContent).toContain('“harbour.mp4” is too large: a file may have 8 MiB.')
+    await until(() => written()[1] === 2)
+    expect(written()).toEqual(['SWORDFISH', 2])
+    expect(root.querySelectorAll('.message')).toHaveLength(0)
   })
 
   it('goes from every tab with the sign-out in one', async () => {

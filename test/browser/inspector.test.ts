@@ -175,6 +175,18 @@ describe('a dropped log', () => {
     )
   })
 
+  test('has “everything” leave its drawing by arrows where that ends, and says how far it goes', async () => {
+    await openTrip()
+    // A dash along the upper border would be a figure that no call has.
+    expect(all('.timeline .beyond').filter((dash) => Number(dash.getAttribute('y')) <= 0)).toEqual([])
+    expect(all('.timeline .beyond').length).toBeGreaterThan(0)
+    expect(all('.timeline .above').length).toBeGreaterThan(20)
+    expect(said(find('.legend'))).toContain('everything, without a line above the drawing, up to 15,000')
+    inspector.budget = 100_000
+    await vi.waitFor(() => expect(said(find('.legend'))).not.toContain('above the drawing'))
+    expect(all('.timeline .beyond, .timeline .above')).toEqual([])
+  })
+
   test('shows the exact context of any call, by the scrubber and by the keyboard', async () => {
     await openTrip()
     await scrubTo(20)
@@ -488,6 +500,28 @@ describe('for everybody', () => {
     expect(at.clientX).toBeGreaterThan(chosen.left)
     expect(at.clientX).toBeLessThan(chosen.right)
   })
+
+  test.each([360, 480, 768, 1_000, 1_600])(
+    'keeps each fact of a call in one line, at %i px',
+    async (width) => {
+      inspector.style.inlineSize = `${width}px`
+      inspector.strings = await loadStrings('de')
+      await openTrip()
+      // The call at which a new epoch began: its figures are the longest.
+      find<HTMLInputElement>('input[type=range]').value = '12'
+      find('input[type=range]').dispatchEvent(new Event('input'))
+      await vi.waitFor(() => expect(text()).toContain('Aufruf 13 von'))
+      await settled()
+      const labels = all('.facts dt')
+      expect(labels.length).toBe(6)
+      const figures = all('.facts dd').filter((one) => one.querySelector('strong'))
+      expect(figures.length).toBe(4)
+      const linesOf = (one: HTMLElement) =>
+        one.clientHeight / Number.parseFloat(getComputedStyle(one).lineHeight)
+      const broken = [...labels, ...figures].filter((one) => linesOf(one) > 1.5)
+      expect(broken.map(said)).toEqual([])
+    },
+  )
 
   test('is no wider than a narrow page', async () => {
     inspector.style.inlineSize = '320px'

@@ -243,6 +243,36 @@ describe.concurrent('with an edge behind it', () => {
       ])
   })
 
+  it('shows whole what it is and what to try at 200 %, and at 320 px moves in one direction alone', async ({
+    visits,
+    expect,
+  }) => {
+    // 1,280 by 800 at 200 %, and 1,280 by 1,024 at 400 %.
+    const zoomed = await visits.tab(visits.briefly({ viewport: { width: 640, height: 400 } }), edge.url)
+    await zoomed.page.locator('.worlds button').waitFor()
+    const box = async (locator: Locator) =>
+      (await locator.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 }
+    const room = await box(zoomed.page.locator('plimsoll-chat .scroller'))
+    const whole = [zoomed.page.locator('.first h2'), ...(await zoomed.page.locator('.first li button').all())]
+    expect(whole).toHaveLength(5)
+    for (const { y, height } of await Promise.all(whole.map(box))) {
+      expect(y).toBeGreaterThan(room.y)
+      expect(y + height).toBeLessThan(room.y + room.height)
+    }
+    for (const url of [edge.url, staticUrl()]) {
+      const { page } = await visits.tab(visits.briefly({ viewport: { width: 320, height: 256 } }), url)
+      await page.locator('.worlds button').waitFor()
+      const scroller = page.locator('plimsoll-chat .scroller')
+      expect((await box(scroller)).height).toBeGreaterThan(80)
+      const beyond = (element: unknown): number => {
+        const { scrollWidth, clientWidth } = element as Record<'scrollWidth' | 'clientWidth', number>
+        return scrollWidth - clientWidth
+      }
+      for (const one of [page.locator('html'), scroller, page.locator('plimsoll-chat .head .home span')])
+        expect(await one.first().evaluate(beyond)).toBeLessThanOrEqual(0)
+    }
+  })
+
   it('inspects a sample before anything was said, then the conversation by its title', async ({
     visits,
     expect,

@@ -26,8 +26,9 @@ const WORDS: { readonly [Code in Problem['code']]?: TextKey } = {
 }
 
 /** What a problem is called in the user's words. */
-export function wordsFor({ code }: Problem): TextKey {
-  return WORDS[code] ?? 'problemOther'
+export function wordsFor({ code, id }: Problem): TextKey {
+  // Of a text there is no name.
+  return id && code === 'ERR_ENTRY_TOO_LARGE' ? 'problemFile' : (WORDS[code] ?? 'problemOther')
 }
 
 /** A rejection as a problem: of what the view asked for, which no model answers. */

@@ -65,7 +65,7 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .load { padding: 0.125rem }
 .head .titles { flex: 1; min-inline-size: 0 }
 .head h2 { font-size: 0.9375rem; font-weight: 620; line-height: 1.3 }
-.head .home { display: flex; align-items: center; gap: 0.3125rem; color: var(--muted); font-size: 0.75rem; line-height: 1.35 }
+.head .home { display: flex; flex-wrap: wrap; align-items: center; gap: 0 0.3125rem; color: var(--muted); font-size: 0.75rem; line-height: 1.35 }
 .head :is(h2, .home, .home span) { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 .head .home .icon { inline-size: 0.8125rem; block-size: 0.8125rem }
 .head .buttons { display: flex }
@@ -95,7 +95,7 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .message .foot { display: flex; flex-wrap: wrap; align-items: center; gap: 0.125rem; min-block-size: 1.75rem; margin: -0.125rem -0.375rem -0.5rem; color: var(--muted); font-size: 0.75rem }
 .message .foot button { color: var(--muted) }
 .message .foot button:hover { color: var(--text) }
-.message .foot .icon { inline-size: 1rem; block-size: 1rem }
+.message .foot .icon, .chip .mark, .homes svg { inline-size: 1rem; block-size: 1rem }
 .message .foot time { padding-inline: 0.375rem }
 @media (hover: none) {
   .message:not(.last, :focus-within) .foot:not(.kept) { display: none }
@@ -108,12 +108,11 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .state { display: flex; flex-wrap: wrap; align-items: center; gap: 0.375rem; color: var(--muted); font-size: 0.75rem }
 .state.bad { color: var(--danger) }
 .state.soon { animation: soon 1ms 2s backwards }
-.state .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
+.state .icon, details > summary .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
 .chips { display: flex; flex-wrap: wrap; gap: 0.375rem }
 .message.user .chips { justify-content: end }
 .files { margin-block-end: 0.375rem }
 .chip { display: inline-flex; align-items: center; gap: 0.375rem; max-inline-size: 100%; padding: 0.125rem 0.5rem; border-radius: 1rem; box-shadow: inset 0 0 0 1px var(--line); color: var(--muted); font-size: 0.75rem; animation: rise 0.3s var(--ease) }
-.chip .mark { inline-size: 1rem; block-size: 1rem }
 .chip span { overflow-wrap: anywhere }
 .chip button { flex: none; margin-inline-end: -0.25rem; min-block-size: 1.5rem; padding: 0 0.4375rem; border-radius: 1rem; color: var(--accent); font-weight: 600 }
 .plain { white-space: pre-wrap }
@@ -124,7 +123,6 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 details > summary { display: flex; align-items: center; gap: 0.4375rem; inline-size: fit-content; max-inline-size: 100%; min-block-size: 1.75rem; padding: 0.125rem 0.5rem; margin-inline-start: -0.5rem; border-radius: 0.5rem; color: var(--muted); font-size: 0.8125rem; cursor: pointer; list-style: none; user-select: none }
 details > summary::-webkit-details-marker { display: none }
 details > summary:hover { background: color-mix(in oklab, var(--text) 6%, transparent); color: var(--text) }
-details > summary .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
 details > summary .icon-expand { transition: rotate 0.2s var(--ease) }
 details[open] > summary .icon-expand { rotate: 180deg }
 details.failed > summary { color: var(--danger) }
@@ -147,7 +145,6 @@ details.failed > summary { color: var(--danger) }
 .homes label:has(:checked) { background: var(--raised); color: var(--text) }
 .homes label:has(:focus-visible) { outline: 2px solid var(--accent); outline-offset: 1px }
 .homes input { position: absolute; inline-size: 1px; block-size: 1px; opacity: 0 }
-.homes svg { inline-size: 1rem; block-size: 1rem }
 .to-end { position: absolute; inset-block-end: 0.75rem; inset-inline: 0; display: flex; justify-content: center; pointer-events: none }
 .to-end button { pointer-events: auto; min-block-size: 2.25rem; min-inline-size: 2.25rem; padding-inline: 0.625rem; border-radius: 2rem; background: var(--surface); box-shadow: 0 0 0 1px var(--line), 0 4px 16px rgb(0 0 0 / 0.14); font-size: 0.8125rem; font-weight: 550; animation: rise 0.2s var(--ease) }
 .to-end button:hover:not(:disabled) { background: var(--raised) }
@@ -161,14 +158,14 @@ textarea::placeholder, input::placeholder { color: var(--muted); opacity: 1 }
 .composer .go { inline-size: 2.25rem; block-size: 2.25rem; padding: 0; border-radius: 50%; background: var(--accent); color: var(--on-accent) }
 .composer .go:hover:not(:disabled) { background: color-mix(in oklab, var(--accent) 85%, var(--text)) }
 .composer .go:disabled { background: var(--raised); color: var(--muted); opacity: 1 }
-.hint { display: flex; justify-content: space-between; gap: 1rem; padding: 0.375rem 0.875rem 0; color: var(--muted); font-size: 0.6875rem; line-height: 1.3 }
+.hint { padding: 0.375rem 0.875rem 0; color: var(--muted); font-size: 0.6875rem; line-height: 1.3 }
 @media (hover: none) { .hint .keys { display: none } }
 .editor { display: grid; gap: 0.5rem; inline-size: min(100%, 36rem) }
 .editor textarea { inline-size: 100%; padding: 0.5rem 0.75rem; border: 1px solid color-mix(in oklab, var(--muted) 80%, var(--surface)); border-radius: 0.75rem; background: var(--surface); field-sizing: content; resize: none }
 .editor textarea:focus { border-color: var(--accent); outline: 1px solid var(--accent); outline-offset: 0 }
 .editor .row { justify-content: end }
 
-.side { grid-area: 1 / 1; z-index: 2; display: grid; grid-template: auto minmax(0, 1fr) / minmax(0, 1fr); min-block-size: 0; background: var(--surface); animation: slide 0.25s var(--ease) }
+.side { grid-area: 1 / 1; z-index: 2; display: grid; grid-template: auto minmax(0, 1fr) / minmax(0, 1fr); min-block-size: 0; background: var(--surface); animation: rise 0.2s var(--ease) }
 
 label { display: grid; gap: 0.25rem; color: var(--muted); font-size: 0.8125rem }
 label > * { color: var(--text) }
@@ -194,9 +191,9 @@ label > * { color: var(--text) }
   .head .more .label { display: inline }
 }
 @media (max-height: 30em) { .hint { display: none } }
+@media (max-height: 20em) { .choice p { display: none } }
 @keyframes rise { from { opacity: 0; transform: translateY(0.375rem) } }
 @keyframes soon { from { max-block-size: 0; margin: 0; visibility: hidden } }
-@keyframes slide { from { opacity: 0; transform: translateX(0.75rem) } }
 @keyframes swell { 0%, 60%, 100% { opacity: 0.3; transform: scale(0.8) } 30% { opacity: 1; transform: none } }
 @media (prefers-reduced-motion: reduce) {
   *, ::before, ::after { animation-duration: 1ms !important; animation-iteration-count: 1 !important; transition-duration: 1ms !important; scroll-behavior: auto !important }

@@ -559,7 +559,8 @@ function hasAdded({ files, pasted }: Added): boolean {
 
 async function uploadOf(file: File): Promise<Upload> {
   const mediaType = file.type || 'application/octet-stream'
-  return { name: file.name, mediaType, bytes: new Uint8Array(await file.arrayBuffer()) }
+  // More than 8 MiB is refused, however much more it is.
+  return { name: file.name, mediaType, bytes: new Uint8Array(await file.slice(0, 9e6).arrayBuffer()) }
 }
 
 function element(name: string, className: string): HTMLElement {

@@ -15,6 +15,12 @@ export { switchTo } from '../../operations/branches.ts'
 export { editMessage, rewind, undo } from '../../operations/rewind.ts'
 
 /**
+ * Tokens of a file that is no picture: a model is told its type, its name and its id alone, in
+ * fewer than these. Without them it would count as a picture does.
+ */
+const TOLD_TOKENS = 100
+
+/**
  * Keeps a file under an id, once.
  *
  * @throws ERR_UNSUPPORTED_MEDIA_TYPE: a picture is not of its type, and no model would take it
@@ -30,7 +36,8 @@ export async function attachFile(
       `chat: ${name} is not of the type that it is said to be, ${mediaType}`,
       { argument: 'uploads', id: name },
     )
-  return attach(session, { mediaType, bytes, id, ...named(name) })
+  const tokens = mediaType.startsWith('image/') ? {} : { tokens: TOLD_TOKENS }
+  return attach(session, { mediaType, bytes, id, ...named(name), ...tokens })
 }
 
 /** Of a long name what fits, with its ending: 64 code points are 256 bytes at most. */

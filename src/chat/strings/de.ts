@@ -110,6 +110,7 @@ export const de: Strings = {
   problemConflict: 'Dort steht schon etwas anderes. Ihres wurde nicht gespeichert.',
   problemPart:
     'Ein Teil des Chats konnte nicht geladen werden. Was Sie geschrieben haben, bleibt hier: Versuchen Sie es noch einmal, sobald eine Verbindung besteht, oder laden Sie die Seite neu.',
+  problemFile: '„{name}“ ist zu groß: Eine Datei darf 8 MiB haben.',
   problemPicture:
     '„{name}“ ist nicht von dem Typ, den der Name angibt. Speichern Sie es neu als JPEG, PNG, GIF oder WebP.',
   leftUnsent:

@@ -107,6 +107,7 @@ export const es: Strings = {
   problemConflict: 'Ahí ya hay otra cosa. Lo suyo no se ha guardado.',
   problemPart:
     'No se pudo cargar una parte del chat. Lo que escribió sigue aquí: inténtelo de nuevo cuando haya conexión, o recargue la página.',
+  problemFile: '«{name}» es demasiado grande: un archivo puede tener 8 MiB.',
   problemPicture:
     '«{name}» no es del tipo que indica su nombre. Guárdela de nuevo como JPEG, PNG, GIF o WebP.',
   leftUnsent: 'No se envió: antes se abrió otra conversación. Espera donde lo escribió.',

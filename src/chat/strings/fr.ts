@@ -110,6 +110,7 @@ export const fr: Strings = {
   problemConflict: 'Il y a déjà autre chose à cet endroit. Ce qui est de vous n’a pas été enregistré.',
   problemPart:
     'Une partie du chat n’a pas pu être chargée. Ce que vous avez écrit reste ici : réessayez dès que la connexion est rétablie, ou rechargez la page.',
+  problemFile: '« {name} » est trop grand : un fichier peut avoir 8 Mio.',
   problemPicture:
     '« {name} » n’est pas du type que son nom indique. Enregistrez-la de nouveau en JPEG, PNG, GIF ou WebP.',
   leftUnsent:

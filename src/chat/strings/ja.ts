@@ -106,6 +106,7 @@ export const ja: Strings = {
   problemConflict: 'そこには既に別の内容があります。あなたの内容は保存されませんでした。',
   problemPart:
     'チャットの一部を読み込めませんでした。書いた内容はここに残っています。接続が戻ったらやり直すか、ページを再読み込みしてください。',
+  problemFile: '「{name}」は大きすぎます。ファイルは 8 MiB までです。',
   problemPicture:
     '「{name}」は名前が示す形式と異なります。JPEG、PNG、GIF、WebP のいずれかで保存し直してください。',
   leftUnsent: '送信されませんでした。先に別の会話が開かれたためです。書いた会話の入力欄に残っています。',

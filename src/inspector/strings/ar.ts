@@ -60,6 +60,7 @@ export const arabic: Strings = {
   },
   legend: 'الأقسام',
   overLine: 'كل شيء، بلا خط',
+  above: 'فوق الرسم، حتى',
   newEpoch: 'حقبة جديدة',
   sections: {
     tools: 'الأدوات',

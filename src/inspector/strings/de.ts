@@ -63,6 +63,7 @@ export const german: Strings = {
   },
   legend: 'Abschnitte',
   overLine: 'alles, ohne Linie',
+  above: 'über der Zeichnung, bis zu',
   newEpoch: 'eine neue Epoche',
   sections: {
     tools: 'Werkzeuge',

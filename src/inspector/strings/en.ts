@@ -61,6 +61,7 @@ export const english: Strings = {
   },
   legend: 'Sections',
   overLine: 'everything, without a line',
+  above: 'above the drawing, up to',
   newEpoch: 'a new epoch',
   sections: {
     tools: 'Tools',

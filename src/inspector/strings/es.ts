@@ -64,6 +64,7 @@ export const spanish: Strings = {
   },
   legend: 'Secciones',
   overLine: 'todo, sin línea',
+  above: 'por encima del dibujo, hasta',
   newEpoch: 'una época nueva',
   sections: {
     tools: 'Herramientas',

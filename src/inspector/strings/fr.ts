@@ -64,6 +64,7 @@ export const french: Strings = {
   },
   legend: 'Sections',
   overLine: 'tout, sans ligne',
+  above: 'au-dessus du dessin, jusqu’à',
   newEpoch: 'une nouvelle époque',
   sections: {
     tools: 'Outils',

@@ -60,6 +60,7 @@ export const japanese: Strings = {
   },
   legend: 'セクション',
   overLine: 'すべて送る場合（ラインなし）',
+  above: '図より上、最大',
   newEpoch: '新しいエポック',
   sections: {
     tools: 'ツール',

@@ -64,6 +64,8 @@ export interface Strings {
   readonly unverified: { readonly [reason in Unverified]: string }
   readonly legend: string
   readonly overLine: string
+  /** Before the most tokens that it is where the drawing ends below it. */
+  readonly above: string
   readonly newEpoch: string
   readonly sections: Readonly<Record<Section, string>>
   /** Heads the meanings of words, which follow. */

@@ -48,7 +48,11 @@ export function callBar(
 /** What the fills mean, with the tokens of this call. */
 export function legend(
   shown: Shown | undefined,
-  { hit, hasOthers }: { readonly hit: number; readonly hasOthers: boolean },
+  {
+    hit,
+    hasOthers,
+    above,
+  }: { readonly hit: number; readonly hasOthers: boolean; readonly above: number | undefined },
   words: Words,
 ): TemplateResult {
   const { strings, count } = words
@@ -96,6 +100,14 @@ export function legend(
               ${strings.overLine}
             </li>`
           : nothing
+      }
+      ${
+        above === undefined
+          ? nothing
+          : html`<li>
+              <svg aria-hidden="true"><path class="above" d="M9 12v-9M6 6l3 -3l3 3" /></svg>
+              ${strings.above} <b>${count(above)}</b>
+            </li>`
       }
     </ul>
     <details class="small">

@@ -17,7 +17,7 @@ import { fills, mark } from './drawing.ts'
 import { raceView } from './race-view.ts'
 import { emptyTab, leftOutView, requestView } from './request-view.ts'
 import { styles } from './styles.ts'
-import { isBuilt, timelineView } from './timeline-view.ts'
+import { isBuilt, mostAbove, timelineView } from './timeline-view.ts'
 import { type Words, wordsIn } from './words.ts'
 
 const BUDGET = 16_000
@@ -334,7 +334,7 @@ export class PlimsollInspector extends LitElement {
         })}
         ${calls.length === 1 && inspection?.cap !== undefined && shown ? html`<p class="small">${strings.single(words.share(shown.used, inspection.cap))}</p>` : nothing}
         ${this.#scrubber(words)} ${this.#callView(words)}
-        ${legend(shown, { hit, hasOthers }, words)}
+        ${legend(shown, { hit, hasOthers, above: mostAbove(calls, inspection?.cap) }, words)}
         ${chosen ? facts(chosen, detail, words) : nothing}
         ${detail?.verified === undefined ? nothing : html`<p class="small quiet">${detail.verified ? strings.verified : strings.unverified[detail.reason ?? 'unrecorded']}</p>`}
       </section>

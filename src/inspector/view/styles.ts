@@ -354,6 +354,11 @@ export const styles = css`
   .beyond {
     fill: var(--quiet);
   }
+  .above {
+    fill: none;
+    stroke: var(--quiet);
+    stroke-width: 1.5;
+  }
   .chosen {
     fill: none;
     stroke: var(--ink);
@@ -413,14 +418,14 @@ export const styles = css`
     fill: var(--ink);
   }
 
-  /* Facts of a call. */
+  /* Facts of a call, each as wide as its words: a figure stands in one line with its unit. */
   .facts {
-    display: grid;
-    grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr));
-    gap: 0.75rem 1.25rem;
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0.75rem 1.75rem;
   }
   .facts .wide {
-    grid-column: span 2;
+    flex-basis: 100%;
   }
   .facts dt {
     font-size: 0.75rem;
@@ -702,9 +707,6 @@ export const styles = css`
     }
     .name {
       max-inline-size: 60cqi;
-    }
-    .facts {
-      grid-template-columns: 1fr 1fr;
     }
   }
   @media (forced-colors: active) {

@@ -12,6 +12,8 @@ const HEIGHT = 176
 const LEAST_HEIGHT = 3
 /** Room above the line, as a share of it. */
 const ABOVE = 0.22
+/** Arrows that are drawn at most, so that none touches the next on a phone. */
+const MOST_ARROWS = 36
 /** What is left between two columns, as a share of one. */
 const GAP = 0.18
 
@@ -32,8 +34,8 @@ export function timelineView({ calls, cap, chosen, compared, pick }: TimelinePar
   const columns = Array.from({ length: Math.ceil(calls.length / group) }, (_, index) =>
     calls.slice(index * group, (index + 1) * group),
   )
-  const most = calls.reduce((top, { outcomes }) => Math.max(top, tokensOf(outcomes.plimsoll)), 1)
-  const top = cap === undefined ? most * (1 + ABOVE) : Math.max(cap, most) * (1 + ABOVE)
+  const top = topOf(calls, cap)
+  const step = Math.ceil(columns.length / MOST_ARROWS)
   const heightOf = (tokens: number): number => (Math.min(tokens, top) / top) * HEIGHT
   const width = 1 / Math.max(1, columns.length)
   const lineAt = cap === undefined ? undefined : HEIGHT - heightOf(cap)
@@ -52,7 +54,7 @@ export function timelineView({ calls, cap, chosen, compared, pick }: TimelinePar
     <div class="scope">
       <svg class="timeline flip" height=${HEIGHT} aria-hidden="true" @click=${at}>
         ${lineAt === undefined ? nothing : svg`<rect class="water" y=${lineAt} width="100%" height=${HEIGHT - lineAt} />`}
-        ${columns.map((column, index) => columnView(column, { from: index * width, width, heightOf }))}
+        ${columns.map((column, index) => columnView(column, { from: index * width, width, top, heightOf, hasArrow: index % step === 0 }))}
         ${frame(compared, 'compared')} ${frame(chosen, 'chosen')}
         ${
           lineAt === undefined
@@ -69,13 +71,32 @@ export function timelineView({ calls, cap, chosen, compared, pick }: TimelinePar
   `
 }
 
+/** Tokens at the top of the drawing. */
+function topOf(calls: readonly InspectedCall[], cap = 0): number {
+  return (
+    calls.reduce((top, { outcomes }) => Math.max(top, tokensOf(outcomes.plimsoll)), cap || 1) * (1 + ABOVE)
+  )
+}
+
+/** The most that "everything" is anywhere, where that is above the drawing. */
+export function mostAbove(calls: readonly InspectedCall[], cap: number | undefined): number | undefined {
+  const most = calls.reduce((most, { outcomes }) => Math.max(most, tokensOf(outcomes.full)), 0)
+  return most > topOf(calls, cap) ? most : undefined
+}
+
 interface Place {
   readonly from: number
   readonly width: number
+  readonly top: number
   readonly heightOf: (tokens: number) => number
+  /** Whether an arrow stands here where "everything" is above the drawing. */
+  readonly hasArrow: boolean
 }
 
-function columnView(column: readonly InspectedCall[], { from, width, heightOf }: Place): SVGTemplateResult {
+function columnView(
+  column: readonly InspectedCall[],
+  { from, width, top, heightOf, hasArrow }: Place,
+): SVGTemplateResult {
   const fullest = column.reduce((one, other) =>
     tokensOf(other.outcomes.plimsoll) > tokensOf(one.outcomes.plimsoll) ? other : one,
   )
@@ -96,9 +117,11 @@ function columnView(column: readonly InspectedCall[], { from, width, heightOf }:
     y -= height
     return svg`<rect x=${x} y=${y} width=${wide} height=${height} fill=${fillOf(name)} />`
   })
+  const isAbove = everything > top
   return svg`
     ${parts}
-    ${everything > tokensOf(plimsoll) ? svg`<rect class="beyond" x=${x} y=${HEIGHT - heightOf(everything)} width=${wide} height="2" />` : nothing}
+    ${everything > tokensOf(plimsoll) && !isAbove ? svg`<rect class="beyond" x=${x} y=${HEIGHT - heightOf(everything)} width=${wide} height="2" />` : nothing}
+    ${isAbove && hasArrow ? svg`<svg x=${middle} overflow="visible"><path class="above" d="M0 8v-9M-3 2l3 -3l3 3" /></svg>` : nothing}
     ${begins ? svg`<svg x=${middle} y=${HEIGHT + 3} overflow="visible"><path class="epoch-mark" d="M0 0l4 6h-8z" /></svg>` : nothing}
     ${refused ? svg`<svg x=${middle} y=${HEIGHT - 10} overflow="visible"><path class="refused" d="M-4 -4l8 8M4 -4l-8 8" /></svg>` : nothing}
   `

@@ -6,9 +6,19 @@ import { problemOf } from '../../../src/chat/homes/problem.ts'
 import type { Upload } from '../../../src/chat/ports.ts'
 import { titleOf } from '../../../src/chat/text.ts'
 import { RequestError } from '../../../src/client/error.ts'
-import { type Message, mapStore, PlimsollError, type Store } from '../../../src/index.ts'
+import {
+  type MediaPart,
+  type Message,
+  mapStore,
+  type Part,
+  PlimsollError,
+  type Store,
+  utf8Bound,
+} from '../../../src/index.ts'
+import { countMessage } from '../../../src/kernel/count.ts'
 import { deleteSession } from '../../../src/operations/delete-session.ts'
 import { titleSession } from '../../../src/operations/sessions.ts'
+import { placeholder } from '../../../src/render/parts.ts'
 import { type FullMemory, fullMemory } from '../../contract/full-memory.ts'
 import { changedStore } from '../../everywhere/changed-store.ts'
 import { pictureOf } from '../../everywhere/pictures.ts'
@@ -238,6 +248,24 @@ describe('a message that could not be kept', () => {
     await conversation.close()
   })
 
+  it('counts as what a model is told of it, where that is its name and type', async () => {
+    const store = mapStore()
+    const { conversation } = over(store)
+    const uploads = [
+      { mediaType: 'text/plain', bytes: new TextEncoder().encode('low'), name: 'tides.txt' },
+      { mediaType: 'image/png', bytes: pictureOf('image/png'), name: 'dot.png' },
+    ]
+    await conversation.send('Look', { uploads })
+    const [asked] = (await until({ conversation }, idle)).messages
+    const [words, file, picture] = (asked?.message.content ?? []) as readonly Part[]
+    const counted = (part: Part) => countMessage(utf8Bound, { content: [part] })
+    expect(words?.type).toBe('text')
+    expect(counted(file as Part)).toBeLessThan(250)
+    expect(counted(file as Part)).toBeGreaterThan(placeholder(file as MediaPart).length)
+    expect(counted(picture as Part)).toBeGreaterThan(1_600)
+    await conversation.close()
+  })
+
   it('is not begun where a picture is not of its type', async () => {
     const { conversation } = over(mapStore())
     await conversation.create()
@@ -250,6 +278,22 @@ describe('a message that could not be kept', () => {
     expect(
       await conversation.send('Look', { uploads: [{ ...uploads[0], mediaType: 'image/jpeg' } as Upload] }),
     ).toBe(true)
+    await conversation.close()
+  })
+})
+
+describe('a file of more than 8 MiB', () => {
+  it('is refused by its name, and a model is not asked', async () => {
+    const { conversation } = over(mapStore())
+    await conversation.create()
+    const bytes = new Uint8Array(8 * 1024 * 1024 + 1)
+    expect(
+      await conversation.send('Look', { uploads: [{ mediaType: 'video/mp4', bytes, name: 'harbour.mp4' }] }),
+    ).toBe(false)
+    expect(conversation.getSnapshot()).toMatchObject({
+      messages: [],
+      problem: { code: 'ERR_ENTRY_TOO_LARGE', retryable: false, id: 'harbour.mp4' },
+    })
     await conversation.close()
   })
 })

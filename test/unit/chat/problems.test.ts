@@ -20,6 +20,17 @@ it('says of a part that could not be loaded, and of a picture that is none, what
   )
 })
 
+it.each(LANGUAGES)('names a file that is too large, and how large one may be: %s', async (language) => {
+  const words = await loadWords(language)
+  const told = (id?: string) => {
+    const error = new PlimsollError('ERR_ENTRY_TOO_LARGE', 'attach: no', id === undefined ? {} : { id })
+    return words.text(wordsFor(problemOf(error)), { name: id ?? '' })
+  }
+  expect(told('harbour.mp4')).toMatch(/harbour\.mp4.*8|8.*harbour\.mp4/)
+  // A text has no name, and can be shortened.
+  expect(told()).toBe(words.text('problemTooLarge'))
+})
+
 it.each(LANGUAGES)('says that what was written is kept where no reply came: %s', async (language) => {
   const words = await loadWords(language)
   const told = (code: Problem['code']) =>

@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { loadO200k } from '../../../src/counters/o200k.ts'
-import { charsPerToken, countMessage, type MessageInput, mapStore, utf8Bound } from '../../../src/index.ts'
+import {
+  charsPerToken,
+  countMessage,
+  type MessageInput,
+  mapStore,
+  toOpenAI,
+  utf8Bound,
+} from '../../../src/index.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
 import { texts } from '../support/histories.ts'
 import { runs } from '../support/runs.ts'
@@ -98,5 +105,17 @@ describe('the byte bound', () => {
       }),
       runs(300),
     )
+  })
+
+  it.each([
+    ['type', { mediaType: 'x'.repeat(9_000) }],
+    ['ref', { mediaType: 'text/plain', ref: 'r'.repeat(9_000) }],
+    ['name', { mediaType: 'text/plain', name: '\u0001'.repeat(256), tokens: 0 }],
+  ])('counts what shows in the place of a file, however long its %s is', async (_, file) => {
+    const content = [{ type: 'media', ...file }] as const
+    const session = fullMemory({ store: mapStore() }).session({ userId: 'ada' })
+    await session.append({ role: 'user', content })
+    const shown = toOpenAI(await session.context()).messages.at(-1)?.content as string
+    expect(countMessage(utf8Bound, { content })).toBeGreaterThanOrEqual(utf8Bound.count(shown))
   })
 })

@@ -111,3 +111,35 @@ test('what waits, and is refused after the home told what is deleted, says nothi
   await store.settled()
   expect((await refusalsOf(store).of(TRIP)).map(({ bodies }) => bodies)).toEqual([[null]])
 })
+
+test.each(['later', 'before', 'between'] as const)(
+  'what derives from something by way of what was refused too goes with it, deleted %s',
+  async (order) => {
+    const server = new TestHome()
+    server.refuse = ({ envelope }) => ('xy'.includes(envelope.opId) ? 'forbidden' : undefined)
+    const { store } = device(server)
+    store.follow(TRIP)
+    await write(store, [append('a', ['m1'])])
+    await store.settled()
+    const forgotten = async () => {
+      await server.open().commit([remove('z', 'entry:m1')], decide)
+      server.poke()
+    }
+    const other = put('y', 'taste', null, { sources: ['register:mood'] })
+    store.pause()
+    await write(
+      store,
+      order === 'between' ? [put('x', 'mood', null, FROM)] : [put('x', 'mood', null, FROM), other],
+    )
+    if (order === 'before') await forgotten()
+    store.resume()
+    await store.settled()
+    if (order === 'later') await forgotten()
+    if (order === 'between') {
+      await write(store, [other])
+      await forgotten()
+    }
+    await store.settled()
+    expect((await refusalsOf(store).of(TRIP)).map(({ bodies }) => bodies)).toEqual([[null], [null]])
+  },
+)
