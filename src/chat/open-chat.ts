@@ -105,13 +105,16 @@ class OpenedChat implements Chat {
   readonly #listeners = new Set<(event: ChatEvent) => void>()
   readonly #endFollowing: () => void
   #token: string | undefined
-  /** Asked for again, what is there takes the browser some tasks to give. */
-  #early: Promise<LocalHome> | undefined
   #local: Promise<{ readonly home: Home; readonly opened: LocalStore }> | undefined
   #edge: Promise<Edge> | undefined
 
   constructor(settings: ChatSettings, local?: Promise<LocalHome>) {
-    this.#early = local
+    this.#loadLocal = kept(() => {
+      // Asked for again, what is there takes the browser some tasks to give.
+      const early = local
+      local = undefined
+      return early ?? import('./homes/local.ts')
+    })
     const { name = 'plimsoll-chat', src, synced = false, platform } = settings
     if (synced && src === undefined)
       throw new PlimsollError('ERR_INVALID_ARGUMENT', 'openChat: synced needs src', { argument: 'synced' })
@@ -335,11 +338,7 @@ class OpenedChat implements Chat {
     return { home, opened }
   }
 
-  readonly #loadLocal = kept(() => {
-    const early = this.#early
-    this.#early = undefined
-    return early ?? import('./homes/local.ts')
-  })
+  readonly #loadLocal: () => Promise<LocalHome>
 
   /** The database of an owner. */
   async #openStore(owner: string): Promise<LocalStore> {

@@ -379,7 +379,7 @@ describe('what somebody wrote and did not send', () => {
     input.dispatchEvent(new Event('change'))
     at<HTMLFormElement>('form').requestSubmit()
     await until(() => root.querySelector('.notice.bad') !== null)
-    expect(at('.notice.bad').textContent).toContain('“harbour.mp4” is too large: a file may have 8 MiB.')
+    expect(at('.notice.bad').textContent).toContain('“harbour.mp4” is larger than 8 MiB.')
     await until(() => written()[1] === 2)
     expect(written()).toEqual(['SWORDFISH', 2])
     expect(root.querySelectorAll('.message')).toHaveLength(0)

@@ -237,7 +237,7 @@ it('says once that what the browser had kept is gone, and sends in a new convers
   ])
   await page.locator('.notice').getByRole('button', { name: 'New conversation' }).click()
   await expect.poll(() => page.locator('.notice').count()).toBe(0)
-  expect(await field.inputValue()).toBe('Are you there?')
+  await expect.poll(() => field.inputValue()).toBe('Are you there?')
   await field.press('Enter')
   await page.getByRole('article', { name: 'Assistant' }).waitFor()
   expect(await field.inputValue()).toBe('')

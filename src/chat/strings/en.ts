@@ -102,7 +102,7 @@ export const en = {
   problemConflict: 'Something else is there. Yours is not kept.',
   problemPart:
     'A part of the chat could not be loaded. What you wrote is kept. Try again online, or reload the page.',
-  problemFile: '“{name}” is too large: a file may have 8 MiB.',
+  problemFile: '“{name}” is larger than 8 MiB.',
   problemPicture: '“{name}” is not of the type in its name. Save it again as JPEG, PNG, GIF or WebP.',
   leftUnsent: 'Not sent: another conversation was opened first. It waits where you wrote it.',
   emptied: 'What was not sent is erased: somebody signed out or erased everything.',
