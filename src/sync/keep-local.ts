@@ -236,7 +236,12 @@ async function written(
     const ops = [...held.map(({ op }) => op), ...[...keys].map(asking)]
     const isWritten = await replica.write(view, ops as readonly unknown[] as readonly SealedOp[], (rows) =>
       // What was to be fetched of the log is listed again.
-      completed(startPage(from, start, page, held, rows, refused), page.ops, { ...view, wanted: [] }),
+      completed(
+        startPage(from, start, page, held, rows, refused),
+        page.ops,
+        { ...view, wanted: [] },
+        { gone: replica.notesOf(refused) },
+      ),
     )
     if (isWritten) return refused
   }

@@ -7,9 +7,9 @@ import type { Attachment, Decision, Head, LogRow, Rows, ScopeStore } from '../po
 import type { PullAnswer, PullRequest, SyncOp } from '../ports/sync.ts'
 import { jsonIn } from '../text/json-in.ts'
 import { unlisted } from './known-op.ts'
-import { applyPage, type Page, sameOps } from './page.ts'
+import { applyPage, goneOf, type Page, sameOps } from './page.ts'
 import { readRows } from './read.ts'
-import { adoptLog, resetReplica } from './resets.ts'
+import { adoptLog, noteNames, resetReplica } from './resets.ts'
 import {
   type Held,
   isBookkeeping,
@@ -288,6 +288,12 @@ export class Replica {
     this.#view = viewOf(replica.state, head, rows)
   }
 
+  /** Names under which the user's scope may have what is rejected. */
+  notesOf(refused: readonly Waiting[]): readonly Name[] {
+    const keys = refused.flatMap(({ envelope, refusal = {} }) => ('rejected' in refusal ? envelope.ids : []))
+    return this.sessionId === undefined ? [] : noteNames(this.sessionId, keys)
+  }
+
   /** @returns what is refused now; nothing, where the scope has moved on */
   async #page(
     view: View,
@@ -321,8 +327,9 @@ export class Replica {
     const dropped = now
       .filter((one) => isRenamed(one) || isBookkeeping(one, waiting))
       .map(({ order }) => order)
+    const gone = this.notesOf(now)
     const isWritten = await this.write(view, asked, (rows) =>
-      completed(applyPage({ ...page, ops }, held, rows, now), page.ops, view, dropped),
+      completed(applyPage({ ...page, ops }, held, rows, now), page.ops, view, { dropped, gone }),
     )
     return isWritten ? now.filter(({ order }) => !dropped.includes(order)) : undefined
   }
@@ -352,12 +359,13 @@ export class Replica {
  * What a page writes, with what becomes of refused ops and of attachments by it.
  *
  * @param dropped numbers of what waits that is not to be kept, now that it is refused
+ * @param gone what the user's scope may have of that
  */
 export function completed(
   decision: Decision,
   ops: readonly (WholeOp | Waiting)[],
   view: View,
-  dropped: readonly number[] = [],
+  { dropped = [], gone = [] }: { readonly dropped?: readonly number[]; readonly gone?: readonly Name[] } = {},
 ): Decision {
   const { replica } = decision
   if (!replica) return decision
@@ -381,6 +389,7 @@ export function completed(
       state: JSON.stringify({
         replica: newTok(),
         ...next,
+        ...goneOf(next, gone),
         last: next.last + wanted.length,
       } satisfies ReplicaState),
       outbox: [

@@ -48,8 +48,11 @@ export async function resetReplica(
 
 /** Names under which the user's scope may know of what is here. */
 async function notesIn({ store, sessionId }: Replica): Promise<readonly Name[]> {
-  if (sessionId === undefined) return []
-  const keys = [...(await readRegisters(store, FACT)).keys()]
+  return sessionId === undefined ? [] : noteNames(sessionId, [...(await readRegisters(store, FACT)).keys()])
+}
+
+/** Names of the notes about facts among registers of a session. */
+export function noteNames(sessionId: string, keys: readonly string[]): readonly Name[] {
   return notesAbout(sessionId, keys).map((key): Name => `register:${key}`)
 }
 
