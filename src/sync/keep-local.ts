@@ -240,7 +240,8 @@ async function written(
         startPage(from, start, page, held, rows, refused),
         page.ops,
         { ...view, wanted: [] },
-        { gone: replica.notesOf(refused) },
+        [],
+        replica.notesOf(refused.flatMap(({ envelope }) => envelope.ids)),
       ),
     )
     if (isWritten) return refused

@@ -1,3 +1,4 @@
+import { notesAbout } from '../forgetting/note-keys.ts'
 import { SECRET } from '../kernel/context/secret.ts'
 import { nothingWritten } from '../kernel/log/decide.ts'
 import { partsOf } from '../kernel/log/message.ts'
@@ -9,7 +10,7 @@ import { jsonIn } from '../text/json-in.ts'
 import { unlisted } from './known-op.ts'
 import { applyPage, goneOf, type Page, sameOps } from './page.ts'
 import { readRows } from './read.ts'
-import { adoptLog, noteNames, resetReplica } from './resets.ts'
+import { adoptLog, resetReplica } from './resets.ts'
 import {
   type Held,
   isBookkeeping,
@@ -288,10 +289,12 @@ export class Replica {
     this.#view = viewOf(replica.state, head, rows)
   }
 
-  /** Names under which the user's scope may have what is rejected. */
-  notesOf(refused: readonly Waiting[]): readonly Name[] {
-    const keys = refused.flatMap(({ envelope, refusal = {} }) => ('rejected' in refusal ? envelope.ids : []))
-    return this.sessionId === undefined ? [] : noteNames(this.sessionId, keys)
+  /** Names under which the user's scope may know of facts among registers. */
+  notesOf(keys: Iterable<string>): readonly Name[] {
+    const { sessionId } = this
+    return sessionId === undefined
+      ? []
+      : notesAbout(sessionId, [...keys]).map((key): Name => `register:${key}`)
   }
 
   /** @returns what is refused now; nothing, where the scope has moved on */
@@ -327,9 +330,11 @@ export class Replica {
     const dropped = now
       .filter((one) => isRenamed(one) || isBookkeeping(one, waiting))
       .map(({ order }) => order)
-    const gone = this.notesOf(now)
+    const gone = this.notesOf(
+      now.flatMap(({ envelope, refusal = {} }) => ('rejected' in refusal ? envelope.ids : [])),
+    )
     const isWritten = await this.write(view, asked, (rows) =>
-      completed(applyPage({ ...page, ops }, held, rows, now), page.ops, view, { dropped, gone }),
+      completed(applyPage({ ...page, ops }, held, rows, now), page.ops, view, dropped, gone),
     )
     return isWritten ? now.filter(({ order }) => !dropped.includes(order)) : undefined
   }
@@ -365,7 +370,8 @@ export function completed(
   decision: Decision,
   ops: readonly (WholeOp | Waiting)[],
   view: View,
-  { dropped = [], gone = [] }: { readonly dropped?: readonly number[]; readonly gone?: readonly Name[] } = {},
+  dropped: readonly number[] = [],
+  gone: readonly Name[] = [],
 ): Decision {
   const { replica } = decision
   if (!replica) return decision
