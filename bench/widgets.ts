@@ -6,6 +6,7 @@
 import type { BenchOptions, BenchReport } from './bench.ts'
 import { bundle } from './bundle.ts'
 import { machine } from './machine.ts'
+import { widgetsGoals } from './widgets/goals.ts'
 import { measureWidgets } from './widgets/measure.ts'
 import { MESSAGES } from './widgets/plan.ts'
 import { widgetsText } from './widgets/text.ts'
@@ -29,13 +30,15 @@ export async function bench({ quick, progress }: BenchOptions): Promise<BenchRep
     name: 'react',
     code: `export * from 'react'; export { createRoot } from 'react-dom/client'`,
   })
+  const measured = await measureWidgets(rounds, progress)
   const report = {
     bench: 'widgets',
     machine: machine(PACKAGES),
     messages: MESSAGES,
     rounds,
     reactKiB,
-    ...(await measureWidgets(rounds, progress)),
+    ...measured,
+    goals: widgetsGoals(measured.rows),
   }
   return { json: report, text: widgetsText(report) }
 }

@@ -35,7 +35,7 @@ export const source = {
 
 /** Libraries of the browser tests, those that are loaded on demand among them. */
 export const optimized = [
-  ...['dexie', 'stemmer', 'axe-core', 'marked', 'dompurify', 'lit'],
+  ...['dexie', 'stemmer', 'axe-core', 'marked', 'lit'],
   ...['react', 'react-dom/client', 'react-dom/server', 'vue'],
   ...['html.js', 'directive.js', 'async-directive.js', 'directives/repeat.js', 'directives/guard.js'].map(
     (file) => `lit/${file}`,

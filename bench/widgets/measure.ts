@@ -1,13 +1,16 @@
 /** All widgets in one Chromium with a profile on disk, in turns. */
-import { chromium } from 'playwright'
+import { type BrowserContext, chromium } from 'playwright'
 import { findChromium, flags } from '../../test/chromium.ts'
 import { median, round } from '../stats.ts'
 import { temporaryFolder } from '../stores/temporary.ts'
 import { MESSAGES, VIEWPORT } from './plan.ts'
 import { Site, type Weight } from './site.ts'
-import { SUBJECTS, type Subject } from './subjects.ts'
+import { PAGED, SUBJECTS, type Subject } from './subjects.ts'
 import { fillPage, type Held, type Visit, visit, type Work } from './visit.ts'
 import { watchScript } from './watched.ts'
+
+/** Visits in each round of a widget that opens soon. */
+const QUICK_VISITS = 5
 
 /** Of one widget. Times in milliseconds, medians of the visits. */
 export interface WidgetRow extends Subject {
@@ -16,6 +19,8 @@ export interface WidgetRow extends Subject {
   readonly later: Weight
   readonly visits: number
   readonly openMs?: number
+  /** Beside {@link PAGED} in the same turn: the median of the quotients. */
+  readonly openOfPaged?: number
   /** The least and the most of the visits. */
   readonly openMsRange?: readonly [number, number]
   readonly opening?: Work
@@ -61,28 +66,50 @@ export async function measureWidgets(
       places.push({ subject, site, visits: [] })
       if (subject.fill) await fillPage(context, site.fillUrl, MESSAGES)
     }
-    for (let round = 0; round < rounds; round++)
-      for (let index = 0; index < places.length; index++) {
-        const place = places[(index + round) % places.length] as Place
-        if (place.note) continue
-        place.site.forget()
-        const found = await visit(context, place.site.url, () => {
-          place.weights = { loaded: place.site.weigh('asked'), later: place.site.weigh('others') }
-        })
-        if (typeof found === 'string') place.note = found
-        else place.visits.push(found)
-        const said = typeof found === 'string' ? found : `${Math.round(found.openMs)} ms`
-        progress(`widgets: round ${round + 1} of ${rounds}, ${place.subject.name}: ${said}`)
-      }
+    const isQuick = ({ subject }: Place): boolean => subject.isQuick === true
+    // By themselves: after one that works for seconds, the machine is slower for a while.
+    await visitInTurns(context, places.filter(isQuick), rounds * QUICK_VISITS, progress)
+    await visitInTurns(
+      context,
+      places.filter((place) => !isQuick(place)),
+      rounds,
+      progress,
+    )
     return {
       chromium: context.browser()?.version() ?? 'unknown',
       viewport: VIEWPORT,
-      rows: places.map(rowOf),
+      rows: places.map((place) =>
+        rowOf(
+          place,
+          places.find(({ subject }) => subject.name === PAGED),
+        ),
+      ),
     }
   } finally {
     await context.close()
     for (const { site } of places) site.close()
   }
+}
+
+async function visitInTurns(
+  context: BrowserContext,
+  places: readonly Place[],
+  rounds: number,
+  progress: (line: string) => void,
+): Promise<void> {
+  for (let round = 0; round < rounds; round++)
+    for (let index = 0; index < places.length; index++) {
+      const place = places[(index + round) % places.length] as Place
+      if (place.note) continue
+      place.site.forget()
+      const found = await visit(context, place.site.url, () => {
+        place.weights = { loaded: place.site.weigh('asked'), later: place.site.weigh('others') }
+      })
+      if (typeof found === 'string') place.note = found
+      else place.visits.push(found)
+      const said = typeof found === 'string' ? found : `${Math.round(found.openMs)} ms`
+      progress(`widgets: round ${round + 1} of ${rounds}, ${place.subject.name}: ${said}`)
+    }
 }
 
 interface Place {
@@ -93,7 +120,7 @@ interface Place {
   note?: string
 }
 
-function rowOf({ subject, site, visits, weights, note }: Place): WidgetRow {
+function rowOf({ subject, site, visits, weights, note }: Place, paged: Place | undefined): WidgetRow {
   const { loaded, later } = weights ?? { loaded: site.weigh('asked'), later: site.weigh('others') }
   const about = { ...subject, loaded, later, visits: visits.length, ...(note && { note }) }
   if (visits.length === 0) return about
@@ -108,8 +135,11 @@ function rowOf({ subject, site, visits, weights, note }: Place): WidgetRow {
     longestTaskMs: middle((visit) => of(visit).longestTaskMs),
   })
   const times = visits.map((visit) => Math.round(visit.openMs))
+  const isPaired = subject.isQuick && paged?.visits.length === visits.length
+  const quotient = (visit: Visit, turn: number): number => visit.openMs / (paged?.visits[turn]?.openMs ?? 0)
   return {
     ...about,
+    ...(isPaired && { openOfPaged: round(median(visits.map(quotient)), 4) }),
     openMs: middle((visit) => visit.openMs),
     openMsRange: [Math.min(...times), Math.max(...times)],
     opening: work(({ opening }) => opening),

@@ -3,11 +3,12 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { extname, join, relative, sep } from 'node:path'
+import { basename, dirname, extname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { build } from 'vite'
 import { source } from '../../test/source.ts'
+import { builtTag } from '../../test/tag.ts'
 import { round } from '../stats.ts'
 import { temporaryFolder } from '../stores/temporary.ts'
 import type { Subject } from './subjects.ts'
@@ -43,10 +44,13 @@ export class Site {
    * Builds the page of a folder of `subjects/`, and serves it. `fill`: another page of that folder,
    * built apart from it.
    */
-  static async open({ folder, fill }: Subject): Promise<Site> {
-    const root = fileURLToPath(new URL(`subjects/${folder}/`, import.meta.url))
-    const files = new Map(await built(root, 'index.html', '/'))
-    if (fill) for (const [path, file] of await built(root, fill, FILL)) files.set(path, file)
+  static async open({ folder, fill, isTag }: Subject): Promise<Site> {
+    const root = fileURLToPath(new URL('subjects', import.meta.url))
+    const own = join(root, folder)
+    const files = new Map(isTag ? withTag(own) : await built(own, 'index.html', '/'))
+    if (fill)
+      for (const [path, file] of await built(join(root, dirname(fill)), basename(fill), FILL))
+        files.set(path, file)
     const asked = new Set<string>()
     const server = createServer(({ url = '/' }, response) => {
       const { pathname } = new URL(url, 'http://localhost')
@@ -92,6 +96,16 @@ export class Site {
     this.#server.closeAllConnections()
     this.#server.close()
   }
+}
+
+/** A page as it stands, with the files of the widget. */
+function withTag(root: string): [path: string, file: Buffer][] {
+  const tag = builtTag()
+  return [
+    ['/index.html', readFileSync(join(root, 'index.html'))],
+    ['/page.css', readFileSync(join(root, '../page.css'))],
+    ...readdirSync(tag).map((name): [string, Buffer] => [`/tag/${name}`, readFileSync(join(tag, name))]),
+  ]
 }
 
 /** The files of a page by their paths from `base`, where `page` is the index. */

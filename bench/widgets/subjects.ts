@@ -5,19 +5,33 @@ export interface Subject {
   readonly folder: string
   /** Where its messages are, and what it does with many of them. */
   readonly about: string
-  /** A page of its own that puts them there before. */
+  /** A page of its own, of `subjects/`, that puts them there before. */
   readonly fill?: string
+  /** Whether its page has the widget by one script tag, as it is built; else it is bundled. */
+  readonly isTag?: true
+  /** Whether it opens so soon that one visit of a round says little. */
+  readonly isQuick?: true
 }
 
-export const OURS = 'plimsoll-chat'
+export const OURS = 'plimsoll-chat, one tag'
+export const PAGED = 'deep-chat, loadHistory'
 
 export const SUBJECTS: readonly Subject[] = [
   {
     name: OURS,
-    folder: 'plimsoll',
+    folder: 'plimsoll-tag',
+    isTag: true,
     about:
       'the messages are in IndexedDB, and it reads pages of them; only what is near the screen is mounted',
-    fill: 'fill.html',
+    fill: 'plimsoll/fill.html',
+    isQuick: true,
+  },
+  {
+    name: 'plimsoll-chat',
+    folder: 'plimsoll',
+    about: 'the same, bundled by Vite: in more files',
+    fill: 'plimsoll/fill.html',
+    isQuick: true,
   },
   {
     name: 'assistant-ui, virtual rows',
@@ -30,8 +44,9 @@ export const SUBJECTS: readonly Subject[] = [
     about: 'an array of all messages; all of them mounted, as its thread comes',
   },
   {
-    name: 'deep-chat, loadHistory',
+    name: PAGED,
     folder: 'deep-chat-pages',
+    isQuick: true,
     about: 'pages of 50, made when it asks for them as the reader comes to the top',
   },
   {

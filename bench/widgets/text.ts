@@ -1,6 +1,8 @@
 import { type Machine, machineLine } from '../machine.ts'
-import { table } from '../table.ts'
+import { goalTable, table } from '../table.ts'
+import { widgetsGoals } from './goals.ts'
 import type { Figures, WidgetRow, WidgetsReport } from './measure.ts'
+import { PAGED } from './subjects.ts'
 import { SCROLLED, type Work } from './visit.ts'
 
 interface Report extends WidgetsReport {
@@ -15,12 +17,13 @@ export function widgetsText(report: Report): string {
   const size = `${viewport.width} x ${viewport.height}`
   return [
     machineLine(machine),
-    `Chromium ${chromium}, ${size}; ${messages} messages; medians of ${rounds} visits in turns\n`,
+    `Chromium ${chromium}, ${size}; ${messages} messages; medians of visits in turns, ${rounds} rounds\n`,
     `What a page loads: scripts and styles, gzip -9. React alone is ${reactKiB.toFixed(1)} KiB of it, where it is used\n${weights(rows)}`,
     `Until the newest message stands on the screen\n${openings(rows)}`,
     `Memory after garbage collection, opened and after scrolling up ${SCROLLED} screens\n${memory(rows)}`,
     `Scrolling up ${SCROLLED} screens\n${scrolls(rows)}`,
     ...rows.flatMap(({ name, note }) => (note ? [`${name}: ${note}\n`] : [])),
+    `Goals\n${goalTable(widgetsGoals(rows))}`,
     rows.map(({ name, about }) => `${name}: ${about}\n`).join(''),
   ].join('\n')
 }
@@ -39,11 +42,12 @@ const weights = (rows: readonly WidgetRow[]): string =>
 
 const openings = (rows: readonly WidgetRow[]): string =>
   table([
-    ['', 'p50 ms', 'range', 'processor ms', 'longest task ms', 'visits'],
-    ...rows.map(({ name, openMs, openMsRange, opening, visits }) => [
+    ['', 'p50 ms', 'range', `of ${PAGED}`, 'processor ms', 'longest task ms', 'visits'],
+    ...rows.map(({ name, openMs, openMsRange, openOfPaged, opening, visits }) => [
       name,
       whole(openMs),
       openMsRange?.join(' - ') ?? '',
+      openOfPaged?.toFixed(2) ?? '',
       ...work(opening),
       `${visits}`,
     ]),

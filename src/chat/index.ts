@@ -313,8 +313,9 @@ export class PlimsollChat extends Base {
   /** Opens what is behind the view. Replaceable in tests. */
   protected async openChat(settings: ChatSettings): Promise<Chat> {
     // Both at once: where there is no edge, the second is needed next.
-    if (settings.src === undefined) import('./homes/local.ts').catch(() => {})
-    return (await import('./element/opened.ts')).openChat(settings)
+    const local = settings.src === undefined ? import('./homes/local.ts') : undefined
+    local?.catch(() => {})
+    return (await import('./element/opened.ts')).openChat(settings, local)
   }
 
   get #isFloating(): boolean {

@@ -72,9 +72,11 @@ export interface SignedOut {
  * await chat.conversation.send('Which trains go to Turin?')
  * ```
  */
-export function openChat(settings: ChatSettings = {}): Chat {
-  return new OpenedChat(settings)
+export function openChat(settings: ChatSettings = {}, local?: Promise<LocalHome>): Chat {
+  return new OpenedChat(settings, local)
 }
+
+type LocalHome = typeof import('./homes/local.ts')
 
 const DEMO = { id: 'demo', isDemo: true }
 const loadUsers = () => import('./users.ts')
@@ -103,10 +105,13 @@ class OpenedChat implements Chat {
   readonly #listeners = new Set<(event: ChatEvent) => void>()
   readonly #endFollowing: () => void
   #token: string | undefined
+  /** Asked for again, what is there takes the browser some tasks to give. */
+  #early: Promise<LocalHome> | undefined
   #local: Promise<{ readonly home: Home; readonly opened: LocalStore }> | undefined
   #edge: Promise<Edge> | undefined
 
-  constructor(settings: ChatSettings) {
+  constructor(settings: ChatSettings, local?: Promise<LocalHome>) {
+    this.#early = local
     const { name = 'plimsoll-chat', src, synced = false, platform } = settings
     if (synced && src === undefined)
       throw new PlimsollError('ERR_INVALID_ARGUMENT', 'openChat: synced needs src', { argument: 'synced' })
@@ -330,8 +335,11 @@ class OpenedChat implements Chat {
     return { home, opened }
   }
 
-  /** Asked for again, what is there takes the browser some tasks to give. */
-  readonly #loadLocal = kept(() => import('./homes/local.ts'))
+  readonly #loadLocal = kept(() => {
+    const early = this.#early
+    this.#early = undefined
+    return early ?? import('./homes/local.ts')
+  })
 
   /** The database of an owner. */
   async #openStore(owner: string): Promise<LocalStore> {

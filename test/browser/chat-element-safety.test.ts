@@ -150,6 +150,35 @@ describe('Markdown', () => {
     ])
   })
 
+  it('loses no word of a page that is shown as text', async () => {
+    const shown = await show()
+    shown.fake.add(
+      said('assistant', 'It is:\n<div>\n\nso <pre><code class="x">a &amp;&#38; b</code></pre> there'),
+    )
+    await until(() => shown.root.querySelector('.prose p') !== null)
+    expect(shown.find('.prose').textContent).toContain('<pre><code class="x">a && b</code></pre> there')
+  })
+
+  it('shows a character in place of its name or number, but in code', async () => {
+    const shown = await show()
+    shown.fake.add(said('assistant', '**A** &lt;b&gt; &#65;&#x42; &rarr; &nothing; &#0; `&lt;` \\&lt;'))
+    await until(() => shown.root.querySelector('.prose code') !== null)
+    expect(shown.find('.prose').textContent.trim()).toBe('A <b> AB → &nothing; \ufffd &lt; &lt;')
+    expect(shown.root.querySelector('.prose b')).toBeNull()
+  })
+
+  it('shows tables, lists and tasks as what they are', async () => {
+    const shown = await show()
+    const table = '| a | b |\n|:-|-:|\n| **c** | d |'
+    shown.fake.add(said('assistant', `${table}\n\n3. three\n4. four\n\n- [x] done\n- [ ] to do\n\n---`))
+    await until(() => shown.root.querySelector('.prose hr') !== null)
+    expect(shown.find('.prose').innerHTML).toBe(
+      '<div class="table" tabindex="0" role="group"><table><thead><tr><th align="left">a</th><th align="right">b</th></tr></thead>' +
+        '<tbody><tr><td align="left"><strong>c</strong></td><td align="right">d</td></tr></tbody></table></div>' +
+        '<ol start="3"><li>three</li><li>four</li></ol><ul><li>☑ done</li><li>☐ to do</li></ul><hr>',
+    )
+  })
+
   it('rebuilds only what changed while a text grows', async () => {
     const shown = await show()
     shown.fake.stream({ text: '# One\n\nTwo *th' })

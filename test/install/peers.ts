@@ -26,7 +26,7 @@ interface Case {
 const WORKS: Shown = { markdown: true, code: true, refusals: [] }
 const page = (...old: readonly string[]): readonly string[] => {
   const isOld = (name: string): boolean => old.some((one) => one.startsWith(`${name}@`))
-  return [...old, ...['lit', 'marked', 'dompurify', 'highlight.js'].filter((name) => !isOld(name))]
+  return [...old, ...['lit', 'marked', 'highlight.js'].filter((name) => !isOld(name))]
 }
 const hono = ['@hono/zod-openapi', 'hono', 'zod', 'jose']
 
@@ -39,14 +39,6 @@ const CASES: readonly Case[] = [
   { beside: page('marked@15'), page: WORKS },
   { beside: page('lit@2'), page: WORKS },
   { beside: page('highlight.js@10'), page: WORKS },
-  {
-    beside: page('dompurify@2'),
-    page: {
-      markdown: false,
-      code: false,
-      refusals: [/^plimsoll\/chat: needs `dompurify` 3 or later, found 2\.\d+\.\d+$/],
-    },
-  },
   { beside: ['dexie@3'], apps: ['dexie'] },
   { beside: [...hono.slice(0, -1), 'jose@5'], apps: ['jose'] },
   { beside: ['react@17', 'react-dom@17'], apps: ['react'] },

@@ -8,7 +8,7 @@ afterEach(() => {
 })
 
 const PEERS = [
-  ...['react', 'vue', 'stemmer', 'dexie', 'ai', 'jose', 'dompurify'],
+  ...['react', 'vue', 'stemmer', 'dexie', 'ai', 'jose', 'marked'],
   ...['@hono/zod-openapi', '@ai-sdk/openai-compatible', 'workers-ai-provider'],
 ] as const
 
@@ -154,44 +154,24 @@ describe('with an old peer', () => {
     ).rejects.toEqual(refusal('plimsoll/models: needs `workers-ai-provider` 4 or later, found an older one'))
   })
 
-  describe('plimsoll/chat', () => {
-    /** What Markdown is shown as, and what is reported to the page meanwhile. */
-    async function shown(purifier: () => unknown): Promise<{ text: () => string; reported: unknown[] }> {
-      const reported: unknown[] = []
-      vi.stubGlobal('window', {})
-      vi.stubGlobal('reportError', (error: unknown) => reported.push(error))
-      pretend('dompurify', () => ({ default: purifier }))
-      const { prose } = await import('../../src/chat/markdown/prose.ts')
-      const { _$litDirective$: Prose, values } = prose('**bold**', {
-        copyLabel: 'Copy',
-        isGrowing: false,
-      }) as unknown as Directed
-      let shownText = ''
-      const replaceChildren = (...texts: readonly string[]): void => {
-        shownText = texts.join('')
-      }
-      const element = { classList: { toggle: () => true }, isConnected: true, replaceChildren }
-      new Prose({ type: ELEMENT_PART }).update({ element }, values)
-      return { text: () => shownText, reported }
+  it('shows Markdown as it stands where its parser could not be fetched', async () => {
+    const fetched = vi.fn(() => {
+      throw new TypeError('Failed to fetch dynamically imported module')
+    })
+    pretend('marked', fetched)
+    const { prose } = await import('../../src/chat/markdown/prose.ts')
+    const { _$litDirective$: Prose, values } = prose('**bold**', {
+      copyLabel: 'Copy',
+      isGrowing: false,
+    }) as unknown as Directed
+    let shown = ''
+    const replaceChildren = (...texts: readonly string[]): void => {
+      shown = texts.join('')
     }
-
-    it('shows Markdown as it stands without DOMPurify 3, and tells the page why', async () => {
-      const { text, reported } = await shown(() => ({ version: '2.5.8' }))
-      await expect.poll(() => reported).toHaveLength(1)
-      expect(reported).toEqual([refusal('plimsoll/chat: needs `dompurify` 3 or later, found 2.5.8')])
-      expect(text()).toBe('**bold**')
-    })
-
-    it('tells the page nothing of a parser that could not be fetched: it may be later', async () => {
-      const fetched = vi.fn(() => {
-        throw new TypeError('Failed to fetch dynamically imported module')
-      })
-      const { text, reported } = await shown(fetched)
-      await expect.poll(() => fetched.mock.calls).toHaveLength(1)
-      await new Promise((resolve) => setTimeout(resolve, 50))
-      expect(reported).toEqual([])
-      expect(text()).toBe('**bold**')
-    })
+    const element = { classList: { toggle: () => true }, isConnected: true, replaceChildren }
+    new Prose({ type: ELEMENT_PART }).update({ element }, values)
+    await expect.poll(() => fetched.mock.calls).toHaveLength(1)
+    expect(shown).toBe('**bold**')
   })
 })
 

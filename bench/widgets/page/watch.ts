@@ -12,6 +12,7 @@ const BUSY_MS = 100
 /** Where it looks: parts of the width, and pixels between two points. */
 const COLUMNS = [0.3, 0.6]
 const STEP_PX = 16
+const MESH_PX = 80
 
 /** A message that begins on the screen. */
 interface Found {
@@ -91,11 +92,17 @@ function stillness(order: Order, asked?: number): Promise<{ since: number; numbe
   })
 }
 
+/**
+ * The first message in that order. Pages that draw while they load are asked in each of their
+ * frames: as long as a wide mesh of points finds no message, the narrow one is not asked.
+ */
 function search(order: Order): Found | undefined {
-  const points = Array.from(
-    { length: Math.floor(innerHeight / STEP_PX) },
-    (_, index) => (index + 0.5) * STEP_PX,
-  )
+  if (!searchAt(order, MESH_PX)) return undefined
+  return searchAt(order, STEP_PX)
+}
+
+function searchAt(order: Order, step: number): Found | undefined {
+  const points = Array.from({ length: Math.floor(innerHeight / step) }, (_, index) => (index + 0.5) * step)
   for (const y of order === 'from the top' ? points : points.reverse())
     for (const column of COLUMNS) {
       const element = hit(innerWidth * column, y)

@@ -1,14 +1,12 @@
 import { Directive, directive, type ElementPart } from 'lit/directive.js'
 import { noChange } from 'lit/html.js'
-import { isPlimsollError } from '../../ports/errors.ts'
 import { adopt } from '../adopt.ts'
 import type { Blocks, ProseOptions } from './blocks.ts'
 
 /** What would look different as Markdown. A text without any of it needs no parser. */
 const MARKS = /[*_`#[\]|~<>&\\]|^[ \t]*(?:[-+]|\d+[.)])\s|https?:|www\.|-{3}|={3}|@/m
 /**
- * Nested deeper than anybody writes: parsers and sanitisers give up on it, and would leave out the
- * text.
+ * Nested deeper than anybody writes: the parser calls itself for each level, until it gives up.
  */
 const NESTED = /(?:(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])[ \t]*){30}/
 /** Longer texts stay as they are. In UTF-16 units. */
@@ -68,10 +66,8 @@ class ProseDirective extends Directive {
   async #load(): Promise<void> {
     try {
       await loadMarkdown()
-    } catch (error) {
-      // Offline, or a deploy took the file away: the text stays as it is. It does with a peer that
-      // is too old, too; that is reported to the page.
-      if (isPlimsollError(error)) reportError(error)
+    } catch {
+      // Offline, or a deploy took the file away: the text stays as it is.
       return
     }
     if (this.#element?.isConnected && this.#text !== undefined) this.#show(this.#element, this.#text)

@@ -1,66 +1,26 @@
-/** Markdown to nodes. Loaded with the first message that needs it. */
-import createPurifier from 'dompurify'
-import { Lexer, Marked, type Token, Tokenizer } from 'marked'
-import { isSince, needPeer } from '../../ports/peer.ts'
-
-const purifier = createPurifier(window)
-needPeer('plimsoll/chat', '`dompurify` 3', isSince(purifier.version, 3), purifier.version)
-
-/** Nothing that loads by itself, and nothing that runs. */
-const PROSE = {
-  ALLOWED_TAGS: [
-    ...['p', 'br', 'hr', 'strong', 'em', 'del', 'code', 'pre', 'blockquote', 'a', 'ul', 'ol', 'li'],
-    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'table', 'thead', 'tbody', 'tr', 'th', 'td'],
-  ],
-  ALLOWED_ATTR: ['href', 'align', 'start', 'data-language'],
-  ALLOW_DATA_ATTR: false,
-  ALLOW_ARIA_ATTR: false,
-  ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:)/i,
-  ADD_URI_SAFE_ATTR: ['align', 'start', 'data-language'],
-  RETURN_DOM_FRAGMENT: true as const,
-}
-
-const COLOURED = {
-  ALLOWED_TAGS: ['span'],
-  ALLOWED_ATTR: ['class'],
-  ALLOW_DATA_ATTR: false,
-  ALLOW_ARIA_ATTR: false,
-  RETURN_DOM_FRAGMENT: true as const,
-}
+/**
+ * Markdown to nodes, made of the parser's tokens. No HTML is written or read, so that no text can
+ * become any. Loaded with the first message that needs it.
+ */
+import { getDefaults, Lexer, type MarkedToken, type Token, Tokenizer, type Tokens } from 'marked'
 
 /** Ends what was said before it, and no address: a closing quote, an Arabic full stop. */
 const ENDS = /^(?:[?!.,:;*_'"~]|(?![ -~])\p{P})$/u
+/** What a link may lead to. */
+const ADDRESS = /^(?:https?:\/\/|mailto:)/i
+/** Levels of nodes in each other: what is deeper shows as it was written. */
+const DEEPEST = 100
 
-const marked = new Marked({
-  gfm: true,
-  breaks: true,
-  tokenizer: {
-    // The parser leaves out what ends a sentence in ASCII alone.
-    url(src) {
-      const link = Tokenizer.prototype.url.call(this, src)
-      if (!link) return link
-      let end = link.raw.length
-      while (ENDS.test(link.raw[end - 1] ?? '')) end--
-      return end === link.raw.length ? link : Tokenizer.prototype.url.call(this, src.slice(0, end))
-    },
-  },
-  renderer: {
-    // HTML in a message is text like any other.
-    html: ({ text }) => escaped(text),
-    // A picture would tell its server who reads, and when: it is a link, to be followed by choice.
-    image: ({ href, text }) => `<a href="${escaped(href)}">${escaped(text.trim() || href)}</a>`,
-    // Within another link it can be none: its words are those of the link.
-    link({ href, tokens }) {
-      const words = tokens.map((token) =>
-        token.type === 'image' ? escaped(token.text) : this.parser.parseInline([token]),
-      )
-      return `<a href="${escaped(href)}">${words.join('').trim() || escaped(href)}</a>`
-    },
-    checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
-    code: ({ text, lang = '' }) =>
-      `<pre><code data-language="${escaped(lang.split(/\s/, 1)[0] ?? '')}">${escaped(text)}</code></pre>`,
-  },
-})
+/** The parser leaves out what ends a sentence in ASCII alone. */
+class Addresses extends Tokenizer {
+  override url(src: string): Tokens.Link | undefined {
+    const link = super.url(src)
+    if (!link) return link
+    let end = link.raw.length
+    while (ENDS.test(link.raw[end - 1] ?? '')) end--
+    return end === link.raw.length ? link : super.url(src.slice(0, end))
+  }
+}
 
 /**
  * The parser takes a time that grows with the square of a paragraph: a longer one shows as it is,
@@ -83,7 +43,7 @@ export interface Block {
  * @param text with `\n` as its only end of lines
  */
 export function blocksOf(text: string): readonly Block[] {
-  const lexer = new Lexer(marked.defaults)
+  const lexer = new Lexer({ ...getDefaults(), breaks: true, tokenizer: new Addresses() })
   const tokens = lexer.blockTokens(text, lexer.tokens)
   const sources = new Map(lexer.inlineQueue.map(({ src, tokens }) => [tokens, src]))
   const parse = (token: Token | Nested): void => {
@@ -101,7 +61,9 @@ export function blocksOf(text: string): readonly Block[] {
     if (token.type === 'space' || token.type === 'def') return []
     const render = (): DocumentFragment => {
       parse(token)
-      return nodesOf(token)
+      const fragment = new DocumentFragment()
+      fragment.append(...nodesOf([token], 0))
+      return fragment
     }
     return [{ raw: token.raw, from, render }]
   })
@@ -115,31 +77,139 @@ interface Nested {
   readonly rows?: readonly (readonly Nested[])[]
 }
 
+type Child = Node | string
+
+function nodesOf(tokens: readonly Token[], depth: number): readonly Child[] {
+  return tokens.flatMap((token) =>
+    depth < DEEPEST ? nodesOfOne(token as MarkedToken, depth + 1) : token.raw,
+  )
+}
+
+function nodesOfOne(token: MarkedToken, depth: number): Child | readonly Child[] {
+  const within = (tokens: readonly Token[]): readonly Child[] => nodesOf(tokens, depth)
+  switch (token.type) {
+    case 'space':
+    case 'def':
+      return []
+    case 'br':
+    case 'hr':
+      return element(token.type)
+    case 'paragraph':
+      return element('p', within(token.tokens))
+    case 'heading':
+      return element(`h${token.depth}`, within(token.tokens))
+    case 'blockquote':
+    case 'strong':
+    case 'em':
+    case 'del':
+      return element(token.type, within(token.tokens))
+    case 'codespan':
+      return element('code', [token.text])
+    case 'code': {
+      const code = element('code', [token.text])
+      code.dataset.language = token.lang?.split(/\s/, 1)[0] ?? ''
+      return element('pre', [code])
+    }
+    case 'list': {
+      const items = token.items.map((item) => element('li', within(item.tokens)))
+      const list = element(token.ordered ? 'ol' : 'ul', items)
+      if (token.ordered && token.start !== 1) list.setAttribute('start', `${token.start}`)
+      return list
+    }
+    case 'checkbox':
+      return token.checked ? '☑ ' : '☐ '
+    case 'table':
+      return tableOf(token, within)
+    case 'link': {
+      // Within another link a picture can be none: its words are those of the link.
+      const words = token.tokens.flatMap((each) => (each.type === 'image' ? each.text : within([each])))
+      return linkTo(token.href, words)
+    }
+    // It would tell its server who reads, and when: it is a link, to be followed by choice.
+    case 'image':
+      return linkTo(token.href, [token.text])
+    case 'text':
+      return token.tokens ? within(token.tokens) : decoded(token.text)
+    // HTML in a message is text like any other.
+    case 'html':
+    case 'escape':
+      return token.text
+    default:
+      return token.raw
+  }
+}
+
+function tableOf({ header, rows }: Tokens.Table, within: (tokens: Token[]) => readonly Child[]): Node {
+  const row = (cells: readonly Tokens.TableCell[]): Node =>
+    element(
+      'tr',
+      cells.map(({ header, align, tokens }) => {
+        const cell = element(header ? 'th' : 'td', within(tokens))
+        if (align) cell.setAttribute('align', align)
+        return cell
+      }),
+    )
+  const body = rows.length > 0 ? [element('tbody', rows.map(row))] : []
+  const frame = element('div', [element('table', [element('thead', [row(header)]), ...body])])
+  frame.className = 'table'
+  // Wider than its frame it scrolls, so the keyboard must reach it.
+  frame.tabIndex = 0
+  frame.role = 'group'
+  return frame
+}
+
+/** @param words what it says; where that is nothing to see, where it leads */
+function linkTo(href: string, words: readonly Child[]): Node {
+  const link = element('a', words)
+  if (link.textContent.trim() === '') link.textContent = href
+  link.target = '_blank'
+  link.rel = 'noopener noreferrer'
+  if (ADDRESS.test(href)) link.href = href
+  return link
+}
+
+function element<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  children?: readonly Child[],
+): HTMLElementTagNameMap[Name]
+function element(name: string, children?: readonly Child[]): HTMLElement
+function element(name: string, children: readonly Child[] = []): HTMLElement {
+  const made = document.createElement(name)
+  made.append(...children)
+  return made
+}
+
+const NAMED: Readonly<Record<string, string>> = {
+  ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' },
+  ...{ ndash: '–', mdash: '—', hellip: '…', bull: '•', middot: '·', deg: '°', times: '×' },
+  ...{ larr: '←', rarr: '→', copy: '©', reg: '®', trade: '™', euro: '€' },
+}
+
+/** With characters in place of their references in HTML; one of another name stays as it is. */
+function decoded(text: string): string {
+  return text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w+));/gi, (reference, decimal, hex, name) => {
+    if (name !== undefined) return Object.hasOwn(NAMED, name) ? (NAMED[name] as string) : reference
+    const code = Number.parseInt(decimal ?? hex, decimal === undefined ? 16 : 10)
+    const isCharacter = code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff)
+    return isCharacter ? String.fromCodePoint(code) : '\ufffd'
+  })
+}
+
 /**
- * Coloured code as nodes. @param html of spans with a class; of anything else only the text stays
+ * Coloured code as nodes. @param html of spans with a class, as the colourer writes it; of anything
+ * else only the text stays
  */
 export function colouredNodes(html: string): DocumentFragment {
-  return purifier.sanitize(html, COLOURED)
-}
-
-function nodesOf(token: Token): DocumentFragment {
-  const nodes = purifier.sanitize(marked.parser([token]), PROSE)
-  for (const link of nodes.querySelectorAll('a')) {
-    link.target = '_blank'
-    link.rel = 'noopener noreferrer'
+  const fragment = new DocumentFragment()
+  let within: Node & ParentNode = fragment
+  for (const piece of html.split(/(<[^>]*>)/)) {
+    const [, name] = /^<span class="([^"]*)">$/.exec(piece) ?? []
+    if (name !== undefined) {
+      const span = element('span')
+      span.className = name
+      within = within.appendChild(span)
+    } else if (piece === '</span>') within = within.parentElement ?? fragment
+    else if (!piece.startsWith('<')) within.append(decoded(piece))
   }
-  for (const table of nodes.querySelectorAll('table')) {
-    const frame = document.createElement('div')
-    frame.className = 'table'
-    // Wider than its frame it scrolls, so the keyboard must reach it.
-    frame.tabIndex = 0
-    frame.role = 'group'
-    table.replaceWith(frame)
-    frame.append(table)
-  }
-  return nodes
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+  return fragment
 }
