@@ -236,7 +236,13 @@ async function written(
     const ops = [...held.map(({ op }) => op), ...[...keys].map(asking)]
     const isWritten = await replica.write(view, ops as readonly unknown[] as readonly SealedOp[], (rows) =>
       // What was to be fetched of the log is listed again.
-      completed(startPage(from, start, page, held, rows, refused), page.ops, { ...view, wanted: [] }),
+      completed(
+        startPage(from, start, page, held, rows, refused),
+        page.ops,
+        { ...view, wanted: [] },
+        [],
+        replica.notesOf(refused.flatMap(({ envelope }) => envelope.ids)),
+      ),
     )
     if (isWritten) return refused
   }

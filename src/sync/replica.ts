@@ -1,3 +1,4 @@
+import { notesAbout } from '../forgetting/note-keys.ts'
 import { SECRET } from '../kernel/context/secret.ts'
 import { nothingWritten } from '../kernel/log/decide.ts'
 import { partsOf } from '../kernel/log/message.ts'
@@ -7,7 +8,7 @@ import type { Attachment, Decision, Head, LogRow, Rows, ScopeStore } from '../po
 import type { PullAnswer, PullRequest, SyncOp } from '../ports/sync.ts'
 import { jsonIn } from '../text/json-in.ts'
 import { unlisted } from './known-op.ts'
-import { applyPage, type Page, sameOps } from './page.ts'
+import { applyPage, goneOf, type Page, sameOps } from './page.ts'
 import { readRows } from './read.ts'
 import { adoptLog, resetReplica } from './resets.ts'
 import {
@@ -288,6 +289,14 @@ export class Replica {
     this.#view = viewOf(replica.state, head, rows)
   }
 
+  /** Names under which the user's scope may know of facts among registers. */
+  notesOf(keys: Iterable<string>): readonly Name[] {
+    const { sessionId } = this
+    return sessionId === undefined
+      ? []
+      : notesAbout(sessionId, [...keys]).map((key): Name => `register:${key}`)
+  }
+
   /** @returns what is refused now; nothing, where the scope has moved on */
   async #page(
     view: View,
@@ -321,8 +330,11 @@ export class Replica {
     const dropped = now
       .filter((one) => isRenamed(one) || isBookkeeping(one, waiting))
       .map(({ order }) => order)
+    const gone = this.notesOf(
+      now.flatMap(({ envelope, refusal = {} }) => ('rejected' in refusal ? envelope.ids : [])),
+    )
     const isWritten = await this.write(view, asked, (rows) =>
-      completed(applyPage({ ...page, ops }, held, rows, now), page.ops, view, dropped),
+      completed(applyPage({ ...page, ops }, held, rows, now), page.ops, view, dropped, gone),
     )
     return isWritten ? now.filter(({ order }) => !dropped.includes(order)) : undefined
   }
@@ -352,12 +364,14 @@ export class Replica {
  * What a page writes, with what becomes of refused ops and of attachments by it.
  *
  * @param dropped numbers of what waits that is not to be kept, now that it is refused
+ * @param gone what the user's scope may have of that
  */
 export function completed(
   decision: Decision,
   ops: readonly (WholeOp | Waiting)[],
   view: View,
   dropped: readonly number[] = [],
+  gone: readonly Name[] = [],
 ): Decision {
   const { replica } = decision
   if (!replica) return decision
@@ -381,6 +395,7 @@ export function completed(
       state: JSON.stringify({
         replica: newTok(),
         ...next,
+        ...goneOf(next, gone),
         last: next.last + wanted.length,
       } satisfies ReplicaState),
       outbox: [

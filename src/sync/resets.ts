@@ -1,4 +1,3 @@
-import { notesAbout } from '../forgetting/note-keys.ts'
 import { SECRET } from '../kernel/context/secret.ts'
 import { EMPTY_HEAD, NO_ROWS, nothingWritten } from '../kernel/log/decide.ts'
 import { FACT } from '../ports/fact.ts'
@@ -42,15 +41,8 @@ export async function resetReplica(
   const ops = [...held.map(({ op }) => op), asking(SECRET)] as readonly unknown[] as readonly SealedOp[]
   if (reset === 'too-old') return replica.write(view, ops, (rows) => resetAll(generation, held, rows))
   // After an erase of its own, what is here is of the new log.
-  const gone = view.state.erasing ? [] : await notesIn(replica)
+  const gone = view.state.erasing ? [] : replica.notesOf((await readRegisters(replica.store, FACT)).keys())
   return replica.write(view, ops, (rows) => resetErased(generation, held, rows, gone))
-}
-
-/** Names under which the user's scope may know of what is here. */
-async function notesIn({ store, sessionId }: Replica): Promise<readonly Name[]> {
-  if (sessionId === undefined) return []
-  const keys = [...(await readRegisters(store, FACT)).keys()]
-  return notesAbout(sessionId, keys).map((key): Name => `register:${key}`)
 }
 
 /** As {@link resetDiverged}, where older rows are not here: nothing may stand in their place. */

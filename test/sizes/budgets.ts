@@ -59,7 +59,7 @@ export const BUDGETS: readonly Budget[] = [
     name: 'plimsoll/sync, httpTransport, keepLocal, for a page that has createMemory and plimsoll/dexie',
     code: `export { httpTransport, keepLocal, sync } from 'plimsoll/sync'`,
     beside: `export { createMemory } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
-    mostKiB: 21.2,
+    mostKiB: 21.3,
   },
   {
     name: 'plimsoll/langchain, for a program that has createMemory and mapStore',

@@ -36,7 +36,7 @@ export function composer(scene: Scene): TemplateResult {
         }
       </div>
     </form>
-    <div class="hint"><span class="keys">${words.text('composerHint')}</span></div>
+    <p class="hint">${words.text('composerHint')}</p>
     <slot name="footer"></slot>
   </div>`
 }

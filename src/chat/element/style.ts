@@ -159,7 +159,6 @@ textarea::placeholder, input::placeholder { color: var(--muted); opacity: 1 }
 .composer .go:hover:not(:disabled) { background: color-mix(in oklab, var(--accent) 85%, var(--text)) }
 .composer .go:disabled { background: var(--raised); color: var(--muted); opacity: 1 }
 .hint { padding: 0.375rem 0.875rem 0; color: var(--muted); font-size: 0.6875rem; line-height: 1.3 }
-@media (hover: none) { .hint .keys { display: none } }
 .editor { display: grid; gap: 0.5rem; inline-size: min(100%, 36rem) }
 .editor textarea { inline-size: 100%; padding: 0.5rem 0.75rem; border: 1px solid color-mix(in oklab, var(--muted) 80%, var(--surface)); border-radius: 0.75rem; background: var(--surface); field-sizing: content; resize: none }
 .editor textarea:focus { border-color: var(--accent); outline: 1px solid var(--accent); outline-offset: 0 }
@@ -190,7 +189,7 @@ label > * { color: var(--text) }
   .head .more button { justify-content: start; gap: 0.5rem; inline-size: 100%; padding-inline: 0.75rem; font-size: 0.875rem }
   .head .more .label { display: inline }
 }
-@media (max-height: 30em) { .hint { display: none } }
+@media (hover: none), (max-height: 30em) { .hint { display: none } }
 @media (max-height: 20em) { .choice p { display: none } }
 @keyframes rise { from { opacity: 0; transform: translateY(0.375rem) } }
 @keyframes soon { from { max-block-size: 0; margin: 0; visibility: hidden } }

@@ -143,3 +143,14 @@ test.each(['later', 'before', 'between'] as const)(
     expect((await refusalsOf(store).of(TRIP)).map(({ bodies }) => bodies)).toEqual([[null], [null]])
   },
 )
+
+test('a fact whose op has a taken name is known to no other session', async () => {
+  const server = new TestHome()
+  const [one, two] = [offlineDevice(server), offlineDevice(server)]
+  await one.session.facts.remember({ kind: 'finding', id: 'f1', text: DOOR }, { opId: 'o' })
+  await two.session.facts.remember({ kind: 'finding', id: 'f2', text: 'xylomarquen' }, { opId: 'o' })
+  await settle(one, two, one, two)
+  expect(two.store.status.refused).toBe(1)
+  for (const store of [server.store, one.base, two.base])
+    expect(JSON.stringify(await store.open(ADA).registers(''))).not.toContain('xylomarquen')
+})
