@@ -2,6 +2,7 @@ import type { Client } from '../../client/client.ts'
 import { type Network, webNetwork } from '../../platform/tabs.ts'
 import { webHost } from '../../platform/web.ts'
 import { isUnreachable, PlimsollError } from '../../ports/errors.ts'
+import { SESSION, type SessionInfo } from '../../ports/session.ts'
 import type { Store } from '../../ports/store.ts'
 import type { DexieStore } from '../../stores/indexed-db.ts'
 import { adopt } from '../../sync/adopt.ts'
@@ -394,18 +395,22 @@ export class SyncedEdge implements Edge {
   /** The edge has another value, or takes it never: what it has holds, and the person is told. */
   async #giveUp(refused: Refused): Promise<void> {
     if (messageOf(refused)) return
+    const { mine, theirs, refusal } = refused
+    const { key, kind } = refused.op
+    const isConflict = 'conflict' in refusal
+    const [own, there] = [mine, theirs].map((value) => (value as Partial<SessionInfo> | undefined)?.title)
+    // The edge lists a session by what was said in it, where it has not heard of its title yet.
+    const isUntitled = isConflict && key?.startsWith(SESSION) && there === ''
     try {
-      await this.#refusals.discard(refused)
+      if (isUntitled && own) await this.#refusals.resolve(refused, 'mine')
+      else await this.#refusals.discard(refused)
     } catch {
       // Another tab did.
       return
     }
-    const { mine, theirs, refusal } = refused
-    const isConflict = 'conflict' in refusal
     // The edge wrote the same first: it takes a session off whose log was erased, for one.
-    if (isConflict && JSON.stringify(mine ?? null) === JSON.stringify(theirs ?? null)) return
+    if (isUntitled || (isConflict && JSON.stringify(mine ?? null) === JSON.stringify(theirs ?? null))) return
     const reason = isConflict ? 'changed elsewhere first' : refusal.rejected
-    const { key, kind } = refused.op
     this.#tell(new PlimsollError('ERR_CONFLICT', `chat: the edge did not take ${key ?? kind}: ${reason}`))
   }
 

@@ -418,6 +418,23 @@ it('says that another device was first, and has what that one said', async () =>
   await Promise.all([here.close(), there.close()])
 })
 
+it('gives a conversation its title that the service has listed by what was said in it', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service)
+  const problems: unknown[] = []
+  chat.conversation.subscribe(() => problems.push(chat.conversation.getSnapshot().problem))
+  place.network.set(false)
+  const id = await chat.conversation.create()
+  await chat.conversation.send('By the window.')
+  await service.list('ada', id)
+  place.network.set(true)
+  await until(chat, (state) => idle(state) && state.messages.length === 2)
+  await expect.poll(() => service.titles('ada')).toEqual(['By the window.'])
+  await expect.poll(async () => (await chat.sessions.search(''))[0]?.title).toBe('By the window.')
+  expect(problems.filter(Boolean)).toEqual([])
+  await chat.close()
+})
+
 it('says that a conversation was deleted elsewhere, and gives back what was not sent', async () => {
   const [place, service] = [browser(), new TestService()]
   const chat = tab(place, service)

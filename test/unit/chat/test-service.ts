@@ -8,7 +8,7 @@ import {
 } from '../../../src/index.ts'
 import { deleteSession } from '../../../src/operations/delete-session.ts'
 import { eraseUser } from '../../../src/operations/forget/erase.ts'
-import { listSessions } from '../../../src/operations/sessions.ts'
+import { listSession, listSessions } from '../../../src/operations/sessions.ts'
 import { exportFrom } from '../../../src/operations/transfer/export.ts'
 import { importInto } from '../../../src/operations/transfer/import.ts'
 import { homeStore, syncServer } from '../../../src/sync/index.ts'
@@ -107,6 +107,11 @@ export class TestService {
 
   async titles(userId: string): Promise<readonly string[]> {
     return (await listSessions(this.#memory, { userId })).map(({ title }) => title)
+  }
+
+  /** Lists it there without a title, as a service does with a log that it is pushed. */
+  async list(userId: string, sessionId: string): Promise<void> {
+    await listSession(this.#memory, { userId, sessionId })
   }
 
   /** Deletes it there, as a service does with a log that a device has erased. */
