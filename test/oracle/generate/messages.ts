@@ -28,7 +28,8 @@ function extraOf({ random }: Course): JsonObject {
       type: 'media',
       mediaType: 'image/png',
       url: 'https://rail.example/map.png',
-      tokens: random.whole(1, 40),
+      // More than its text has: the frozen build takes any number for it.
+      tokens: random.whole(100, 140),
     },
     { type: 'opaque', provider: 'openai', value: { type: 'web_search', query: 'tides' } },
     { type: 'text', text: textOf(random, 40) },

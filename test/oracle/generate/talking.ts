@@ -139,13 +139,13 @@ const attached: Scene = (course, tab) => {
     bytes,
     as: name,
     ...(id !== undefined && { id }),
-    ...random.maybe(0.6, 'tokens', () => random.whole(1, 60)),
+    ...random.maybe(0.6, 'tokens', () => random.whole(100, 160)),
   })
   if (id !== undefined && random.chance(0.3))
     course.in(tab, { kind: 'attach', mediaType: 'image/png', bytes: random.chance(0.5) ? bytes : [1, 2], id })
   if (id !== undefined && random.chance(0.75)) {
     course.attachments.push(id)
-    const media = { type: 'media', mediaType: 'image/png', ref: id, tokens: random.whole(1, 30) }
+    const media = { type: 'media', mediaType: 'image/png', ref: id, tokens: random.whole(100, 130) }
     const message = {
       id: course.id('m'),
       role: 'user',

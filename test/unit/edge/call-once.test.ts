@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { askSession, askUser } from '../../../src/edge/app/objects.ts'
 import type { AppSettings } from '../../../src/edge/app/settings.ts'
+import { NOTHING, packed } from '../../../src/edge/objects/answer.ts'
 import type { CallMeta } from '../../../src/edge/objects/session-rpc.ts'
 import { lost } from './namespace.ts'
 
@@ -13,7 +14,7 @@ function losing() {
   const call = async (_: unknown, __: unknown, ___: object, meta: CallMeta) => {
     metas.push(meta)
     if (metas.length === 1) throw lost()
-    return { json: '' }
+    return packed(NOTHING)
   }
   const namespace = { getByName: () => ({ call }) }
   const settings = { objects: { SESSIONS: namespace, USERS: namespace } } as unknown as AppSettings

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../../src/edge/app/create-app.ts'
+import { packed } from '../../../src/edge/objects/answer.ts'
 import type { EdgeBindings } from '../../../src/edge/objects/bindings.ts'
 import { PlimsollError } from '../../../src/ports/errors.ts'
 import { platformError } from './namespace.ts'
@@ -31,7 +32,7 @@ function edge(...faults: readonly unknown[]) {
           const fault = left.shift()
           isDead = fault !== undefined
           if (isDead) throw fault
-          return { json: '{"answered":true}' }
+          return packed({ json: '{"answered":true}' })
         },
       },
     )
