@@ -78,6 +78,7 @@ interface Nested {
 }
 
 type Child = Node | string
+type Within = (tokens: readonly Token[]) => readonly Child[]
 
 function nodesOf(tokens: readonly Token[], depth: number): readonly Child[] {
   return tokens.flatMap((token) =>
@@ -86,7 +87,7 @@ function nodesOf(tokens: readonly Token[], depth: number): readonly Child[] {
 }
 
 function nodesOfOne(token: MarkedToken, depth: number): Child | readonly Child[] {
-  const within = (tokens: readonly Token[]): readonly Child[] => nodesOf(tokens, depth)
+  const within: Within = (tokens) => nodesOf(tokens, depth)
   switch (token.type) {
     case 'space':
     case 'def':
@@ -111,13 +112,13 @@ function nodesOfOne(token: MarkedToken, depth: number): Child | readonly Child[]
       return element('pre', [code])
     }
     case 'list': {
-      const items = token.items.map((item) => element('li', within(item.tokens)))
+      const items = token.items.map((item) => itemOf(item, within))
       const list = element(token.ordered ? 'ol' : 'ul', items)
       if (token.ordered && token.start !== 1) list.setAttribute('start', `${token.start}`)
       return list
     }
     case 'checkbox':
-      return token.checked ? '☑ ' : '☐ '
+      return boxOf(token.checked)
     case 'table':
       return tableOf(token, within)
     case 'link': {
@@ -139,7 +140,19 @@ function nodesOfOne(token: MarkedToken, depth: number): Child | readonly Child[]
   }
 }
 
-function tableOf({ header, rows }: Tokens.Table, within: (tokens: Token[]) => readonly Child[]): Node {
+const boxOf = (isChecked: boolean | undefined): string => (isChecked ? '☑ ' : '☐ ')
+
+/** Parsers before marked 17 make no token of a box, and of a paragraph in a loose item a text. */
+function itemOf({ task, checked, loose, tokens }: Tokens.ListItem, within: Within): Node {
+  const made = loose
+    ? tokens.map((each) => (each.type === 'text' ? { ...each, type: 'paragraph' } : each))
+    : tokens
+  const [first] = made as Tokens.Generic[]
+  const hasBox = [first, first?.tokens?.[0]].some((each) => each?.type === 'checkbox')
+  return element('li', [...(task && !hasBox ? [boxOf(checked)] : []), ...within(made)])
+}
+
+function tableOf({ header, rows }: Tokens.Table, within: Within): Node {
   const row = (cells: readonly Tokens.TableCell[]): Node =>
     element(
       'tr',
