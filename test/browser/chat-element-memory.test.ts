@@ -152,7 +152,7 @@ describe('the memory panel', () => {
     await until(() => root.querySelectorAll('.fact').length === 1)
     expect(text()).toContain('2 summaries and 1 fact')
     expect(text()).toContain('No longer held by: where it was kept')
-    expect(text()).toContain('Perhaps still held for a while by: other devices and exports and the recovery')
+    expect(text()).toContain('Perhaps still held by: other devices and exports and the recovery')
   })
 
   it('erases everything only once the word was typed', async () => {

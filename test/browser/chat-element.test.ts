@@ -248,6 +248,17 @@ describe('writing', () => {
 })
 
 describe('messages', () => {
+  it('says of a reply that it was stopped', async () => {
+    const { fake, text } = await show()
+    const reply = said('assistant', 'Half of')
+    fake.add(reply)
+    await frame()
+    expect(text()).not.toContain('Stopped.')
+    const { message } = said('assistant', 'Half of')
+    fake.add({ ...reply, message: { ...message, metadata: { stopped: true } } })
+    await until(() => text().includes('Stopped.'))
+  })
+
   it('copies a message, and says so', async () => {
     const copied: string[] = []
     navigator.clipboard.writeText = async (text) => void copied.push(text)

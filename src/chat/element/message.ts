@@ -64,7 +64,8 @@ function bodyOf(
     return html`${text ? html`<div class="bubble" dir="auto">${guard([read], () => chunksOf(read))}</div>${more}` : nothing}${files.length ? html`<div class="chips">${files}</div>` : nothing}`
   return html`${reasoningView(scene, reasoning)}
   ${text ? html`<div class="prose" dir="auto" ${prose(read, { copyLabel: words.text('copyCode'), isGrowing: false })}></div>${more}` : nothing}
-  ${files}${stepsView(scene, toldCalls(scene, calls))}`
+  ${files}${stepsView(scene, toldCalls(scene, calls))}
+  ${shown.message.metadata?.stopped ? html`<p class="state">${words.text('stopped')}</p>` : nothing}`
 }
 
 /** What was remembered its chip says, and the panel once somebody has changed it. */

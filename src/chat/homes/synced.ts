@@ -1,6 +1,7 @@
 import type { Client } from '../../client/client.ts'
 import { type Network, webNetwork } from '../../platform/tabs.ts'
 import { webHost } from '../../platform/web.ts'
+import type { Certificate } from '../../ports/certificate.ts'
 import { isUnreachable, PlimsollError } from '../../ports/errors.ts'
 import { SESSION, type SessionInfo } from '../../ports/session.ts'
 import type { Store } from '../../ports/store.ts'
@@ -136,8 +137,10 @@ export class SyncedEdge implements Edge {
           import('./local-panel.ts'),
         ])
         const all = edgePanel(client)
+        const here = localPanel(await memory(), this.#owner, now)
         return {
-          ...localPanel(await memory(), this.#owner, now),
+          ...here,
+          forget: async (factId) => this.#told(await here.forget(factId)),
           // What is here may be a part of it.
           export: all.export,
           import: (chunks) => all.import(chunks).finally(() => store.resume()),
@@ -316,6 +319,21 @@ export class SyncedEdge implements Edge {
   /** Resolves once nothing is on its way, or cannot be now. */
   #rest(signal: AbortSignal): Promise<void> {
     return waitFor(() => this.#store.status.state !== 'syncing', [this.#store.subscribe], signal)
+  }
+
+  /** A certificate of what is gone here, which says so where the edge has not heard of it yet. */
+  async #told({ confirmed, pending, ...certificate }: Certificate): Promise<Certificate> {
+    const late = new AbortController()
+    const { platform } = this.#parts
+    const status = await Promise.race([
+      this.#store.settled().catch(() => undefined),
+      platform.sleep(SEND_MS, late.signal).catch(() => {}),
+    ])
+    late.abort()
+    const isTold = status?.state === 'current' || status?.state === 'conflict'
+    if (isTold) return { ...certificate, confirmed, pending }
+    const left = confirmed.filter((holder) => holder !== 'store')
+    return { ...certificate, confirmed: left, pending: ['store', ...pending] }
   }
 
   /** Resolves once the list is here, or cannot be now. */

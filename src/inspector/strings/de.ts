@@ -80,7 +80,7 @@ export const german: Strings = {
     memory: 'Was von Ihnen und aus früheren Unterhaltungen gemerkt ist.',
     window:
       'Die neuesten Nachrichten, Wort für Wort. Die ältesten davon gehen, wenn die Linie nahe ist; in Ihrer Unterhaltung bleiben sie.',
-    tail: 'Die letzten Zeilen der Anfrage, nur für diesen Aufruf, zum Beispiel was die Seite jetzt hinzufügt.',
+    tail: 'Die letzten Zeilen der Anfrage, nur für diesen Aufruf, zum Beispiel was seit dem Beginn der Epoche gemerkt wurde, und was die Seite jetzt hinzufügt.',
     request: 'Klammern und Namen, die jede Anfrage hat.',
     line: 'Die Linie ist das Meiste, was eine Anfrage fassen darf: So lange Sie auch reden, länger wird keine.',
     floor:

@@ -78,7 +78,7 @@ export const english: Strings = {
     memory: 'What is remembered of you and of earlier conversations.',
     window:
       'The newest messages, word for word. The oldest of them leave when the line comes near; they stay in your conversation.',
-    tail: 'The last lines of the request, for this call alone, such as what the page adds now.',
+    tail: 'The last lines of the request, for this call alone, such as what was remembered since the epoch began, and what the page adds now.',
     request: 'Brackets and names that every request has.',
     line: 'The line is the most that a request may take: however long you talk, no request is longer.',
     floor:

@@ -81,7 +81,7 @@ export const spanish: Strings = {
     memory: 'Lo que se recuerda de usted y de conversaciones anteriores.',
     window:
       'Los mensajes más recientes, palabra por palabra. Los más antiguos salen cuando la línea está cerca; en su conversación permanecen.',
-    tail: 'Las últimas líneas de la petición, solo para esta llamada, como lo que la página añade ahora.',
+    tail: 'Las últimas líneas de la petición, solo para esta llamada, como lo que se recordó desde que empezó la época y lo que la página añade ahora.',
     request: 'Corchetes y nombres que tiene toda petición.',
     line: 'La línea es lo máximo que puede ocupar una petición: por mucho que hable, ninguna es más larga.',
     floor:

@@ -81,7 +81,7 @@ export const french: Strings = {
     memory: 'Ce qui est retenu de vous et des conversations précédentes.',
     window:
       'Les messages les plus récents, mot pour mot. Les plus anciens s’en vont quand la ligne est proche ; ils restent dans votre conversation.',
-    tail: 'Les dernières lignes de la requête, pour ce seul appel, par exemple ce que la page ajoute maintenant.',
+    tail: 'Les dernières lignes de la requête, pour ce seul appel, par exemple ce qui a été retenu depuis le début de l’époque, et ce que la page ajoute maintenant.',
     request: 'Les crochets et les noms que contient toute requête.',
     line: 'La ligne est le plus qu’une requête puisse contenir : aussi longtemps que vous parliez, aucune n’est plus longue.',
     floor:

@@ -510,6 +510,22 @@ it('sends what the page kept before it was synced', async () => {
   await chat.close()
 })
 
+it('says of what is forgotten without a network that the service still has it', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const [first, second] = [await service.remember('ada', 'Tea.'), await service.remember('ada', 'Rain.')]
+  const chat = tab(place, service)
+  await talked(chat, 'Hello.')
+  const panel = await chat.memory()
+  await expect.poll(() => panel.facts()).toHaveLength(2)
+  const there = await panel.forget(first)
+  expect([there.confirmed, there.pending.includes('store')]).toEqual([['store'], false])
+  place.network.set(false)
+  service.isThere = false
+  const here = await panel.forget(second)
+  expect([here.confirmed, here.pending[0]]).toEqual([[], 'store'])
+  await chat.close()
+})
+
 it('erases everything, here and at the service', async () => {
   const [place, service] = [browser(), new TestService()]
   const chat = tab(place, service)

@@ -12,6 +12,7 @@ import { listSession, listSessions } from '../../../src/operations/sessions.ts'
 import { exportFrom } from '../../../src/operations/transfer/export.ts'
 import { importInto } from '../../../src/operations/transfer/import.ts'
 import { homeStore, syncServer } from '../../../src/sync/index.ts'
+import { fullMemory } from '../../contract/full-memory.ts'
 
 interface Posted {
   readonly id: string
@@ -112,6 +113,13 @@ export class TestService {
   /** Lists it there without a title, as a service does with a log that it is pushed. */
   async list(userId: string, sessionId: string): Promise<void> {
     await listSession(this.#memory, { userId, sessionId })
+  }
+
+  /** Remembers it there, as another device would. @returns id of the fact */
+  async remember(userId: string, text: string): Promise<string> {
+    const memory = fullMemory({ store: this.#home, budget: 16_000 })
+    const { fact } = await memory.user({ userId }).facts.remember({ kind: 'preference', text })
+    return fact.id
   }
 
   /** Deletes it there, as a service does with a log that a device has erased. */
