@@ -62,7 +62,7 @@ describe('the memory panel', () => {
       await frame()
     }
     await open()
-    await until(() => text().includes('Nothing is remembered yet'))
+    await until(() => text().includes('Nothing is remembered. What'))
     fake.stream({ text: 'It is' })
     fake.facts = [fact('Likes window seats')]
     fake.add(said('assistant', 'It is remembered.'))
@@ -215,9 +215,12 @@ describe('the memory panel', () => {
     await settled(root)
     expect(root.querySelectorAll('.memory [role=alert]')).toHaveLength(1)
     expect(text()).not.toContain('were added')
+    // What was deleted there does not come back.
+    const fault = 'Not all was added: this is no whole export, or was deleted here.'
+    expect(text()).toContain(fault)
     fake.refuses = 'ERR_INVALID_ARGUMENT'
     chooseFile(root)
-    await until(() => text().includes('This is no whole export. What came of it is kept.'))
+    await until(() => !isBusy(root) && text().includes(fault))
     fake.refuses = undefined
     chooseFile(root)
     await until(() => text().includes('3 messages were added.'))
@@ -259,7 +262,7 @@ describe('the memory panel', () => {
     })
     fake.fails = undefined
     fake.add(said('user', 'Hello'))
-    await until(() => text().includes('Nothing is remembered yet'))
+    await until(() => text().includes('Nothing is remembered. What'))
     expect(root.querySelector('.memory [role=alert]')).toBe(null)
   })
 

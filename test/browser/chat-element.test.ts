@@ -248,15 +248,29 @@ describe('writing', () => {
 })
 
 describe('messages', () => {
+  it('offers no other reply without a network where the service makes it', async () => {
+    const { fake, button } = await show()
+    fake.add(said('user', 'Hello'), said('assistant', 'Hi'))
+    for (const [home, online, isOff] of [
+      ['edge', true, false],
+      ['edge', false, true],
+      ['local', false, false],
+    ] as const) {
+      fake.become({ online, session: { sessionId: 'fresh', title: '', createdAt: 0, home } })
+      await frame()
+      expect(button('Reply once more').matches(':disabled'), `${home}, ${online}`).toBe(isOff)
+    }
+  })
+
   it('says of a reply that it was stopped', async () => {
     const { fake, text } = await show()
     const reply = said('assistant', 'Half of')
     fake.add(reply)
     await frame()
-    expect(text()).not.toContain('Stopped.')
+    expect(text()).not.toContain('Stopped')
     const { message } = said('assistant', 'Half of')
     fake.add({ ...reply, message: { ...message, metadata: { stopped: true } } })
-    await until(() => text().includes('Stopped.'))
+    await until(() => text().includes('Stopped'))
   })
 
   it('copies a message, and says so', async () => {

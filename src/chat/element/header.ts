@@ -1,9 +1,9 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js'
-import type { ConversationState, Problem } from '../ports.ts'
+import type { Problem } from '../ports.ts'
 import type { TextKey } from '../strings/catalogue.ts'
 import { icon, mark } from './icons.ts'
 import { iconButton } from './message.ts'
-import { wordsFor } from './problems.ts'
+import { isCutOff, wordsFor } from './problems.ts'
 import type { Scene, Side } from './scene.ts'
 
 /** What this is, where it is kept, and what else there is. */
@@ -102,10 +102,6 @@ function isSaid({ state }: Scene, code: Problem['code']): boolean {
   if (code === 'ERR_OFFLINE') return isCutOff(state)
   // Full or lost.
   return code === `ERR_STORAGE_${state.storage.toUpperCase()}`
-}
-
-function isCutOff({ online, session }: ConversationState): boolean {
-  return !online && session?.home !== 'local'
 }
 
 function problemNotice(scene: Scene): TemplateResult | typeof nothing {

@@ -162,8 +162,9 @@ class MemoryPanel implements MemoryActions {
     this.#follow(scene)
     const state = this.#state
     const problem = state.problem ?? state.unread
-    // Of an import alone in that tab: nothing else there is given anything.
-    const isFault = state.tab === 'data' && problem?.code === 'ERR_INVALID_ARGUMENT'
+    // Of an import alone in that tab: nothing else there is given anything. What was deleted does
+    // not come back.
+    const isFault = state.tab === 'data' && /INVALID|CONFLICT/.test(problem?.code ?? '')
     return html`<aside class="side memory" part="memory" aria-label=${words.text('memory')}>
       <header class="head">
         ${iconButton(words.text('back'), 'back', () => act.show(undefined))}

@@ -5,7 +5,7 @@ import { chunksOf, prose } from '../markdown/prose.ts'
 import type { RunningReply, ShownCall, ShownMessage } from '../ports.ts'
 import type { TextKey } from '../strings/catalogue.ts'
 import { icon, mark } from './icons.ts'
-import { wordsFor } from './problems.ts'
+import { isCutOff, wordsFor } from './problems.ts'
 import type { Row } from './rows.ts'
 import type { Scene } from './scene.ts'
 
@@ -190,7 +190,7 @@ function foot(scene: Scene, { shown, text }: Row, isUser: boolean, isLast: boole
             words.text('regenerate'),
             'again',
             () => scene.attempt(chat.conversation.regenerate(message.id)),
-            isBusy,
+            isBusy || isCutOff(state),
           )
     }
     ${asked ? iconButton(words.text('sent'), 'seen', () => act.showSeen(asked.message.id)) : nothing}

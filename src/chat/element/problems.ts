@@ -1,5 +1,5 @@
 import { problemOf as homeProblemOf } from '../homes/problem.ts'
-import type { Problem } from '../ports.ts'
+import type { ConversationState, Problem } from '../ports.ts'
 import type { TextKey } from '../strings/catalogue.ts'
 
 const WORDS: { readonly [Code in Problem['code']]?: TextKey } = {
@@ -29,6 +29,11 @@ const WORDS: { readonly [Code in Problem['code']]?: TextKey } = {
 export function wordsFor({ code, id }: Problem): TextKey {
   // Of a text there is no name.
   return id && code === 'ERR_ENTRY_TOO_LARGE' ? 'problemFile' : (WORDS[code] ?? 'problemOther')
+}
+
+/** Whether what the conversation needs the service for cannot be done. */
+export function isCutOff({ online, session }: ConversationState): boolean {
+  return !online && session?.home !== 'local'
 }
 
 /** A rejection as a problem: of what the view asked for, which no model answers. */

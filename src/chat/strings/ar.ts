@@ -74,7 +74,7 @@ export const ar: Strings = {
   remembered: 'حُفظ في الذاكرة: {text}',
   undo: 'تراجع',
   forgotten: 'تم النسيان',
-  stopped: 'أُوقف.',
+  stopped: 'أُوقف',
 
   toolWaiting: 'ستُشغَّل {name}',
   toolRunning: 'تعمل {name}',
@@ -177,7 +177,7 @@ export const ar: Strings = {
   exportButton: 'حفظ في ملف',
   importTitle: 'استيراد',
   importText: 'يضيف محتوى ملف كهذا.',
-  importFault: 'هذا ليس تصديرًا كاملًا. أُضيف ما يسبق الخطأ.',
+  importFault: 'لم يُضف كل شيء: هذا ليس تصديرًا كاملًا، أو حُذف هنا.',
   importButton: 'اختيار ملف',
   importedMessages: {
     zero: 'لم تُضف رسائل.',

@@ -76,7 +76,7 @@ export const de: Strings = {
   remembered: 'Gemerkt: {text}',
   undo: 'Rückgängig',
   forgotten: 'Vergessen',
-  stopped: 'Angehalten.',
+  stopped: 'Angehalten',
 
   toolWaiting: '{name} steht an',
   toolRunning: '{name} läuft',
@@ -178,7 +178,7 @@ export const de: Strings = {
   exportButton: 'Als Datei speichern',
   importTitle: 'Import',
   importText: 'Fügt hinzu, was eine solche Datei enthält.',
-  importFault: 'Das ist kein ganzer Export. Was vor dem Fehler steht, kam hinzu.',
+  importFault: 'Nicht alles kam hinzu: Das ist kein ganzer Export, oder es wurde hier gelöscht.',
   importButton: 'Datei wählen',
   importedMessages: {
     one: '{count} Nachricht kam hinzu.',

@@ -75,7 +75,7 @@ export const es: Strings = {
   remembered: 'Recordado: {text}',
   undo: 'Deshacer',
   forgotten: 'Olvidado',
-  stopped: 'Detenido.',
+  stopped: 'Detenido',
 
   toolWaiting: '{name} se ejecutará',
   toolRunning: '{name} se ejecuta',
@@ -173,7 +173,7 @@ export const es: Strings = {
   exportButton: 'Guardar un archivo',
   importTitle: 'Importar',
   importText: 'Añade lo que contiene un archivo así.',
-  importFault: 'No es una exportación completa. Se añadió lo que hay antes del error.',
+  importFault: 'No se añadió todo: no es una exportación completa, o se borró aquí.',
   importButton: 'Elegir un archivo',
   importedMessages: { one: 'Se añadió {count} mensaje.', other: 'Se añadieron {count} mensajes.' },
   importedFacts: { one: 'Se añadió {count} hecho.', other: 'Se añadieron {count} hechos.' },

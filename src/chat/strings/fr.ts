@@ -76,7 +76,7 @@ export const fr: Strings = {
   remembered: 'Retenu : {text}',
   undo: 'Annuler',
   forgotten: 'Oublié',
-  stopped: 'Arrêté.',
+  stopped: 'Arrêté',
 
   toolWaiting: '{name} va s’exécuter',
   toolRunning: '{name} s’exécute',
@@ -177,7 +177,7 @@ export const fr: Strings = {
   exportButton: 'Enregistrer un fichier',
   importTitle: 'Importer',
   importText: 'Ajoute ce que contient un tel fichier.',
-  importFault: 'Ce n’est pas un export entier. Ce qui précède l’erreur a été ajouté.',
+  importFault: 'Tout n’a pas été ajouté : ce n’est pas un export entier, ou il a été supprimé ici.',
   importButton: 'Choisir un fichier',
   importedMessages: { one: '{count} message ajouté.', other: '{count} messages ajoutés.' },
   importedFacts: { one: '{count} fait ajouté.', other: '{count} faits ajoutés.' },

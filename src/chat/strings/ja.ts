@@ -75,7 +75,7 @@ export const ja: Strings = {
   remembered: '記憶しました：{text}',
   undo: '取り消す',
   forgotten: '忘れました',
-  stopped: '停止しました。',
+  stopped: '停止しました',
 
   toolWaiting: '{name}を実行予定',
   toolRunning: '{name}を実行中',
@@ -172,7 +172,7 @@ export const ja: Strings = {
   exportButton: 'ファイルに保存',
   importTitle: '読み込み',
   importText: 'そのようなファイルの内容を追加します。',
-  importFault: '完全なエクスポートではありません。誤りより前の内容は追加されました。',
+  importFault: 'すべては追加されませんでした。完全なエクスポートではないか、ここで削除されたものです。',
   importButton: 'ファイルを選ぶ',
   importedMessages: { other: '{count}件のメッセージを追加しました。' },
   importedFacts: { other: '{count}件の事実を追加しました。' },
