@@ -189,7 +189,7 @@ export function scrub(
   from: ReadonlySet<Name> = new Set(emptied),
 ): Waiting {
   const gone = new Set(emptied)
-  if (gone.size + from.size === 0) return one
+  if (from.size === 0) return one
   const { envelope, bodies, before, beside, ...rest } = one
   const { sources = [] } = envelope
   const names = namesIn(envelope)

@@ -200,10 +200,7 @@ export class SyncedEdge implements Edge {
 
   async signOut({ erase, force }: SigningOut): Promise<readonly Lost[]> {
     const { platform } = this.#parts
-    const late = new AbortController()
-    const { signal } = late
-    await Promise.race([this.#rest(signal), platform.sleep(SEND_MS, signal).catch(() => {})])
-    late.abort()
+    await this.#restSoon()
     const { done, lost } = await this.#empty(force)
     if (!done)
       return lost.map(({ scope: { sessionId }, waiting, refused }) => ({
@@ -321,17 +318,20 @@ export class SyncedEdge implements Edge {
     return waitFor(() => this.#store.status.state !== 'syncing', [this.#store.subscribe], signal)
   }
 
+  /** As {@link #rest}, for as long as a person may wait for it. */
+  async #restSoon(): Promise<void> {
+    const late = new AbortController()
+    const { signal } = late
+    const { platform } = this.#parts
+    await Promise.race([this.#rest(signal), platform.sleep(SEND_MS, signal).catch(() => {})])
+    late.abort()
+  }
+
   /** A certificate of what is gone here, which says so where the edge has not heard of it yet. */
   async #told({ confirmed, pending, ...certificate }: Certificate): Promise<Certificate> {
-    const late = new AbortController()
-    const { platform } = this.#parts
-    const status = await Promise.race([
-      this.#store.settled().catch(() => undefined),
-      platform.sleep(SEND_MS, late.signal).catch(() => {}),
-    ])
-    late.abort()
-    const isTold = status?.state === 'current' || status?.state === 'conflict'
-    if (isTold) return { ...certificate, confirmed, pending }
+    await this.#restSoon()
+    const { state } = this.#store.status
+    if (state === 'current' || state === 'conflict') return { ...certificate, confirmed, pending }
     const left = confirmed.filter((holder) => holder !== 'store')
     return { ...certificate, confirmed: left, pending: ['store', ...pending] }
   }
