@@ -9,14 +9,15 @@ import { launcherStyle } from './launcher/style.ts'
 import type { Chat, SignedOut, SignOutOptions } from './open-chat.ts'
 import type { HomeKind, Inspected, Problem, ShownCall } from './ports.ts'
 import type { ChatEvent, ChatModel, ChatSettings } from './settings.ts'
-import type { Strings } from './strings/catalogue.ts'
+import type { Strings } from './strings/panels/catalogue.ts'
 
 export type { Lost } from './homes/edge.ts'
 export type { LauncherLabels } from './launcher/labels.ts'
 export type { SignedOut, SignOutOptions } from './open-chat.ts'
 export type { HomeKind, Inspected, Problem, ShownCall } from './ports.ts'
 export type { ChatModel, ReplyFunction } from './settings.ts'
-export type { Plural, Strings } from './strings/catalogue.ts'
+export type { Plural } from './strings/catalogue.ts'
+export type { Strings } from './strings/panels/catalogue.ts'
 
 /** Words of the app's own; what is left out is the catalogue's. */
 export type ChatStrings = Partial<Strings & LauncherLabels>
@@ -407,7 +408,7 @@ export class PlimsollChat extends Base {
     // Another one was asked for meanwhile, and may be there already.
     if (language !== this.#language || !this.#view || !this.#frame) return
     this.#frame.dir = words.direction
-    this.#view.words = words
+    await this.#view.reword(words)
   }
 
   #reveal(): Promise<void> {

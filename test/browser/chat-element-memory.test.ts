@@ -54,6 +54,18 @@ describe('the memory panel', () => {
     expect(text()).not.toContain('sure')
   })
 
+  it('goes on in another language, and in the words that the app gives', async () => {
+    const { element, root, text } = await openPanel()
+    element.lang = 'ar'
+    await until(() => text().includes('حقيقتان'))
+    expect(root.querySelector('.memory h2')?.textContent).toBe('الذاكرة')
+    element.strings = { factsCount: { other: '{count} things' }, kindPreference: 'Taste' }
+    element.lang = 'en'
+    await until(() => text().includes('2 things'))
+    expect(text()).toContain('Taste')
+    expect(text()).toContain('from the web')
+  })
+
   it('reads again when it is opened again, and when a reply has ended', async () => {
     const shown = await show({ prepare: (fake) => (fake.facts = []) })
     const { fake, button, text, root } = shown

@@ -68,7 +68,7 @@ export function weighTag(folder: string): TagWeight {
     'Markdown, with the first message that has some': weighNew(chunks('blocks')),
     'colours, with the first code block, without its language': weighNew(chunks('core')),
     'one language of code (TypeScript)': weighNew(chunks('typescript')),
-    'memory panel, when it is opened': weighNew(chunks('memory-panel')),
+    'memory panel, when it is opened': weighNew(chunks('memory-panel', 'panels-en', 'panels-load')),
     'sessions of an edge, in place of those of this browser': edge,
     'those of an edge in this browser, too, beside the memory': weigh(
       [...chunks('synced')].filter((file) => !loaded.has(file)),

@@ -2,14 +2,14 @@ import { repeat } from 'lit/directives/repeat.js'
 import { html, nothing, type TemplateResult } from 'lit/html.js'
 import type { Trust } from '../../ports/message.ts'
 import type { MemoryFact, MemoryPanelModel } from '../ports.ts'
-import type { TextKey } from '../strings/catalogue.ts'
+import type { PanelTextKey } from '../strings/panels/catalogue.ts'
 import { confirmation } from './confirm.ts'
 import { icon } from './icons.ts'
 import type { MemoryActions, MemoryState } from './memory-panel.ts'
 import { TRUST } from './message.ts'
-import type { Scene } from './scene.ts'
+import type { PanelScene } from './scene.ts'
 
-const KINDS: Readonly<Record<MemoryFact['kind'], TextKey>> = {
+const KINDS: Readonly<Record<MemoryFact['kind'], PanelTextKey>> = {
   finding: 'kindFinding',
   blocker: 'kindBlocker',
   correction: 'kindCorrection',
@@ -17,7 +17,7 @@ const KINDS: Readonly<Record<MemoryFact['kind'], TextKey>> = {
   constraint: 'kindConstraint',
 }
 
-export function factsTab(scene: Scene, state: MemoryState, actions: MemoryActions): TemplateResult {
+export function factsTab(scene: PanelScene, state: MemoryState, actions: MemoryActions): TemplateResult {
   const { words } = scene
   const { facts } = state
   return html`<div class="search">
@@ -35,13 +35,13 @@ export function factsTab(scene: Scene, state: MemoryState, actions: MemoryAction
 }
 
 function factView(
-  { words, settings, now }: Scene,
+  { words, settings, now }: PanelScene,
   { editing, forgetting }: MemoryState,
   actions: MemoryActions,
   fact: MemoryFact,
 ): TemplateResult {
   const { id, kind, title, text, pinned, confidence, trust, createdAt, reviewAt, shared } = fact
-  const named = (key: TextKey): string => `${words.text(key)}: ${title || text}`
+  const named = (key: PanelTextKey): string => `${words.text(key)}: ${title || text}`
   return html`<article class="card fact ${pinned ? 'pinned' : ''}">
     ${title && title !== text ? html`<h3 dir="auto">${title}</h3>` : nothing}
     ${
@@ -74,8 +74,8 @@ function factView(
     ${
       forgetting === id
         ? confirmation(words, {
-            ask: 'forgetAsk',
-            label: 'forget',
+            ask: words.text('forgetAsk'),
+            label: words.text('forget'),
             onCancel: () => actions.update({ forgetting: undefined }),
             onConfirm: () =>
               actions.change(

@@ -1,6 +1,7 @@
 import type { Added } from '../homes/added.ts'
 import type { Chat } from '../open-chat.ts'
 import type { ConversationState, HomeKind, Problem, SessionEntry } from '../ports.ts'
+import type { PanelWords } from '../strings/panels/words.ts'
 import type { Words } from '../strings/words.ts'
 
 /** What the element tells its view, read at each drawing. */
@@ -78,6 +79,9 @@ export interface Scene {
   attempt(task: Promise<unknown>): void
   readonly act: Actions
 }
+
+/** What a panel is given that has words of its own. */
+export type PanelScene = Omit<Scene, 'words'> & { readonly words: PanelWords }
 
 /** What needs more of the view than its state. */
 export interface Actions {

@@ -87,5 +87,10 @@ function removeView(scene: Scene, { sessionId, home }: FoundSession): TemplateRe
       }),
     )
   }
-  return confirmation(words, { ask: 'removeSession', label: 'remove', onCancel, onConfirm })
+  return confirmation(words, {
+    ask: words.text('removeSession'),
+    label: words.text('remove'),
+    onCancel,
+    onConfirm,
+  })
 }

@@ -15,7 +15,7 @@ import { messageList } from './message-list.ts'
 import { problemOf } from './problems.ts'
 import { Reader } from './reader.ts'
 import { textOf } from './rows.ts'
-import type { Actions, Scene, Side, Ui, ViewSettings } from './scene.ts'
+import type { Actions, PanelScene, Scene, Side, Ui, ViewSettings } from './scene.ts'
 import { viewStyle } from './style.ts'
 
 /** What the view asks of the element around it. */
@@ -65,7 +65,7 @@ const LONGEST_TYPED = 20_000
 
 const KEY_EVENTS = ['keydown', 'keypress', 'keyup'] as const
 
-type SidePanel = (scene: Scene) => unknown
+type SidePanel = (scene: PanelScene) => unknown
 
 /** One chat in one element: draws what its conversation says, at most once a frame. */
 export class ChatView {
@@ -77,6 +77,9 @@ export class ChatView {
   readonly #frame: HTMLElement
   readonly #ends: (() => void)[] = []
   #words: Words
+  /** As they were given: without those of panels. */
+  #given: Words
+  #hasPanels = false
   #ui = AT_FIRST
   #frameRequest = 0
   readonly #closed = new AbortController()
@@ -98,7 +101,7 @@ export class ChatView {
   constructor(root: HTMLElement, chat: Chat, words: Words, host: ViewHost) {
     this.#root = root
     this.#chat = chat
-    this.#words = words
+    this.#words = this.#given = words
     words.isHasty = true
     this.#host = host
     const shadow = root.getRootNode() as ShadowRoot
@@ -151,8 +154,14 @@ export class ChatView {
     })
   }
 
-  set words(words: Words) {
-    this.#words = words
+  /** Shows other words; those of panels, too, once one was opened. */
+  async reword(words: Words): Promise<void> {
+    this.#given = words
+    const shown = this.#hasPanels
+      ? await (await import('../strings/panels/load.ts')).loadPanelWords(words)
+      : words
+    if (this.#given !== words) return
+    this.#words = shown
     this.draw()
   }
 
@@ -180,7 +189,8 @@ export class ChatView {
   #draw(): void {
     this.#frameRequest = 0
     this.#noteNews(this.#chat.conversation.getSnapshot())
-    const scene = this.#scene()
+    // A panel shows once its words are there.
+    const scene = this.#scene() as PanelScene
     const { side } = this.#ui
     const shown = side && this.#sidePanels[side]
     const panel = side === 'sessions' ? undefined : shown
@@ -367,8 +377,13 @@ export class ChatView {
   }
 
   async #loadPanel(side: Side): Promise<void> {
+    this.#hasPanels ||= side !== 'sessions'
     try {
-      const [panel, { panelStyle }] = await Promise.all([this.#panel(side), import('./panel-style.ts')])
+      const [panel, { panelStyle }] = await Promise.all([
+        this.#panel(side),
+        import('./panel-style.ts'),
+        side === 'sessions' || this.reword(this.#given),
+      ])
       this.#sidePanels = { ...this.#sidePanels, [side]: panel }
       adopt(this.#root.getRootNode() as ShadowRoot, panelStyle)
     } catch (error) {

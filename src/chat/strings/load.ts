@@ -1,7 +1,7 @@
-import type { Strings } from './catalogue.ts'
+import type { ViewStrings } from './catalogue.ts'
 import { baseOf, Words } from './words.ts'
 
-const CATALOGUES: Readonly<Record<string, () => Promise<Strings>>> = {
+const CATALOGUES: Readonly<Record<string, () => Promise<ViewStrings>>> = {
   ar: async () => (await import('./ar.ts')).ar,
   de: async () => (await import('./de.ts')).de,
   en: async () => (await import('./en.ts')).en,
@@ -14,7 +14,7 @@ const CATALOGUES: Readonly<Record<string, () => Promise<Strings>>> = {
 export const LANGUAGES: readonly string[] = Object.keys(CATALOGUES)
 
 /**
- * Loads the one language that is asked for.
+ * Loads the one language that is asked for, without what panels say.
  * @param language a BCP 47 tag; one without a catalogue shows English
  * @param own texts that win over the catalogue's
  * @param readers what the reader prefers, for numbers, dates and the clock; default: what the
@@ -22,7 +22,7 @@ export const LANGUAGES: readonly string[] = Object.keys(CATALOGUES)
  */
 export async function loadWords(
   language: string,
-  own: Partial<Strings> = {},
+  own: Partial<ViewStrings> = {},
   readers: readonly string[] = globalThis.navigator?.languages ?? [],
 ): Promise<Words> {
   const base = baseOf(language)
@@ -30,7 +30,7 @@ export async function loadWords(
   const strings = await (load ?? CATALOGUES.en)?.()
   // Without a catalogue the numbers are English too: half of each would be neither.
   const shown = load && isTag(language) ? language : 'en'
-  return new Words(shown, { ...strings, ...own } as Strings, readers.filter(isTag))
+  return new Words(shown, { ...strings, ...own } as ViewStrings, readers.filter(isTag))
 }
 
 function isTag(language: string): boolean {
