@@ -46,6 +46,8 @@ export interface RememberedChip {
   /** Empty once it is forgotten. */
   readonly text: string
   readonly trust: Trust
+  /** Id of the message that says it: the user's, where one of its sources that show is. */
+  readonly said: string
   /** What came of its undo; without one it is kept. */
   readonly undo?: 'begun' | 'done'
 }
@@ -194,6 +196,13 @@ export interface Conversation {
   drop(messageId: string): Promise<void>
   /** Forgets a fact that was remembered of this conversation; its chip says how far that is. */
   forget(factId: string): Promise<void>
+  /**
+   * Empties a message for good, with all that was derived from it.
+   *
+   * @returns undefined: no conversation shows
+   * @throws as `HomeMemory`
+   */
+  forgetMessage(messageId: string): Promise<Certificate | undefined>
   /** Reads a page of older messages. Resolves at once where there are none. */
   showOlder(): Promise<void>
   /** Lets go of older pages, so that a long stay does not grow: the newest `messages` stay. */

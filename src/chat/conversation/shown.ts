@@ -70,7 +70,8 @@ function chipsOf({
     const message = messages[place]
     if (!message) return
     const some = chips.get(message.id) ?? []
-    some.push({ factId: id, text, trust, ...(undo && { undo }) })
+    const own = messages.findLast((one) => one.role === 'user' && sources.includes(one.id))
+    some.push({ factId: id, text, trust, said: (own ?? message).id, ...(undo && { undo }) })
     chips.set(message.id, some)
   }
   for (const fact of facts) if (!undone.has(fact.id)) add(fact)

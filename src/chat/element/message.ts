@@ -7,7 +7,7 @@ import type { TextKey } from '../strings/catalogue.ts'
 import { icon, mark } from './icons.ts'
 import { isCutOff, wordsFor } from './problems.ts'
 import type { Row } from './rows.ts'
-import type { Scene } from './scene.ts'
+import type { PanelScene, Scene } from './scene.ts'
 
 /** One message with all that belongs to it. */
 export function messageView(scene: Scene, row: Row, isLast: boolean): TemplateResult {
@@ -27,6 +27,7 @@ export function messageView(scene: Scene, row: Row, isLast: boolean): TemplateRe
         ? editor(scene, row)
         : html`${bodyOf(scene, row, isUser)}${delivery(scene, row.shown)}${chips(scene, row.shown)}${row.text || row.shown.version ? foot(scene, row, isUser, isLast) : nothing}`
     }
+    ${ui.forgetting?.at === message.id ? ui.forgetting.view(scene as PanelScene) : nothing}
   </article>`
 }
 
@@ -74,7 +75,7 @@ function toldCalls({ settings }: Scene, calls: readonly ShownCall[]): readonly S
 }
 
 /** The memory tools that write a fact. */
-const REMEMBERS = /^memory_(?:finding|blocker|correction|preference|constraint)$/
+export const REMEMBERS = /^memory_(?:finding|blocker|correction|preference|constraint)$/
 
 /** UTF-16 units of a longer text that show at first. */
 const AT_FIRST = 20_000
@@ -149,11 +150,12 @@ function chips(
   scene: Scene,
   { message: { createdAt }, remembered }: ShownMessage,
 ): TemplateResult | typeof nothing {
-  const { words, chat, now } = scene
+  const { words, chat, now, act } = scene
   if (remembered.length === 0) return nothing
-  return html`<div class="chips">${remembered.map(({ factId, text, trust, undo }) =>
+  return html`<div class="chips">${remembered.map(({ factId, text, trust, said, undo }) =>
     undo === 'done'
-      ? html`<p class="chip" role="status">${icon('check')}<span>${words.text('forgotten')}</span></p>`
+      ? html`<p class="chip" role="status">${icon('check')}<span>${words.text('factForgotten')}</span>
+          <button type="button" @click=${() => act.forget(said)}>${words.text('forgetMessage')}</button></p>`
       : html`<p class="chip">
           ${mark(0.7)}<span><bdi>${words.text('remembered', { text })}</bdi> · ${words.text(TRUST[trust])}${words.text('comma')}${words.day(createdAt, now)}\u00a0·</span>
           <button type="button" aria-label="${words.text('undo')}: ${text}"
@@ -193,6 +195,7 @@ function foot(scene: Scene, { shown, text }: Row, isUser: boolean, isLast: boole
             isBusy || isCutOff(state),
           )
     }
+    ${shown.delivery === 'sent' ? iconButton(words.text('forgetMessage'), 'remove', () => act.forget(message.id), isBusy) : nothing}
     ${asked ? iconButton(words.text('sent'), 'seen', () => act.showSeen(asked.message.id)) : nothing}
     <time datetime=${new Date(message.createdAt).toISOString()}>${words.time(message.createdAt)}</time>
   </div>`

@@ -48,6 +48,9 @@ export const panelStyle = `
 .certificate { display: grid; gap: 0.25rem; padding: 0.75rem; border: 1px solid var(--line); border-radius: 0.875rem; background: var(--raised); font-size: 0.8125rem; line-height: 1.45 }
 .certificate h3 { display: flex; align-items: center; gap: 0.375rem; font-size: 0.8125rem; font-weight: 620 }
 .certificate .icon { color: var(--accent) }
+.forgetting { position: relative; inline-size: min(100%, 36rem) }
+.forgetting > button { position: absolute; inset-block-start: 0.25rem; inset-inline-end: 0.25rem; color: var(--muted) }
+.forgetting > p { display: flex; align-items: center; gap: 0.375rem; color: var(--danger); font-size: 0.75rem }
 @container chat (inline-size >= 57.6em) {
   .side.sessions .entry:hover { background: color-mix(in oklab, var(--text) 6%, transparent) }
   .side.sessions .entry[aria-current] { background: color-mix(in oklab, var(--accent) 14%, var(--raised)) }

@@ -37,6 +37,8 @@ export interface Ui {
   readonly sentFor: string | undefined
   /** Id of the message that is being edited. */
   readonly editing: string | undefined
+  /** A message that is to be forgotten, or was: the question, and what came of it. */
+  readonly forgetting: Forgetting | undefined
   /** Id of the message that was just copied. */
   readonly copied: string | undefined
   readonly hasDraft: boolean
@@ -62,6 +64,12 @@ export interface Ui {
   readonly problem: Problem | undefined
   /** A problem of the conversation that was waved away. */
   readonly dismissed: Problem | undefined
+}
+
+export interface Forgetting {
+  /** Id of the message at which it shows. Undefined: none is left. */
+  readonly at: string | undefined
+  readonly view: (scene: PanelScene) => unknown
 }
 
 export type FoundSession = Awaited<ReturnType<SessionList['search']>>[number]
@@ -107,6 +115,8 @@ export interface Actions {
   /** Begins to edit a message. */
   edit(messageId: string): void
   saveEdit(messageId: string): void
+  /** Asks whether a message is to be forgotten. */
+  forget(messageId: string): void
   /** Called when something was typed. */
   typed(): void
   /** Changes what goes with the next message. */

@@ -1,8 +1,8 @@
 import { repeat } from 'lit/directives/repeat.js'
 import { html, nothing, type TemplateResult } from 'lit/html.js'
 import { confirmation } from './confirm.ts'
-import { icon } from './icons.ts'
 import { iconButton } from './message.ts'
+import { searchIcon } from './panel-icons.ts'
 import type { FoundSession, Scene } from './scene.ts'
 
 export { seek } from './seek.ts'
@@ -19,7 +19,7 @@ export function sessionList(scene: Scene): TemplateResult {
     </header>
     <div class="body">
       <div class="search">
-        ${icon('search')}
+        ${searchIcon}
         <input class="field" type="search" dir="auto" aria-label=${words.text('searchSessions')} placeholder=${words.text('searchSessions')}
           @input=${({ currentTarget }: Event) => act.search((currentTarget as HTMLInputElement).value)} />
       </div>

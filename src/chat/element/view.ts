@@ -42,6 +42,7 @@ const AT_FIRST: Ui = {
   isMore: false,
   sentFor: undefined,
   editing: undefined,
+  forgetting: undefined,
   copied: undefined,
   ...EMPTY_FIELD,
   hasNews: false,
@@ -278,6 +279,7 @@ export class ChatView {
       this.#update({ editing: messageId })
       this.#focusSoon('.editor textarea')
     },
+    forget: (messageId) => this.#attempt(this.#forget(messageId)),
     saveEdit: (messageId) => this.#attempt(this.#saveEdit(messageId)),
     typed: () => {
       const hasDraft = (this.#textarea()?.value.trim() ?? '') !== ''
@@ -365,11 +367,9 @@ export class ChatView {
   /** @param seek goes on to where one reads */
   #open(opened: Promise<unknown>, seek?: () => Promise<void>): void {
     this.#update({
-      side: undefined,
-      editing: undefined,
-      problem: undefined,
+      ...{ side: undefined, editing: undefined, forgetting: undefined },
+      ...{ problem: undefined, sought: undefined },
       hasNews: false,
-      sought: undefined,
     })
     this.#newest = undefined
     this.#reader.toEnd()
@@ -402,15 +402,9 @@ export class ChatView {
   }
 
   async #loadPanel(side: Side): Promise<void> {
-    this.#hasPanels ||= side !== 'sessions'
     try {
-      const [panel, { panelStyle }] = await Promise.all([
-        this.#panel(side),
-        import('./panel-style.ts'),
-        side === 'sessions' || this.reword(this.#given),
-      ])
+      const [panel] = await Promise.all([this.#panel(side), this.#loadPanelParts(side !== 'sessions')])
       this.#sidePanels = { ...this.#sidePanels, [side]: panel }
-      adopt(this.#root.getRootNode() as ShadowRoot, panelStyle)
     } catch (error) {
       if (this.#ui.side === side) this.#update({ side: undefined })
       throw error
@@ -429,6 +423,27 @@ export class ChatView {
       case 'model':
         return (await import('./model-panel.ts')).modelPanel
     }
+  }
+
+  async #forget(messageId: string): Promise<void> {
+    const [{ forgetting }] = await Promise.all([import('./forget-message.ts'), this.#loadPanelParts()])
+    const update = (shown: Ui['forgetting']): void => this.#update({ forgetting: shown })
+    update(
+      forgetting(this.#chat, messageId, this.#words.text('untitled'), update, (selector) =>
+        this.#focusSoon(selector),
+      ),
+    )
+    this.#focusSoon('.forgetting button')
+  }
+
+  /** The look and the words of panels. */
+  async #loadPanelParts(hasWords = true): Promise<void> {
+    this.#hasPanels ||= hasWords
+    const [{ panelStyle }] = await Promise.all([
+      import('./panel-style.ts'),
+      hasWords && this.reword(this.#given),
+    ])
+    adopt(this.#root.getRootNode() as ShadowRoot, panelStyle)
   }
 
   async #seenPanel(): Promise<SidePanel> {

@@ -184,6 +184,14 @@ export class FakeChat {
         retry: async (messageId) => note('retry', messageId),
         drop: async (messageId) => note('drop', messageId),
         forget: async (factId) => note('forget', factId),
+        forgetMessage: async (messageId) => {
+          note('forgetMessage', messageId)
+          await this.#change(() => {
+            this.log = this.log.filter(({ message }) => message.id !== messageId)
+            this.become({ messages: this.#state.messages.filter(({ message }) => message.id !== messageId) })
+          })
+          return certificate('forget')
+        },
         showOlder: async () => {
           note('showOlder')
           await Promise.resolve()

@@ -529,6 +529,24 @@ it('says of what is forgotten without a network that the service still has it', 
   await chat.close()
 })
 
+it('forgets a message without a network, which the service does once there is one', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service)
+  const id = await talked(chat, 'SWORDFISH')
+  place.network.set(false)
+  service.isThere = false
+  const [message] = chat.conversation.getSnapshot().messages
+  const here = await chat.conversation.forgetMessage(message?.message.id ?? '')
+  expect([here?.confirmed, here?.pending[0]]).toEqual([[], 'store'])
+  expect(said(chat.conversation.getSnapshot())).toEqual(['assistant: Reply to SWORDFISH'])
+  service.isThere = true
+  place.network.set(true)
+  await expect
+    .poll(async () => (await service.history('ada', id)).map(({ role }) => role))
+    .toEqual(['assistant'])
+  await chat.close()
+})
+
 it('erases everything, here and at the service', async () => {
   const [place, service] = [browser(), new TestService()]
   const chat = tab(place, service)
