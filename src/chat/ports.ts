@@ -219,8 +219,13 @@ export interface Conversation {
 export interface SessionList {
   subscribe(listener: () => void): () => void
   getSnapshot(): { readonly loaded: boolean; readonly sessions: readonly SessionEntry[] }
-  /** Sessions in whose titles or messages the words are found, best first. */
-  search(query: string): Promise<readonly (SessionEntry & { readonly excerpt?: string })[]>
+  /**
+   * Sessions in whose titles or messages the words are found, best first; of a session in whose
+   * messages they are, the best of these.
+   */
+  search(
+    query: string,
+  ): Promise<readonly (SessionEntry & { readonly excerpt?: string; readonly messageId?: string })[]>
   /** @param options `home`: of which home, where two of one id are listed. Default: the newest */
   rename(sessionId: string, title: string, options?: { readonly home?: HomeKind }): Promise<void>
   /** What waits to be sent goes with it. @param options as of `rename` */

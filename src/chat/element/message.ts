@@ -15,7 +15,7 @@ export function messageView(scene: Scene, row: Row, isLast: boolean): TemplateRe
   const { message } = row.shown
   const isUser = message.role === 'user'
   return html`<article
-    class="message ${isUser ? 'user' : 'assistant'} ${isLast ? 'last' : ''}"
+    class="message ${isUser ? 'user' : 'assistant'} ${isLast ? 'last' : ''} ${ui.sought === message.id ? 'sought' : ''}"
     part="message"
     data-message=${message.id}
     tabindex="-1"

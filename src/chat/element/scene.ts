@@ -1,6 +1,6 @@
 import type { Added } from '../homes/added.ts'
 import type { Chat } from '../open-chat.ts'
-import type { ConversationState, HomeKind, Problem, SessionEntry } from '../ports.ts'
+import type { ConversationState, HomeKind, Problem, SessionEntry, SessionList } from '../ports.ts'
 import type { PanelWords } from '../strings/panels/words.ts'
 import type { Words } from '../strings/words.ts'
 
@@ -48,6 +48,8 @@ export interface Ui {
   readonly found: readonly FoundSession[] | undefined
   readonly renaming: string | undefined
   readonly removing: string | undefined
+  /** Id of the message that a search was for, while it is marked. */
+  readonly sought: string | undefined
   /** What goes with the next message: files, and texts too long for the field. */
   readonly files: readonly File[]
   readonly pasted: readonly string[]
@@ -70,7 +72,7 @@ export interface Forgetting {
   readonly view: (scene: PanelScene) => unknown
 }
 
-export type FoundSession = SessionEntry & { readonly excerpt?: string }
+export type FoundSession = Awaited<ReturnType<SessionList['search']>>[number]
 
 /** What the parts of the view share: what is shown, and what a click may do. */
 export interface Scene {
@@ -97,7 +99,8 @@ export interface Actions {
   send(): void
   /** Ends the reply. */
   stop(): void
-  openSession(sessionId: string, home: HomeKind): void
+  /** @param messageId of the message to show; default: the newest */
+  openSession(sessionId: string, home: HomeKind, messageId?: string): void
   /** @param home default: that of the one that shows */
   newSession(home?: HomeKind): void
   hide(): void

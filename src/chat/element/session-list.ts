@@ -5,6 +5,8 @@ import { iconButton } from './message.ts'
 import { searchIcon } from './panel-icons.ts'
 import type { FoundSession, Scene } from './scene.ts'
 
+export { seek } from './seek.ts'
+
 /** All conversations, to be searched, renamed and deleted. */
 export function sessionList(scene: Scene): TemplateResult {
   const { words, sessions, ui, act } = scene
@@ -37,13 +39,13 @@ export function sessionList(scene: Scene): TemplateResult {
 
 function entryView(scene: Scene, session: FoundSession): TemplateResult {
   const { words, state, ui, act, now } = scene
-  const { sessionId, home, createdAt, excerpt } = session
+  const { sessionId, home, createdAt, excerpt, messageId } = session
   const title = session.title || words.text('untitled')
   if (ui.renaming === sessionId) return renameView(scene, session)
   if (ui.removing === sessionId) return removeView(scene, session)
   const isCurrent = state.session?.sessionId === sessionId
   return html`<div class="entry" aria-current=${isCurrent ? 'true' : nothing}>
-    <button class="open" type="button" @click=${() => act.openSession(sessionId, home)}>
+    <button class="open" type="button" @click=${() => act.openSession(sessionId, home, messageId)}>
       <span dir="auto" title=${title}>${title}</span>
       <span class="muted small" dir="auto">${excerpt ?? words.day(createdAt, now)}</span>
     </button>

@@ -51,6 +51,7 @@ const AT_FIRST: Ui = {
   renaming: undefined,
   removing: undefined,
   whole: new Set(),
+  sought: undefined,
   dismissed: undefined,
 }
 
@@ -60,6 +61,7 @@ const BESIDE_MS = 100
 const PREPARE_MS = 1_000
 const COPIED_MS = 1_600
 const SEARCH_MS = 200
+const SOUGHT_MS = 3_000
 const DRAFT_MS = 300
 /** UTF-16 units. Browsers lay out a longer field for seconds, with each key that is pressed. */
 const LONGEST_TYPED = 20_000
@@ -90,6 +92,7 @@ export class ChatView {
   #hadReply = false
   #copiedTimer: ReturnType<typeof setTimeout> | undefined
   #searchTimer: ReturnType<typeof setTimeout> | undefined
+  #soughtTimer: ReturnType<typeof setTimeout> | undefined
   #draftTimer: ReturnType<typeof setTimeout> | undefined
   /** Whose draft stands in the field. */
   #drafted: { readonly sessionId: string; readonly name: string } | undefined
@@ -181,6 +184,7 @@ export class ChatView {
     for (const end of this.#ends) end()
     cancelAnimationFrame(this.#frameRequest)
     clearTimeout(this.#searchTimer)
+    clearTimeout(this.#soughtTimer)
     clearTimeout(this.#draftTimer)
     this.#reader.disconnect()
     render(nothing, this.#frame)
@@ -252,7 +256,11 @@ export class ChatView {
   readonly #actions: Actions = {
     send: () => void this.#send(),
     stop: () => this.#attempt(this.#chat.conversation.stop()),
-    openSession: (sessionId, home) => this.#open(this.#chat.conversation.open(sessionId, { home })),
+    openSession: (sessionId, home, messageId) =>
+      this.#open(
+        this.#chat.conversation.open(sessionId, { home }),
+        messageId === undefined ? undefined : () => this.#seek(sessionId, messageId),
+      ),
     newSession: (home = this.#chat.conversation.getSnapshot().session?.home) =>
       this.#open(this.#chat.conversation.create(home && { home })),
     hide: () => this.#host.hide(),
@@ -356,16 +364,27 @@ export class ChatView {
     }
   }
 
-  #open(opened: Promise<unknown>): void {
+  /** @param seek goes on to where one reads */
+  #open(opened: Promise<unknown>, seek?: () => Promise<void>): void {
     this.#update({
       ...{ side: undefined, editing: undefined, forgetting: undefined },
-      problem: undefined,
+      ...{ problem: undefined, sought: undefined },
       hasNews: false,
     })
     this.#newest = undefined
     this.#reader.toEnd()
-    this.focus()
-    this.#attempt(opened)
+    if (!seek) this.focus()
+    this.#attempt(seek ? opened.then(seek) : opened)
+  }
+
+  /** Shows a message of a conversation that was opened for it, marks it, and gives it the focus. */
+  async #seek(sessionId: string, messageId: string): Promise<void> {
+    const { seek } = await import('./session-list.ts')
+    const sought = await seek(this.#chat.conversation, this.#reader, sessionId, messageId)
+    this.#update({ sought })
+    this.#focusSoon('.sought')
+    clearTimeout(this.#soughtTimer)
+    this.#soughtTimer = setTimeout(() => this.#update({ sought: undefined }), SOUGHT_MS)
   }
 
   #show(side: Side | undefined): void {

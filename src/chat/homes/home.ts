@@ -22,6 +22,7 @@ export interface ListedSession {
 
 export interface FoundSession {
   readonly sessionId: string
+  readonly messageId: string
   readonly excerpt: string
 }
 

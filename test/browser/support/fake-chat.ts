@@ -46,6 +46,8 @@ export class FakeChat {
   profile = [{ name: 'preferences', text: 'Answers in short sentences.' }]
   skills = [{ name: 'timetables', description: 'Reads timetables', text: 'First the station, then the day.' }]
   sessions: SessionEntry[] = []
+  /** Id of the message that a search finds. */
+  found: string | undefined
   homes: HomeKind[] = ['local']
   destinations: HomeKind[] = ['local']
   /** Where drafts are kept. */
@@ -209,7 +211,11 @@ export class FakeChat {
         search: async (query) =>
           this.sessions
             .filter(({ title }) => title.toLowerCase().includes(query.toLowerCase()))
-            .map((session) => ({ ...session, excerpt: `… ${query} …` })),
+            .map((session) => ({
+              ...session,
+              excerpt: `… ${query} …`,
+              ...(this.found !== undefined && { messageId: this.found }),
+            })),
         rename: async (sessionId, title) => {
           note('rename', sessionId, title)
           this.setSessions(

@@ -65,6 +65,7 @@ describe('the list of sessions', () => {
     const [found] = await chat.sessions.search('lighthouse')
     expect(found?.title).toBe('Hotels in Genoa')
     expect(found?.excerpt).toContain('lighthouse')
+    expect(found?.messageId).toBe(chat.conversation.getSnapshot().messages[2]?.message.id)
     expect(await chat.sessions.search('zeppelin')).toEqual([])
     await chat.close()
   })
