@@ -46,8 +46,11 @@ export interface RememberedChip {
   /** Empty once it is forgotten. */
   readonly text: string
   readonly trust: Trust
-  /** Id of the message that says it: the user's, where one of its sources that show is. */
-  readonly said: string
+  /**
+   * Id of the message that says it: the user's, where one of its sources that show is. Absent:
+   * another version of this message does.
+   */
+  readonly said?: string
   /** What came of its undo; without one it is kept. */
   readonly undo?: 'begun' | 'done'
 }

@@ -456,6 +456,20 @@ describe('messages', () => {
     expect(root.activeElement).toBe(find('.composer textarea'))
   })
 
+  it('says of what another version of a message left that it is remembered, and undoes it', async () => {
+    const { fake, button, find, root, text } = await show()
+    const chip = { factId: 'f1', text: 'Likes window seats', trust: 'user' } as const
+    const message = said('user', 'Aisle seats', { version: { index: 2, count: 2 }, remembered: [chip] })
+    fake.add(message)
+    await until(() => text().includes('Remembered of another version: Likes window seats'))
+    button('Undo: Likes window seats').click()
+    expect(fake.calls.at(-1)).toEqual(['forget', 'f1'])
+    fake.become({ messages: [{ ...message, remembered: [{ ...chip, text: '', undo: 'done' }] }] })
+    await until(() => text().includes('The fact is forgotten.'))
+    expect(find('.chip').textContent).not.toContain('the model still reads it')
+    expect(root.querySelector('.chip button')).toBe(null)
+  })
+
   it('forgets a message after a question, with the call that noted it, and says what went', async () => {
     const { fake, button, find, root, text } = await show()
     const call = {

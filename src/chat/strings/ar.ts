@@ -72,8 +72,10 @@ export const ar: ViewStrings = {
   failed: 'لم تُرسل',
   drop: 'تجاهل',
   remembered: 'حُفظ في الذاكرة: {text}',
+  versionRemembered: 'حُفظ من نسخة أخرى: {text}',
   undo: 'تراجع',
-  factForgotten: 'نُسيت الحقيقة. ما قيل يبقى، ولا يزال النموذج يقرؤه.',
+  factForgotten: 'نُسيت الحقيقة.',
+  saidStays: 'ما قيل يبقى، ولا يزال النموذج يقرؤه.',
   forgetMessage: 'نسيان هذه الرسالة',
   stopped: 'أُوقف',
 

@@ -74,8 +74,10 @@ export const de: ViewStrings = {
   failed: 'Nicht gesendet',
   drop: 'Verwerfen',
   remembered: 'Gemerkt: {text}',
+  versionRemembered: 'Von einer anderen Fassung gemerkt: {text}',
   undo: 'Rückgängig',
-  factForgotten: 'Der Fakt ist vergessen. Was gesagt wurde, bleibt, und das Modell liest es weiter.',
+  factForgotten: 'Der Fakt ist vergessen.',
+  saidStays: 'Was gesagt wurde, bleibt, und das Modell liest es weiter.',
   forgetMessage: 'Diese Nachricht vergessen',
   stopped: 'Angehalten',
 

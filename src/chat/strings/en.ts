@@ -70,8 +70,10 @@ export const en = {
   failed: 'Not sent',
   drop: 'Discard',
   remembered: 'Remembered: {text}',
+  versionRemembered: 'Remembered of another version: {text}',
   undo: 'Undo',
-  factForgotten: 'The fact is forgotten. What was said stays, and the model still reads it.',
+  factForgotten: 'The fact is forgotten.',
+  saidStays: 'What was said stays, and the model still reads it.',
   forgetMessage: 'Forget this message',
   stopped: 'Stopped',
 

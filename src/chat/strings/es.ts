@@ -73,8 +73,10 @@ export const es: ViewStrings = {
   failed: 'No enviado',
   drop: 'Descartar',
   remembered: 'Recordado: {text}',
+  versionRemembered: 'Se recuerda de otra versión: {text}',
   undo: 'Deshacer',
-  factForgotten: 'El hecho está olvidado. Lo que se dijo se queda, y el modelo lo sigue leyendo.',
+  factForgotten: 'El hecho está olvidado.',
+  saidStays: 'Lo que se dijo se queda, y el modelo lo sigue leyendo.',
   forgetMessage: 'Olvidar este mensaje',
   stopped: 'Detenido',
 

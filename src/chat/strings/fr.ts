@@ -74,8 +74,10 @@ export const fr: ViewStrings = {
   failed: 'Non envoyé',
   drop: 'Abandonner',
   remembered: 'Retenu : {text}',
+  versionRemembered: 'Retenu d’une autre version : {text}',
   undo: 'Annuler',
-  factForgotten: 'Le fait est oublié. Ce qui a été dit reste, et le modèle le lit encore.',
+  factForgotten: 'Le fait est oublié.',
+  saidStays: 'Ce qui a été dit reste, et le modèle le lit encore.',
   forgetMessage: 'Oublier ce message',
   stopped: 'Arrêté',
 

@@ -73,8 +73,10 @@ export const ja: ViewStrings = {
   failed: '送信できませんでした',
   drop: '破棄',
   remembered: '記憶しました：{text}',
+  versionRemembered: 'ほかの版から記憶しました：{text}',
   undo: '取り消す',
-  factForgotten: 'この事実は忘れました。言ったことは残り、モデルはまだそれを読みます。',
+  factForgotten: 'この事実は忘れました。',
+  saidStays: '言ったことは残り、モデルはまだそれを読みます。',
   forgetMessage: 'このメッセージを忘れる',
   stopped: '停止しました',
 

@@ -93,7 +93,7 @@ const chipOf = (chat: Chat): RememberedChip | undefined =>
 /** A chat in which one thing was remembered. */
 async function remembering(): Promise<{ readonly chat: Chat; readonly chip: RememberedChip }> {
   const call = { name: 'memory_preference', input: { text: 'Likes window seats.' }, id: 'c1' }
-  const chat = browser().open({ model: scriptedModel([{ calls: [call] }, 'Noted.']) })
+  const chat = browser().open({ model: scriptedModel([{ calls: [call] }, 'Noted.', 'Well.']) })
   await chat.conversation.send('I like window seats')
   await until(chat, (state) => idle(state) && chipOf(chat) !== undefined)
   return { chat, chip: chipOf(chat) as RememberedChip }
@@ -155,6 +155,20 @@ describe('what was remembered of a reply', () => {
       code: 'ERR_NOT_FOUND',
     })
     await Promise.all([chat.close(), other.close()])
+  })
+
+  it('shows at the edited message where a version of it was remembered that is shown no more', async () => {
+    const { chat, chip } = await remembering()
+    const user = () => chat.conversation.getSnapshot().messages.find(({ message }) => message.role === 'user')
+    const first = user()?.message.id ?? ''
+    await chat.conversation.edit(first, 'I like aisle seats')
+    const isEdited = (): boolean => user()?.message.content === 'I like aisle seats'
+    await until(chat, (state) => isEdited() && state.messages.some(({ remembered }) => remembered.length > 0))
+    expect(user()?.remembered).toEqual([{ ...chip, said: undefined }])
+    await chat.conversation.forget(chip.factId)
+    expect(user()?.remembered).toEqual([{ ...chip, said: undefined, text: '', undo: 'done' }])
+    expect(await (await chat.memory()).facts()).toEqual([])
+    await chat.close()
   })
 
   it('is kept where it could not be undone, and says so', async () => {
