@@ -368,6 +368,28 @@ describe('the list of conversations', () => {
   })
 })
 
+describe('an entry of the list', () => {
+  const openList = async (attributes: Readonly<Record<string, string>>) => {
+    const { button, root } = await show({
+      attributes,
+      prepare: (fake) => fake.setSessions([session('Oslo'), session('Rome', { home: 'edge' })]),
+    })
+    button('Conversations').click()
+    await until(() => root.querySelector('.entry') !== null)
+    return [...root.querySelectorAll('.entry .open')].map((entry) =>
+      [...entry.querySelectorAll('[role=img]')].map(({ ariaLabel }) => ariaLabel),
+    )
+  }
+
+  it('says in which home it is, where there are two', async () => {
+    expect(await openList({ src: 'https://edge.example' })).toEqual([['On this device'], ['At the service']])
+  })
+
+  it('says nothing of it where there is one', async () => {
+    expect(await openList({})).toEqual([[], []])
+  })
+})
+
 describe('what was found', () => {
   /** Four pages and a part of one, and how one of their messages is found. */
   const search = async (place: number) => {

@@ -18,7 +18,13 @@ export const panelStyle = `
 .entry[aria-current] { background: var(--tint) }
 .entry .open { display: grid; justify-content: stretch; justify-items: start; gap: 0; min-block-size: 2.75rem; padding: 0.375rem 0.625rem; text-align: start }
 .entry .open:hover:not(:disabled) { background: none }
-.entry .open > span { inline-size: 100%; overflow: hidden; overflow-wrap: anywhere; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2 }
+.entry .open > span { inline-size: 100% }
+.entry .open span[dir] { overflow: hidden; overflow-wrap: anywhere; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; text-align: left }
+.entry .open:dir(rtl) span[dir] { text-align: right }
+.entry .kept { display: flex; gap: 0.3125rem }
+.entry .kept > [dir] { flex: 1 }
+.entry .kept > [role] { display: flex; align-items: center; block-size: 1.4em }
+.entry .kept .icon { inline-size: 0.8125rem; block-size: 0.8125rem }
 .entry .tools { display: flex; padding-inline-end: 0.25rem }
 .entry .tools button { color: var(--muted) }
 @media (hover: hover) {

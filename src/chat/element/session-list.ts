@@ -1,6 +1,8 @@
 import { repeat } from 'lit/directives/repeat.js'
 import { html, nothing, type TemplateResult } from 'lit/html.js'
+import type { HomeKind } from '../ports.ts'
 import { confirmation } from './confirm.ts'
+import { icon } from './icons.ts'
 import { iconButton } from './message.ts'
 import { searchIcon } from './panel-icons.ts'
 import type { FoundSession, Scene } from './scene.ts'
@@ -47,13 +49,20 @@ function entryView(scene: Scene, session: FoundSession): TemplateResult {
   return html`<div class="entry" aria-current=${isCurrent ? 'true' : nothing}>
     <button class="open" type="button" @click=${() => act.openSession(sessionId, home, messageId)}>
       <span dir="auto" title=${title}>${title}</span>
-      <span class="muted small" dir="auto">${excerpt ?? words.day(createdAt, now)}</span>
+      <span class="muted small kept">${homeOf(scene, home)}<span dir="auto">${excerpt ?? words.day(createdAt, now)}</span></span>
     </button>
     <div class="tools">
       ${iconButton(words.text('renameOf', { title }), 'edit', () => scene.update({ renaming: sessionId, removing: undefined }))}
       ${iconButton(words.text('removeOf', { title }), 'remove', () => scene.update({ removing: sessionId, renaming: undefined }))}
     </div>
   </div>`
+}
+
+/** Where it is kept, where there is a choice. */
+function homeOf({ words, settings }: Scene, home: HomeKind): TemplateResult | typeof nothing {
+  if (!settings.hasEdge) return nothing
+  const label = words.text(home === 'edge' ? 'homeEdge' : 'homeLocal')
+  return html`<span role="img" aria-label=${label} title=${label}>${icon(home === 'edge' ? 'service' : 'device')}</span>`
 }
 
 function renameView(scene: Scene, { sessionId, title, home }: FoundSession): TemplateResult {

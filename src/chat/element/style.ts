@@ -66,6 +66,7 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .head h2 { font-size: 0.9375rem; font-weight: 620; line-height: 1.3 }
 .head .home { display: flex; flex-wrap: wrap; align-items: center; gap: 0 0.3125rem; color: var(--muted); font-size: 0.75rem; line-height: 1.35 }
 .head :is(h2, .home, .home span) { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
+.titles:dir(rtl) > h2 { text-align: right }
 .head .home .icon { inline-size: 0.8125rem; block-size: 0.8125rem }
 .head .buttons { display: flex }
 .more { display: contents }
