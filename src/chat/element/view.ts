@@ -408,7 +408,7 @@ export class ChatView {
   }
 
   async #edit(id: string): Promise<void> {
-    const { editor: view } = await loaded(loadEditor)
+    const [{ editor: view }] = await Promise.all([loaded(loadEditor), this.#loadPanelParts(false)])
     this.#update({ editing: { id, view } })
     this.#focusSoon('.editor textarea')
   }
