@@ -1,3 +1,5 @@
+import { baseOf } from '../strings/base.ts'
+
 /** The few words that are needed before a language is loaded. */
 export interface LauncherLabels {
   readonly open: string
@@ -36,7 +38,7 @@ const LABELS: Readonly<Record<string, readonly [string, string, string, string, 
 
 /** @param own texts of the app, which win */
 export function labelsFor(language: string, own: Partial<LauncherLabels> = {}): LauncherLabels {
-  const base = language.split('-', 1)[0]?.toLowerCase() ?? ''
+  const base = baseOf(language)
   const known = Object.hasOwn(LABELS, base) ? LABELS[base] : LABELS.en
   const [open = '', close = '', opening = '', openFailed = '', tryAgain = ''] = known ?? []
   return { open, close, opening, openFailed, tryAgain, ...own }
