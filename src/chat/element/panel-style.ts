@@ -52,4 +52,8 @@ export const panelStyle = `
   .side.sessions .entry[aria-current] { background: color-mix(in oklab, var(--accent) 14%, var(--raised)) }
   .side.memory { grid-area: 1 / 3; border-inline-start: 1px solid var(--line) }
 }
+@media (forced-colors: active) {
+  .entry { border: 2px solid Canvas }
+  .entry[aria-current], .tabs [aria-selected='true'], .choice[aria-pressed='true'] { border: 2px solid Highlight }
+}
 `

@@ -201,5 +201,8 @@ label > * { color: var(--text) }
 @media (forced-colors: active) {
   .composer .go, .primary, .danger { border: 1px solid ButtonText }
   .notice, .message.user .bubble, .chip, .certificate { border: 1px solid CanvasText }
+  .homes label { border: 2px solid Canvas }
+  .homes label:has(:checked), .head [aria-expanded='true'] { border: 2px solid Highlight }
+  .busy i { background: CanvasText }
 }
 `

@@ -216,6 +216,8 @@ export const styles = css`
     border-radius: 1rem;
     background: var(--edge);
     overflow: hidden;
+    /* Else what is done and what is left have one ground. */
+    forced-color-adjust: none;
   }
   progress::-webkit-progress-bar {
     background: var(--edge);
