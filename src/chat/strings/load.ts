@@ -1,13 +1,14 @@
 import { baseOf } from './base.ts'
 import type { ViewStrings } from './catalogue.ts'
 
-const CATALOGUES: Readonly<Record<string, () => Promise<ViewStrings>>> = {
-  ar: async () => (await import('./ar.ts')).ar,
-  de: async () => (await import('./de.ts')).de,
-  en: async () => (await import('./en.ts')).en,
-  es: async () => (await import('./es.ts')).es,
-  fr: async () => (await import('./fr.ts')).fr,
-  ja: async () => (await import('./ja.ts')).ja,
+/** By the name that each exports. */
+const CATALOGUES: Readonly<Record<string, () => Promise<Readonly<Record<string, ViewStrings>>>>> = {
+  ar: () => import('./ar.ts'),
+  de: () => import('./de.ts'),
+  en: () => import('./en.ts'),
+  es: () => import('./es.ts'),
+  fr: () => import('./fr.ts'),
+  ja: () => import('./ja.ts'),
 }
 
 /** Languages that come with the widget. */
@@ -25,7 +26,8 @@ export interface LoadedStrings {
  * @param language a BCP 47 tag; one without a catalogue gives English
  */
 export async function loadStrings(language: string): Promise<LoadedStrings> {
-  const isKnown = LANGUAGES.includes(baseOf(language))
-  const load = CATALOGUES[isKnown ? baseOf(language) : 'en']
-  return { language: isKnown ? language : 'en', strings: (await load?.()) as ViewStrings }
+  const base = baseOf(language)
+  const known = Object.hasOwn(CATALOGUES, base) ? base : 'en'
+  const { [known]: strings } = (await CATALOGUES[known]?.()) ?? {}
+  return { language: known === base ? language : known, strings: strings as ViewStrings }
 }
