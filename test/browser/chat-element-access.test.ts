@@ -80,6 +80,21 @@ describe('languages', () => {
   })
 })
 
+describe('a title in letters of the other direction', () => {
+  it('begins where the language begins', async () => {
+    await page.viewport(1_280, 800)
+    const { find, root } = await show({
+      attributes: { lang: 'ar', placement: 'inline' },
+      prepare: (fake) => fake.setSessions([session('Oslo')]),
+    })
+    await until(() => root.querySelector('.entry') !== null)
+    for (const selector of ['.main h2', '.entry .open > span']) {
+      const { direction, textAlign } = getComputedStyle(find(selector))
+      expect([direction, textAlign], selector).toEqual(['ltr', 'right'])
+    }
+  })
+})
+
 describe('the words', () => {
   it('are those of the language that was asked for last', async () => {
     const { element, find } = await show()

@@ -7,6 +7,7 @@ import { confirmation } from './confirm.ts'
 import { icon } from './icons.ts'
 import type { MemoryActions, MemoryState } from './memory-panel.ts'
 import { TRUST } from './message.ts'
+import { pinIcon, searchIcon } from './panel-icons.ts'
 import type { PanelScene } from './scene.ts'
 
 const KINDS: Readonly<Record<MemoryFact['kind'], PanelTextKey>> = {
@@ -21,7 +22,7 @@ export function factsTab(scene: PanelScene, state: MemoryState, actions: MemoryA
   const { words } = scene
   const { facts } = state
   return html`<div class="search">
-      ${icon('search')}
+      ${searchIcon}
       <input class="field" type="search" dir="auto" aria-label=${words.text('searchFacts')} placeholder=${words.text('searchFacts')}
         @input=${({ currentTarget }: Event) => actions.search((currentTarget as HTMLInputElement).value)} />
     </div>
@@ -88,7 +89,7 @@ function factView(
             ${
               isOwn(trust)
                 ? html`<button type="button" aria-label=${named(pinned ? 'unpin' : 'pin')} aria-pressed=${pinned ? 'true' : 'false'}
-                    @click=${() => actions.change((memory) => memory.pin(id, !pinned))}>${icon('pin')}${words.text(pinned ? 'unpin' : 'pin')}</button>`
+                    @click=${() => actions.change((memory) => memory.pin(id, !pinned))}>${pinIcon}${words.text(pinned ? 'unpin' : 'pin')}</button>`
                 : html`<button type="button" aria-label=${named('promote')} @click=${() => actions.change((memory) => memory.promote(id))}>${icon('check')}${words.text('promote')}</button>`
             }
           </div>`

@@ -3,6 +3,7 @@ import { html, nothing, render } from 'lit/html.js'
 import { adopt } from '../adopt.ts'
 import type { Added } from '../homes/added.ts'
 import { type DraftEvent, NEW } from '../homes/drafts.ts'
+import { loaded } from '../homes/load.ts'
 import { adoptMarkdown } from '../markdown/prose.ts'
 import type { Chat } from '../open-chat.ts'
 import type { ConversationState, Upload } from '../ports.ts'
@@ -14,7 +15,6 @@ import { header, notices } from './header.ts'
 import { messageList } from './message-list.ts'
 import { problemOf } from './problems.ts'
 import { Reader } from './reader.ts'
-import { textOf } from './rows.ts'
 import type { Actions, PanelScene, Scene, Side, Ui, ViewSettings } from './scene.ts'
 import { viewStyle } from './style.ts'
 
@@ -42,6 +42,7 @@ const AT_FIRST: Ui = {
   isMore: false,
   sentFor: undefined,
   editing: undefined,
+  forgetting: undefined,
   copied: undefined,
   ...EMPTY_FIELD,
   hasNews: false,
@@ -50,6 +51,7 @@ const AT_FIRST: Ui = {
   renaming: undefined,
   removing: undefined,
   whole: new Set(),
+  sought: undefined,
   dismissed: undefined,
 }
 
@@ -59,11 +61,14 @@ const BESIDE_MS = 100
 const PREPARE_MS = 1_000
 const COPIED_MS = 1_600
 const SEARCH_MS = 200
+const SOUGHT_MS = 3_000
 const DRAFT_MS = 300
 /** UTF-16 units. Browsers lay out a longer field for seconds, with each key that is pressed. */
 const LONGEST_TYPED = 20_000
 
 const KEY_EVENTS = ['keydown', 'keypress', 'keyup'] as const
+
+const loadEditor = () => import('./editor.ts')
 
 type SidePanel = (scene: PanelScene) => unknown
 
@@ -89,6 +94,7 @@ export class ChatView {
   #hadReply = false
   #copiedTimer: ReturnType<typeof setTimeout> | undefined
   #searchTimer: ReturnType<typeof setTimeout> | undefined
+  #soughtTimer: ReturnType<typeof setTimeout> | undefined
   #draftTimer: ReturnType<typeof setTimeout> | undefined
   /** Whose draft stands in the field. */
   #drafted: { readonly sessionId: string; readonly name: string } | undefined
@@ -146,6 +152,7 @@ export class ChatView {
       setTimeout(() => {
         this.#reader.fillTwice()
         chat.conversation.prepare()
+        loadEditor().catch(() => {})
       }, PREPARE_MS),
     ]
     this.#ends.push(() => {
@@ -180,6 +187,7 @@ export class ChatView {
     for (const end of this.#ends) end()
     cancelAnimationFrame(this.#frameRequest)
     clearTimeout(this.#searchTimer)
+    clearTimeout(this.#soughtTimer)
     clearTimeout(this.#draftTimer)
     this.#reader.disconnect()
     render(nothing, this.#frame)
@@ -251,7 +259,11 @@ export class ChatView {
   readonly #actions: Actions = {
     send: () => void this.#send(),
     stop: () => this.#attempt(this.#chat.conversation.stop()),
-    openSession: (sessionId, home) => this.#open(this.#chat.conversation.open(sessionId, { home })),
+    openSession: (sessionId, home, messageId) =>
+      this.#open(
+        this.#chat.conversation.open(sessionId, { home }),
+        messageId === undefined ? undefined : () => this.#seek(sessionId, messageId),
+      ),
     newSession: (home = this.#chat.conversation.getSnapshot().session?.home) =>
       this.#open(this.#chat.conversation.create(home && { home })),
     hide: () => this.#host.hide(),
@@ -266,11 +278,8 @@ export class ChatView {
       this.#show('seen')
     },
     showAll: (messageId) => this.#update({ whole: new Set([...this.#ui.whole, messageId]) }),
-    edit: (messageId) => {
-      this.#update({ editing: messageId })
-      this.#focusSoon('.editor textarea')
-    },
-    saveEdit: (messageId) => this.#attempt(this.#saveEdit(messageId)),
+    edit: (messageId) => this.#attempt(this.#edit(messageId)),
+    forget: (messageId) => this.#attempt(this.#forget(messageId)),
     typed: () => {
       const hasDraft = (this.#textarea()?.value.trim() ?? '') !== ''
       if (hasDraft !== this.#ui.hasDraft) this.#update({ hasDraft })
@@ -338,28 +347,26 @@ export class ChatView {
     return this.#drafted && !isNew ? this.#drafted.sessionId : session?.sessionId
   }
 
-  async #saveEdit(messageId: string): Promise<void> {
-    const text = this.#frame.querySelector<HTMLTextAreaElement>('.editor textarea')?.value.trim() ?? ''
-    const before = this.#chat.conversation
-      .getSnapshot()
-      .messages.find(({ message }) => message.id === messageId)
-    if (text === '' || !before || text === textOf(before.message.content)) {
-      this.#update({ editing: undefined })
-      this.focus()
-      return
-    }
-    if (await this.#chat.conversation.edit(messageId, text)) {
-      this.#update({ editing: undefined })
-      this.focus()
-    }
-  }
-
-  #open(opened: Promise<unknown>): void {
-    this.#update({ side: undefined, editing: undefined, problem: undefined, hasNews: false })
+  #open(opened: Promise<unknown>, seek?: () => Promise<void>): void {
+    this.#update({
+      ...{ side: undefined, editing: undefined, forgetting: undefined },
+      ...{ problem: undefined, sought: undefined },
+      hasNews: false,
+    })
     this.#newest = undefined
     this.#reader.toEnd()
-    this.focus()
-    this.#attempt(opened)
+    if (!seek) this.focus()
+    this.#attempt(seek ? opened.then(seek) : opened)
+  }
+
+  /** Shows a message of a conversation that was opened for it, marks it, and gives it the focus. */
+  async #seek(sessionId: string, messageId: string): Promise<void> {
+    const { seek } = await import('./session-list.ts')
+    const sought = await seek(this.#chat.conversation, this.#reader, sessionId, messageId)
+    this.#update({ sought })
+    this.#focusSoon('.sought')
+    clearTimeout(this.#soughtTimer)
+    this.#soughtTimer = setTimeout(() => this.#update({ sought: undefined }), SOUGHT_MS)
   }
 
   #show(side: Side | undefined): void {
@@ -377,15 +384,9 @@ export class ChatView {
   }
 
   async #loadPanel(side: Side): Promise<void> {
-    this.#hasPanels ||= side !== 'sessions'
     try {
-      const [panel, { panelStyle }] = await Promise.all([
-        this.#panel(side),
-        import('./panel-style.ts'),
-        side === 'sessions' || this.reword(this.#given),
-      ])
+      const [panel] = await Promise.all([this.#panel(side), this.#loadPanelParts(side !== 'sessions')])
       this.#sidePanels = { ...this.#sidePanels, [side]: panel }
-      adopt(this.#root.getRootNode() as ShadowRoot, panelStyle)
     } catch (error) {
       if (this.#ui.side === side) this.#update({ side: undefined })
       throw error
@@ -404,6 +405,33 @@ export class ChatView {
       case 'model':
         return (await import('./model-panel.ts')).modelPanel
     }
+  }
+
+  async #edit(id: string): Promise<void> {
+    const { editor: view } = await loaded(loadEditor)
+    this.#update({ editing: { id, view } })
+    this.#focusSoon('.editor textarea')
+  }
+
+  async #forget(messageId: string): Promise<void> {
+    const [{ forgetting }] = await Promise.all([import('./forget-message.ts'), this.#loadPanelParts()])
+    const update = (shown: Ui['forgetting']): void => this.#update({ forgetting: shown })
+    update(
+      forgetting(this.#chat, messageId, this.#words.text('untitled'), update, (selector) =>
+        this.#focusSoon(selector),
+      ),
+    )
+    this.#focusSoon('.forgetting button')
+  }
+
+  /** The look and the words of panels. */
+  async #loadPanelParts(hasWords = true): Promise<void> {
+    this.#hasPanels ||= hasWords
+    const [{ panelStyle }] = await Promise.all([
+      import('./panel-style.ts'),
+      hasWords && this.reword(this.#given),
+    ])
+    adopt(this.#root.getRootNode() as ShadowRoot, panelStyle)
   }
 
   async #seenPanel(): Promise<SidePanel> {

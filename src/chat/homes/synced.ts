@@ -108,6 +108,7 @@ export class SyncedEdge implements Edge {
         scope: { userId: this.#owner, sessionId },
         pull,
         rest: (signal) => this.#rest(signal),
+        told: (certificate) => this.#told(certificate),
         onGone: () =>
           this.#tell(new PlimsollError('ERR_NOT_FOUND', `chat: session ${sessionId} was deleted elsewhere`)),
       })

@@ -72,8 +72,11 @@ export const ar: ViewStrings = {
   failed: 'لم تُرسل',
   drop: 'تجاهل',
   remembered: 'حُفظ في الذاكرة: {text}',
+  versionRemembered: 'حُفظ من نسخة أخرى: {text}',
   undo: 'تراجع',
-  forgotten: 'تم النسيان',
+  factForgotten: 'نُسيت الحقيقة.',
+  saidStays: 'ما قيل يبقى، ولا يزال النموذج يقرؤه.',
+  forgetMessage: 'نسيان هذه الرسالة',
   stopped: 'أُوقف',
 
   toolWaiting: 'ستُشغَّل {name}',
@@ -112,7 +115,6 @@ export const ar: ViewStrings = {
   emptied: 'مُحي ما لم يُرسَل: سجّل أحدهم الخروج أو محا كل شيء.',
   filesNotKept: 'ما أضفته يُفقد إذا أغلقت هذه الصفحة أو أعدت تحميلها قبل إرساله.',
   problemOther: 'حدث خطأ ما. أعد المحاولة أو أعد تحميل الصفحة.',
-  details: 'التفاصيل',
 
   model: 'النموذج',
   memory: 'الذاكرة',

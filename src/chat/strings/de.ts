@@ -74,8 +74,11 @@ export const de: ViewStrings = {
   failed: 'Nicht gesendet',
   drop: 'Verwerfen',
   remembered: 'Gemerkt: {text}',
+  versionRemembered: 'Von einer anderen Fassung gemerkt: {text}',
   undo: 'Rückgängig',
-  forgotten: 'Vergessen',
+  factForgotten: 'Der Fakt ist vergessen.',
+  saidStays: 'Was gesagt wurde, bleibt, und das Modell liest es weiter.',
+  forgetMessage: 'Diese Nachricht vergessen',
   stopped: 'Angehalten',
 
   toolWaiting: '{name} steht an',
@@ -120,7 +123,6 @@ export const de: ViewStrings = {
   filesNotKept:
     'Was Sie hinzugefügt haben, ist weg, wenn Sie diese Seite vor dem Senden schließen oder neu laden.',
   problemOther: 'Etwas ist schiefgegangen. Versuchen Sie es noch einmal, oder laden Sie die Seite neu.',
-  details: 'Einzelheiten',
 
   model: 'Modell',
   memory: 'Gedächtnis',

@@ -70,8 +70,11 @@ export const en = {
   failed: 'Not sent',
   drop: 'Discard',
   remembered: 'Remembered: {text}',
+  versionRemembered: 'Remembered of another version: {text}',
   undo: 'Undo',
-  forgotten: 'Forgotten',
+  factForgotten: 'The fact is forgotten.',
+  saidStays: 'What was said stays, and the model still reads it.',
+  forgetMessage: 'Forget this message',
   stopped: 'Stopped',
 
   toolWaiting: 'Will run {name}',
@@ -109,7 +112,6 @@ export const en = {
   emptied: 'What was not sent is erased: somebody signed out or erased everything.',
   filesNotKept: 'What you added is gone once you close or reload this page.',
   problemOther: 'Something went wrong. Try again, or reload the page.',
-  details: 'Details',
 
   model: 'Model',
   memory: 'Memory',

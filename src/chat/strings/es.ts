@@ -73,8 +73,11 @@ export const es: ViewStrings = {
   failed: 'No enviado',
   drop: 'Descartar',
   remembered: 'Recordado: {text}',
+  versionRemembered: 'Se recuerda de otra versión: {text}',
   undo: 'Deshacer',
-  forgotten: 'Olvidado',
+  factForgotten: 'El hecho está olvidado.',
+  saidStays: 'Lo que se dijo se queda, y el modelo lo sigue leyendo.',
+  forgetMessage: 'Olvidar este mensaje',
   stopped: 'Detenido',
 
   toolWaiting: '{name} se ejecutará',
@@ -115,7 +118,6 @@ export const es: ViewStrings = {
   emptied: 'Lo que no se había enviado se borró: alguien cerró la sesión o lo borró todo.',
   filesNotKept: 'Lo que añadió se pierde si cierra o recarga esta página antes de enviarlo.',
   problemOther: 'Algo salió mal. Inténtelo de nuevo, o recargue la página.',
-  details: 'Detalles',
 
   model: 'Modelo',
   memory: 'Memoria',

@@ -74,8 +74,11 @@ export const fr: ViewStrings = {
   failed: 'Non envoyé',
   drop: 'Abandonner',
   remembered: 'Retenu : {text}',
+  versionRemembered: 'Retenu d’une autre version : {text}',
   undo: 'Annuler',
-  forgotten: 'Oublié',
+  factForgotten: 'Le fait est oublié.',
+  saidStays: 'Ce qui a été dit reste, et le modèle le lit encore.',
+  forgetMessage: 'Oublier ce message',
   stopped: 'Arrêté',
 
   toolWaiting: '{name} va s’exécuter',
@@ -119,7 +122,6 @@ export const fr: ViewStrings = {
   emptied: 'Ce qui n’était pas envoyé est effacé : quelqu’un s’est déconnecté ou a tout effacé.',
   filesNotKept: 'Ce que vous avez ajouté est perdu si vous fermez ou rechargez cette page avant l’envoi.',
   problemOther: 'Une erreur s’est produite. Réessayez, ou rechargez la page.',
-  details: 'Détails',
 
   model: 'Modèle',
   memory: 'Mémoire',

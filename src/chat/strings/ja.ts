@@ -73,8 +73,11 @@ export const ja: ViewStrings = {
   failed: '送信できませんでした',
   drop: '破棄',
   remembered: '記憶しました：{text}',
+  versionRemembered: 'ほかの版から記憶しました：{text}',
   undo: '取り消す',
-  forgotten: '忘れました',
+  factForgotten: 'この事実は忘れました。',
+  saidStays: '言ったことは残り、モデルはまだそれを読みます。',
+  forgetMessage: 'このメッセージを忘れる',
   stopped: '停止しました',
 
   toolWaiting: '{name}を実行予定',
@@ -114,7 +117,6 @@ export const ja: ViewStrings = {
   emptied: '未送信のものは消去されました。サインアウトしたか、すべて消去したためです。',
   filesNotKept: '送信する前にこのページを閉じるか再読み込みすると、追加したものは失われます。',
   problemOther: '問題が発生しました。やり直すか、ページを再読み込みしてください。',
-  details: '詳細',
 
   model: 'モデル',
   memory: '記憶',

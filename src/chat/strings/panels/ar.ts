@@ -14,6 +14,7 @@ export const ar: PanelStrings = {
 
   facts: 'الحقائق',
   profile: 'الملف',
+  details: 'التفاصيل',
   skills: 'المهارات',
   data: 'بياناتك',
   searchFacts: 'البحث في الحقائق',
@@ -44,6 +45,9 @@ export const ar: PanelStrings = {
   promoteHint: 'بعد التأكيد تكون في كل المحادثات.',
   forget: 'نسيان',
   forgetAsk: 'هل تريد نسيان هذه الحقيقة؟ تبقى الرسائل التي تذكرها.',
+  forgotten: 'تم النسيان',
+  forgetMessageAsk:
+    'هل تريد نسيان هذه الرسالة؟ يزول نصها نهائيًا، مع ما حُفظ منها والملخصات التي تذكرها. تبقى الرسائل الأخرى، والنسخ الأخرى من هذه الرسالة أيضًا.',
   factText: 'نص الحقيقة',
   profileText: 'نص {name}',
   seenNothing: 'لم يُقل شيء بعد، فلا يوجد طلب.',

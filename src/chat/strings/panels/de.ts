@@ -14,6 +14,7 @@ export const de: PanelStrings = {
 
   facts: 'Fakten',
   profile: 'Profil',
+  details: 'Einzelheiten',
   skills: 'Fertigkeiten',
   data: 'Ihre Daten',
   searchFacts: 'Fakten durchsuchen',
@@ -37,6 +38,9 @@ export const de: PanelStrings = {
   promoteHint: 'Einmal bestätigt, gilt es in allen Unterhaltungen.',
   forget: 'Vergessen',
   forgetAsk: 'Diesen Fakt vergessen? Nachrichten, die ihn nennen, bleiben.',
+  forgotten: 'Vergessen',
+  forgetMessageAsk:
+    'Diese Nachricht vergessen? Ihr Text geht für immer, mit dem, was daraus gemerkt wurde, und Zusammenfassungen, die davon berichten. Andere Nachrichten bleiben, andere Fassungen dieser Nachricht auch.',
   factText: 'Text des Fakts',
   profileText: 'Text von {name}',
   seenNothing: 'Noch wurde nichts gesagt, also gibt es keine Anfrage.',

@@ -12,6 +12,7 @@ export const en = {
 
   facts: 'Facts',
   profile: 'Profile',
+  details: 'Details',
   skills: 'Skills',
   data: 'Your data',
   searchFacts: 'Search facts',
@@ -35,6 +36,9 @@ export const en = {
   promoteHint: 'Once confirmed, it is in all conversations.',
   forget: 'Forget',
   forgetAsk: 'Forget this fact? Messages that say it stay.',
+  forgotten: 'Forgotten',
+  forgetMessageAsk:
+    'Forget this message? Its text goes for good, with what was remembered from it and summaries that tell of it. Other messages stay, and so do other versions of this one.',
   factText: 'Text of the fact',
   profileText: 'Text of {name}',
   seenNothing: 'Nothing was said yet, so there is no request.',

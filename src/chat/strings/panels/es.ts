@@ -14,6 +14,7 @@ export const es: PanelStrings = {
 
   facts: 'Hechos',
   profile: 'Perfil',
+  details: 'Detalles',
   skills: 'Destrezas',
   data: 'Sus datos',
   searchFacts: 'Buscar hechos',
@@ -37,6 +38,9 @@ export const es: PanelStrings = {
   promoteHint: 'Una vez confirmado, está en todas las conversaciones.',
   forget: 'Olvidar',
   forgetAsk: '¿Olvidar este hecho? Los mensajes que lo mencionan se quedan.',
+  forgotten: 'Olvidado',
+  forgetMessageAsk:
+    '¿Olvidar este mensaje? Su texto desaparece para siempre, con lo que se recuerda de él y los resúmenes que lo mencionan. Los demás mensajes se quedan, y también las otras versiones de este.',
   factText: 'Texto del hecho',
   profileText: 'Texto de {name}',
   seenNothing: 'Aún no se ha dicho nada, así que no hay petición.',

@@ -14,6 +14,7 @@ export const fr: PanelStrings = {
 
   facts: 'Faits',
   profile: 'Profil',
+  details: 'Détails',
   skills: 'Savoir-faire',
   data: 'Données',
   searchFacts: 'Chercher un fait',
@@ -37,6 +38,9 @@ export const fr: PanelStrings = {
   promoteHint: 'Une fois confirmé, il vaut dans toutes les conversations.',
   forget: 'Oublier',
   forgetAsk: 'Oublier ce fait ? Les messages qui le mentionnent restent.',
+  forgotten: 'Oublié',
+  forgetMessageAsk:
+    'Oublier ce message ? Son texte disparaît pour toujours, avec ce qui en a été retenu et les résumés qui en parlent. Les autres messages restent, les autres versions de celui-ci aussi.',
   factText: 'Texte du fait',
   profileText: 'Texte de {name}',
   seenNothing: 'Rien n’a encore été dit : il n’y a pas de requête.',

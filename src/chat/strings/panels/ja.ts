@@ -14,6 +14,7 @@ export const ja: PanelStrings = {
 
   facts: '事実',
   profile: 'プロフィール',
+  details: '詳細',
   skills: 'スキル',
   data: 'データ',
   searchFacts: '事実を検索',
@@ -37,6 +38,9 @@ export const ja: PanelStrings = {
   promoteHint: '確認すると、すべての会話で使われます。',
   forget: '忘れる',
   forgetAsk: 'この事実を忘れますか？これに触れたメッセージは残ります。',
+  forgotten: '忘れました',
+  forgetMessageAsk:
+    'このメッセージを忘れますか？本文と、そこから記憶したこと、これに触れた要約は完全になくなります。ほかのメッセージと、このメッセージのほかの版は残ります。',
   factText: '事実の本文',
   profileText: '{name}の本文',
   seenNothing: 'まだ何も話していないので、リクエストはありません。',
