@@ -298,7 +298,7 @@ describe('messages', () => {
   })
 
   it('edits a past message in its place, and switches between its versions', async () => {
-    const { fake, find, button } = await show()
+    const { fake, find, button, root } = await show()
     fake.add(said('user', 'First', { version: { index: 2, count: 3 } }), said('assistant', 'Reply'))
     await frame()
     const id = fake.state.messages[0]?.message.id
@@ -306,7 +306,7 @@ describe('messages', () => {
     button('The version before').click()
     expect(fake.calls.at(-1)).toEqual(['switchVersion', id, 1])
     button('Edit').click()
-    await frame()
+    await until(() => root.querySelector('.editor') !== null)
     await write(find<HTMLTextAreaElement>('.editor textarea'), 'Second')
     await press('{Enter}')
     expect(fake.calls.at(-1)).toEqual(['edit', id, 'Second'])
@@ -315,11 +315,11 @@ describe('messages', () => {
   })
 
   it('keeps the editor open with its text when the edit could not be kept', async () => {
-    const { fake, find, button } = await show()
+    const { fake, find, button, root } = await show()
     fake.add(said('user', 'First'))
     await frame()
     button('Edit').click()
-    await frame()
+    await until(() => root.querySelector('.editor') !== null)
     fake.keeps = false
     await write(find<HTMLTextAreaElement>('.editor textarea'), 'Second')
     await press('{Enter}')
@@ -454,6 +454,20 @@ describe('messages', () => {
     )
     expect(find('.chip button').textContent).toBe('Forget this message')
     expect(root.activeElement).toBe(find('.composer textarea'))
+  })
+
+  it('says below a reply that it was cut off, and tries again where nothing came after it', async () => {
+    const { fake, button, text, root } = await show()
+    const cut = said('assistant', 'Two trains ')
+    const message = { ...cut.message, metadata: { stopped: 'error' } }
+    fake.add(said('user', 'Which trains?'), { ...cut, message })
+    await until(() => text().includes('The reply was cut off.'))
+    button('Try again').click()
+    expect(fake.calls.at(-1)).toEqual(['retry', undefined])
+    fake.add(said('user', 'Go on'))
+    await frame()
+    expect(text()).toContain('The reply was cut off.')
+    expect(root.querySelector('.state button')).toBe(null)
   })
 
   it('says of what another version of a message left that it is remembered, and undoes it', async () => {

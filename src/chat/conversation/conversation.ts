@@ -213,8 +213,13 @@ export class ChatConversation implements Conversation {
       named < 0 ? asked + 1 : messages[named]?.role === 'user' ? named + 1 : firstOfReply(messages, named)
     const first = messages[place]
     if (!first || place === 0) return this.#answer()
-    await this.#try(async () => {
-      const rewind = await open.session.rewind(first.id)
+    await this.#replace(open, first.id)
+  }
+
+  /** Has what comes from a message on made again. */
+  #replace(open: Open, messageId: string): Promise<void> {
+    return this.#try(async () => {
+      const rewind = await open.session.rewind(messageId)
       // Without another reply, the old one shows again.
       open.takeBack = () => open.session.undo(rewind)
       await this.#refresh()
@@ -250,7 +255,8 @@ export class ChatConversation implements Conversation {
         void this.#answer()
       })
     if (!this.#state.loaded) return this.open(open.entry.sessionId, { home: open.home.kind })
-    return this.#answer()
+    const newest = this.#run.messages.at(-1)
+    return newest?.metadata?.stopped === 'error' ? this.#replace(open, newest.id) : this.#answer()
   }
 
   async drop(messageId: string): Promise<void> {

@@ -23,9 +23,9 @@ export function messageView(scene: Scene, row: Row, isLast: boolean): TemplateRe
   >
     ${message.name ? html`<p class="name" dir="auto">${message.name}</p>` : nothing}
     ${
-      isUser && ui.editing === message.id
-        ? editor(scene, row)
-        : html`${bodyOf(scene, row, isUser)}${delivery(scene, row.shown)}${chips(scene, row.shown)}${row.text || row.shown.version ? foot(scene, row, isUser, isLast) : nothing}`
+      isUser && ui.editing?.id === message.id
+        ? ui.editing.view(scene, row)
+        : html`${bodyOf(scene, row, isUser, isLast)}${delivery(scene, row.shown)}${chips(scene, row.shown)}${row.text || row.shown.version ? foot(scene, row, isUser, isLast) : nothing}`
     }
     ${ui.forgetting?.at === message.id ? ui.forgetting.view(scene as PanelScene) : nothing}
   </article>`
@@ -50,6 +50,7 @@ function bodyOf(
   scene: Scene,
   { shown, text, reasoning, calls, media }: Row,
   isUser: boolean,
+  isLast: boolean,
 ): TemplateResult {
   const { words } = scene
   const files = media.map(
@@ -66,7 +67,20 @@ function bodyOf(
   return html`${reasoningView(scene, reasoning)}
   ${text ? html`<div class="prose" dir="auto" ${prose(read, { copyLabel: words.text('copyCode'), isGrowing: false })}></div>${more}` : nothing}
   ${files}${stepsView(scene, toldCalls(scene, calls))}
-  ${shown.message.metadata?.stopped ? html`<p class="state">${words.text('stopped')}</p>` : nothing}`
+  ${shown.message.metadata?.stopped ? stoppedView(scene, shown, isLast) : nothing}`
+}
+
+function stoppedView(
+  { words, chat, state, attempt }: Scene,
+  { message }: ShownMessage,
+  isLast: boolean,
+): TemplateResult {
+  if (message.metadata?.stopped === true) return html`<p class="state">${words.text('stopped')}</p>`
+  return html`<p class="state">${words.text('problemInterrupted')} ${
+    isLast && !isCutOff(state)
+      ? html`<button type="button" @click=${() => attempt(chat.conversation.retry())}>${words.text('tryAgain')}</button>`
+      : nothing
+  }</p>`
 }
 
 /** What was remembered its chip says, and the panel once somebody has changed it. */
@@ -215,31 +229,6 @@ function versions(
     <span aria-hidden="true">${words.number(index)} / ${words.number(count)}</span>
     ${iconButton(words.text('newerVersion'), 'forward', go(index + 1), isBusy || index >= count)}
   </span>`
-}
-
-function editor(scene: Scene, { shown, text }: Row): TemplateResult {
-  const { words, act } = scene
-  const { id } = shown.message
-  return html`<form class="editor" @submit=${(event: Event) => {
-    event.preventDefault()
-    act.saveEdit(id)
-  }}>
-    <textarea dir="auto" rows="1" aria-label=${words.text('editMessage')} .defaultValue=${text}
-      @keydown=${(event: KeyboardEvent) => {
-        if (event.isComposing) return
-        if (event.key === 'Escape') {
-          event.stopPropagation()
-          scene.update({ editing: undefined })
-        } else if (event.key === 'Enter' && !event.shiftKey) {
-          event.preventDefault()
-          act.saveEdit(id)
-        }
-      }}></textarea>
-    <div class="row">
-      <button class="outlined" type="button" @click=${() => scene.update({ editing: undefined })}>${words.text('cancel')}</button>
-      <button class="primary">${words.text('editSend')}</button>
-    </div>
-  </form>`
 }
 
 /** A button that is a picture, named by its words. */

@@ -5,6 +5,7 @@
 export const panelStyle = `
 .danger { background: var(--danger); color: var(--surface) }
 .danger:hover:not(:disabled) { background: color-mix(in oklab, var(--danger) 88%, var(--text)) }
+.small { font-size: 0.8125rem; line-height: 1.4 }
 .side .body { overflow: hidden auto; overscroll-behavior: contain; scrollbar-width: thin; scrollbar-color: var(--line) transparent; padding: 0.75rem }
 .nothing { padding: 2rem 1rem; color: var(--muted); font-size: 0.875rem; text-align: center; text-wrap: balance }
 .field { inline-size: 100%; padding: 0.5rem 0.75rem; border: 1px solid color-mix(in oklab, var(--muted) 80%, var(--surface)); border-radius: 0.75rem; background: var(--surface) }
@@ -57,7 +58,11 @@ export const panelStyle = `
 .forgetting { position: relative; inline-size: min(100%, 36rem) }
 .forgetting > button { position: absolute; inset-block-start: 0.25rem; inset-inline-end: 0.25rem; color: var(--muted) }
 .forgetting > p { display: flex; align-items: center; gap: 0.375rem; color: var(--danger); font-size: 0.75rem }
+@container chat (inline-size < 57.6em) {
+  .frame.covered > .main { visibility: hidden }
+}
 @container chat (inline-size >= 57.6em) {
+  .frame.remembering { grid-template-columns: 18rem minmax(0, 1fr) 22rem }
   .side.sessions .entry:hover { background: color-mix(in oklab, var(--text) 6%, transparent) }
   .side.sessions .entry[aria-current] { background: color-mix(in oklab, var(--accent) 14%, var(--raised)) }
   .side.memory { grid-area: 1 / 3; border-inline-start: 1px solid var(--line) }

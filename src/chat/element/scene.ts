@@ -3,6 +3,7 @@ import type { Chat } from '../open-chat.ts'
 import type { ConversationState, HomeKind, Problem, SessionEntry, SessionList } from '../ports.ts'
 import type { PanelWords } from '../strings/panels/words.ts'
 import type { Words } from '../strings/words.ts'
+import type { Row } from './rows.ts'
 
 /** What the element tells its view, read at each drawing. */
 export interface ViewSettings {
@@ -35,8 +36,8 @@ export interface Ui {
    * Undefined: the next one.
    */
   readonly sentFor: string | undefined
-  /** Id of the message that is being edited. */
-  readonly editing: string | undefined
+  /** The message that is being edited, and how that shows. */
+  readonly editing: { readonly id: string; readonly view: (scene: Scene, row: Row) => unknown } | undefined
   /** A message that is to be forgotten, or was: the question, and what came of it. */
   readonly forgetting: Forgetting | undefined
   /** Id of the message that was just copied. */
@@ -114,7 +115,6 @@ export interface Actions {
   showAll(messageId: string): void
   /** Begins to edit a message. */
   edit(messageId: string): void
-  saveEdit(messageId: string): void
   /** Asks whether a message is to be forgotten. */
   forget(messageId: string): void
   /** Called when something was typed. */

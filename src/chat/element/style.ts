@@ -51,7 +51,6 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 :dir(rtl) > .icon-back, :dir(rtl) > .icon-forward { scale: -1 1 }
 .unseen { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
 .muted { color: var(--muted) }
-.small { font-size: 0.8125rem; line-height: 1.4 }
 .primary, .danger { min-block-size: 2.25rem; padding-inline: 0.875rem; border-radius: 0.625rem; font-weight: 550 }
 .primary { background: var(--accent); color: var(--on-accent) }
 .primary:hover:not(:disabled) { background: color-mix(in oklab, var(--accent) 88%, var(--text)) }
@@ -173,14 +172,12 @@ label > * { color: var(--text) }
 .frame { display: grid; grid-template: minmax(0, 1fr) / minmax(0, 1fr); min-block-size: 0; block-size: 100% }
 @container chat (inline-size >= 57.6em) {
   .frame { grid-template-columns: 18rem minmax(0, 1fr) }
-  .frame.remembering { grid-template-columns: 18rem minmax(0, 1fr) 22rem }
   .side { animation: none }
   .side.sessions { grid-area: 1 / 1; border-inline-end: 1px solid var(--line); background: var(--raised) }
   .main { grid-area: 1 / 2 }
   .to-sessions, .side.sessions .leave, .main .to-new { display: none }
 }
 @container chat (inline-size < 57.6em) {
-  .frame.covered > .main { visibility: hidden }
   .side.sessions:not(.shown) { display: none }
 }
 @container (inline-size < 57.6em) {

@@ -3,6 +3,7 @@ import { html, nothing, render } from 'lit/html.js'
 import { adopt } from '../adopt.ts'
 import type { Added } from '../homes/added.ts'
 import { type DraftEvent, NEW } from '../homes/drafts.ts'
+import { loaded } from '../homes/load.ts'
 import { adoptMarkdown } from '../markdown/prose.ts'
 import type { Chat } from '../open-chat.ts'
 import type { ConversationState, Upload } from '../ports.ts'
@@ -14,7 +15,6 @@ import { header, notices } from './header.ts'
 import { messageList } from './message-list.ts'
 import { problemOf } from './problems.ts'
 import { Reader } from './reader.ts'
-import { textOf } from './rows.ts'
 import type { Actions, PanelScene, Scene, Side, Ui, ViewSettings } from './scene.ts'
 import { viewStyle } from './style.ts'
 
@@ -67,6 +67,8 @@ const DRAFT_MS = 300
 const LONGEST_TYPED = 20_000
 
 const KEY_EVENTS = ['keydown', 'keypress', 'keyup'] as const
+
+const loadEditor = () => import('./editor.ts')
 
 type SidePanel = (scene: PanelScene) => unknown
 
@@ -150,6 +152,7 @@ export class ChatView {
       setTimeout(() => {
         this.#reader.fillTwice()
         chat.conversation.prepare()
+        loadEditor().catch(() => {})
       }, PREPARE_MS),
     ]
     this.#ends.push(() => {
@@ -275,12 +278,8 @@ export class ChatView {
       this.#show('seen')
     },
     showAll: (messageId) => this.#update({ whole: new Set([...this.#ui.whole, messageId]) }),
-    edit: (messageId) => {
-      this.#update({ editing: messageId })
-      this.#focusSoon('.editor textarea')
-    },
+    edit: (messageId) => this.#attempt(this.#edit(messageId)),
     forget: (messageId) => this.#attempt(this.#forget(messageId)),
-    saveEdit: (messageId) => this.#attempt(this.#saveEdit(messageId)),
     typed: () => {
       const hasDraft = (this.#textarea()?.value.trim() ?? '') !== ''
       if (hasDraft !== this.#ui.hasDraft) this.#update({ hasDraft })
@@ -348,23 +347,6 @@ export class ChatView {
     return this.#drafted && !isNew ? this.#drafted.sessionId : session?.sessionId
   }
 
-  async #saveEdit(messageId: string): Promise<void> {
-    const text = this.#frame.querySelector<HTMLTextAreaElement>('.editor textarea')?.value.trim() ?? ''
-    const before = this.#chat.conversation
-      .getSnapshot()
-      .messages.find(({ message }) => message.id === messageId)
-    if (text === '' || !before || text === textOf(before.message.content)) {
-      this.#update({ editing: undefined })
-      this.focus()
-      return
-    }
-    if (await this.#chat.conversation.edit(messageId, text)) {
-      this.#update({ editing: undefined })
-      this.focus()
-    }
-  }
-
-  /** @param seek goes on to where one reads */
   #open(opened: Promise<unknown>, seek?: () => Promise<void>): void {
     this.#update({
       ...{ side: undefined, editing: undefined, forgetting: undefined },
@@ -423,6 +405,12 @@ export class ChatView {
       case 'model':
         return (await import('./model-panel.ts')).modelPanel
     }
+  }
+
+  async #edit(id: string): Promise<void> {
+    const { editor: view } = await loaded(loadEditor)
+    this.#update({ editing: { id, view } })
+    this.#focusSoon('.editor textarea')
   }
 
   async #forget(messageId: string): Promise<void> {
