@@ -710,6 +710,9 @@ export const styles = css`
     .name {
       max-inline-size: 60cqi;
     }
+    .tabs {
+      gap: 0;
+    }
     .tabs button {
       flex: auto;
       padding-inline: 0.25rem;
