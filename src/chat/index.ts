@@ -9,6 +9,7 @@ import { launcherStyle } from './launcher/style.ts'
 import type { Chat, SignedOut, SignOutOptions } from './open-chat.ts'
 import type { HomeKind, Inspected, Problem, ShownCall } from './ports.ts'
 import type { ChatEvent, ChatModel, ChatSettings } from './settings.ts'
+import { loadStrings } from './strings/load.ts'
 import type { Strings } from './strings/panels/catalogue.ts'
 
 export type { Lost } from './homes/edge.ts'
@@ -403,8 +404,8 @@ export class PlimsollChat extends Base {
 
   async #reword(): Promise<void> {
     const language = this.#language
-    const { loadWords } = await import('./element/opened.ts')
-    const words = await loadWords(language, this.#strings)
+    const [{ wordsOf }, loaded] = await Promise.all([import('./element/opened.ts'), loadStrings(language)])
+    const words = wordsOf(loaded, this.#strings)
     // Another one was asked for meanwhile, and may be there already.
     if (language !== this.#language || !this.#view || !this.#frame) return
     this.#frame.dir = words.direction
@@ -424,14 +425,14 @@ export class PlimsollChat extends Base {
     const labels = labelsFor(language, strings)
     const slow = setTimeout(() => frame.replaceChildren(waiting(labels.opening)), SLOW_MS)
     try {
-      const opened = import('./element/opened.ts')
-      const [{ ChatView }, words, chat] = await Promise.all([
-        opened,
-        opened.then(({ loadWords }) => loadWords(language, strings)),
+      const [{ ChatView, wordsOf }, loaded, chat] = await Promise.all([
+        import('./element/opened.ts'),
+        loadStrings(language),
         this.#opened(),
       ])
       // It left the page meanwhile.
       if (!this.#viewing) return
+      const words = wordsOf(loaded, strings)
       frame.dir = words.direction
       this.#view = new ChatView(frame, chat, words, this.#host)
       // Others were asked for meanwhile.

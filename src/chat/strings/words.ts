@@ -1,4 +1,6 @@
+import { baseOf } from './base.ts'
 import type { TextKey, ViewStrings } from './catalogue.ts'
+import type { LoadedStrings } from './load.ts'
 
 const RIGHT_TO_LEFT = /^(?:arc?|ckb|dv|fa|he|ku|ps|sd|u[gr]|yi)$/
 const DAY_MS = 86_400_000
@@ -77,13 +79,29 @@ export class Words {
   }
 }
 
-export function directionOf(language: string): 'ltr' | 'rtl' {
-  return RIGHT_TO_LEFT.test(baseOf(language)) ? 'rtl' : 'ltr'
+/**
+ * @param own texts that win over the catalogue's
+ * @param readers what the reader prefers, for numbers, dates and the clock; default: what the
+ * browser says
+ */
+export function wordsOf(
+  { language, strings }: LoadedStrings,
+  own: Partial<ViewStrings> = {},
+  readers: readonly string[] = globalThis.navigator?.languages ?? [],
+): Words {
+  return new Words(isTag(language) ? language : 'en', { ...strings, ...own }, readers.filter(isTag))
 }
 
-/** The language of a tag: `de` of `de-AT`. */
-export function baseOf(tag: string): string {
-  return tag.split('-', 1)[0]?.toLowerCase() ?? ''
+function isTag(language: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(language).length > 0
+  } catch {
+    return false
+  }
+}
+
+export function directionOf(language: string): 'ltr' | 'rtl' {
+  return RIGHT_TO_LEFT.test(baseOf(language)) ? 'rtl' : 'ltr'
 }
 
 /** How the time is written in a language, by the clock that is usual in another one. */

@@ -1,4 +1,5 @@
-import { baseOf, type Words } from '../words.ts'
+import { baseOf } from '../base.ts'
+import type { Words } from '../words.ts'
 import type { PanelStrings } from './catalogue.ts'
 import { PanelWords } from './words.ts'
 
