@@ -108,9 +108,9 @@ export interface ConversationState {
   /**
    * Of the local store: `full`: nothing more can be written. `memory`: kept until the page is
    * closed only. `lost`: it was there, and is gone. `blocked`: a newer version of the page has
-   * changed it.
+   * changed it. `away`: of an edge, which does not answer though there is a network.
    */
-  readonly storage: 'ok' | 'full' | 'memory' | 'lost' | 'blocked'
+  readonly storage: 'ok' | 'full' | 'memory' | 'lost' | 'blocked' | 'away'
   /** Whether files can be sent with a message. */
   readonly takesUploads: boolean
   /** The account of the newest call, once there was one. */

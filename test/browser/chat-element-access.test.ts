@@ -29,6 +29,49 @@ describe('the keyboard', () => {
     expect(element.open).toBe(false)
   })
 
+  it.each(['What was sent for this reply', 'What the model will see'])(
+    'goes back to what opened a panel: %s',
+    async (name) => {
+      const { button, root } = await show({
+        prepare: (chat) => {
+          chat.setSessions([session('Oslo')])
+          chat.log = [
+            said('user', 'Hello'),
+            said('assistant', 'Hi'),
+            said('user', 'And'),
+            said('assistant', 'Yes'),
+          ]
+        },
+      })
+      const opener = button(name)
+      opener.focus()
+      await press('{Enter}')
+      await until(() => root.activeElement?.closest('.seen') instanceof HTMLElement)
+      await press('{Escape}')
+      await until(() => root.querySelector('.seen') === null)
+      await frame()
+      expect(root.activeElement).toBe(opener)
+    },
+  )
+
+  it('goes back to the menu of the header from what stands in it', async () => {
+    await page.viewport(390, 800)
+    const { element, find, root } = await show()
+    const own = document.createElement('button')
+    own.slot = 'header'
+    element.append(own)
+    await until(() => root.querySelector('.to-more') !== null)
+    find('.to-more').focus()
+    await press('{Enter}')
+    find('.to-memory').focus()
+    await press('{Enter}')
+    await until(() => root.activeElement?.closest('.memory') instanceof HTMLElement)
+    await press('{Escape}')
+    await until(() => root.querySelector('.memory') === null)
+    await frame()
+    expect(root.activeElement).toBe(find('.to-more'))
+  })
+
   it('gives the focus back where a panel is closed before it has loaded', async () => {
     const { root } = await show()
     const opener = root.querySelector<HTMLElement>('.to-memory')

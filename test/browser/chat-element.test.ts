@@ -611,8 +611,8 @@ describe('messages', () => {
     expect(text()).toContain('“dot.png” is not of the type in its name.')
   })
 
-  it('says offline, full, lost, memory and blocked in words', async () => {
-    const { fake, text } = await show()
+  it('says offline, full, lost, memory, blocked and away in words', async () => {
+    const { fake, root, text } = await show()
     const said = async (change: Parameters<typeof fake.become>[0]): Promise<string> => {
       fake.become(change)
       await frame()
@@ -628,6 +628,14 @@ describe('messages', () => {
     expect(await said({ storage: 'blocked' })).toContain('Reload')
     const home = { sessionId: 'e', title: '', home: 'edge' as const, createdAt: 0 }
     expect(await said({ storage: 'ok', online: false, session: home })).toContain('You are offline')
+    // In one bar, whichever told of it, and only where the browser is online.
+    const unreached = { code: 'ERR_OFFLINE', message: 'no answer', retryable: true } as const
+    expect(await said({ storage: 'away', problem: unreached })).not.toContain('cannot be reached')
+    expect(await said({ online: true })).toContain('The service cannot be reached.')
+    expect(root.querySelectorAll('.notice')).toHaveLength(1)
+    expect(await said({ storage: 'ok' })).toContain('The service cannot be reached.')
+    expect(root.querySelectorAll('.notice')).toHaveLength(1)
+    expect(await said({ problem: undefined })).not.toContain('cannot be reached')
     expect(text()).toContain('At the service')
   })
 

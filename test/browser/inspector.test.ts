@@ -542,3 +542,13 @@ test('progress is to be seen where the page has few colours', async () => {
   expect(getComputedStyle(progress).forcedColorAdjust).toBe('none')
   await forceColours(false)
 })
+
+test.each(LANGUAGES)('all of its tabs are in sight in a window of 320 px: %s', async (language) => {
+  await page.viewport(320, 800)
+  inspector.strings = await loadStrings(language)
+  await openTrip()
+  const { clientWidth, scrollWidth } = find('.tabs')
+  expect(scrollWidth).toBeLessThanOrEqual(clientWidth)
+  expect(document.documentElement.scrollWidth).toBeLessThanOrEqual(320)
+  await page.viewport(414, 896)
+})

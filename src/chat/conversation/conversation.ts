@@ -462,7 +462,13 @@ export class ChatConversation implements Conversation {
       takeBack: undefined,
     }
     this.#open = open
-    open.ends.push(home.onStorage(() => this.#become({ storage: home.storage() })))
+    open.ends.push(
+      home.onStorage(() => {
+        const wasAway = this.#state.storage === 'away'
+        this.#become({ storage: home.storage() })
+        if (wasAway && this.#state.storage === 'ok') this.#back()
+      }),
+    )
     this.#become({ storage: home.storage(), model: this.#parts.model(home), takesUploads: home.takesUploads })
     let isWatched = false
     // Before something was sent, an edge may have nothing to tell of.

@@ -145,9 +145,10 @@ function delivery(
 ): TemplateResult | typeof nothing {
   const { words, chat, state } = scene
   if (delivery === 'sent') return nothing
+  const isHeld = state.online && state.problem && state.problem.code !== 'ERR_OFFLINE'
   if (delivery === 'queued')
     // With a network most are sent before anybody could read it, unless something keeps them back.
-    return html`<p class=${state.online && !state.problem ? 'state soon' : 'state'}>${icon('offline')}${words.text(state.online && state.problem ? 'failed' : 'queued')}
+    return html`<p class=${state.online && !state.problem ? 'state soon' : 'state'}>${icon('offline')}${words.text(isHeld ? 'failed' : 'queued')}
       <button type="button" @click=${() => scene.attempt(chat.conversation.drop(message.id))}>${words.text('drop')}</button></p>`
   return html`<div class="state bad">
     ${icon('warning')}<span>${words.text('failed')}${problem ? html`: ${words.text(wordsFor(problem))}` : nothing}</span>

@@ -3,7 +3,13 @@
  * of the view.
  */
 export const panelStyle = `
-.danger { background: var(--danger); color: var(--surface) }
+label { display: grid; gap: 0.25rem; color: var(--muted); font-size: 0.8125rem }
+label > * { color: var(--text) }
+.editor { display: grid; gap: 0.5rem; inline-size: min(100%, 36rem) }
+.editor textarea { inline-size: 100%; padding: 0.5rem 0.75rem; border: 1px solid color-mix(in oklab, var(--muted) 80%, var(--surface)); border-radius: 0.75rem; background: var(--surface); field-sizing: content; resize: none }
+.editor textarea:focus { border-color: var(--accent); outline: 1px solid var(--accent); outline-offset: 0 }
+.editor .row { justify-content: end }
+.danger { min-block-size: 2.25rem; padding-inline: 0.875rem; border-radius: 0.625rem; font-weight: 550; background: var(--danger); color: var(--surface) }
 .danger:hover:not(:disabled) { background: color-mix(in oklab, var(--danger) 88%, var(--text)) }
 .small { font-size: 0.8125rem; line-height: 1.4 }
 .side .body { overflow: hidden auto; overscroll-behavior: contain; scrollbar-width: thin; scrollbar-color: var(--line) transparent; padding: 0.75rem }
@@ -68,6 +74,8 @@ export const panelStyle = `
   .side.memory { grid-area: 1 / 3; border-inline-start: 1px solid var(--line) }
 }
 @media (forced-colors: active) {
+  .danger { border: 1px solid ButtonText }
+  .certificate { border: 1px solid CanvasText }
   .entry { border: 2px solid Canvas }
   .entry[aria-current], .tabs [aria-selected='true'], .choice[aria-pressed='true'] { border: 2px solid Highlight }
 }

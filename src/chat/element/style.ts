@@ -51,7 +51,7 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 :dir(rtl) > .icon-back, :dir(rtl) > .icon-forward { scale: -1 1 }
 .unseen { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
 .muted { color: var(--muted) }
-.primary, .danger { min-block-size: 2.25rem; padding-inline: 0.875rem; border-radius: 0.625rem; font-weight: 550 }
+.primary { min-block-size: 2.25rem; padding-inline: 0.875rem; border-radius: 0.625rem; font-weight: 550 }
 .primary { background: var(--accent); color: var(--on-accent) }
 .primary:hover:not(:disabled) { background: color-mix(in oklab, var(--accent) 88%, var(--text)) }
 .outlined { min-block-size: 2.25rem; padding-inline: 0.875rem; border-radius: 0.625rem; box-shadow: inset 0 0 0 1px var(--line) }
@@ -141,8 +141,8 @@ details.failed > summary { color: var(--danger) }
 .empty p { max-inline-size: 26rem; color: var(--muted); text-wrap: pretty }
 .homes { display: flex; gap: 0.25rem; inline-size: fit-content; margin: 0.25rem auto 0; padding: 0.25rem; border: 1px solid var(--line); border-radius: 1rem; background: var(--surface) }
 .choice p { padding: 0.25rem 0.75rem; font-size: 0.6875rem; text-align: center }
-.homes label { display: flex; align-items: center; gap: 0.375rem; min-block-size: 2rem; padding-inline: 0.75rem; border-radius: 0.75rem; color: var(--muted); font-size: 0.8125rem; cursor: pointer }
-.homes label:has(:checked) { background: var(--raised); color: var(--text) }
+.homes label { display: flex; align-items: center; gap: 0.375rem; min-block-size: 2rem; padding-inline: 0.75rem; border-radius: 0.75rem; font-size: 0.8125rem; cursor: pointer }
+.homes label:has(:checked) { background: var(--raised) }
 .homes label:has(:focus-visible) { outline: 2px solid var(--accent); outline-offset: 1px }
 .homes input { position: absolute; inline-size: 1px; block-size: 1px; opacity: 0 }
 .to-end { position: absolute; inset-block-end: 0.75rem; inset-inline: 0; display: flex; justify-content: center; pointer-events: none }
@@ -159,15 +159,8 @@ textarea::placeholder, input::placeholder { color: var(--muted); opacity: 1 }
 .composer .go:hover:not(:disabled) { background: color-mix(in oklab, var(--accent) 85%, var(--text)) }
 .composer .go:disabled { background: var(--raised); color: var(--muted); opacity: 1 }
 .hint { padding: 0.375rem 0.875rem 0; color: var(--muted); font-size: 0.6875rem; line-height: 1.3 }
-.editor { display: grid; gap: 0.5rem; inline-size: min(100%, 36rem) }
-.editor textarea { inline-size: 100%; padding: 0.5rem 0.75rem; border: 1px solid color-mix(in oklab, var(--muted) 80%, var(--surface)); border-radius: 0.75rem; background: var(--surface); field-sizing: content; resize: none }
-.editor textarea:focus { border-color: var(--accent); outline: 1px solid var(--accent); outline-offset: 0 }
-.editor .row { justify-content: end }
 
 .side { grid-area: 1 / 1; z-index: 2; display: grid; grid-template: auto minmax(0, 1fr) / minmax(0, 1fr); min-block-size: 0; background: var(--surface); animation: rise 0.2s var(--ease) }
-
-label { display: grid; gap: 0.25rem; color: var(--muted); font-size: 0.8125rem }
-label > * { color: var(--text) }
 
 .frame { display: grid; grid-template: minmax(0, 1fr) / minmax(0, 1fr); min-block-size: 0; block-size: 100% }
 @container chat (inline-size >= 57.6em) {
@@ -197,8 +190,8 @@ label > * { color: var(--text) }
   .busy i { opacity: 1 }
 }
 @media (forced-colors: active) {
-  .composer .go, .primary, .danger { border: 1px solid ButtonText }
-  .notice, .message.user .bubble, .chip, .certificate { border: 1px solid CanvasText }
+  .composer .go, .primary { border: 1px solid ButtonText }
+  .notice, .message.user .bubble, .chip { border: 1px solid CanvasText }
   .homes label { border: 2px solid Canvas }
   .homes label:has(:checked), .head [aria-expanded='true'] { border: 2px solid Highlight }
   .busy i { background: CanvasText }

@@ -93,6 +93,8 @@ export class ChatView {
   #listed: Promise<void> | undefined
   #hadReply = false
   #copiedTimer: ReturnType<typeof setTimeout> | undefined
+  /** What had the focus when a panel was opened. */
+  #opener: Element | null | undefined
   #searchTimer: ReturnType<typeof setTimeout> | undefined
   #soughtTimer: ReturnType<typeof setTimeout> | undefined
   #draftTimer: ReturnType<typeof setTimeout> | undefined
@@ -373,9 +375,11 @@ export class ChatView {
     const before = this.#ui.side
     this.#update({ side, openings: this.#ui.openings + 1 })
     if (side === undefined) {
-      if (before) this.#focusSoon(`.to-${before}`)
+      if (before) this.#focusSoon(`.to-${before}`, this.#opener)
       return
     }
+    const { activeElement } = this.#root.getRootNode() as ShadowRoot
+    this.#opener = this.#ui.isMore ? this.#frame.querySelector('.to-more') : activeElement
     const enter = (): void => {
       if (this.#ui.side === side) this.#focusSoon(`.side.${side} :is(button, input)`)
     }
@@ -408,7 +412,7 @@ export class ChatView {
   }
 
   async #edit(id: string): Promise<void> {
-    const { editor: view } = await loaded(loadEditor)
+    const [{ editor: view }] = await Promise.all([loaded(loadEditor), this.#loadPanelParts(false)])
     this.#update({ editing: { id, view } })
     this.#focusSoon('.editor textarea')
   }
@@ -572,11 +576,12 @@ export class ChatView {
     )
   }
 
-  #focusSoon(selector: string): void {
+  /** @param first what takes it before what the selector names, if it is there */
+  #focusSoon(selector: string, first?: Element | null): void {
     requestAnimationFrame(() => {
       this.#draw()
-      const found = this.#frame.querySelectorAll<HTMLElement>(selector)
-      const seen = [...found].find((each) => each.offsetParent !== null) ?? this.#textarea()
+      const found = [first, ...this.#frame.querySelectorAll(selector)] as (HTMLElement | undefined)[]
+      const seen = found.find((each) => each?.offsetParent) ?? this.#textarea()
       seen?.focus()
       if (seen instanceof HTMLTextAreaElement) seen.setSelectionRange(seen.value.length, seen.value.length)
     })

@@ -91,6 +91,7 @@ export const de: ViewStrings = {
 
   offline:
     'Sie sind offline. Schreiben Sie ruhig weiter: Nachrichten werden gesendet, sobald es eine Verbindung gibt.',
+  serviceAway: 'Der Dienst ist nicht erreichbar. Was Sie schreiben, wird gesendet, sobald er antwortet.',
   storageFull:
     'Auf diesem Gerät ist kein Platz mehr. Neues wird erst wieder gespeichert, wenn Sie Unterhaltungen löschen.',
   storageMemory: 'Dieser Browser speichert nichts: Die Unterhaltung ist weg, sobald Sie die Seite schließen.',

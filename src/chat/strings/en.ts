@@ -86,6 +86,7 @@ export const en = {
   toolNoOutput: 'No result yet.',
 
   offline: 'You are offline. What you write is sent once there is a connection.',
+  serviceAway: 'The service cannot be reached. What you write is sent once it answers.',
   storageFull: 'There is no room left on this device. Delete conversations to go on.',
   storageMemory: 'This browser keeps nothing: all is gone when you close the page.',
   storageLost: 'What only this browser had, and what was not sent, is gone.',

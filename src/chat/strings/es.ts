@@ -89,6 +89,7 @@ export const es: ViewStrings = {
   toolNoOutput: 'Aún sin resultado.',
 
   offline: 'Está sin conexión. Siga escribiendo: los mensajes se enviarán cuando haya conexión.',
+  serviceAway: 'No se puede contactar con el servicio. Lo que escriba se enviará en cuanto responda.',
   storageFull:
     'No queda espacio en este dispositivo. No se guardará nada nuevo hasta que elimine conversaciones.',
   storageMemory: 'Este navegador no guarda nada: la conversación se pierde al cerrar la página.',

@@ -91,6 +91,7 @@ export const fr: ViewStrings = {
 
   offline:
     'Vous êtes hors ligne. Continuez d’écrire : les messages partiront dès qu’il y aura une connexion.',
+  serviceAway: 'Le service est injoignable. Ce que vous écrivez sera envoyé dès qu’il répondra.',
   storageFull:
     'Cet appareil n’a plus de place. Rien de nouveau ne sera conservé tant que vous n’aurez pas supprimé des conversations.',
   storageMemory: 'Ce navigateur ne conserve rien : la conversation disparaît quand vous fermez la page.',

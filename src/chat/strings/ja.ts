@@ -89,6 +89,7 @@ export const ja: ViewStrings = {
   toolNoOutput: 'まだ結果はありません。',
 
   offline: 'オフラインです。このまま書き続けられます。メッセージは接続が戻ると送信されます。',
+  serviceAway: 'サービスにつながりません。書いたものは、応答があり次第送られます。',
   storageFull: 'この端末に空きがありません。会話を削除するまで、新しい内容は保存されません。',
   storageMemory: 'このブラウザーには保存されません。ページを閉じると会話は消えます。',
   storageLost:

@@ -542,7 +542,7 @@ export const styles = css`
     display: flex;
     gap: 0.25rem;
     border-block-end: 1px solid var(--edge);
-    overflow-x: auto;
+    flex-wrap: wrap;
   }
   .tabs button {
     border: 0;
@@ -709,6 +709,13 @@ export const styles = css`
     }
     .name {
       max-inline-size: 60cqi;
+    }
+    .tabs {
+      gap: 0;
+    }
+    .tabs button {
+      flex: auto;
+      padding-inline: 0.25rem;
     }
   }
   @media (forced-colors: active) {

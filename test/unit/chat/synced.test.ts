@@ -529,6 +529,28 @@ it('says of what is forgotten without a network that the service still has it', 
   await chat.close()
 })
 
+it('says that the service is away while there is a network, and no more once it answers', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service)
+  await talked(chat, 'Hello.')
+  expect(chat.conversation.getSnapshot().storage).toBe('ok')
+  service.isThere = false
+  await chat.conversation.send('Are you there?')
+  const down = await until(chat, ({ storage }) => storage === 'away')
+  expect(down.messages.at(-1)?.delivery).toBe('queued')
+  // Without a network that is what is said.
+  place.network.set(false)
+  await until(chat, ({ online }) => !online)
+  service.isThere = true
+  place.network.set(true)
+  const up = await until(
+    chat,
+    (state) => state.storage === 'ok' && idle(state) && state.messages.length === 4,
+  )
+  expect(up.problem).toBe(undefined)
+  await chat.close()
+})
+
 it('forgets a message without a network, which the service does once there is one', async () => {
   const [place, service] = [browser(), new TestService()]
   const chat = tab(place, service)
