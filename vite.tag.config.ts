@@ -211,7 +211,9 @@ export default defineConfig({
       input: { 'plimsoll-chat': resolve(import.meta.dirname, 'src/chat/tag.ts') },
       output: {
         entryFileNames: '[name].js',
-        chunkFileNames: 'plimsoll-[name]-[hash].js',
+        // A language has a file for the view, and one for its panels.
+        chunkFileNames: ({ facadeModuleId }) =>
+          `plimsoll-${facadeModuleId?.includes('/strings/panels/') ? 'panels-' : ''}[name]-[hash].js`,
         codeSplitting: {
           includeDependenciesRecursively: false,
           groups: [

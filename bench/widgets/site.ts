@@ -108,6 +108,9 @@ function withTag(root: string): [path: string, file: Buffer][] {
   ]
 }
 
+/** What the package `plimsoll-tag` gives. */
+const tagFile = (): string => join(builtTag(), 'plimsoll-chat.js')
+
 /** The files of a page by their paths from `base`, where `page` is the index. */
 async function built(root: string, page: string, base: string): Promise<[path: string, file: Buffer][]> {
   const out = temporaryFolder()
@@ -115,7 +118,7 @@ async function built(root: string, page: string, base: string): Promise<[path: s
     configFile: false,
     root,
     base,
-    resolve: source,
+    resolve: { alias: [...source.alias, { find: /^plimsoll-tag$/, replacement: tagFile() }] },
     build: { outDir: out, emptyOutDir: true, rolldownOptions: { input: join(root, page) } },
     logLevel: 'error',
   })

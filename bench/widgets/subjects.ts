@@ -14,6 +14,7 @@ export interface Subject {
 }
 
 export const OURS = 'plimsoll-chat, one tag'
+export const PACKAGE = 'plimsoll-chat, plimsoll-tag'
 export const PAGED = 'deep-chat, loadHistory'
 
 export const SUBJECTS: readonly Subject[] = [
@@ -27,9 +28,16 @@ export const SUBJECTS: readonly Subject[] = [
     isQuick: true,
   },
   {
-    name: 'plimsoll-chat',
+    name: PACKAGE,
+    folder: 'plimsoll-package',
+    about: 'the same files as a package, bundled by Vite',
+    fill: 'plimsoll/fill.html',
+    isQuick: true,
+  },
+  {
+    name: 'plimsoll-chat, plimsoll/chat',
     folder: 'plimsoll',
-    about: 'the same, bundled by Vite: in more files',
+    about: 'the modules of the library, bundled by Vite: in more files',
     fill: 'plimsoll/fill.html',
     isQuick: true,
   },

@@ -9,14 +9,16 @@ import { launcherStyle } from './launcher/style.ts'
 import type { Chat, SignedOut, SignOutOptions } from './open-chat.ts'
 import type { HomeKind, Inspected, Problem, ShownCall } from './ports.ts'
 import type { ChatEvent, ChatModel, ChatSettings } from './settings.ts'
-import type { Strings } from './strings/catalogue.ts'
+import { loadStrings } from './strings/load.ts'
+import type { Strings } from './strings/panels/catalogue.ts'
 
 export type { Lost } from './homes/edge.ts'
 export type { LauncherLabels } from './launcher/labels.ts'
 export type { SignedOut, SignOutOptions } from './open-chat.ts'
 export type { HomeKind, Inspected, Problem, ShownCall } from './ports.ts'
 export type { ChatModel, ReplyFunction } from './settings.ts'
-export type { Plural, Strings } from './strings/catalogue.ts'
+export type { Plural } from './strings/catalogue.ts'
+export type { Strings } from './strings/panels/catalogue.ts'
 
 /** Words of the app's own; what is left out is the catalogue's. */
 export type ChatStrings = Partial<Strings & LauncherLabels>
@@ -402,12 +404,12 @@ export class PlimsollChat extends Base {
 
   async #reword(): Promise<void> {
     const language = this.#language
-    const { loadWords } = await import('./element/opened.ts')
-    const words = await loadWords(language, this.#strings)
+    const [{ wordsOf }, loaded] = await Promise.all([import('./element/opened.ts'), loadStrings(language)])
+    const words = wordsOf(loaded, this.#strings)
     // Another one was asked for meanwhile, and may be there already.
     if (language !== this.#language || !this.#view || !this.#frame) return
     this.#frame.dir = words.direction
-    this.#view.words = words
+    await this.#view.reword(words)
   }
 
   #reveal(): Promise<void> {
@@ -423,14 +425,14 @@ export class PlimsollChat extends Base {
     const labels = labelsFor(language, strings)
     const slow = setTimeout(() => frame.replaceChildren(waiting(labels.opening)), SLOW_MS)
     try {
-      const opened = import('./element/opened.ts')
-      const [{ ChatView }, words, chat] = await Promise.all([
-        opened,
-        opened.then(({ loadWords }) => loadWords(language, strings)),
+      const [{ ChatView, wordsOf }, loaded, chat] = await Promise.all([
+        import('./element/opened.ts'),
+        loadStrings(language),
         this.#opened(),
       ])
       // It left the page meanwhile.
       if (!this.#viewing) return
+      const words = wordsOf(loaded, strings)
       frame.dir = words.direction
       this.#view = new ChatView(frame, chat, words, this.#host)
       // Others were asked for meanwhile.

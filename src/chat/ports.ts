@@ -46,6 +46,11 @@ export interface RememberedChip {
   /** Empty once it is forgotten. */
   readonly text: string
   readonly trust: Trust
+  /**
+   * Id of the message that says it: the user's, where one of its sources that show is. Absent:
+   * another version of this message does.
+   */
+  readonly said?: string
   /** What came of its undo; without one it is kept. */
   readonly undo?: 'begun' | 'done'
 }
@@ -103,9 +108,9 @@ export interface ConversationState {
   /**
    * Of the local store: `full`: nothing more can be written. `memory`: kept until the page is
    * closed only. `lost`: it was there, and is gone. `blocked`: a newer version of the page has
-   * changed it.
+   * changed it. `away`: of an edge, which does not answer though there is a network.
    */
-  readonly storage: 'ok' | 'full' | 'memory' | 'lost' | 'blocked'
+  readonly storage: 'ok' | 'full' | 'memory' | 'lost' | 'blocked' | 'away'
   /** Whether files can be sent with a message. */
   readonly takesUploads: boolean
   /** The account of the newest call, once there was one. */
@@ -194,6 +199,13 @@ export interface Conversation {
   drop(messageId: string): Promise<void>
   /** Forgets a fact that was remembered of this conversation; its chip says how far that is. */
   forget(factId: string): Promise<void>
+  /**
+   * Empties a message for good, with all that was derived from it.
+   *
+   * @returns undefined: no conversation shows
+   * @throws as `HomeMemory`
+   */
+  forgetMessage(messageId: string): Promise<Certificate | undefined>
   /** Reads a page of older messages. Resolves at once where there are none. */
   showOlder(): Promise<void>
   /** Lets go of older pages, so that a long stay does not grow: the newest `messages` stay. */
@@ -207,8 +219,13 @@ export interface Conversation {
 export interface SessionList {
   subscribe(listener: () => void): () => void
   getSnapshot(): { readonly loaded: boolean; readonly sessions: readonly SessionEntry[] }
-  /** Sessions in whose titles or messages the words are found, best first. */
-  search(query: string): Promise<readonly (SessionEntry & { readonly excerpt?: string })[]>
+  /**
+   * Sessions in whose titles or messages the words are found, best first; of a session in whose
+   * messages they are, the best of these.
+   */
+  search(
+    query: string,
+  ): Promise<readonly (SessionEntry & { readonly excerpt?: string; readonly messageId?: string })[]>
   /** @param options `home`: of which home, where two of one id are listed. Default: the newest */
   rename(sessionId: string, title: string, options?: { readonly home?: HomeKind }): Promise<void>
   /** What waits to be sent goes with it. @param options as of `rename` */

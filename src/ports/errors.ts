@@ -174,9 +174,14 @@ export function isPlimsollError(value: unknown, code?: ErrorCode): value is Plim
   return code === undefined || error.code === code
 }
 
-/** Whether nobody could be reached who has what is asked for: a request got no answer at all. */
+/**
+ * Whether nobody could be reached who has what is asked for: a request got no answer at all, or one
+ * of 500 and above that is not the edge's own.
+ */
 export function isUnreachable(error: unknown): boolean {
   if (isPlimsollError(error, 'ERR_OFFLINE')) return true
   // Errors of the client say of which status they are, if of any.
-  return isPlimsollError(error, 'ERR_STORAGE') && /^[A-Z]+ \/.*: no answer$/.test(error.message)
+  return (
+    isPlimsollError(error, 'ERR_STORAGE') && /^[A-Z]+ \/.*: (?:no answer|status 5\d\d)$/.test(error.message)
+  )
 }

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { page, userEvent } from 'vitest/browser'
 import { clear, fill, frame, press, show, until } from './support/element.ts'
+import { fact, said, session } from './support/fake-chat.ts'
+import { forceColours } from './support/forced-colours.ts'
 
 afterEach(async () => {
   clear()
@@ -25,6 +27,49 @@ describe('the keyboard', () => {
     await until(() => root.activeElement?.classList.contains('to-memory') === true)
     await press('{Escape}')
     expect(element.open).toBe(false)
+  })
+
+  it.each(['What was sent for this reply', 'What the model will see'])(
+    'goes back to what opened a panel: %s',
+    async (name) => {
+      const { button, root } = await show({
+        prepare: (chat) => {
+          chat.setSessions([session('Oslo')])
+          chat.log = [
+            said('user', 'Hello'),
+            said('assistant', 'Hi'),
+            said('user', 'And'),
+            said('assistant', 'Yes'),
+          ]
+        },
+      })
+      const opener = button(name)
+      opener.focus()
+      await press('{Enter}')
+      await until(() => root.activeElement?.closest('.seen') instanceof HTMLElement)
+      await press('{Escape}')
+      await until(() => root.querySelector('.seen') === null)
+      await frame()
+      expect(root.activeElement).toBe(opener)
+    },
+  )
+
+  it('goes back to the menu of the header from what stands in it', async () => {
+    await page.viewport(390, 800)
+    const { element, find, root } = await show()
+    const own = document.createElement('button')
+    own.slot = 'header'
+    element.append(own)
+    await until(() => root.querySelector('.to-more') !== null)
+    find('.to-more').focus()
+    await press('{Enter}')
+    find('.to-memory').focus()
+    await press('{Enter}')
+    await until(() => root.activeElement?.closest('.memory') instanceof HTMLElement)
+    await press('{Escape}')
+    await until(() => root.querySelector('.memory') === null)
+    await frame()
+    expect(root.activeElement).toBe(find('.to-more'))
   })
 
   it('gives the focus back where a panel is closed before it has loaded', async () => {
@@ -78,6 +123,21 @@ describe('languages', () => {
   })
 })
 
+describe('a title in letters of the other direction', () => {
+  it('begins where the language begins', async () => {
+    await page.viewport(1_280, 800)
+    const { find, root } = await show({
+      attributes: { lang: 'ar', placement: 'inline' },
+      prepare: (fake) => fake.setSessions([session('Oslo')]),
+    })
+    await until(() => root.querySelector('.entry') !== null)
+    for (const selector of ['.main h2', '.entry .open > span']) {
+      const { direction, textAlign } = getComputedStyle(find(selector))
+      expect([direction, textAlign], selector).toEqual(['ltr', 'right'])
+    }
+  })
+})
+
 describe('the words', () => {
   it('are those of the language that was asked for last', async () => {
     const { element, find } = await show()
@@ -88,3 +148,42 @@ describe('the words', () => {
     expect(find('textarea').ariaLabel).toBe('Write a message')
   })
 })
+
+describe('forced colours', () => {
+  afterEach(() => forceColours(false))
+
+  it('tell what is chosen by its edge, since they take its ground away', async () => {
+    await forceColours(true)
+    await page.viewport(1_280, 800)
+    const { fake, root, find } = await show({
+      attributes: { src: 'https://edge.example', placement: 'inline' },
+      prepare: (chat) => {
+        chat.facts = [fact('Tea')]
+        chat.setSessions([session('Oslo'), session('Rome')])
+      },
+    })
+    await until(() => root.querySelector('.entry') !== null)
+    const differ = (chosen: string, other: string): void =>
+      expect(edgeOf(find(chosen)), chosen).not.toBe(edgeOf(find(other)))
+    differ('.homes label:has(:checked)', '.homes label:not(:has(:checked))')
+    find('.entry .open').click()
+    fake.add(said('user', 'Hello'))
+    await frame()
+    differ('.entry[aria-current]', '.entry:not([aria-current])')
+    find('.to-memory').click()
+    await until(() => root.querySelector('.tabs') !== null)
+    differ('.tabs [aria-selected=true]', '.tabs [aria-selected=false]')
+    find('.to-model').click()
+    await until(() => root.querySelector('.card.choice') !== null)
+    differ('.card.choice[aria-pressed=true]', '.card.choice[aria-pressed=false]')
+    fake.stream({ status: 'waiting' })
+    await frame()
+    // A ground of the page's own colour would be none.
+    expect(getComputedStyle(find('.busy i')).backgroundColor).toBe(getComputedStyle(find('.chat')).color)
+  })
+})
+
+function edgeOf(element: HTMLElement): string {
+  const { borderBlockEndColor, borderBlockEndWidth } = getComputedStyle(element)
+  return `${borderBlockEndWidth} ${borderBlockEndColor}`
+}

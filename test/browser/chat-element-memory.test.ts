@@ -54,6 +54,18 @@ describe('the memory panel', () => {
     expect(text()).not.toContain('sure')
   })
 
+  it('goes on in another language, and in the words that the app gives', async () => {
+    const { element, root, text } = await openPanel()
+    element.lang = 'ar'
+    await until(() => text().includes('حقيقتان'))
+    expect(root.querySelector('.memory h2')?.textContent).toBe('الذاكرة')
+    element.strings = { factsCount: { other: '{count} things' }, kindPreference: 'Taste' }
+    element.lang = 'en'
+    await until(() => text().includes('2 things'))
+    expect(text()).toContain('Taste')
+    expect(text()).toContain('from the web')
+  })
+
   it('reads again when it is opened again, and when a reply has ended', async () => {
     const shown = await show({ prepare: (fake) => (fake.facts = []) })
     const { fake, button, text, root } = shown
@@ -353,6 +365,96 @@ describe('the list of conversations', () => {
     await frame()
     root.querySelector<HTMLElement>('.confirm .danger')?.click()
     await until(() => root.querySelectorAll('.entry').length === 1)
+  })
+})
+
+describe('an entry of the list', () => {
+  const openList = async (attributes: Readonly<Record<string, string>>) => {
+    const { button, root } = await show({
+      attributes,
+      prepare: (fake) => fake.setSessions([session('Oslo'), session('Rome', { home: 'edge' })]),
+    })
+    button('Conversations').click()
+    await until(() => root.querySelector('.entry') !== null)
+    return [...root.querySelectorAll('.entry .open')].map((entry) =>
+      [...entry.querySelectorAll('[role=img]')].map(({ ariaLabel }) => ariaLabel),
+    )
+  }
+
+  it('says in which home it is, where there are two', async () => {
+    expect(await openList({ src: 'https://edge.example' })).toEqual([['On this device'], ['At the service']])
+  })
+
+  it('says nothing of it where there is one', async () => {
+    expect(await openList({})).toEqual([[], []])
+  })
+})
+
+describe('what was found', () => {
+  /** Four pages and a part of one, and how one of their messages is found. */
+  const search = async (place: number) => {
+    const shown = await show({
+      prepare: (fake) => {
+        fake.setSessions([session('Trip to Turin'), session('Dinner')])
+        fake.log = Array.from({ length: 220 }, (_, at) =>
+          at === 31 ? said('tool', 'Two rooms') : said(at % 2 ? 'assistant' : 'user', `Line ${at}`),
+        )
+        fake.found = fake.log[place]?.message.id
+      },
+    })
+    const { button, find, root } = shown
+    button('Conversations').click()
+    await until(() => root.querySelector('.sessions input') !== null)
+    fill(find<HTMLInputElement>('.sessions input'), 'trip')
+    await until(() => root.querySelectorAll('.entry').length === 1)
+    find('.entry .open').click()
+    return shown
+  }
+  const isInSight = ({ root, find }: Shown, text: string): boolean => {
+    const frame = find('.scroller').getBoundingClientRect()
+    const row = [...root.querySelectorAll<HTMLElement>('[data-message]')].find(({ textContent }) =>
+      (textContent ?? '').includes(text),
+    )
+    const { top, bottom } = row?.getBoundingClientRect() ?? { top: 0, bottom: 0 }
+    return row !== undefined && top >= frame.top && bottom <= frame.bottom
+  }
+
+  it('shows where it was said, in pages that were not read yet, marked for a while, with the focus', async () => {
+    const shown = await search(40)
+    const { fake, root, find } = shown
+    await until(() => root.querySelector('.sought') !== null)
+    await frame()
+    expect(find('.sought').textContent).toContain('Line 40')
+    expect(root.activeElement).toBe(find('.sought'))
+    expect(isInSight(shown, 'Line 40')).toBe(true)
+    expect(fake.calls.filter(([name]) => name === 'showOlder')).toHaveLength(3)
+    // The mark goes; where one reads, stays.
+    await until(() => root.querySelector('.sought') === null)
+    expect(isInSight(shown, 'Line 40')).toBe(true)
+    expect(root.querySelector('.to-end')).not.toBe(null)
+  })
+
+  it('shows what called a tool, where its answer was found', async () => {
+    const { find, root } = await search(31)
+    await until(() => root.querySelector('.sought') !== null)
+    expect(find('.sought').textContent).toContain('Line 30')
+  })
+
+  it('shows at the end what is there', async () => {
+    const shown = await search(219)
+    await until(() => shown.root.querySelector('.sought') !== null)
+    await frame()
+    expect(isInSight(shown, 'Line 219')).toBe(true)
+    expect(shown.fake.calls.some(([name]) => name === 'showOlder')).toBe(false)
+  })
+
+  it('is looked for no longer once another conversation is opened', async () => {
+    const { fake, root, button } = await search(40)
+    button('New conversation').click()
+    await until(() => root.querySelector('.empty') !== null)
+    await new Promise((done) => setTimeout(done, 100))
+    expect(root.querySelector('.sought')).toBe(null)
+    expect(fake.state.session?.sessionId).toBe('fresh')
   })
 })
 

@@ -92,7 +92,7 @@ describe('what is stored is text, no matter who wrote it', () => {
         { ...call, message: { ...call.message, name: text } },
         said('tool', [{ type: 'tool-result', callId: text, output: { html: text }, isError: true }]),
         said('user', 'Hello', {
-          remembered: [{ factId: text, text, trust: 'user' }],
+          remembered: [{ factId: text, text, trust: 'user', said: 'm' }],
           delivery: 'failed',
           problem: { code: 'ERR_MODEL', message: text, retryable: true },
         }),

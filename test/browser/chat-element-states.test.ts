@@ -49,8 +49,8 @@ function told(fake: FakeChat): void {
       {
         version: { index: 1, count: 2 },
         remembered: [
-          { factId: 'f', text: 'Greets', trust: 'user' },
-          { factId: 'g', text: '', trust: 'user', undo: 'done' },
+          { factId: 'f', text: 'Greets', trust: 'user', said: 'm' },
+          { factId: 'g', text: '', trust: 'user', said: 'm', undo: 'done' },
         ],
       },
     ),
@@ -114,9 +114,23 @@ const STATES: Readonly<Record<string, State>> = {
       pasted.setData('text/plain', 'long '.repeat(5_000))
       const paste = { clipboardData: pasted, bubbles: true, cancelable: true }
       shown.find('.composer textarea').dispatchEvent(new ClipboardEvent('paste', paste))
-      await pressed(shown, '.message.user .foot > button:nth-last-of-type(1)')
+      await pressed(shown, '.message.user .foot > button:nth-last-of-type(2)')
     },
     shows: '.editor textarea',
+  },
+  'a message to forget': {
+    prepare: told,
+    reach: (shown) => pressed(shown, '.message.user .foot > button:nth-last-of-type(1)'),
+    shows: '.message .confirm',
+  },
+  'a message that was forgotten': {
+    prepare: told,
+    reach: async (shown) => {
+      await pressed(shown, '.message.user .foot > button:nth-last-of-type(1)')
+      await until(() => shown.root.querySelector('.forgetting .danger') !== null)
+      await pressed(shown, '.forgetting .danger')
+    },
+    shows: '.forgetting .certificate',
   },
   'a reply that is awaited': {
     prepare: told,

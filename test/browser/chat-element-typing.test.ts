@@ -2,7 +2,8 @@ import { Lexer, Tokenizer } from 'marked'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { page } from 'vitest/browser'
 import { PlimsollChat } from '../../src/chat/index.ts'
-import { loadWords } from '../../src/chat/strings/load.ts'
+import { loadStrings } from '../../src/chat/strings/load.ts'
+import { wordsOf } from '../../src/chat/strings/words.ts'
 import { TestService } from '../unit/chat/test-service.ts'
 import { clear, endMovements, fill, frame, press, type Shown, show, until } from './support/element.ts'
 import { said, session } from './support/fake-chat.ts'
@@ -703,7 +704,7 @@ describe('the look', () => {
   it('shows numbers and times as the reader writes them', async () => {
     const evening = new Date(2026, 10, 20, 21, 30).getTime()
     const shown = async (language: string, ...readers: string[]) => {
-      const words = await loadWords(language, {}, readers)
+      const words = wordsOf(await loadStrings(language), {}, readers)
       return [words.time(evening), words.number(1_234.5)].map((text) => text.replace(/\s/g, ' '))
     }
     expect(await shown('en', 'en-US')).toEqual(['9:30 PM', '1,234.5'])

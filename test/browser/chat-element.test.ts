@@ -298,7 +298,7 @@ describe('messages', () => {
   })
 
   it('edits a past message in its place, and switches between its versions', async () => {
-    const { fake, find, button } = await show()
+    const { fake, find, button, root } = await show()
     fake.add(said('user', 'First', { version: { index: 2, count: 3 } }), said('assistant', 'Reply'))
     await frame()
     const id = fake.state.messages[0]?.message.id
@@ -306,7 +306,7 @@ describe('messages', () => {
     button('The version before').click()
     expect(fake.calls.at(-1)).toEqual(['switchVersion', id, 1])
     button('Edit').click()
-    await frame()
+    await until(() => root.querySelector('.editor') !== null)
     await write(find<HTMLTextAreaElement>('.editor textarea'), 'Second')
     await press('{Enter}')
     expect(fake.calls.at(-1)).toEqual(['edit', id, 'Second'])
@@ -315,11 +315,11 @@ describe('messages', () => {
   })
 
   it('keeps the editor open with its text when the edit could not be kept', async () => {
-    const { fake, find, button } = await show()
+    const { fake, find, button, root } = await show()
     fake.add(said('user', 'First'))
     await frame()
     button('Edit').click()
-    await frame()
+    await until(() => root.querySelector('.editor') !== null)
     fake.keeps = false
     await write(find<HTMLTextAreaElement>('.editor textarea'), 'Second')
     await press('{Enter}')
@@ -349,7 +349,7 @@ describe('messages', () => {
           { type: 'tool-call', id: 'c1', name: 'memory_preference', input: { text: 'Likes trains' } },
           { type: 'tool-call', id: 'c2', name: 'memory_recall', input: { query: 'trains' } },
         ],
-        { remembered: [{ factId: 'f1', text: 'Likes trains', trust: 'user' }] },
+        { remembered: [{ factId: 'f1', text: 'Likes trains', trust: 'user', said: 'm' }] },
       ),
       said('tool', [
         { type: 'tool-result', callId: 'c1', output: 'Remembered', isError: false },
@@ -435,7 +435,7 @@ describe('messages', () => {
 
   it('undoes what was remembered by one click, and says on the chip how far that is', async () => {
     const { fake, button, find, root, text } = await show()
-    const chip = { factId: 'f1', text: 'Likes trains', trust: 'user' } as const
+    const chip = { factId: 'f1', text: 'Likes trains', trust: 'user', said: 'm9' } as const
     const message = said('user', 'I like trains', { remembered: [chip] })
     fake.add(message)
     await frame()
@@ -449,16 +449,110 @@ describe('messages', () => {
     expect(root.activeElement).toBe(find('.chip button'))
     fake.become({ messages: [{ ...message, remembered: [{ ...chip, text: '', undo: 'done' }] }] })
     await frame()
-    expect(find('.chip').textContent.trim()).toBe('Forgotten')
-    expect(root.querySelector('.chip button')).toBe(null)
+    expect(find('.chip span').textContent).toBe(
+      'The fact is forgotten. What was said stays, and the model still reads it.',
+    )
+    expect(find('.chip button').textContent).toBe('Forget this message')
     expect(root.activeElement).toBe(find('.composer textarea'))
+  })
+
+  it('says below a reply that it was cut off, and tries again where nothing came after it', async () => {
+    const { fake, button, text, root } = await show()
+    const cut = said('assistant', 'Two trains ')
+    const message = { ...cut.message, metadata: { stopped: 'error' } }
+    fake.add(said('user', 'Which trains?'), { ...cut, message })
+    await until(() => text().includes('The reply was cut off.'))
+    button('Try again').click()
+    expect(fake.calls.at(-1)).toEqual(['retry', undefined])
+    fake.add(said('user', 'Go on'))
+    await frame()
+    expect(text()).toContain('The reply was cut off.')
+    expect(root.querySelector('.state button')).toBe(null)
+  })
+
+  it('says of what another version of a message left that it is remembered, and undoes it', async () => {
+    const { fake, button, find, root, text } = await show()
+    const chip = { factId: 'f1', text: 'Likes window seats', trust: 'user' } as const
+    const message = said('user', 'Aisle seats', { version: { index: 2, count: 2 }, remembered: [chip] })
+    fake.add(message)
+    await until(() => text().includes('Remembered of another version: Likes window seats'))
+    button('Undo: Likes window seats').click()
+    expect(fake.calls.at(-1)).toEqual(['forget', 'f1'])
+    fake.become({ messages: [{ ...message, remembered: [{ ...chip, text: '', undo: 'done' }] }] })
+    await until(() => text().includes('The fact is forgotten.'))
+    expect(find('.chip').textContent).not.toContain('the model still reads it')
+    expect(root.querySelector('.chip button')).toBe(null)
+  })
+
+  it('forgets a message after a question, with the call that noted it, and says what went', async () => {
+    const { fake, button, find, root, text } = await show()
+    const call = {
+      type: 'tool-call',
+      id: 'c',
+      name: 'memory_preference',
+      input: { text: 'Windows' },
+    } as const
+    const result = { type: 'tool-result', callId: 'c', name: call.name, output: 'Remembered.' } as const
+    const messages = [
+      said('user', 'Hello'),
+      said('user', 'I like windows', {
+        remembered: [{ factId: 'f1', text: '', trust: 'user', said: 'm', undo: 'done' }],
+      }),
+      said('assistant', [call]),
+      said('tool', [result as never]),
+      said('assistant', 'I will look for one.'),
+    ]
+    const [, said_, noted, told] = messages.map(({ message: { id } }) => id)
+    fake.add(...messages)
+    await frame()
+    const forget = () =>
+      find(`[data-message=${said_}] .foot`).querySelector<HTMLElement>('[aria-label="Forget this message"]')
+    forget()?.click()
+    await until(() => text().includes('Other messages stay'))
+    await until(() => root.activeElement === button('Cancel'))
+    await press('{Escape}')
+    expect(root.querySelector('.forgetting')).toBe(null)
+    expect(root.activeElement).toBe(find(`[data-message=${said_}]`))
+    forget()?.click()
+    await until(() => root.querySelector('.forgetting .danger') !== null)
+    fake.refuses = 'ERR_OFFLINE'
+    button('Forget').click()
+    await until(() => find('.forgetting').textContent.includes('There is no connection.'))
+    fake.refuses = undefined
+    button('Forget').click()
+    await until(() => text().includes('Perhaps still held by: other devices'))
+    const asked = fake.calls.flatMap(([name, id]) => (name === 'forgetMessage' ? [id] : []))
+    expect(asked.slice(1)).toEqual([noted, told, said_])
+    expect(text()).not.toContain('I like windows')
+    expect(text()).toContain('I will look for one.')
+    // Where it stood, and where a reader goes on.
+    await until(() => root.activeElement === find('.forgetting'))
+    expect(find('.forgetting').parentElement?.textContent).toContain('Hello')
+    button('Dismiss').click()
+    await frame()
+    expect(root.querySelector('.forgetting')).toBe(null)
+  })
+
+  it('says that the only message is forgotten, and a title made of it, though none is left to say it at', async () => {
+    const { fake, button, root, text } = await show()
+    fake.add(said('user', 'My name is Ada'))
+    const named = session('My name is Ada')
+    fake.setSessions([named])
+    fake.become({ session: named })
+    await frame()
+    button('Forget this message').click()
+    await until(() => root.querySelector('.forgetting .danger') !== null)
+    button('Forget').click()
+    await until(() => text().includes('Forgotten on'))
+    expect(root.querySelector('.bubble')).toBe(null)
+    expect(fake.calls).toContainEqual(['rename', named.sessionId, 'New conversation'])
   })
 
   it('shows all of a long fact on a phone, and its undo on one line', async () => {
     const text = 'Likes trains along the lake, two seats by the window, and no hurry at all on the way'
     await page.viewport(360, 800)
     const { fake, find } = await show()
-    const chip = { factId: 'f1', text, trust: 'assistant' } as const
+    const chip = { factId: 'f1', text, trust: 'assistant', said: 'm9' } as const
     fake.add(said('user', 'I like trains', { remembered: [chip] }))
     await frame()
     const undo = find('.chip button')
@@ -517,8 +611,8 @@ describe('messages', () => {
     expect(text()).toContain('“dot.png” is not of the type in its name.')
   })
 
-  it('says offline, full, lost, memory and blocked in words', async () => {
-    const { fake, text } = await show()
+  it('says offline, full, lost, memory, blocked and away in words', async () => {
+    const { fake, root, text } = await show()
     const said = async (change: Parameters<typeof fake.become>[0]): Promise<string> => {
       fake.become(change)
       await frame()
@@ -534,6 +628,14 @@ describe('messages', () => {
     expect(await said({ storage: 'blocked' })).toContain('Reload')
     const home = { sessionId: 'e', title: '', home: 'edge' as const, createdAt: 0 }
     expect(await said({ storage: 'ok', online: false, session: home })).toContain('You are offline')
+    // In one bar, whichever told of it, and only where the browser is online.
+    const unreached = { code: 'ERR_OFFLINE', message: 'no answer', retryable: true } as const
+    expect(await said({ storage: 'away', problem: unreached })).not.toContain('cannot be reached')
+    expect(await said({ online: true })).toContain('The service cannot be reached.')
+    expect(root.querySelectorAll('.notice')).toHaveLength(1)
+    expect(await said({ storage: 'ok' })).toContain('The service cannot be reached.')
+    expect(root.querySelectorAll('.notice')).toHaveLength(1)
+    expect(await said({ problem: undefined })).not.toContain('cannot be reached')
     expect(text()).toContain('At the service')
   })
 

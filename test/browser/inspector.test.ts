@@ -12,6 +12,7 @@ import {
 } from '../../src/inspector/index.ts'
 import { PlimsollError } from '../../src/ports/errors.ts'
 import { mapStore } from '../../src/stores/map.ts'
+import { forceColours } from './support/forced-colours.ts'
 import { violations } from './support/violations.ts'
 
 let inspector: PlimsollInspector
@@ -532,4 +533,22 @@ describe('for everybody', () => {
       expect(find<HTMLElement>('.frame').scrollWidth).toBeLessThanOrEqual(320)
     }
   })
+})
+
+test('progress is to be seen where the page has few colours', async () => {
+  await forceColours(true)
+  const progress = document.createElement('progress')
+  root().append(progress)
+  expect(getComputedStyle(progress).forcedColorAdjust).toBe('none')
+  await forceColours(false)
+})
+
+test.each(LANGUAGES)('all of its tabs are in sight in a window of 320 px: %s', async (language) => {
+  await page.viewport(320, 800)
+  inspector.strings = await loadStrings(language)
+  await openTrip()
+  const { clientWidth, scrollWidth } = find('.tabs')
+  expect(scrollWidth).toBeLessThanOrEqual(clientWidth)
+  expect(document.documentElement.scrollWidth).toBeLessThanOrEqual(320)
+  await page.viewport(414, 896)
 })

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { extname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright'
+import { build } from 'vite'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { CANARY, HOSTILE } from '../browser/support/hostile.ts'
 import { findHeadless, flags } from '../chromium.ts'
@@ -21,6 +22,8 @@ let browser: Browser
 let context: BrowserContext
 let errors: string[]
 let requests: string[]
+/** An app in which a bundler took the tag's files, by name. */
+const app = new Map<string, string>()
 
 beforeAll(async () => {
   server = createServer(({ url = '/' }, response) => {
@@ -65,6 +68,7 @@ afterEach(async () => {
 
 function fileOf(pathname: string): string | Buffer | undefined {
   const name = pathname.split('/').at(-1) ?? ''
+  if (pathname.startsWith('/app/')) return app.get(name)
   return pathname.startsWith('/cdn/') && readdirSync(folder).includes(name)
     ? readFileSync(join(folder, name))
     : undefined
@@ -166,6 +170,47 @@ it('asks for Markdown beside the view, where a chat was opened before alone', as
   })
   await open(page)
   await page.getByLabel('Write a message').waitFor()
+})
+
+it('asks for the language beside the view', async () => {
+  const language = /plimsoll-en-/
+  const page = await visit(TAG)
+  const asked = page.waitForRequest(language)
+  await page.route(/plimsoll-opened-/, async (route) => {
+    await asked
+    await route.continue()
+  })
+  await open(page)
+  await page.getByLabel('Write a message').waitFor()
+})
+
+it('registers the element alone in an app that a bundler made with it, and opens in as few files', async () => {
+  const built = await build({
+    configFile: false,
+    logLevel: 'error',
+    base: '/app/',
+    plugins: [
+      {
+        name: 'app',
+        resolveId: (id) => (id === 'app' ? '\0app' : undefined),
+        load: (id) =>
+          id === '\0app' ? `import ${JSON.stringify(join(folder, 'plimsoll-chat.js'))}` : undefined,
+      },
+    ],
+    build: { write: false, rolldownOptions: { input: 'app' } },
+  })
+  const files = [built].flat().flatMap((one) => ('output' in one ? one.output : []))
+  for (const file of files)
+    if (file.type === 'chunk') app.set(file.fileName.split('/').at(-1) ?? '', file.code)
+  const entry = files.find((file) => file.type === 'chunk' && file.isEntry)
+  const page = await visit(`<script type="module" src="/app/${entry?.fileName}"></script>`)
+  await page.waitForFunction("customElements.get('plimsoll-chat')")
+  expect(await page.locator('plimsoll-chat').count()).toBe(0)
+  await page.evaluate("document.body.append(document.createElement('plimsoll-chat'))")
+  await open(page)
+  await page.getByLabel('Write a message').waitFor()
+  // The app, the view, the language, and the sessions of this browser.
+  expect(requests.filter((path) => path.endsWith('.js'))).toHaveLength(4)
 })
 
 it('answers within its budget, without what changes a conversation, which is loaded behind it', async () => {

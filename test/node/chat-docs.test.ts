@@ -101,15 +101,19 @@ describe('the catalogues', () => {
   const languages = ['de', 'fr', 'es', 'ar', 'ja']
   const placeholders = (text: string): readonly string[] => (text.match(/\{\w+\}/g) ?? []).toSorted()
 
+  /** What the view says, then what its panels say. */
+  const catalogueOf = async (language: string): Promise<Record<string, unknown>> => {
+    const view = await import(`../../src/chat/strings/${language}.ts`)
+    const panels = await import(`../../src/chat/strings/panels/${language}.ts`)
+    return { ...view[language], ...panels[language] }
+  }
+
   it.each(languages)('%s keeps the placeholders of the English texts', async (language) => {
-    const { en } = await import('../../src/chat/strings/en.ts')
-    const { [language]: own } = (await import(`../../src/chat/strings/${language}.ts`)) as Record<
-      string,
-      typeof en
-    >
-    expect(Object.keys(own ?? {})).toEqual(Object.keys(en))
-    for (const [key, text] of Object.entries(own ?? {})) {
-      const original = en[key as keyof typeof en]
+    const en = await catalogueOf('en')
+    const own = await catalogueOf(language)
+    expect(Object.keys(own)).toEqual(Object.keys(en))
+    for (const [key, text] of Object.entries(own)) {
+      const original = en[key]
       if (typeof text === 'string') expect(placeholders(text), key).toEqual(placeholders(String(original)))
       else expect(placeholders((text as { other: string }).other), key).toEqual(['{count}'])
     }

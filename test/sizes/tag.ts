@@ -65,10 +65,12 @@ export function weighTag(folder: string): TagWeight {
     ...answering,
     'where the database fails, soon after something was said': weighNew(chunks('memory-mode')),
     'list of conversations, once something was answered': weighNew(chunks('session-list', 'panel-style')),
+    'what edits a message, a second after the view': weighNew(chunks('editor')),
     'Markdown, with the first message that has some': weighNew(chunks('blocks')),
     'colours, with the first code block, without its language': weighNew(chunks('core')),
     'one language of code (TypeScript)': weighNew(chunks('typescript')),
-    'memory panel, when it is opened': weighNew(chunks('memory-panel')),
+    'memory panel, when it is opened': weighNew(chunks('memory-panel', 'panels-en', 'panels-load')),
+    'what forgets a message, beside the words of that panel': weighNew(chunks('forget-message')),
     'sessions of an edge, in place of those of this browser': edge,
     'those of an edge in this browser, too, beside the memory': weigh(
       [...chunks('synced')].filter((file) => !loaded.has(file)),

@@ -1,5 +1,6 @@
 import { versionsIn } from '../../operations/versions.ts'
 import type { Branch } from '../../ports/branch.ts'
+import type { Certificate } from '../../ports/certificate.ts'
 import { isPlimsollError, isUnreachable, PlimsollError } from '../../ports/errors.ts'
 import type { Message, MessageInput, Part } from '../../ports/message.ts'
 import { sameAttachment } from '../../ports/same-attachment.ts'
@@ -105,6 +106,7 @@ export class ChatConversation implements Conversation {
   readonly #saying = new Map<Promise<unknown>, string>()
   #reading: Promise<void> | undefined
   #stale = false
+  #isWhole = false
   #stop: AbortController | undefined
   #asked = false
   #answering: Promise<unknown> = Promise.resolve()
@@ -211,8 +213,13 @@ export class ChatConversation implements Conversation {
       named < 0 ? asked + 1 : messages[named]?.role === 'user' ? named + 1 : firstOfReply(messages, named)
     const first = messages[place]
     if (!first || place === 0) return this.#answer()
-    await this.#try(async () => {
-      const rewind = await open.session.rewind(first.id)
+    await this.#replace(open, first.id)
+  }
+
+  /** Has what comes from a message on made again. */
+  #replace(open: Open, messageId: string): Promise<void> {
+    return this.#try(async () => {
+      const rewind = await open.session.rewind(messageId)
       // Without another reply, the old one shows again.
       open.takeBack = () => open.session.undo(rewind)
       await this.#refresh()
@@ -248,7 +255,8 @@ export class ChatConversation implements Conversation {
         void this.#answer()
       })
     if (!this.#state.loaded) return this.open(open.entry.sessionId, { home: open.home.kind })
-    return this.#answer()
+    const newest = this.#run.messages.at(-1)
+    return newest?.metadata?.stopped === 'error' ? this.#replace(open, newest.id) : this.#answer()
   }
 
   async drop(messageId: string): Promise<void> {
@@ -256,7 +264,13 @@ export class ChatConversation implements Conversation {
   }
 
   async forget(factId: string): Promise<void> {
-    await this.#try(() => this.undoing(factId, async () => this.#open?.session.forget(factId)))
+    await this.#try(() => this.undoing(factId, async () => this.#open?.session.forget(factId, 'fact')))
+  }
+
+  async forgetMessage(messageId: string): Promise<Certificate | undefined> {
+    const certificate = await this.#open?.session.forget(messageId, 'message')
+    await this.#refresh(true)
+    return certificate
   }
 
   async showOlder(): Promise<void> {
@@ -448,7 +462,13 @@ export class ChatConversation implements Conversation {
       takeBack: undefined,
     }
     this.#open = open
-    open.ends.push(home.onStorage(() => this.#become({ storage: home.storage() })))
+    open.ends.push(
+      home.onStorage(() => {
+        const wasAway = this.#state.storage === 'away'
+        this.#become({ storage: home.storage() })
+        if (wasAway && this.#state.storage === 'ok') this.#back()
+      }),
+    )
     this.#become({ storage: home.storage(), model: this.#parts.model(home), takesUploads: home.takesUploads })
     let isWatched = false
     // Before something was sent, an edge may have nothing to tell of.
@@ -506,7 +526,7 @@ export class ChatConversation implements Conversation {
 
   /** Reads what others wrote, and follows a reply that they asked for. */
   async #follow(open: Open): Promise<void> {
-    await this.#refresh()
+    await this.#refresh(true)
     // Who wrote asks for a reply next.
     for (const ms of JOIN_AFTER) {
       if (!this.#asking(open) || (await this.#join(open))) return
@@ -700,9 +720,14 @@ export class ChatConversation implements Conversation {
     this.#parts.emit({ type: 'message', sessionId, message })
   }
 
-  /** Reads what is new. Changes that come meanwhile are read once, at the end. */
-  #refresh(): Promise<void> {
+  /**
+   * Reads what is new. Changes that come meanwhile are read once, at the end.
+   *
+   * @param isWhole whether all that shows is read again: some of it may be forgotten
+   */
+  #refresh(isWhole = false): Promise<void> {
     this.#stale = true
+    this.#isWhole ||= isWhole
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined
     })
@@ -736,11 +761,20 @@ export class ChatConversation implements Conversation {
     const [branches, first] = await Promise.all([open.session.branches(), newest])
     // Where something was hidden or shown again, all that shows may be another.
     const hasChanged = JSON.stringify(branches) !== JSON.stringify(this.#branches)
+    const isWhole = this.#isWhole
+    this.#isWhole = false
     const asked = hasChanged ? Math.max(PAGE, this.#run.messages.length) : PAGE
     const page = asked > PAGE ? await open.session.history({ messages: asked }) : first
     if (this.#open !== open) return
     this.#branches = branches
-    this.#run = withNewest(hasChanged ? NOTHING : this.#run, page, asked)
+    const run = hasChanged ? NOTHING : this.#run
+    const [begin] = page
+    const before = run.messages.findIndex(({ id }) => id === begin?.id)
+    if (isWhole && begin && before > 0) {
+      const older = await open.session.history({ messages: before, before: begin.id })
+      if (this.#open !== open) return
+      this.#run = { messages: [...older, ...page], hasOlder: run.hasOlder || older.length < before }
+    } else this.#run = withNewest(run, page, asked)
     this.#show()
     // Beside what was said: where they cannot be read, the next reading tries again.
     if (!this.#stop) void this.#readFacts().catch(() => {})

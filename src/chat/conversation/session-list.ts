@@ -47,22 +47,19 @@ export class ChatSessionList implements SessionList {
     return this.#state
   }
 
-  async search(query: string): Promise<readonly (SessionEntry & { readonly excerpt?: string })[]> {
+  async search(query: string): ReturnType<SessionList['search']> {
     await this.refresh()
     const words = wordsOf(query)
     const { sessions } = this.#state
     if (words.length === 0) return sessions
     const titled = sessions.filter(({ title }) => hasAll(title, words))
-    const excerpts = new Map(
-      (await this.#each((home) => home.search(query))).flat().map((one) => [one.sessionId, one.excerpt]),
+    const found = new Map(
+      (await this.#each((home) => home.search(query))).flat().map((one) => [one.sessionId, one]),
     )
-    const said = [...excerpts.keys()].flatMap(
+    const said = [...found.keys()].flatMap(
       (sessionId) => sessions.find((entry) => entry.sessionId === sessionId) ?? [],
     )
-    return [...new Set([...titled, ...said])].map((entry) => {
-      const excerpt = excerpts.get(entry.sessionId)
-      return excerpt === undefined ? entry : { ...entry, excerpt }
-    })
+    return [...new Set([...titled, ...said])].map((entry) => ({ ...entry, ...found.get(entry.sessionId) }))
   }
 
   async rename(sessionId: string, title: string, { home }: InHome = {}): Promise<void> {

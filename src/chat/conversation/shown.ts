@@ -1,4 +1,4 @@
-import { versionsIn } from '../../operations/versions.ts'
+import { type Version, versionsIn } from '../../operations/versions.ts'
 import type { Branch } from '../../ports/branch.ts'
 import type { OutgoingMessage, RememberedFact } from '../homes/home.ts'
 import type { RememberedChip, ShownMessage } from '../ports.ts'
@@ -28,7 +28,7 @@ export function shownMessages(parts: ShownParts, before: readonly ShownMessage[]
   const { run, branches, outgoing } = parts
   const known = new Map(before.map((shown) => [shown.message.id, shown]))
   const versions = versionsIn(run.messages, branches, !run.hasOlder)
-  const chips = chipsOf(parts)
+  const chips = chipsOf(parts, versions)
   const there = new Set(run.messages.map(({ id }) => id))
   const sent = run.messages.map((message): ShownMessage => {
     const version = versions.get(message.id)
@@ -57,20 +57,23 @@ export function shownMessages(parts: ShownParts, before: readonly ShownMessage[]
   return now.length === before.length && now.every((shown, place) => shown === before[place]) ? before : now
 }
 
-/** Each fact at the newest message that it came from. */
-function chipsOf({
-  run: { messages },
-  facts,
-  undone,
-}: ShownParts): ReadonlyMap<string, readonly RememberedChip[]> {
+/** Each fact at the newest message that it came from, or at another version of that. */
+function chipsOf(
+  { run: { messages }, facts, undone }: ShownParts,
+  versions: ReadonlyMap<string, Version>,
+): ReadonlyMap<string, readonly RememberedChip[]> {
   const places = new Map(messages.map(({ id }, place) => [id, place]))
+  for (const [id, { versions: all }] of versions)
+    for (const one of all) if (!places.has(one)) places.set(one, places.get(id) as number)
   const chips = new Map<string, RememberedChip[]>()
   const add = ({ id, text, trust, sources, undo }: RememberedFact & Partial<Undone>): void => {
     const place = Math.max(-1, ...sources.map((source) => places.get(source) ?? -1))
     const message = messages[place]
     if (!message) return
     const some = chips.get(message.id) ?? []
-    some.push({ factId: id, text, trust, ...(undo && { undo }) })
+    const shown = messages.filter((one) => sources.includes(one.id))
+    const said = (shown.findLast(({ role }) => role === 'user') ?? shown.at(-1))?.id
+    some.push({ factId: id, text, trust, ...(said && { said }), ...(undo && { undo }) })
     chips.set(message.id, some)
   }
   for (const fact of facts) if (!undone.has(fact.id)) add(fact)

@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js'
 import type { Certificate, Holder, RemovedKind } from '../../ports/certificate.ts'
-import type { PluralKey, TextKey } from '../strings/catalogue.ts'
-import type { Words } from '../strings/words.ts'
+import type { PanelTextKey, PluralKey } from '../strings/panels/catalogue.ts'
+import type { PanelWords } from '../strings/panels/words.ts'
 import { icon } from './icons.ts'
 
 const REMOVED: Readonly<Record<RemovedKind, PluralKey>> = {
@@ -13,7 +13,7 @@ const REMOVED: Readonly<Record<RemovedKind, PluralKey>> = {
   attachments: 'removedAttachments',
 }
 
-const HOLDERS: Readonly<Record<Holder, TextKey>> = {
+const HOLDERS: Readonly<Record<Holder, PanelTextKey>> = {
   store: 'holderStore',
   replicas: 'holderReplicas',
   devices: 'holderDevices',
@@ -21,7 +21,7 @@ const HOLDERS: Readonly<Record<Holder, TextKey>> = {
 }
 
 /** What was removed, who is known to hold it no more, and who may. */
-export function certificateView(words: Words, certificate: Certificate): TemplateResult {
+export function certificateView(words: PanelWords, certificate: Certificate): TemplateResult {
   const { action, at, already, removed, confirmed, pending } = certificate
   const list = new Intl.ListFormat(words.language)
   const kinds = (Object.keys(REMOVED) as RemovedKind[]).filter((kind) => removed[kind].count > 0)

@@ -1,11 +1,10 @@
 import { html, type TemplateResult } from 'lit/html.js'
-import type { TextKey } from '../strings/catalogue.ts'
 import type { Words } from '../strings/words.ts'
 
 /** A question before something is removed, and what is done by its answers. */
 export interface Confirmation {
-  readonly ask: TextKey
-  readonly label: TextKey
+  readonly ask: string
+  readonly label: string
   readonly onCancel: () => void
   readonly onConfirm: () => void
 }
@@ -15,17 +14,15 @@ export function confirmation(
   words: Words,
   { ask, label, onCancel, onConfirm }: Confirmation,
 ): TemplateResult {
-  return html`<div class="confirm" role="group" aria-label=${words.text(ask)} @keydown=${(
-    event: KeyboardEvent,
-  ) => {
+  return html`<div class="confirm" role="group" aria-label=${ask} @keydown=${(event: KeyboardEvent) => {
     if (event.key !== 'Escape') return
     event.stopPropagation()
     onCancel()
   }}>
-    <p>${words.text(ask)}</p>
+    <p>${ask}</p>
     <div class="row">
       <button class="outlined" type="button" @click=${onCancel}>${words.text('cancel')}</button>
-      <button class="danger" type="button" @click=${onConfirm}>${words.text(label)}</button>
+      <button class="danger" type="button" @click=${onConfirm}>${label}</button>
     </div>
   </div>`
 }

@@ -76,8 +76,9 @@ export function notices(scene: Scene): TemplateResult {
   return html`<div class="notices" role="status">${storageNotice(scene)}${offlineNotice(scene)}${problemNotice(scene)}</div>`
 }
 
-function storageNotice({ state: { storage }, words, act }: Scene): TemplateResult | typeof nothing {
-  if (storage === 'ok') return nothing
+function storageNotice({ state, words, act }: Scene): TemplateResult | typeof nothing {
+  const { storage } = state
+  if (storage === 'ok' || (storage === 'away' && isCutOff(state))) return nothing
   const notices: {
     readonly [State in typeof storage]: readonly [TextKey, TextKey?, (() => void)?]
   } = {
@@ -85,6 +86,7 @@ function storageNotice({ state: { storage }, words, act }: Scene): TemplateResul
     memory: ['storageMemory'],
     lost: ['storageLost', 'newSession', () => act.newSession()],
     blocked: ['storageBlocked', 'reload', () => location.reload()],
+    away: ['serviceAway'],
   }
   const [text, label, click] = notices[storage]
   return html`<div class="notice bad">${icon('warning')}<p>${words.text(text)}</p>${
@@ -99,7 +101,7 @@ function offlineNotice({ state, words }: Scene): TemplateResult | typeof nothing
 
 /** Whether another notice says the same, and what one can do. */
 function isSaid({ state }: Scene, code: Problem['code']): boolean {
-  if (code === 'ERR_OFFLINE') return isCutOff(state)
+  if (code === 'ERR_OFFLINE') return isCutOff(state) || state.storage === 'away'
   // Full or lost.
   return code === `ERR_STORAGE_${state.storage.toUpperCase()}`
 }
@@ -114,7 +116,7 @@ function problemNotice(scene: Scene): TemplateResult | typeof nothing {
   }}>${words.text('tryAgain')}</button>`
   return html`<div class="notice bad">
     ${icon('warning')}
-    <p>${words.text(wordsFor(problem), { name: problem.id ?? '' })}${
+    <p>${words.text(problem.code === 'ERR_OFFLINE' && state.online ? 'serviceAway' : wordsFor(problem), { name: problem.id ?? '' })}${
       settings.isDeveloper
         ? html` <span class="muted" dir="auto">${problem.code}: ${problem.message}</span>`
         : nothing

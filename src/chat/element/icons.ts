@@ -8,7 +8,6 @@ const STROKES = {
   compose:
     'M12 5H7a3 3 0 0 0-3 3v9a3 3 0 0 0 3 3h9a3 3 0 0 0 3-3v-5M17.6 3.9a1.8 1.8 0 0 1 2.5 2.5L12.5 14 9 15l1-3.5z',
   sessions: 'M4 6h16M4 12h16M4 18h10',
-  search: 'M11 4a7 7 0 1 0 0 14 7 7 0 1 0 0-14M16.2 16.2L20.5 20.5',
   send: 'M12 19V5.5M6 11l6-6 6 6',
   down: 'M12 5v13.5M6 13l6 6 6-6',
   stop: 'M8 8h8v8H8z',
@@ -17,7 +16,6 @@ const STROKES = {
   edit: 'M4 20l1-4.5L16.3 4.2a2 2 0 0 1 2.8 0l.7.7a2 2 0 0 1 0 2.8L8.5 19zM14 6.5l3.5 3.5',
   again: 'M19.5 12a7.5 7.5 0 1 1-2.2-5.3L20 9M20 4.5V9h-4.5',
   remove: 'M4.5 7h15M9.5 7V4.5h5V7M6.5 7l.8 12.5h9.4L17.5 7M10.5 11v5M13.5 11v5',
-  pin: 'M9 4h6l-.7 6.5L17.5 14h-11l3.2-3.5zM12 14v6.5',
   step: 'M14.5 6.5a4 4 0 0 0-5 5L4 17l3 3 5.5-5.5a4 4 0 0 0 5-5L15 12l-3-3z',
   warning: 'M12 4.5L21 20H3zM12 10.5v4.2M12 17.2v.1',
   offline: 'M4 4l16 16M8.5 8.3A7 7 0 0 1 18 12a4 4 0 0 1 2.6 6.5M17 18H7.5A4.5 4.5 0 0 1 6.3 9.2',
@@ -38,7 +36,12 @@ export type IconName = keyof typeof STROKES
  * around it.
  */
 export function icon(name: IconName): TemplateResult {
-  return html`<svg class="icon icon-${name}" viewBox="0 0 24 24" aria-hidden="true"><path d=${STROKES[name]} /></svg>`
+  return drawn(name, STROKES[name])
+}
+
+/** One that only a panel has. */
+export function drawn(name: string, strokes: string): TemplateResult {
+  return html`<svg class="icon icon-${name}" viewBox="0 0 24 24" aria-hidden="true"><path d=${strokes} /></svg>`
 }
 
 /**

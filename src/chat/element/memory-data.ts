@@ -1,14 +1,14 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js'
 import type { HomeKind, MemoryPanelModel } from '../ports.ts'
-import type { TextKey } from '../strings/catalogue.ts'
+import type { PanelTextKey } from '../strings/panels/catalogue.ts'
 import { icon } from './icons.ts'
 import type { MemoryActions, MemoryState } from './memory-panel.ts'
-import type { Scene } from './scene.ts'
+import type { PanelScene } from './scene.ts'
 
 const RELEASE_MS = 60_000
 
 /** Taking everything along, bringing it back, and removing it. */
-export function dataTab(scene: Scene, state: MemoryState, actions: MemoryActions): TemplateResult {
+export function dataTab(scene: PanelScene, state: MemoryState, actions: MemoryActions): TemplateResult {
   const { words } = scene
   // Only the service has all.
   const isCutOff = (home: HomeKind): boolean => home === 'edge' && !scene.state.online
@@ -16,7 +16,7 @@ export function dataTab(scene: Scene, state: MemoryState, actions: MemoryActions
   const word = words.text('eraseWord')
   // Where there is but one home, nobody needs to be told which.
   const homeOf = (home: HomeKind): string => words.text(home === 'edge' ? 'homeEdge' : 'homeLocal')
-  const named = (button: TextKey, home: HomeKind): string =>
+  const named = (button: PanelTextKey, home: HomeKind): string =>
     destinations.length === 1 ? words.text(button) : `${words.text(button)}: ${homeOf(home)}`
   return html`${
     destinations.some(isCutOff)

@@ -2,14 +2,15 @@ import { repeat } from 'lit/directives/repeat.js'
 import { html, nothing, type TemplateResult } from 'lit/html.js'
 import type { Trust } from '../../ports/message.ts'
 import type { MemoryFact, MemoryPanelModel } from '../ports.ts'
-import type { TextKey } from '../strings/catalogue.ts'
+import type { PanelTextKey } from '../strings/panels/catalogue.ts'
 import { confirmation } from './confirm.ts'
 import { icon } from './icons.ts'
 import type { MemoryActions, MemoryState } from './memory-panel.ts'
 import { TRUST } from './message.ts'
-import type { Scene } from './scene.ts'
+import { pinIcon, searchIcon } from './panel-icons.ts'
+import type { PanelScene } from './scene.ts'
 
-const KINDS: Readonly<Record<MemoryFact['kind'], TextKey>> = {
+const KINDS: Readonly<Record<MemoryFact['kind'], PanelTextKey>> = {
   finding: 'kindFinding',
   blocker: 'kindBlocker',
   correction: 'kindCorrection',
@@ -17,11 +18,11 @@ const KINDS: Readonly<Record<MemoryFact['kind'], TextKey>> = {
   constraint: 'kindConstraint',
 }
 
-export function factsTab(scene: Scene, state: MemoryState, actions: MemoryActions): TemplateResult {
+export function factsTab(scene: PanelScene, state: MemoryState, actions: MemoryActions): TemplateResult {
   const { words } = scene
   const { facts } = state
   return html`<div class="search">
-      ${icon('search')}
+      ${searchIcon}
       <input class="field" type="search" dir="auto" aria-label=${words.text('searchFacts')} placeholder=${words.text('searchFacts')}
         @input=${({ currentTarget }: Event) => actions.search((currentTarget as HTMLInputElement).value)} />
     </div>
@@ -35,13 +36,13 @@ export function factsTab(scene: Scene, state: MemoryState, actions: MemoryAction
 }
 
 function factView(
-  { words, settings, now }: Scene,
+  { words, settings, now }: PanelScene,
   { editing, forgetting }: MemoryState,
   actions: MemoryActions,
   fact: MemoryFact,
 ): TemplateResult {
   const { id, kind, title, text, pinned, confidence, trust, createdAt, reviewAt, shared } = fact
-  const named = (key: TextKey): string => `${words.text(key)}: ${title || text}`
+  const named = (key: PanelTextKey): string => `${words.text(key)}: ${title || text}`
   return html`<article class="card fact ${pinned ? 'pinned' : ''}">
     ${title && title !== text ? html`<h3 dir="auto">${title}</h3>` : nothing}
     ${
@@ -74,8 +75,8 @@ function factView(
     ${
       forgetting === id
         ? confirmation(words, {
-            ask: 'forgetAsk',
-            label: 'forget',
+            ask: words.text('forgetAsk'),
+            label: words.text('forget'),
             onCancel: () => actions.update({ forgetting: undefined }),
             onConfirm: () =>
               actions.change(
@@ -88,7 +89,7 @@ function factView(
             ${
               isOwn(trust)
                 ? html`<button type="button" aria-label=${named(pinned ? 'unpin' : 'pin')} aria-pressed=${pinned ? 'true' : 'false'}
-                    @click=${() => actions.change((memory) => memory.pin(id, !pinned))}>${icon('pin')}${words.text(pinned ? 'unpin' : 'pin')}</button>`
+                    @click=${() => actions.change((memory) => memory.pin(id, !pinned))}>${pinIcon}${words.text(pinned ? 'unpin' : 'pin')}</button>`
                 : html`<button type="button" aria-label=${named('promote')} @click=${() => actions.change((memory) => memory.promote(id))}>${icon('check')}${words.text('promote')}</button>`
             }
           </div>`

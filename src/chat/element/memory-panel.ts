@@ -13,7 +13,7 @@ import { factsTab } from './memory-facts.ts'
 import { profileTab, skillsTab } from './memory-profile.ts'
 import { iconButton } from './message.ts'
 import { problemOf, wordsFor } from './problems.ts'
-import type { Scene } from './scene.ts'
+import type { PanelScene } from './scene.ts'
 
 export type Tab = 'facts' | 'profile' | 'skills' | 'data'
 
@@ -61,7 +61,7 @@ const SEARCH_MS = 200
 const TABS: readonly Tab[] = ['facts', 'profile', 'skills', 'data']
 
 /** @param draw draws the view again */
-export function memoryPanel(chat: Chat, draw: () => void): (scene: Scene) => TemplateResult {
+export function memoryPanel(chat: Chat, draw: () => void): (scene: PanelScene) => TemplateResult {
   const panel = new MemoryPanel(chat, draw)
   return (scene) => panel.view(scene)
 }
@@ -150,14 +150,14 @@ class MemoryPanel implements MemoryActions {
   }
 
   /** Reads what is remembered when the panel is opened, and when the conversation has changed. */
-  #follow({ ui, state }: Scene): void {
+  #follow({ ui, state }: PanelScene): void {
     const now = [ui.openings, state.messages]
     if (this.#state.isBusy || state.reply || now.every((one, place) => one === this.#readAt[place])) return
     this.#readAt = now
     void this.#read()
   }
 
-  view(scene: Scene): TemplateResult {
+  view(scene: PanelScene): TemplateResult {
     const { words, act } = scene
     this.#follow(scene)
     const state = this.#state
@@ -185,7 +185,7 @@ class MemoryPanel implements MemoryActions {
     </aside>`
   }
 
-  #tab(scene: Scene): TemplateResult | typeof nothing {
+  #tab(scene: PanelScene): TemplateResult | typeof nothing {
     switch (this.#state.tab) {
       case 'facts':
         return factsTab(scene, this.#state, this)
@@ -198,7 +198,7 @@ class MemoryPanel implements MemoryActions {
     }
   }
 
-  #tabs({ words }: Scene): TemplateResult {
+  #tabs({ words }: PanelScene): TemplateResult {
     return html`<div class="tabs" role="tablist" @keydown=${this.#tabKey}>${TABS.map((tab) => {
       const isSelected = this.#state.tab === tab
       return html`<button type="button" role="tab" data-tab=${tab} aria-controls="tab-panel"

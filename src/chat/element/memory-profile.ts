@@ -2,10 +2,10 @@ import { html, type TemplateResult } from 'lit/html.js'
 import { icon } from './icons.ts'
 import { textEditor } from './memory-facts.ts'
 import type { MemoryActions, MemoryState } from './memory-panel.ts'
-import type { Scene } from './scene.ts'
+import type { PanelScene } from './scene.ts'
 
 export function profileTab(
-  { words }: Scene,
+  { words }: PanelScene,
   { profile, editing }: MemoryState,
   actions: MemoryActions,
 ): TemplateResult {
@@ -30,7 +30,7 @@ export function profileTab(
   )}`
 }
 
-export function skillsTab({ words }: Scene, { skills }: MemoryState): TemplateResult {
+export function skillsTab({ words }: PanelScene, { skills }: MemoryState): TemplateResult {
   if (skills?.length === 0) return html`<p class="nothing">${words.text('noSkills')}</p>`
   return html`${skills?.map(
     ({ name, description, text }) => html`<article class="card">

@@ -6,11 +6,11 @@ import { icon, mark } from './icons.ts'
 import { messageView, replyView } from './message.ts'
 import type { Reader } from './reader.ts'
 import { type Row, rowsOf, unrecorded } from './rows.ts'
-import type { Scene } from './scene.ts'
+import type { PanelScene, Scene } from './scene.ts'
 
 /** The messages around where the reader is. */
 export function messageList(scene: Scene, reader: Reader): TemplateResult {
-  const { words, settings, state } = scene
+  const { words, settings, state, ui } = scene
   const { from, to } = reader.range()
   const rows = rowsOf(state.messages, from, to, state.reply?.calls)
   const isToEnd = to === state.messages.length
@@ -26,6 +26,7 @@ export function messageList(scene: Scene, reader: Reader): TemplateResult {
           (row, place) =>
             rowView(scene, rows[place - 1], row, isToEnd && place === rows.length - 1 && !state.reply),
         )}
+        ${ui.forgetting && !ui.forgetting.at ? ui.forgetting.view(scene as PanelScene) : nothing}
         ${isToEnd && state.reply ? replyView(scene, unrecorded(state.reply, state.messages)) : nothing}
       </div>
     </div>

@@ -7,7 +7,7 @@ import type { TextKey } from '../strings/catalogue.ts'
 import { icon, mark } from './icons.ts'
 import { isCutOff, wordsFor } from './problems.ts'
 import type { Row } from './rows.ts'
-import type { Scene } from './scene.ts'
+import type { PanelScene, Scene } from './scene.ts'
 
 /** One message with all that belongs to it. */
 export function messageView(scene: Scene, row: Row, isLast: boolean): TemplateResult {
@@ -15,7 +15,7 @@ export function messageView(scene: Scene, row: Row, isLast: boolean): TemplateRe
   const { message } = row.shown
   const isUser = message.role === 'user'
   return html`<article
-    class="message ${isUser ? 'user' : 'assistant'} ${isLast ? 'last' : ''}"
+    class="message ${isUser ? 'user' : 'assistant'} ${isLast ? 'last' : ''} ${ui.sought === message.id ? 'sought' : ''}"
     part="message"
     data-message=${message.id}
     tabindex="-1"
@@ -23,10 +23,11 @@ export function messageView(scene: Scene, row: Row, isLast: boolean): TemplateRe
   >
     ${message.name ? html`<p class="name" dir="auto">${message.name}</p>` : nothing}
     ${
-      isUser && ui.editing === message.id
-        ? editor(scene, row)
-        : html`${bodyOf(scene, row, isUser)}${delivery(scene, row.shown)}${chips(scene, row.shown)}${row.text || row.shown.version ? foot(scene, row, isUser, isLast) : nothing}`
+      isUser && ui.editing?.id === message.id
+        ? ui.editing.view(scene, row)
+        : html`${bodyOf(scene, row, isUser, isLast)}${delivery(scene, row.shown)}${chips(scene, row.shown)}${row.text || row.shown.version ? foot(scene, row, isUser, isLast) : nothing}`
     }
+    ${ui.forgetting?.at === message.id ? ui.forgetting.view(scene as PanelScene) : nothing}
   </article>`
 }
 
@@ -49,6 +50,7 @@ function bodyOf(
   scene: Scene,
   { shown, text, reasoning, calls, media }: Row,
   isUser: boolean,
+  isLast: boolean,
 ): TemplateResult {
   const { words } = scene
   const files = media.map(
@@ -65,7 +67,20 @@ function bodyOf(
   return html`${reasoningView(scene, reasoning)}
   ${text ? html`<div class="prose" dir="auto" ${prose(read, { copyLabel: words.text('copyCode'), isGrowing: false })}></div>${more}` : nothing}
   ${files}${stepsView(scene, toldCalls(scene, calls))}
-  ${shown.message.metadata?.stopped ? html`<p class="state">${words.text('stopped')}</p>` : nothing}`
+  ${shown.message.metadata?.stopped ? stoppedView(scene, shown, isLast) : nothing}`
+}
+
+function stoppedView(
+  { words, chat, state, attempt }: Scene,
+  { message }: ShownMessage,
+  isLast: boolean,
+): TemplateResult {
+  if (message.metadata?.stopped === true) return html`<p class="state">${words.text('stopped')}</p>`
+  return html`<p class="state">${words.text('problemInterrupted')} ${
+    isLast && !isCutOff(state)
+      ? html`<button type="button" @click=${() => attempt(chat.conversation.retry())}>${words.text('tryAgain')}</button>`
+      : nothing
+  }</p>`
 }
 
 /** What was remembered its chip says, and the panel once somebody has changed it. */
@@ -74,7 +89,7 @@ function toldCalls({ settings }: Scene, calls: readonly ShownCall[]): readonly S
 }
 
 /** The memory tools that write a fact. */
-const REMEMBERS = /^memory_(?:finding|blocker|correction|preference|constraint)$/
+export const REMEMBERS = /^memory_(?:finding|blocker|correction|preference|constraint)$/
 
 /** UTF-16 units of a longer text that show at first. */
 const AT_FIRST = 20_000
@@ -130,9 +145,10 @@ function delivery(
 ): TemplateResult | typeof nothing {
   const { words, chat, state } = scene
   if (delivery === 'sent') return nothing
+  const isHeld = state.online && state.problem && state.problem.code !== 'ERR_OFFLINE'
   if (delivery === 'queued')
     // With a network most are sent before anybody could read it, unless something keeps them back.
-    return html`<p class=${state.online && !state.problem ? 'state soon' : 'state'}>${icon('offline')}${words.text(state.online && state.problem ? 'failed' : 'queued')}
+    return html`<p class=${state.online && !state.problem ? 'state soon' : 'state'}>${icon('offline')}${words.text(isHeld ? 'failed' : 'queued')}
       <button type="button" @click=${() => scene.attempt(chat.conversation.drop(message.id))}>${words.text('drop')}</button></p>`
   return html`<div class="state bad">
     ${icon('warning')}<span>${words.text('failed')}${problem ? html`: ${words.text(wordsFor(problem))}` : nothing}</span>
@@ -149,13 +165,14 @@ function chips(
   scene: Scene,
   { message: { createdAt }, remembered }: ShownMessage,
 ): TemplateResult | typeof nothing {
-  const { words, chat, now } = scene
+  const { words, chat, now, act } = scene
   if (remembered.length === 0) return nothing
-  return html`<div class="chips">${remembered.map(({ factId, text, trust, undo }) =>
+  return html`<div class="chips">${remembered.map(({ factId, text, trust, said, undo }) =>
     undo === 'done'
-      ? html`<p class="chip" role="status">${icon('check')}<span>${words.text('forgotten')}</span></p>`
+      ? html`<p class="chip" role="status">${icon('check')}<span>${words.text('factForgotten')} ${said ? words.text('saidStays') : nothing}</span>
+          ${said ? html`<button type="button" @click=${() => act.forget(said)}>${words.text('forgetMessage')}</button>` : nothing}</p>`
       : html`<p class="chip">
-          ${mark(0.7)}<span><bdi>${words.text('remembered', { text })}</bdi> · ${words.text(TRUST[trust])}${words.text('comma')}${words.day(createdAt, now)}\u00a0·</span>
+          ${mark(0.7)}<span><bdi>${words.text(said ? 'remembered' : 'versionRemembered', { text })}</bdi> · ${words.text(TRUST[trust])}${words.text('comma')}${words.day(createdAt, now)}\u00a0·</span>
           <button type="button" aria-label="${words.text('undo')}: ${text}"
             @click=${() => scene.attempt(chat.conversation.forget(factId))}>${words.text('undo')}</button>
         </p>`,
@@ -193,6 +210,7 @@ function foot(scene: Scene, { shown, text }: Row, isUser: boolean, isLast: boole
             isBusy || isCutOff(state),
           )
     }
+    ${shown.delivery === 'sent' ? iconButton(words.text('forgetMessage'), 'remove', () => act.forget(message.id), isBusy) : nothing}
     ${asked ? iconButton(words.text('sent'), 'seen', () => act.showSeen(asked.message.id)) : nothing}
     <time datetime=${new Date(message.createdAt).toISOString()}>${words.time(message.createdAt)}</time>
   </div>`
@@ -212,31 +230,6 @@ function versions(
     <span aria-hidden="true">${words.number(index)} / ${words.number(count)}</span>
     ${iconButton(words.text('newerVersion'), 'forward', go(index + 1), isBusy || index >= count)}
   </span>`
-}
-
-function editor(scene: Scene, { shown, text }: Row): TemplateResult {
-  const { words, act } = scene
-  const { id } = shown.message
-  return html`<form class="editor" @submit=${(event: Event) => {
-    event.preventDefault()
-    act.saveEdit(id)
-  }}>
-    <textarea dir="auto" rows="1" aria-label=${words.text('editMessage')} .defaultValue=${text}
-      @keydown=${(event: KeyboardEvent) => {
-        if (event.isComposing) return
-        if (event.key === 'Escape') {
-          event.stopPropagation()
-          scene.update({ editing: undefined })
-        } else if (event.key === 'Enter' && !event.shiftKey) {
-          event.preventDefault()
-          act.saveEdit(id)
-        }
-      }}></textarea>
-    <div class="row">
-      <button class="outlined" type="button" @click=${() => scene.update({ editing: undefined })}>${words.text('cancel')}</button>
-      <button class="primary">${words.text('editSend')}</button>
-    </div>
-  </form>`
 }
 
 /** A button that is a picture, named by its words. */

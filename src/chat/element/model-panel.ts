@@ -1,12 +1,12 @@
 /** Which model answers. Loaded when it is first opened. */
 import { html, nothing, type TemplateResult } from 'lit/html.js'
 import type { ModelOption } from '../models/picker.ts'
-import type { TextKey } from '../strings/catalogue.ts'
+import type { PanelTextKey } from '../strings/panels/catalogue.ts'
 import { icon } from './icons.ts'
 import { iconButton } from './message.ts'
-import type { Scene } from './scene.ts'
+import type { PanelScene } from './scene.ts'
 
-const NAMES: Readonly<Record<ModelOption['kind'], TextKey>> = {
+const NAMES: Readonly<Record<ModelOption['kind'], PanelTextKey>> = {
   page: 'modelPage',
   browser: 'modelBrowser',
   demo: 'modelDemo',
@@ -14,7 +14,7 @@ const NAMES: Readonly<Record<ModelOption['kind'], TextKey>> = {
 }
 
 /** The models that there are; for developers, one of their own. */
-export function modelPanel(scene: Scene): TemplateResult {
+export function modelPanel(scene: PanelScene): TemplateResult {
   const { words, act, chat, settings } = scene
   const { chosen, options } = chat.models.getSnapshot()
   return html`<aside class="side memory model" aria-label=${words.text('model')}>
@@ -32,7 +32,11 @@ export function modelPanel(scene: Scene): TemplateResult {
   </aside>`
 }
 
-function optionView({ words, chat, attempt }: Scene, option: ModelOption, isChosen: boolean): TemplateResult {
+function optionView(
+  { words, chat, attempt }: PanelScene,
+  option: ModelOption,
+  isChosen: boolean,
+): TemplateResult {
   const { kind, state, progress = 0 } = option
   const note =
     state === 'downloading'
@@ -53,7 +57,7 @@ function optionView({ words, chat, attempt }: Scene, option: ModelOption, isChos
  * A developer's own. What is typed here goes to the picker alone, and nowhere that outlives the
  * page.
  */
-function endpointForm({ words, act, chat, attempt }: Scene): TemplateResult {
+function endpointForm({ words, act, chat, attempt }: PanelScene): TemplateResult {
   return html`<form class="card" @submit=${(event: SubmitEvent) => {
     event.preventDefault()
     const form = event.currentTarget as HTMLFormElement

@@ -1,5 +1,5 @@
 /** What the element loads when it is opened for the first time, all at once. */
 export { openChat } from '../open-chat.ts'
-export { loadWords } from '../strings/load.ts'
+export { wordsOf } from '../strings/words.ts'
 export { firstSession } from './first-session.ts'
 export { ChatView } from './view.ts'

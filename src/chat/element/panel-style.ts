@@ -3,8 +3,15 @@
  * of the view.
  */
 export const panelStyle = `
-.danger { background: var(--danger); color: var(--surface) }
+label { display: grid; gap: 0.25rem; color: var(--muted); font-size: 0.8125rem }
+label > * { color: var(--text) }
+.editor { display: grid; gap: 0.5rem; inline-size: min(100%, 36rem) }
+.editor textarea { inline-size: 100%; padding: 0.5rem 0.75rem; border: 1px solid color-mix(in oklab, var(--muted) 80%, var(--surface)); border-radius: 0.75rem; background: var(--surface); field-sizing: content; resize: none }
+.editor textarea:focus { border-color: var(--accent); outline: 1px solid var(--accent); outline-offset: 0 }
+.editor .row { justify-content: end }
+.danger { min-block-size: 2.25rem; padding-inline: 0.875rem; border-radius: 0.625rem; font-weight: 550; background: var(--danger); color: var(--surface) }
 .danger:hover:not(:disabled) { background: color-mix(in oklab, var(--danger) 88%, var(--text)) }
+.small { font-size: 0.8125rem; line-height: 1.4 }
 .side .body { overflow: hidden auto; overscroll-behavior: contain; scrollbar-width: thin; scrollbar-color: var(--line) transparent; padding: 0.75rem }
 .nothing { padding: 2rem 1rem; color: var(--muted); font-size: 0.875rem; text-align: center; text-wrap: balance }
 .field { inline-size: 100%; padding: 0.5rem 0.75rem; border: 1px solid color-mix(in oklab, var(--muted) 80%, var(--surface)); border-radius: 0.75rem; background: var(--surface) }
@@ -17,7 +24,13 @@ export const panelStyle = `
 .entry[aria-current] { background: var(--tint) }
 .entry .open { display: grid; justify-content: stretch; justify-items: start; gap: 0; min-block-size: 2.75rem; padding: 0.375rem 0.625rem; text-align: start }
 .entry .open:hover:not(:disabled) { background: none }
-.entry .open > span { inline-size: 100%; overflow: hidden; overflow-wrap: anywhere; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2 }
+.entry .open > span { inline-size: 100% }
+.entry .open span[dir] { overflow: hidden; overflow-wrap: anywhere; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; text-align: left }
+.entry .open:dir(rtl) span[dir] { text-align: right }
+.entry .kept { display: flex; gap: 0.3125rem }
+.entry .kept > [dir] { flex: 1 }
+.entry .kept > [role] { display: flex; align-items: center; block-size: 1.4em }
+.entry .kept .icon { inline-size: 0.8125rem; block-size: 0.8125rem }
 .entry .tools { display: flex; padding-inline-end: 0.25rem }
 .entry .tools button { color: var(--muted) }
 @media (hover: hover) {
@@ -26,6 +39,7 @@ export const panelStyle = `
   .entry:is(:hover, :focus-within) .tools { opacity: 1; pointer-events: auto }
   .entry:is(:hover, :focus-within) .open { padding-inline-end: 4.25rem }
 }
+.message.sought { outline: 2px solid var(--accent); outline-offset: 0.25rem; border-radius: 0.5rem }
 .confirm { display: grid; gap: 0.5rem; padding: 0.625rem; border-radius: 0.625rem; background: color-mix(in oklab, var(--danger) 8%, var(--surface)); font-size: 0.8125rem }
 .tabs { display: flex; gap: 0.125rem; margin: 0 0 0.75rem; border-block-end: 1px solid var(--line) }
 .tabs button { flex: auto; min-block-size: 2.25rem; padding-inline: 0.25rem; border-radius: 0.5rem 0.5rem 0 0; color: var(--muted); font-size: 0.8125rem; font-weight: 550; white-space: nowrap }
@@ -47,9 +61,22 @@ export const panelStyle = `
 .certificate { display: grid; gap: 0.25rem; padding: 0.75rem; border: 1px solid var(--line); border-radius: 0.875rem; background: var(--raised); font-size: 0.8125rem; line-height: 1.45 }
 .certificate h3 { display: flex; align-items: center; gap: 0.375rem; font-size: 0.8125rem; font-weight: 620 }
 .certificate .icon { color: var(--accent) }
+.forgetting { position: relative; inline-size: min(100%, 36rem) }
+.forgetting > button { position: absolute; inset-block-start: 0.25rem; inset-inline-end: 0.25rem; color: var(--muted) }
+.forgetting > p { display: flex; align-items: center; gap: 0.375rem; color: var(--danger); font-size: 0.75rem }
+@container chat (inline-size < 57.6em) {
+  .frame.covered > .main { visibility: hidden }
+}
 @container chat (inline-size >= 57.6em) {
+  .frame.remembering { grid-template-columns: 18rem minmax(0, 1fr) 22rem }
   .side.sessions .entry:hover { background: color-mix(in oklab, var(--text) 6%, transparent) }
   .side.sessions .entry[aria-current] { background: color-mix(in oklab, var(--accent) 14%, var(--raised)) }
   .side.memory { grid-area: 1 / 3; border-inline-start: 1px solid var(--line) }
+}
+@media (forced-colors: active) {
+  .danger { border: 1px solid ButtonText }
+  .certificate { border: 1px solid CanvasText }
+  .entry { border: 2px solid Canvas }
+  .entry[aria-current], .tabs [aria-selected='true'], .choice[aria-pressed='true'] { border: 2px solid Highlight }
 }
 `

@@ -9,6 +9,10 @@ const WINDOW = 120
 const STEP = 10
 /** At the end of a conversation, how many of its messages are drawn at first. */
 const AT_END = 5
+/** How many are drawn at first around one that was looked for. */
+const AROUND = 30
+/** Pixels above it. */
+const ABOVE = 48
 /** Pixels from the end within which a reader counts as being there. */
 const NEAR_END = 48
 /** At the end, older messages are let go of beyond the first number, down to the second. */
@@ -43,10 +47,13 @@ export class Reader {
    */
   #settledAt: number | undefined
   /**
-   * Whether it is to go to the end with the next drawing: what scrolls before that is of no
-   * account.
+   * Whether it is to go elsewhere with the next drawing: what scrolls before that is of no account.
    */
-  #goesToEnd = false
+  #isGoing = false
+  /** Whether older messages are read for one of them: nobody scrolls to them meanwhile. */
+  isSeeking = false
+  /** Messages that are drawn away from the end. */
+  #drawn = WINDOW
   #isReadingOlder = false
   /** Messages that are drawn at the end. */
   #atEnd = AT_END
@@ -89,7 +96,7 @@ export class Reader {
   range(): { readonly from: number; readonly to: number } {
     const { length } = this.#host.messages()
     const from = this.#isAtEnd ? Math.max(0, length - this.#atEnd) : this.#firstPlace()
-    return { from, to: Math.min(length, this.#isAtEnd ? length : from + WINDOW) }
+    return { from, to: Math.min(length, this.#isAtEnd ? length : from + this.#drawn) }
   }
 
   /** Has as much drawn above what is seen as well, where a reader may scroll next. */
@@ -102,10 +109,21 @@ export class Reader {
   /** To the newest message. */
   toEnd(): void {
     this.#isAtEnd = true
-    this.#goesToEnd = true
+    this.#isGoing = true
     this.#first = undefined
     this.#anchor = undefined
     this.#host.draw()
+  }
+
+  /** To the message of that place, with some before and after it. */
+  toPlace(place: number): void {
+    const row = this.#host.messages()[place]
+    if (!row) return
+    this.#isAtEnd = false
+    this.#isGoing = true
+    this.#drawn = AROUND
+    this.#anchor = { id: row.message.id, top: ABOVE }
+    this.#moveTo(Math.max(0, place - STEP))
   }
 
   /** Puts what was read back where it was, after the list or its frame has changed. */
@@ -114,7 +132,7 @@ export class Reader {
     // What an empty conversation shows is read from its beginning.
     if (!scroller || this.#host.messages().length === 0) return
     if (this.#isAtEnd) {
-      this.#goesToEnd = false
+      this.#isGoing = false
       if (this.range().from > 0) {
         if (!this.#isGrowing && scroller.scrollHeight <= this.#fills * scroller.clientHeight + NEAR_END) {
           this.#isGrowing = true
@@ -131,12 +149,21 @@ export class Reader {
     if (!anchor || !row) return
     scroller.scrollTop += topOf(row, scroller) - anchor.top
     this.#settledAt = scroller.scrollTop
+    if (this.#drawn < WINDOW && !this.#isGrowing) {
+      this.#isGrowing = true
+      this.#drawn += STEP
+      this.#host.draw()
+    }
+    if (!this.#isGoing) return
+    this.#isGoing = false
+    // It may be the end, or near it, and where nothing moved nobody is told.
+    this.scrolled()
   }
 
   /** Contract: called for each scroll event of the scroller. */
   scrolled(): void {
     const scroller = this.#scroller
-    if (!scroller || this.#goesToEnd || this.#host.messages().length === 0) return
+    if (!scroller || this.isSeeking || this.#isGoing || this.#host.messages().length === 0) return
     const { from, to } = this.range()
     const messages = this.#host.messages()
     const below = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight

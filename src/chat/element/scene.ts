@@ -1,7 +1,9 @@
 import type { Added } from '../homes/added.ts'
 import type { Chat } from '../open-chat.ts'
-import type { ConversationState, HomeKind, Problem, SessionEntry } from '../ports.ts'
+import type { ConversationState, HomeKind, Problem, SessionEntry, SessionList } from '../ports.ts'
+import type { PanelWords } from '../strings/panels/words.ts'
 import type { Words } from '../strings/words.ts'
+import type { Row } from './rows.ts'
 
 /** What the element tells its view, read at each drawing. */
 export interface ViewSettings {
@@ -34,8 +36,10 @@ export interface Ui {
    * Undefined: the next one.
    */
   readonly sentFor: string | undefined
-  /** Id of the message that is being edited. */
-  readonly editing: string | undefined
+  /** The message that is being edited, and how that shows. */
+  readonly editing: { readonly id: string; readonly view: (scene: Scene, row: Row) => unknown } | undefined
+  /** A message that is to be forgotten, or was: the question, and what came of it. */
+  readonly forgetting: Forgetting | undefined
   /** Id of the message that was just copied. */
   readonly copied: string | undefined
   readonly hasDraft: boolean
@@ -45,6 +49,8 @@ export interface Ui {
   readonly found: readonly FoundSession[] | undefined
   readonly renaming: string | undefined
   readonly removing: string | undefined
+  /** Id of the message that a search was for, while it is marked. */
+  readonly sought: string | undefined
   /** What goes with the next message: files, and texts too long for the field. */
   readonly files: readonly File[]
   readonly pasted: readonly string[]
@@ -61,7 +67,13 @@ export interface Ui {
   readonly dismissed: Problem | undefined
 }
 
-export type FoundSession = SessionEntry & { readonly excerpt?: string }
+export interface Forgetting {
+  /** Id of the message at which it shows. Undefined: none is left. */
+  readonly at: string | undefined
+  readonly view: (scene: PanelScene) => unknown
+}
+
+export type FoundSession = Awaited<ReturnType<SessionList['search']>>[number]
 
 /** What the parts of the view share: what is shown, and what a click may do. */
 export interface Scene {
@@ -79,13 +91,17 @@ export interface Scene {
   readonly act: Actions
 }
 
+/** What a panel is given that has words of its own. */
+export type PanelScene = Omit<Scene, 'words'> & { readonly words: PanelWords }
+
 /** What needs more of the view than its state. */
 export interface Actions {
   /** Sends what stands in the composer. */
   send(): void
   /** Ends the reply. */
   stop(): void
-  openSession(sessionId: string, home: HomeKind): void
+  /** @param messageId of the message to show; default: the newest */
+  openSession(sessionId: string, home: HomeKind, messageId?: string): void
   /** @param home default: that of the one that shows */
   newSession(home?: HomeKind): void
   hide(): void
@@ -99,7 +115,8 @@ export interface Actions {
   showAll(messageId: string): void
   /** Begins to edit a message. */
   edit(messageId: string): void
-  saveEdit(messageId: string): void
+  /** Asks whether a message is to be forgotten. */
+  forget(messageId: string): void
   /** Called when something was typed. */
   typed(): void
   /** Changes what goes with the next message. */

@@ -14,7 +14,7 @@ import type { Problem } from '../ports.ts'
 import { icon } from './icons.ts'
 import { iconButton } from './message.ts'
 import { problemOf, wordsFor } from './problems.ts'
-import type { Scene } from './scene.ts'
+import type { PanelScene } from './scene.ts'
 
 export { seenStyle } from './seen-style.ts'
 
@@ -34,12 +34,12 @@ interface Seen {
 }
 
 /** @param draw draws the view again */
-export function seenPanel(chat: Chat, draw: () => void): (scene: Scene) => TemplateResult {
+export function seenPanel(chat: Chat, draw: () => void): (scene: PanelScene) => TemplateResult {
   let asked = ''
   let about = ''
   let seen: Seen | undefined
   let problem: Problem | undefined
-  const read = async (key: string, { words, ui }: Scene): Promise<void> => {
+  const read = async (key: string, { words, ui }: PanelScene): Promise<void> => {
     try {
       const [strings, found] = await Promise.all([loadStrings(words.language), look(chat, ui.sentFor)])
       if (asked !== key) return
@@ -84,7 +84,7 @@ export function seenPanel(chat: Chat, draw: () => void): (scene: Scene) => Templ
   }
 }
 
-function titleOf({ ui }: Scene): 'seen' | 'sent' {
+function titleOf({ ui }: PanelScene): 'seen' | 'sent' {
   return ui.sentFor === undefined ? 'seen' : 'sent'
 }
 
@@ -96,7 +96,7 @@ async function look(chat: Chat, id: string | undefined) {
   return source.context(id ?? (await source.calls()).at(-1)?.id ?? '')
 }
 
-function seenView(seen: Seen, { words }: Scene): TemplateResult {
+function seenView(seen: Seen, { words }: PanelScene): TemplateResult {
   const { strings, shown, checked } = seen
   if (!shown) return html`<p class="muted" role="status">${words.text('seenNothing')}</p>`
   const { used, cap, receipt } = shown
@@ -141,7 +141,7 @@ function sectionView(
   section: Section,
   { shown: { segments, stretches, text }, tools }: Seen & { readonly shown: Shown },
   strings: Strings,
-  words: Scene['words'],
+  words: PanelScene['words'],
 ): TemplateResult {
   const tokens = segments.find((one) => one.section === section)?.tokens ?? 0
   return html`<details class="card">
@@ -158,7 +158,7 @@ function stretchView(
   { from, to, tokens, trust, rule, records }: Stretch,
   text: string,
   strings: Strings,
-  words: Scene['words'],
+  words: PanelScene['words'],
 ): TemplateResult {
   const whole = text.slice(from, to)
   const row = (term: string, value: unknown) => html`<dt>${term}</dt><dd>${value}</dd>`

@@ -1,9 +1,13 @@
 import { repeat } from 'lit/directives/repeat.js'
 import { html, nothing, type TemplateResult } from 'lit/html.js'
+import type { HomeKind } from '../ports.ts'
 import { confirmation } from './confirm.ts'
 import { icon } from './icons.ts'
 import { iconButton } from './message.ts'
+import { searchIcon } from './panel-icons.ts'
 import type { FoundSession, Scene } from './scene.ts'
+
+export { seek } from './seek.ts'
 
 /** All conversations, to be searched, renamed and deleted. */
 export function sessionList(scene: Scene): TemplateResult {
@@ -17,7 +21,7 @@ export function sessionList(scene: Scene): TemplateResult {
     </header>
     <div class="body">
       <div class="search">
-        ${icon('search')}
+        ${searchIcon}
         <input class="field" type="search" dir="auto" aria-label=${words.text('searchSessions')} placeholder=${words.text('searchSessions')}
           @input=${({ currentTarget }: Event) => act.search((currentTarget as HTMLInputElement).value)} />
       </div>
@@ -37,21 +41,28 @@ export function sessionList(scene: Scene): TemplateResult {
 
 function entryView(scene: Scene, session: FoundSession): TemplateResult {
   const { words, state, ui, act, now } = scene
-  const { sessionId, home, createdAt, excerpt } = session
+  const { sessionId, home, createdAt, excerpt, messageId } = session
   const title = session.title || words.text('untitled')
   if (ui.renaming === sessionId) return renameView(scene, session)
   if (ui.removing === sessionId) return removeView(scene, session)
   const isCurrent = state.session?.sessionId === sessionId
   return html`<div class="entry" aria-current=${isCurrent ? 'true' : nothing}>
-    <button class="open" type="button" @click=${() => act.openSession(sessionId, home)}>
+    <button class="open" type="button" @click=${() => act.openSession(sessionId, home, messageId)}>
       <span dir="auto" title=${title}>${title}</span>
-      <span class="muted small" dir="auto">${excerpt ?? words.day(createdAt, now)}</span>
+      <span class="muted small kept">${homeOf(scene, home)}<span dir="auto">${excerpt ?? words.day(createdAt, now)}</span></span>
     </button>
     <div class="tools">
       ${iconButton(words.text('renameOf', { title }), 'edit', () => scene.update({ renaming: sessionId, removing: undefined }))}
       ${iconButton(words.text('removeOf', { title }), 'remove', () => scene.update({ removing: sessionId, renaming: undefined }))}
     </div>
   </div>`
+}
+
+/** Where it is kept, where there is a choice. */
+function homeOf({ words, settings }: Scene, home: HomeKind): TemplateResult | typeof nothing {
+  if (!settings.hasEdge) return nothing
+  const label = words.text(home === 'edge' ? 'homeEdge' : 'homeLocal')
+  return html`<span role="img" aria-label=${label} title=${label}>${icon(home === 'edge' ? 'service' : 'device')}</span>`
 }
 
 function renameView(scene: Scene, { sessionId, title, home }: FoundSession): TemplateResult {
@@ -87,5 +98,10 @@ function removeView(scene: Scene, { sessionId, home }: FoundSession): TemplateRe
       }),
     )
   }
-  return confirmation(words, { ask: 'removeSession', label: 'remove', onCancel, onConfirm })
+  return confirmation(words, {
+    ask: words.text('removeSession'),
+    label: words.text('remove'),
+    onCancel,
+    onConfirm,
+  })
 }

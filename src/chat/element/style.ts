@@ -51,9 +51,8 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 :dir(rtl) > .icon-back, :dir(rtl) > .icon-forward { scale: -1 1 }
 .unseen { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
 .muted, .quiet, .head button, .notice .icon { color: var(--muted) }
-.small { font-size: 0.8125rem; line-height: 1.4 }
-.primary, .danger, .outlined { min-block-size: 2.25rem; padding-inline: 0.875rem; border-radius: 0.625rem }
-.primary, .danger { font-weight: 550 }
+.primary, .outlined { min-block-size: 2.25rem; padding-inline: 0.875rem; border-radius: 0.625rem }
+.primary { font-weight: 550 }
 .primary, .go { background: var(--accent); color: var(--on-accent) }
 .primary:hover:not(:disabled), .go:hover:not(:disabled) { background: color-mix(in oklab, var(--accent) 88%, var(--text)) }
 .outlined { box-shadow: inset 0 0 0 1px var(--line) }
@@ -66,6 +65,7 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .head h2 { font-size: 0.9375rem; font-weight: 620; line-height: 1.3 }
 .home { display: flex; flex-wrap: wrap; align-items: center; gap: 0 0.3125rem; color: var(--muted); font-size: 0.75rem; line-height: 1.35 }
 .head :is(h2, .home, .home span) { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
+.titles:dir(rtl) > h2 { text-align: right }
 .home .icon { inline-size: 0.8125rem; block-size: 0.8125rem }
 .buttons { display: flex }
 .more { display: contents }
@@ -105,7 +105,7 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .state.soon { animation: soon 1ms 2s backwards }
 .state .icon, details > summary .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
 .chips { display: flex; flex-wrap: wrap; gap: 0.375rem }
-.message.user .chips, .editor .row { justify-content: end }
+.message.user .chips { justify-content: end }
 .files { margin-block-end: 0.375rem }
 .chip { display: inline-flex; align-items: center; gap: 0.375rem; max-inline-size: 100%; padding: 0.125rem 0.5rem; border-radius: 1rem; box-shadow: inset 0 0 0 1px var(--line); color: var(--muted); font-size: 0.75rem; animation: rise 0.3s var(--ease) }
 .chip span { overflow-wrap: anywhere }
@@ -136,8 +136,8 @@ details.failed > summary { color: var(--danger) }
 .empty p { max-inline-size: 26rem; color: var(--muted); text-wrap: pretty }
 .homes { display: flex; gap: 0.25rem; inline-size: fit-content; margin: 0.25rem auto 0; padding: 0.25rem; border: 1px solid var(--line); border-radius: 1rem; background: var(--surface) }
 .choice p { padding: 0.25rem 0.75rem; font-size: 0.6875rem; text-align: center }
-.homes label { display: flex; align-items: center; gap: 0.375rem; min-block-size: 2rem; padding-inline: 0.75rem; border-radius: 0.75rem; color: var(--muted); font-size: 0.8125rem; cursor: pointer }
-.homes label:has(:checked) { background: var(--raised); color: var(--text) }
+.homes label { display: flex; align-items: center; gap: 0.375rem; min-block-size: 2rem; padding-inline: 0.75rem; border-radius: 0.75rem; font-size: 0.8125rem; cursor: pointer }
+.homes label:has(:checked) { background: var(--raised) }
 .homes label:has(:focus-visible) { outline: 2px solid var(--accent); outline-offset: 1px }
 .homes input { position: absolute; inline-size: 1px; block-size: 1px; opacity: 0 }
 .to-end { position: absolute; inset-block-end: 0.75rem; inset-inline: 0; display: flex; justify-content: center; pointer-events: none }
@@ -153,26 +153,18 @@ textarea::placeholder, input::placeholder { color: var(--muted); opacity: 1 }
 .go { border-radius: 50% }
 .go:disabled { background: var(--raised); color: var(--muted); opacity: 1 }
 .hint { padding: 0.375rem 0.875rem 0; color: var(--muted); font-size: 0.6875rem; line-height: 1.3 }
-.editor { display: grid; gap: 0.5rem; inline-size: min(100%, 36rem) }
-.editor textarea { inline-size: 100%; padding: 0.5rem 0.75rem; border: 1px solid color-mix(in oklab, var(--muted) 80%, var(--surface)); border-radius: 0.75rem; background: var(--surface); field-sizing: content; resize: none }
-.editor textarea:focus { border-color: var(--accent); outline: 1px solid var(--accent); outline-offset: 0 }
 
 .side { grid-area: 1 / 1; z-index: 2; display: grid; grid-template: auto minmax(0, 1fr) / minmax(0, 1fr); min-block-size: 0; background: var(--surface); animation: rise 0.2s var(--ease) }
-
-label { display: grid; gap: 0.25rem; color: var(--muted); font-size: 0.8125rem }
-label > * { color: var(--text) }
 
 .frame { display: grid; grid-template: minmax(0, 1fr) / minmax(0, 1fr); min-block-size: 0; block-size: 100% }
 @container chat (inline-size >= 57.6em) {
   .frame { grid-template-columns: 18rem minmax(0, 1fr) }
-  .frame.remembering { grid-template-columns: 18rem minmax(0, 1fr) 22rem }
   .side { animation: none }
   .side.sessions { border-inline-end: 1px solid var(--line); background: var(--raised) }
   .main { grid-area: 1 / 2 }
   .to-sessions, .side.sessions .leave, .main .to-new { display: none }
 }
 @container chat (inline-size < 57.6em) {
-  .frame.covered > .main { visibility: hidden }
   .side.sessions:not(.shown) { display: none }
 }
 @container (inline-size < 57.6em) {
@@ -192,7 +184,10 @@ label > * { color: var(--text) }
   .busy i { opacity: 1 }
 }
 @media (forced-colors: active) {
-  .go, .primary, .danger { border: 1px solid ButtonText }
-  .notice, .message.user .bubble, .chip, .certificate { border: 1px solid CanvasText }
+  .go, .primary { border: 1px solid ButtonText }
+  .notice, .message.user .bubble, .chip { border: 1px solid CanvasText }
+  .homes label { border: 2px solid Canvas }
+  .homes label:has(:checked), .head [aria-expanded='true'] { border: 2px solid Highlight }
+  .busy i { background: CanvasText }
 }
 `

@@ -3,6 +3,7 @@ import { html, nothing, render } from 'lit/html.js'
 import { adopt } from '../adopt.ts'
 import type { Added } from '../homes/added.ts'
 import { type DraftEvent, NEW } from '../homes/drafts.ts'
+import { loaded } from '../homes/load.ts'
 import { adoptMarkdown } from '../markdown/prose.ts'
 import type { Chat } from '../open-chat.ts'
 import type { ConversationState, Upload } from '../ports.ts'
@@ -14,8 +15,7 @@ import { header, notices } from './header.ts'
 import { messageList } from './message-list.ts'
 import { problemOf } from './problems.ts'
 import { Reader } from './reader.ts'
-import { textOf } from './rows.ts'
-import type { Actions, Scene, Side, Ui, ViewSettings } from './scene.ts'
+import type { Actions, PanelScene, Scene, Side, Ui, ViewSettings } from './scene.ts'
 import { viewStyle } from './style.ts'
 
 /** What the view asks of the element around it. */
@@ -42,6 +42,7 @@ const AT_FIRST: Ui = {
   isMore: false,
   sentFor: undefined,
   editing: undefined,
+  forgetting: undefined,
   copied: undefined,
   ...EMPTY_FIELD,
   hasNews: false,
@@ -50,6 +51,7 @@ const AT_FIRST: Ui = {
   renaming: undefined,
   removing: undefined,
   whole: new Set(),
+  sought: undefined,
   dismissed: undefined,
 }
 
@@ -59,13 +61,16 @@ const BESIDE_MS = 100
 const PREPARE_MS = 1_000
 const COPIED_MS = 1_600
 const SEARCH_MS = 200
+const SOUGHT_MS = 3_000
 const DRAFT_MS = 300
 /** UTF-16 units. Browsers lay out a longer field for seconds, with each key that is pressed. */
 const LONGEST_TYPED = 20_000
 
 const KEY_EVENTS = ['keydown', 'keypress', 'keyup'] as const
 
-type SidePanel = (scene: Scene) => unknown
+const loadEditor = () => import('./editor.ts')
+
+type SidePanel = (scene: PanelScene) => unknown
 
 /** One chat in one element: draws what its conversation says, at most once a frame. */
 export class ChatView {
@@ -77,6 +82,9 @@ export class ChatView {
   readonly #frame: HTMLElement
   readonly #ends: (() => void)[] = []
   #words: Words
+  /** As they were given: without those of panels. */
+  #given: Words
+  #hasPanels = false
   #ui = AT_FIRST
   #frameRequest = 0
   readonly #closed = new AbortController()
@@ -85,7 +93,10 @@ export class ChatView {
   #listed: Promise<void> | undefined
   #hadReply = false
   #copiedTimer: ReturnType<typeof setTimeout> | undefined
+  /** What had the focus when a panel was opened. */
+  #opener: Element | null | undefined
   #searchTimer: ReturnType<typeof setTimeout> | undefined
+  #soughtTimer: ReturnType<typeof setTimeout> | undefined
   #draftTimer: ReturnType<typeof setTimeout> | undefined
   /** Whose draft stands in the field. */
   #drafted: { readonly sessionId: string; readonly name: string } | undefined
@@ -98,7 +109,7 @@ export class ChatView {
   constructor(root: HTMLElement, chat: Chat, words: Words, host: ViewHost) {
     this.#root = root
     this.#chat = chat
-    this.#words = words
+    this.#words = this.#given = words
     words.isHasty = true
     this.#host = host
     const shadow = root.getRootNode() as ShadowRoot
@@ -143,6 +154,7 @@ export class ChatView {
       setTimeout(() => {
         this.#reader.fillTwice()
         chat.conversation.prepare()
+        loadEditor().catch(() => {})
       }, PREPARE_MS),
     ]
     this.#ends.push(() => {
@@ -151,8 +163,14 @@ export class ChatView {
     })
   }
 
-  set words(words: Words) {
-    this.#words = words
+  /** Shows other words; those of panels, too, once one was opened. */
+  async reword(words: Words): Promise<void> {
+    this.#given = words
+    const shown = this.#hasPanels
+      ? await (await import('../strings/panels/load.ts')).loadPanelWords(words)
+      : words
+    if (this.#given !== words) return
+    this.#words = shown
     this.draw()
   }
 
@@ -171,6 +189,7 @@ export class ChatView {
     for (const end of this.#ends) end()
     cancelAnimationFrame(this.#frameRequest)
     clearTimeout(this.#searchTimer)
+    clearTimeout(this.#soughtTimer)
     clearTimeout(this.#draftTimer)
     this.#reader.disconnect()
     render(nothing, this.#frame)
@@ -180,7 +199,8 @@ export class ChatView {
   #draw(): void {
     this.#frameRequest = 0
     this.#noteNews(this.#chat.conversation.getSnapshot())
-    const scene = this.#scene()
+    // A panel shows once its words are there.
+    const scene = this.#scene() as PanelScene
     const { side } = this.#ui
     const shown = side && this.#sidePanels[side]
     const panel = side === 'sessions' ? undefined : shown
@@ -241,7 +261,11 @@ export class ChatView {
   readonly #actions: Actions = {
     send: () => void this.#send(),
     stop: () => this.#attempt(this.#chat.conversation.stop()),
-    openSession: (sessionId, home) => this.#open(this.#chat.conversation.open(sessionId, { home })),
+    openSession: (sessionId, home, messageId) =>
+      this.#open(
+        this.#chat.conversation.open(sessionId, { home }),
+        messageId === undefined ? undefined : () => this.#seek(sessionId, messageId),
+      ),
     newSession: (home = this.#chat.conversation.getSnapshot().session?.home) =>
       this.#open(this.#chat.conversation.create(home && { home })),
     hide: () => this.#host.hide(),
@@ -256,11 +280,8 @@ export class ChatView {
       this.#show('seen')
     },
     showAll: (messageId) => this.#update({ whole: new Set([...this.#ui.whole, messageId]) }),
-    edit: (messageId) => {
-      this.#update({ editing: messageId })
-      this.#focusSoon('.editor textarea')
-    },
-    saveEdit: (messageId) => this.#attempt(this.#saveEdit(messageId)),
+    edit: (messageId) => this.#attempt(this.#edit(messageId)),
+    forget: (messageId) => this.#attempt(this.#forget(messageId)),
     typed: () => {
       const hasDraft = (this.#textarea()?.value.trim() ?? '') !== ''
       if (hasDraft !== this.#ui.hasDraft) this.#update({ hasDraft })
@@ -328,32 +349,37 @@ export class ChatView {
     return this.#drafted && !isNew ? this.#drafted.sessionId : session?.sessionId
   }
 
-  async #saveEdit(messageId: string): Promise<void> {
-    const text = this.#frame.querySelector<HTMLTextAreaElement>('.editor textarea')?.value.trim() ?? ''
-    const before = this.#chat.conversation
-      .getSnapshot()
-      .messages.find(({ message }) => message.id === messageId)
-    const isSame = text === '' || !before || text === textOf(before.message.content)
-    if (!isSame && !(await this.#chat.conversation.edit(messageId, text))) return
-    this.#update({ editing: undefined })
-    this.focus()
-  }
-
-  #open(opened: Promise<unknown>): void {
-    this.#update({ side: undefined, editing: undefined, problem: undefined, hasNews: false })
+  #open(opened: Promise<unknown>, seek?: () => Promise<void>): void {
+    this.#update({
+      ...{ side: undefined, editing: undefined, forgetting: undefined },
+      ...{ problem: undefined, sought: undefined },
+      hasNews: false,
+    })
     this.#newest = undefined
     this.#reader.toEnd()
-    this.focus()
-    this.#attempt(opened)
+    if (!seek) this.focus()
+    this.#attempt(seek ? opened.then(seek) : opened)
+  }
+
+  /** Shows a message of a conversation that was opened for it, marks it, and gives it the focus. */
+  async #seek(sessionId: string, messageId: string): Promise<void> {
+    const { seek } = await import('./session-list.ts')
+    const sought = await seek(this.#chat.conversation, this.#reader, sessionId, messageId)
+    this.#update({ sought })
+    this.#focusSoon('.sought')
+    clearTimeout(this.#soughtTimer)
+    this.#soughtTimer = setTimeout(() => this.#update({ sought: undefined }), SOUGHT_MS)
   }
 
   #show(side: Side | undefined): void {
     const before = this.#ui.side
     this.#update({ side, openings: this.#ui.openings + 1 })
     if (side === undefined) {
-      if (before) this.#focusSoon(`.to-${before}`)
+      if (before) this.#focusSoon(`.to-${before}`, this.#opener)
       return
     }
+    const { activeElement } = this.#root.getRootNode() as ShadowRoot
+    this.#opener = this.#ui.isMore ? this.#frame.querySelector('.to-more') : activeElement
     const enter = (): void => {
       if (this.#ui.side === side) this.#focusSoon(`.side.${side} :is(button, input)`)
     }
@@ -363,9 +389,8 @@ export class ChatView {
 
   async #loadPanel(side: Side): Promise<void> {
     try {
-      const [panel, { panelStyle }] = await Promise.all([this.#panel(side), import('./panel-style.ts')])
+      const [panel] = await Promise.all([this.#panel(side), this.#loadPanelParts(side !== 'sessions')])
       this.#sidePanels = { ...this.#sidePanels, [side]: panel }
-      adopt(this.#root.getRootNode() as ShadowRoot, panelStyle)
     } catch (error) {
       if (this.#ui.side === side) this.#update({ side: undefined })
       throw error
@@ -384,6 +409,33 @@ export class ChatView {
       case 'model':
         return (await import('./model-panel.ts')).modelPanel
     }
+  }
+
+  async #edit(id: string): Promise<void> {
+    const [{ editor: view }] = await Promise.all([loaded(loadEditor), this.#loadPanelParts(false)])
+    this.#update({ editing: { id, view } })
+    this.#focusSoon('.editor textarea')
+  }
+
+  async #forget(messageId: string): Promise<void> {
+    const [{ forgetting }] = await Promise.all([import('./forget-message.ts'), this.#loadPanelParts()])
+    const update = (shown: Ui['forgetting']): void => this.#update({ forgetting: shown })
+    update(
+      forgetting(this.#chat, messageId, this.#words.text('untitled'), update, (selector) =>
+        this.#focusSoon(selector),
+      ),
+    )
+    this.#focusSoon('.forgetting button')
+  }
+
+  /** The look and the words of panels. */
+  async #loadPanelParts(hasWords = true): Promise<void> {
+    this.#hasPanels ||= hasWords
+    const [{ panelStyle }] = await Promise.all([
+      import('./panel-style.ts'),
+      hasWords && this.reword(this.#given),
+    ])
+    adopt(this.#root.getRootNode() as ShadowRoot, panelStyle)
   }
 
   async #seenPanel(): Promise<SidePanel> {
@@ -524,11 +576,12 @@ export class ChatView {
     )
   }
 
-  #focusSoon(selector: string): void {
+  /** @param first what takes it before what the selector names, if it is there */
+  #focusSoon(selector: string, first?: Element | null): void {
     requestAnimationFrame(() => {
       this.#draw()
-      const found = this.#frame.querySelectorAll<HTMLElement>(selector)
-      const seen = [...found].find((each) => each.offsetParent !== null) ?? this.#textarea()
+      const found = [first, ...this.#frame.querySelectorAll(selector)] as (HTMLElement | undefined)[]
+      const seen = found.find((each) => each?.offsetParent) ?? this.#textarea()
       seen?.focus()
       if (seen instanceof HTMLTextAreaElement) seen.setSelectionRange(seen.value.length, seen.value.length)
     })

@@ -1,7 +1,7 @@
-import { NAMED } from '../../operations/forget/certificate.ts'
-import type { Certificate, RemovedKind } from '../../ports/certificate.ts'
+import type { Certificate } from '../../ports/certificate.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { HomeKind, HomeMemory, MemoryPanelModel } from '../ports.ts'
+import { together } from './together.ts'
 
 /**
  * What is remembered in several homes, as one. Profile and skills are those of the last one, which
@@ -45,22 +45,5 @@ export function allPanels(
       for (const panel of panels) certificates.push(await panel.eraseAll())
       return certificates.reduce(together)
     },
-  }
-}
-
-/** What was removed in two places, and who holds it no more in both of them. */
-function together(one: Certificate, other: Certificate): Certificate {
-  const removed = Object.fromEntries(
-    Object.entries(one.removed).map(([kind, { count, first }]) => {
-      const more = other.removed[kind as RemovedKind]
-      return [kind, { count: count + more.count, first: [...first, ...more.first].slice(0, NAMED) }]
-    }),
-  ) as unknown as Certificate['removed']
-  return {
-    ...other,
-    already: one.already && other.already,
-    removed,
-    confirmed: one.confirmed.filter((holder) => other.confirmed.includes(holder)),
-    pending: [...new Set([...one.pending, ...other.pending])],
   }
 }

@@ -42,8 +42,8 @@ export function edgeHome(parts: EdgeSessionParts): Home {
         },
       }
     },
-    storage: () => 'ok',
-    onStorage: () => () => {},
+    storage: () => (outbox.isAway ? 'away' : 'ok'),
+    onStorage: (listener) => outbox.subscribe(listener),
     close: async () => {},
   }
 }

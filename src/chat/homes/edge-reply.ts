@@ -12,7 +12,7 @@ export interface AnsweredSession {
   readonly client: SessionClient
   /** Messages of the newest round. */
   newest(signal?: AbortSignal): Promise<readonly SessionMessage[]>
-  /** Keeps what came of a reply that was stopped: the edge records whole ones only. */
+  /** Keeps what came of a reply that was stopped or cut off: the edge records whole ones only. */
   keep(message: MessageInput, round: string): Promise<void>
 }
 
@@ -35,7 +35,7 @@ export async function replyAtEdge(
     if (!asked || isAnswered(messages) || signal.aborted) return
     const input = { id: asked.id, parts: [{ type: 'text', text: textIn(asked) || '…' }] }
     try {
-      await follow(session, session.client.chat(input, { signal: leave }), options)
+      await follow(session, session.client.chat(input, { signal: leave }), options, true)
       return
     } catch (error) {
       // Another run goes on: of another tab, or of what was said before.
@@ -55,10 +55,12 @@ export async function joinAtEdge(session: AnsweredSession, options: ReplyOptions
   }
 }
 
+/** @param isOwn whether it was asked for here: what came of one that fails is kept once */
 async function follow(
   session: AnsweredSession,
   run: ChatRun,
   { signal, leave, tell }: ReplyOptions,
+  isOwn = false,
 ): Promise<void> {
   const events = new EdgeEvents()
   const stop = (): void => {
@@ -74,11 +76,14 @@ async function follow(
       // Stopped before it was there, it could not be found.
       if (!isBegun && signal.aborted) stop()
       isBegun = true
-      if (chunk.type === 'abort') partial = events.text
+      if (chunk.type === 'abort' || (isOwn && chunk.type === 'error')) partial = events.text
       for (const event of events.next(chunk)) await tell(event)
     }
-    const { isAborted } = await run.result()
-    if (isAborted && partial.trim() !== '') await keepPartial(session, partial, tell)
+    const { isAborted } = await run.result().catch(async (error) => {
+      await keepPartial(session, partial, 'error', tell)
+      throw error
+    })
+    if (isAborted) await keepPartial(session, partial, true, tell)
   } finally {
     signal.removeEventListener('abort', stop)
   }
@@ -87,11 +92,13 @@ async function follow(
 async function keepPartial(
   session: AnsweredSession,
   text: string,
+  stopped: true | 'error',
   tell: ReplyOptions['tell'],
 ): Promise<void> {
+  if (text.trim() === '') return
   const messages = await session.newest()
   const round = messages[0]
   if (isAnswered(messages) || !round) return
-  await session.keep({ role: 'assistant', content: text, metadata: { stopped: true } }, round.id)
+  await session.keep({ role: 'assistant', content: text, metadata: { stopped } }, round.id)
   await tell({ type: 'recorded' })
 }

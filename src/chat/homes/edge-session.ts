@@ -64,9 +64,7 @@ export function edgeSession(parts: EdgeSessionParts, sessionId: string): HomeSes
     async switchTo(id) {
       await session.switchTo(id)
     },
-    forget: async (factId) => {
-      await session.facts.forget(factId)
-    },
+    forget: (id, kind) => (kind === 'fact' ? session.facts.forget(id) : session.forget(id)),
     reply: (options) => replyAtEdge(answered, options),
     join: (options) => joinAtEdge(answered, options),
     watch: (listener, ended) => watch(session, listener, ended),

@@ -22,6 +22,7 @@ export interface ListedSession {
 
 export interface FoundSession {
   readonly sessionId: string
+  readonly messageId: string
   readonly excerpt: string
 }
 
@@ -116,7 +117,7 @@ export interface HomeSession {
   rewind(messageId: string): Promise<string>
   undo(rewind: string): Promise<void>
   switchTo(messageId: string): Promise<void>
-  forget(factId: string): Promise<void>
+  forget(id: string, kind: 'message' | 'fact'): Promise<Certificate>
   /** Loads what the next message and its reply need, ahead of them. */
   prepare(): Promise<void>
   /**

@@ -18,10 +18,11 @@ export async function listed(
 
 /** The best of each session, of what was found in any. */
 export function firstOfEach(
-  items: readonly { readonly sessionId?: string | undefined; readonly text: string }[],
+  items: readonly { readonly id: string; readonly sessionId?: string | undefined; readonly text: string }[],
 ): readonly FoundSession[] {
   const found = new Map<string, FoundSession>()
-  for (const { sessionId, text } of items)
-    if (sessionId !== undefined && !found.has(sessionId)) found.set(sessionId, { sessionId, excerpt: text })
+  for (const { id, sessionId, text } of items)
+    if (sessionId !== undefined && !found.has(sessionId))
+      found.set(sessionId, { sessionId, messageId: id, excerpt: text })
   return [...found.values()]
 }

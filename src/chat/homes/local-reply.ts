@@ -59,7 +59,7 @@ export async function reply(
     const told = replyEventOf(event)
     if (told) void tell(told)
   }
-  const result = await runWith(
+  const running = runWith(
     {
       session,
       model,
@@ -72,12 +72,21 @@ export async function reply(
     webHost,
     LIBRARY,
   )
-  if (result.reason !== 'aborted' || said.trim() === '') return
-  const { messages } = await session.append(
-    { role: 'assistant', content: said, metadata: { stopped: true } },
-    round === undefined ? {} : { round },
+  let failure: unknown
+  const reason = await running.then(
+    (result) => result.reason,
+    (error) => {
+      failure = error
+    },
   )
-  void tell({ type: 'recorded', message: messages[0] as Message })
+  if ((failure || reason === 'aborted') && said.trim() !== '') {
+    const { messages } = await session.append(
+      { role: 'assistant', content: said, metadata: { stopped: failure ? 'error' : true } },
+      round === undefined ? {} : { round },
+    )
+    void tell({ type: 'recorded', message: messages[0] as Message })
+  }
+  if (failure) throw failure
 }
 
 type ReplyEvent = Parameters<ReplyOptions['tell']>[0]

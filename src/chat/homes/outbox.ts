@@ -55,6 +55,8 @@ export class Outbox {
   #flushing: Promise<void> | undefined
   #again = false
   #failures = 0
+  /** Whether there is a network, and nobody answered when something was sent last. */
+  isAway = false
 
   constructor(parts: OutboxParts) {
     this.#parts = parts
@@ -172,6 +174,7 @@ export class Outbox {
     const { store, isOwn, send, onSent } = this.#parts
     const sent = new Set<string>()
     let isDone = true
+    let isAway = false
     // Read again: another tab may have sent some of them.
     for (const entry of await store.list()) {
       if (entry.problem || this.#closed.signal.aborted || !isOwn(entry)) continue
@@ -182,6 +185,7 @@ export class Outbox {
         const problem = problemOf(error)
         if (LATER.has(problem.code) || isUnreachable(error) || problem.code === 'ERR_TIMEOUT') {
           isDone = false
+          isAway = isUnreachable(error) && this.#parts.network.isOnline()
           break
         }
         await store.put({ ...entry, problem })
@@ -190,6 +194,7 @@ export class Outbox {
       await store.remove(entry.id)
       sent.add(entry.sessionId)
     }
+    this.isAway = isAway
     await this.#read()
     for (const sessionId of sent) onSent(sessionId)
     return isDone

@@ -85,9 +85,9 @@ export function storedSession({ store, memory, scope }: StoredSessionParts): Sto
       const { switchTo } = await loaded(loadChanges)
       await switchTo(await opened(), id)
     },
-    async forget(factId) {
+    async forget(id, kind) {
       const { forget } = await loaded(loadRemoval)
-      await forget(await opened(), factId, { kind: 'fact' })
+      return forget(await opened(), id, { kind })
     },
     watch: (listener) => log().watch?.(listener) ?? (() => {}),
     async close() {

@@ -1,5 +1,6 @@
 import type { Client } from '../../client/client.ts'
 import { readHistory } from '../../kernel/log/history.ts'
+import type { Certificate } from '../../ports/certificate.ts'
 import { isUnreachable, PlimsollError } from '../../ports/errors.ts'
 import type { MessageInput, SessionMessage } from '../../ports/message.ts'
 import type { Refusals } from '../../sync/refusals.ts'
@@ -11,8 +12,6 @@ import { isAnswered } from './answered.ts'
 import type { Drafts } from './drafts.ts'
 import { type AnsweredSession, joinAtEdge, replyAtEdge } from './edge-reply.ts'
 import type { HomeSession, ReplyOptions } from './home.ts'
-import { loaded } from './load.ts'
-import { loadRemoval } from './load-local.ts'
 import { RefusedMessages } from './refused-messages.ts'
 import { loadAhead, type StoredSessionParts, storedSession } from './stored-session.ts'
 import { waitFor } from './wait-for.ts'
@@ -33,6 +32,8 @@ export interface SyncedSessionParts extends StoredSessionParts {
   readonly pull: (signal: AbortSignal) => Promise<void>
   /** Contract: resolves once nothing is on its way, or cannot be now. */
   readonly rest: (signal: AbortSignal) => Promise<void>
+  /** Contract: a certificate that says so where the edge has not heard of it yet. */
+  readonly told: (certificate: Certificate) => Promise<Certificate>
   /** Contract: told that the session which shows was deleted elsewhere. */
   readonly onGone: () => void
 }
@@ -73,10 +74,7 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
       // It may be the first one now.
       await say(message, { title: titleOf(textIn(message)) })
     },
-    async takeBack(id) {
-      const { forget } = await loaded(loadRemoval)
-      await forget(await opened(), id, { kind: 'message' })
-    },
+    takeBack: async (id) => void (await stored.forget(id, 'message')),
   })
   const answered: AnsweredSession = {
     client: session,
@@ -128,6 +126,7 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
       return messages
     },
     append: say,
+    forget: async (id, kind) => parts.told(await stored.forget(id, kind)),
     async prepare() {
       await memory()
       loadAhead()

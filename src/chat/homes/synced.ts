@@ -108,6 +108,7 @@ export class SyncedEdge implements Edge {
         scope: { userId: this.#owner, sessionId },
         pull,
         rest: (signal) => this.#rest(signal),
+        told: (certificate) => this.#told(certificate),
         onGone: () =>
           this.#tell(new PlimsollError('ERR_NOT_FOUND', `chat: session ${sessionId} was deleted elsewhere`)),
       })
@@ -115,6 +116,16 @@ export class SyncedEdge implements Edge {
       ...stored,
       kind: 'edge',
       takesUploads: true,
+      storage: () => {
+        const own = stored.storage()
+        return own === 'ok' && store.status.state === 'offline' && platform.network.isOnline() ? 'away' : own
+      },
+      onStorage(listener) {
+        const ends = [stored.onStorage(listener), store.subscribe(listener)]
+        return () => {
+          for (const end of ends) end()
+        }
+      },
       // Which model an edge calls, it does not say.
       model: () => undefined,
       session: (sessionId) => {

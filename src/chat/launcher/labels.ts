@@ -1,3 +1,5 @@
+import { baseOf } from '../strings/base.ts'
+
 /** The few words that are needed before a language is loaded. */
 export interface LauncherLabels {
   readonly open: string
@@ -7,7 +9,9 @@ export interface LauncherLabels {
   readonly tryAgain: string
 }
 
-const LABELS: Readonly<Record<string, readonly [string, string, string, string, string]>> = {
+type Labels = readonly [string, string, string, string, string]
+
+const LABELS: Readonly<Record<string, Labels>> = {
   ar: ['فتح المحادثة', 'إغلاق المحادثة', 'جارٍ فتح المحادثة', 'تعذّر فتح المحادثة.', 'إعادة المحاولة'],
   de: [
     'Chat öffnen',
@@ -36,8 +40,8 @@ const LABELS: Readonly<Record<string, readonly [string, string, string, string, 
 
 /** @param own texts of the app, which win */
 export function labelsFor(language: string, own: Partial<LauncherLabels> = {}): LauncherLabels {
-  const base = language.split('-', 1)[0]?.toLowerCase() ?? ''
-  const known = Object.hasOwn(LABELS, base) ? LABELS[base] : LABELS.en
-  const [open = '', close = '', opening = '', openFailed = '', tryAgain = ''] = known ?? []
+  const base = baseOf(language)
+  const known = LABELS[Object.hasOwn(LABELS, base) ? base : 'en'] as Labels
+  const [open, close, opening, openFailed, tryAgain] = known
   return { open, close, opening, openFailed, tryAgain, ...own }
 }

@@ -30,10 +30,13 @@ export function codeFigure(
   if (nodesOf) void colour(code, language, nodesOf)
 }
 
+/** Colours are made when the words have stood on the screen for some frames. */
+const AFTER_MS = 100
+
 /** Resolves when the browser has shown what there is, and nobody waits for it. */
 function idle(): Promise<unknown> {
   const { requestIdleCallback = setTimeout } = globalThis as Partial<typeof globalThis>
-  return new Promise((resolve) => requestIdleCallback(resolve))
+  return new Promise((resolve) => setTimeout(() => requestIdleCallback(resolve), AFTER_MS))
 }
 
 async function colour(

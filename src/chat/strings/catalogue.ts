@@ -3,17 +3,15 @@ import type { en } from './en.ts'
 /** A text by the plural category of its `{count}`, as `Intl.PluralRules` names them. */
 export type Plural = { readonly [Category in Intl.LDMLPluralRule]?: string } & { readonly other: string }
 
-/**
- * Every word that the widget shows. `{name}` in a text is replaced by a value; keep it in yours.
- */
-export type Strings = {
-  readonly [Key in keyof typeof en]: (typeof en)[Key] extends string ? string : Plural
+/** The texts of every language, by those of English. */
+export type Catalogue<English> = {
+  readonly [Key in keyof English]: English[Key] extends string ? string : Plural
 }
 
-/** Key of a text without a count. */
-export type TextKey = {
-  [Key in keyof Strings]: Strings[Key] extends string ? Key : never
-}[keyof Strings]
+/** The words of the conversation and of what stands around it. */
+export type ViewStrings = Catalogue<typeof en>
 
-/** Key of a text that goes with a count. */
-export type PluralKey = Exclude<keyof Strings, TextKey>
+/** Key of a text without a count. */
+export type TextKey<All = ViewStrings> = {
+  [Key in keyof All]: All[Key] extends string ? Key : never
+}[keyof All]

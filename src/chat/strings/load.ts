@@ -1,42 +1,33 @@
-import type { Strings } from './catalogue.ts'
-import { baseOf, Words } from './words.ts'
+import { baseOf } from './base.ts'
+import type { ViewStrings } from './catalogue.ts'
 
-const CATALOGUES: Readonly<Record<string, () => Promise<Strings>>> = {
-  ar: async () => (await import('./ar.ts')).ar,
-  de: async () => (await import('./de.ts')).de,
-  en: async () => (await import('./en.ts')).en,
-  es: async () => (await import('./es.ts')).es,
-  fr: async () => (await import('./fr.ts')).fr,
-  ja: async () => (await import('./ja.ts')).ja,
+/** By the name that each exports. */
+const CATALOGUES: Readonly<Record<string, () => Promise<Readonly<Record<string, ViewStrings>>>>> = {
+  ar: () => import('./ar.ts'),
+  de: () => import('./de.ts'),
+  en: () => import('./en.ts'),
+  es: () => import('./es.ts'),
+  fr: () => import('./fr.ts'),
+  ja: () => import('./ja.ts'),
 }
 
 /** Languages that come with the widget. */
 export const LANGUAGES: readonly string[] = Object.keys(CATALOGUES)
 
-/**
- * Loads the one language that is asked for.
- * @param language a BCP 47 tag; one without a catalogue shows English
- * @param own texts that win over the catalogue's
- * @param readers what the reader prefers, for numbers, dates and the clock; default: what the
- * browser says
- */
-export async function loadWords(
-  language: string,
-  own: Partial<Strings> = {},
-  readers: readonly string[] = globalThis.navigator?.languages ?? [],
-): Promise<Words> {
-  const base = baseOf(language)
-  const load = Object.hasOwn(CATALOGUES, base) ? CATALOGUES[base] : undefined
-  const strings = await (load ?? CATALOGUES.en)?.()
-  // Without a catalogue the numbers are English too: half of each would be neither.
-  const shown = load && isTag(language) ? language : 'en'
-  return new Words(shown, { ...strings, ...own } as Strings, readers.filter(isTag))
+export interface LoadedStrings {
+  /** What was asked for, or `en`: half in each language would be neither. */
+  readonly language: string
+  /** Without what panels say. */
+  readonly strings: ViewStrings
 }
 
-function isTag(language: string): boolean {
-  try {
-    return Intl.getCanonicalLocales(language).length > 0
-  } catch {
-    return false
-  }
+/**
+ * Loads the one language that is asked for: by the launcher, beside the view that shows it.
+ * @param language a BCP 47 tag; one without a catalogue gives English
+ */
+export async function loadStrings(language: string): Promise<LoadedStrings> {
+  const base = baseOf(language)
+  const known = Object.hasOwn(CATALOGUES, base) ? base : 'en'
+  const { [known]: strings } = (await CATALOGUES[known]?.()) ?? {}
+  return { language: known === base ? language : known, strings: strings as ViewStrings }
 }

@@ -1,4 +1,6 @@
-import type { PluralKey, Strings, TextKey } from './catalogue.ts'
+import { baseOf } from './base.ts'
+import type { TextKey, ViewStrings } from './catalogue.ts'
+import type { LoadedStrings } from './load.ts'
 
 const RIGHT_TO_LEFT = /^(?:arc?|ckb|dv|fa|he|ku|ps|sd|u[gr]|yi)$/
 const DAY_MS = 86_400_000
@@ -13,7 +15,8 @@ export class Words {
   readonly language: string
   /** Whether times and days are blank for now: the first takes the browser ten milliseconds. */
   isHasty = false
-  readonly #strings: Strings
+  readonly strings: ViewStrings
+  readonly readers: readonly string[]
   readonly #locale: string
   readonly #clock: string
   // Each takes milliseconds to make, and few of them are needed at first.
@@ -26,9 +29,10 @@ export class Words {
    * @param readers what the reader prefers, as BCP 47 tags, the best first: of the same language
    * the first says how numbers and dates are written, and the first of all which clock shows
    */
-  constructor(language: string, strings: Strings, readers: readonly string[] = []) {
+  constructor(language: string, strings: ViewStrings, readers: readonly string[] = []) {
     this.language = language
-    this.#strings = strings
+    this.strings = strings
+    this.readers = readers
     this.#locale = readers.find((reader) => baseOf(reader) === baseOf(language)) ?? language
     this.#clock = readers[0] ?? this.#locale
   }
@@ -38,15 +42,7 @@ export class Words {
   }
 
   text(key: TextKey, values: Readonly<Record<string, string>> = {}): string {
-    return filled(this.#strings[key], values)
-  }
-
-  /** A text in the form that goes with `count`, which is its `{count}`. */
-  counted(key: PluralKey, count: number): string {
-    const forms = this.#strings[key]
-    return filled(forms[new Intl.PluralRules(this.language).select(count)] ?? forms.other, {
-      count: this.number(count),
-    })
+    return filled(this.strings[key], values)
   }
 
   number(value: number): string {
@@ -83,13 +79,29 @@ export class Words {
   }
 }
 
-export function directionOf(language: string): 'ltr' | 'rtl' {
-  return RIGHT_TO_LEFT.test(baseOf(language)) ? 'rtl' : 'ltr'
+/**
+ * @param own texts that win over the catalogue's
+ * @param readers what the reader prefers, for numbers, dates and the clock; default: what the
+ * browser says
+ */
+export function wordsOf(
+  { language, strings }: LoadedStrings,
+  own: Partial<ViewStrings> = {},
+  readers: readonly string[] = globalThis.navigator?.languages ?? [],
+): Words {
+  return new Words(isTag(language) ? language : 'en', { ...strings, ...own }, readers.filter(isTag))
 }
 
-/** The language of a tag: `de` of `de-AT`. */
-export function baseOf(tag: string): string {
-  return tag.split('-', 1)[0]?.toLowerCase() ?? ''
+function isTag(language: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(language).length > 0
+  } catch {
+    return false
+  }
+}
+
+export function directionOf(language: string): 'ltr' | 'rtl' {
+  return RIGHT_TO_LEFT.test(baseOf(language)) ? 'rtl' : 'ltr'
 }
 
 /** How the time is written in a language, by the clock that is usual in another one. */

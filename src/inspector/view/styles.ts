@@ -216,6 +216,8 @@ export const styles = css`
     border-radius: 1rem;
     background: var(--edge);
     overflow: hidden;
+    /* Else what is done and what is left have one ground. */
+    forced-color-adjust: none;
   }
   progress::-webkit-progress-bar {
     background: var(--edge);
@@ -540,7 +542,7 @@ export const styles = css`
     display: flex;
     gap: 0.25rem;
     border-block-end: 1px solid var(--edge);
-    overflow-x: auto;
+    flex-wrap: wrap;
   }
   .tabs button {
     border: 0;
@@ -707,6 +709,13 @@ export const styles = css`
     }
     .name {
       max-inline-size: 60cqi;
+    }
+    .tabs {
+      gap: 0;
+    }
+    .tabs button {
+      flex: auto;
+      padding-inline: 0.25rem;
     }
   }
   @media (forced-colors: active) {

@@ -46,6 +46,8 @@ export class FakeChat {
   profile = [{ name: 'preferences', text: 'Answers in short sentences.' }]
   skills = [{ name: 'timetables', description: 'Reads timetables', text: 'First the station, then the day.' }]
   sessions: SessionEntry[] = []
+  /** Id of the message that a search finds. */
+  found: string | undefined
   homes: HomeKind[] = ['local']
   destinations: HomeKind[] = ['local']
   /** Where drafts are kept. */
@@ -182,6 +184,14 @@ export class FakeChat {
         retry: async (messageId) => note('retry', messageId),
         drop: async (messageId) => note('drop', messageId),
         forget: async (factId) => note('forget', factId),
+        forgetMessage: async (messageId) => {
+          note('forgetMessage', messageId)
+          await this.#change(() => {
+            this.log = this.log.filter(({ message }) => message.id !== messageId)
+            this.become({ messages: this.#state.messages.filter(({ message }) => message.id !== messageId) })
+          })
+          return certificate('forget')
+        },
         showOlder: async () => {
           note('showOlder')
           await Promise.resolve()
@@ -201,7 +211,11 @@ export class FakeChat {
         search: async (query) =>
           this.sessions
             .filter(({ title }) => title.toLowerCase().includes(query.toLowerCase()))
-            .map((session) => ({ ...session, excerpt: `… ${query} …` })),
+            .map((session) => ({
+              ...session,
+              excerpt: `… ${query} …`,
+              ...(this.found !== undefined && { messageId: this.found }),
+            })),
         rename: async (sessionId, title) => {
           note('rename', sessionId, title)
           this.setSessions(

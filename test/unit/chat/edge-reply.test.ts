@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { joinAtEdge } from '../../../src/chat/homes/edge-reply.ts'
+import { joinAtEdge, replyAtEdge } from '../../../src/chat/homes/edge-reply.ts'
 import type { ChatRun } from '../../../src/client/chat.ts'
-import { PlimsollError } from '../../../src/index.ts'
+import { type MessageInput, PlimsollError } from '../../../src/index.ts'
 
 it('stops a reply at an edge that began only after it was told to stop', async () => {
   const stops: string[] = []
@@ -35,4 +35,36 @@ it('stops a reply at an edge that began only after it was told to stop', async (
   begin()
   await joining
   expect(stops).toEqual(['r1', 'r1'])
+})
+
+it('keeps what had come of a reply that failed at an edge, once, and throws what it failed with', async () => {
+  const asked = { id: 'm1', role: 'user', content: 'Which trains?', createdAt: 0, trust: 'user' } as const
+  const failure = new PlimsollError('ERR_MODEL', 'chat: the model failed')
+  const run = {
+    run: 'r1',
+    async *[Symbol.asyncIterator]() {
+      yield { type: 'start' }
+      yield { type: 'start-step' }
+      yield { type: 'text-delta', id: '1', delta: 'Two trains ' }
+      yield { type: 'error', errorText: 'ERR_MODEL: the model failed' }
+    },
+    result: async () => {
+      throw failure
+    },
+  } as unknown as ChatRun
+  const kept: (readonly [MessageInput, string])[] = []
+  const session = {
+    client: { chat: () => run, resumeChat: () => run } as never,
+    newest: async () => [asked],
+    keep: async (message: MessageInput, round: string) => void kept.push([message, round]),
+  }
+  const { signal } = new AbortController()
+  const options = { signal, leave: signal, tell: () => {} }
+  // Who only follows it leaves that to who asked.
+  await expect(joinAtEdge(session, options)).rejects.toBe(failure)
+  expect(kept).toEqual([])
+  await expect(replyAtEdge(session, options)).rejects.toBe(failure)
+  expect(kept).toEqual([
+    [{ role: 'assistant', content: 'Two trains ', metadata: { stopped: 'error' } }, 'm1'],
+  ])
 })

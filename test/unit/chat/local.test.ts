@@ -166,6 +166,34 @@ describe('a local conversation', () => {
     await chat.close()
   })
 
+  it('keeps what had come of a reply that fails, says so, and replaces it when it is tried again', async () => {
+    let fails = true
+    const asked: number[] = []
+    const chat = browser().open({
+      async *model(messages) {
+        asked.push(messages.length)
+        yield 'Two trains '
+        if (fails) throw new Error('the connection broke')
+        yield 'at nine.'
+      },
+    })
+    const id = await chat.conversation.create()
+    await chat.conversation.send('Which trains?')
+    const cut = await until(chat, (state) => idle(state) && state.problem !== undefined)
+    expect(said(cut)).toEqual(['user: Which trains?', 'assistant: Two trains '])
+    expect(cut.messages[1]?.message.metadata).toEqual({ stopped: 'error' })
+    expect(cut.problem).toMatchObject({ code: 'ERR_MODEL', retryable: true })
+    await chat.conversation.open(id)
+    expect(said(chat.conversation.getSnapshot())).toHaveLength(2)
+    fails = false
+    await chat.conversation.retry()
+    const whole = await until(chat, (state) => idle(state) && said(state)[1] !== 'assistant: Two trains ')
+    expect(said(whole)).toEqual(['user: Which trains?', 'assistant: Two trains at nine.'])
+    expect(whole.messages[1]?.version).toEqual({ index: 2, count: 2 })
+    expect(asked).toEqual([1, 1])
+    await chat.close()
+  })
+
   it('edits what was said, regenerates a reply, and comes back to each version', async () => {
     let count = 0
     const chat = browser().open({ model: (messages) => `${echo(messages)} (${++count})` })

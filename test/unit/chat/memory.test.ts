@@ -3,7 +3,7 @@ import { allPanels } from '../../../src/chat/homes/all-panels.ts'
 import { edgePanel } from '../../../src/chat/homes/edge-panel.ts'
 import { localPanel } from '../../../src/chat/homes/local-panel.ts'
 import type { Chat } from '../../../src/chat/open-chat.ts'
-import type { RememberedChip } from '../../../src/chat/ports.ts'
+import type { ConversationState, RememberedChip } from '../../../src/chat/ports.ts'
 import type { Client } from '../../../src/client/client.ts'
 import { mapStore, scriptedModel } from '../../../src/index.ts'
 import { listSessions } from '../../../src/operations/sessions.ts'
@@ -65,6 +65,7 @@ describe('the list of sessions', () => {
     const [found] = await chat.sessions.search('lighthouse')
     expect(found?.title).toBe('Hotels in Genoa')
     expect(found?.excerpt).toContain('lighthouse')
+    expect(found?.messageId).toBe(chat.conversation.getSnapshot().messages[2]?.message.id)
     expect(await chat.sessions.search('zeppelin')).toEqual([])
     await chat.close()
   })
@@ -92,7 +93,7 @@ const chipOf = (chat: Chat): RememberedChip | undefined =>
 /** A chat in which one thing was remembered. */
 async function remembering(): Promise<{ readonly chat: Chat; readonly chip: RememberedChip }> {
   const call = { name: 'memory_preference', input: { text: 'Likes window seats.' }, id: 'c1' }
-  const chat = browser().open({ model: scriptedModel([{ calls: [call] }, 'Noted.']) })
+  const chat = browser().open({ model: scriptedModel([{ calls: [call] }, 'Noted.', 'Well.']) })
   await chat.conversation.send('I like window seats')
   await until(chat, (state) => idle(state) && chipOf(chat) !== undefined)
   return { chat, chip: chipOf(chat) as RememberedChip }
@@ -124,6 +125,49 @@ describe('what was remembered of a reply', () => {
     expect(await (await chat.memory()).facts()).toEqual([])
     await chat.conversation.open(state.session?.sessionId ?? '')
     expect(chipOf(chat)).toBe(undefined)
+    await chat.close()
+  })
+
+  it('goes with the message that says it, for the model and in another tab too', async () => {
+    const place = browser()
+    const call = { name: 'memory_preference', input: { text: 'Likes window seats.' }, id: 'c1' }
+    const model = scriptedModel([{ calls: [call] }, 'Noted.', 'Yes.'])
+    const chat = place.open({ model })
+    await chat.conversation.send('I like window seats')
+    const { session } = await until(chat, (state) => idle(state) && chipOf(chat) !== undefined)
+    const other = place.open()
+    await other.conversation.open(session?.sessionId ?? '')
+    const said = chipOf(chat)?.said ?? ''
+    const certificate = await chat.conversation.forgetMessage(said)
+    expect(certificate).toMatchObject({ removed: { messages: { first: [said] }, facts: { count: 1 } } })
+    const isGone = ({ messages }: ConversationState): boolean =>
+      !messages.some(({ message }) => message.id === said)
+    expect(isGone(chat.conversation.getSnapshot())).toBe(true)
+    await until(other, isGone)
+    expect(chipOf(chat)).toBe(undefined)
+    const [call1] = chat.conversation.getSnapshot().messages
+    await chat.conversation.forgetMessage(call1?.message.id ?? '')
+    await chat.conversation.send('And now?')
+    await until(chat, (state) => idle(state) && model.requests.length === 3)
+    expect(JSON.stringify(model.requests[2])).not.toContain('window seats')
+    const unknown = chat.conversation.forgetMessage('no such message')
+    await expect(unknown).rejects.toMatchObject({
+      code: 'ERR_NOT_FOUND',
+    })
+    await Promise.all([chat.close(), other.close()])
+  })
+
+  it('shows at the edited message where a version of it was remembered that is shown no more', async () => {
+    const { chat, chip } = await remembering()
+    const user = () => chat.conversation.getSnapshot().messages.find(({ message }) => message.role === 'user')
+    const first = user()?.message.id ?? ''
+    await chat.conversation.edit(first, 'I like aisle seats')
+    const isEdited = (): boolean => user()?.message.content === 'I like aisle seats'
+    await until(chat, (state) => isEdited() && state.messages.some(({ remembered }) => remembered.length > 0))
+    expect(user()?.remembered).toEqual([{ ...chip, said: undefined }])
+    await chat.conversation.forget(chip.factId)
+    expect(user()?.remembered).toEqual([{ ...chip, said: undefined, text: '', undo: 'done' }])
+    expect(await (await chat.memory()).facts()).toEqual([])
     await chat.close()
   })
 

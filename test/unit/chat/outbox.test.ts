@@ -58,6 +58,31 @@ describe.each([
     await outbox.close()
   })
 
+  it('says that nobody answers, also where a proxy does, until what waits was sent', async () => {
+    const proxy = new RequestError('ERR_STORAGE', 'POST /v1/sessions/trip/messages: status 502', {
+      status: 502,
+    })
+    let failure: Error | undefined = unreachable()
+    const told: boolean[] = []
+    const { outbox } = outboxOver(open(), {
+      send: async () => {
+        if (failure) throw failure
+      },
+    })
+    outbox.subscribe(() => told.push(outbox.isAway))
+    await outbox.add(entry('a'))
+    await outbox.flush()
+    expect(told.at(-1)).toBe(true)
+    failure = undefined
+    await outbox.flush()
+    expect([told.at(-1), outbox.of('trip')]).toEqual([false, []])
+    failure = proxy
+    await outbox.add(entry('b'))
+    await outbox.flush()
+    expect([told.at(-1), outbox.of('trip')[0]?.problem]).toEqual([true, undefined])
+    await outbox.close()
+  })
+
   it('keeps what is not answered, and sends it again, in order, when its time comes', async () => {
     let reaches = false
     const sent: string[] = []
@@ -202,3 +227,40 @@ function fullFactory(): IDBFactory {
   } as typeof factory.open
   return factory
 }
+
+it('says in the conversation that its service is away, and no more once it answers', async () => {
+  let isThere = false
+  const messages: object[] = []
+  const wakes: (() => void)[] = []
+  const fetch = async (url: string, { method, body }: RequestInit): Promise<Response> => {
+    if (!isThere) return new Response('Bad gateway', { status: 502 })
+    const { pathname } = new URL(url)
+    if (pathname.endsWith('/messages') && method === 'POST')
+      messages.push(...JSON.parse(String(body)).messages)
+    if (pathname.endsWith('/messages')) return Response.json({ messages })
+    if (pathname === '/v1/sessions') return Response.json({})
+    if (pathname.endsWith('/branches')) return Response.json({ branches: [] })
+    return Response.json({ code: 'ERR_NOT_FOUND', detail: 'none' }, { status: 404 })
+  }
+  const chat = browser().open({
+    src: 'https://edge.test',
+    getToken: () => 'ada',
+    platform: {
+      fetch,
+      WebSocket: undefined,
+      sleep: () => new Promise((resolve) => wakes.push(() => resolve())),
+    },
+  })
+  await chat.conversation.create()
+  expect(await chat.conversation.send('Two seats')).toBe(true)
+  const down = await until(chat, ({ storage }) => storage === 'away')
+  expect(down.messages.map(({ delivery }) => delivery)).toEqual(['queued'])
+  isThere = true
+  for (const wake of wakes) wake()
+  const up = await until(
+    chat,
+    ({ storage, messages }) => storage === 'ok' && messages[0]?.delivery === 'sent',
+  )
+  expect(up.problem?.code).not.toBe('ERR_OFFLINE')
+  await chat.close()
+})

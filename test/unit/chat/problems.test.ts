@@ -2,7 +2,8 @@ import { expect, it } from 'vitest'
 import { problemOf, wordsFor } from '../../../src/chat/element/problems.ts'
 import { loaded } from '../../../src/chat/homes/load.ts'
 import type { Problem } from '../../../src/chat/ports.ts'
-import { LANGUAGES, loadWords } from '../../../src/chat/strings/load.ts'
+import { LANGUAGES, loadStrings } from '../../../src/chat/strings/load.ts'
+import { wordsOf } from '../../../src/chat/strings/words.ts'
 import { PlimsollError } from '../../../src/ports/errors.ts'
 
 it('says of a request without an answer that there is no connection', () => {
@@ -21,7 +22,7 @@ it('says of a part that could not be loaded, and of a picture that is none, what
 })
 
 it.each(LANGUAGES)('names a file that is too large, and how large one may be: %s', async (language) => {
-  const words = await loadWords(language)
+  const words = wordsOf(await loadStrings(language))
   const told = (id?: string) => {
     const error = new PlimsollError('ERR_ENTRY_TOO_LARGE', 'attach: no', id === undefined ? {} : { id })
     return words.text(wordsFor(problemOf(error)), { name: id ?? '' })
@@ -32,7 +33,7 @@ it.each(LANGUAGES)('names a file that is too large, and how large one may be: %s
 })
 
 it.each(LANGUAGES)('says that what was written is kept where no reply came: %s', async (language) => {
-  const words = await loadWords(language)
+  const words = wordsOf(await loadStrings(language))
   const told = (code: Problem['code']) =>
     words.text(wordsFor(problemOf(new PlimsollError(code, 'reply: no'))))
   const [kept = ''] = told('ERR_MODEL').match(/[^.。]+[.。]$/) ?? []

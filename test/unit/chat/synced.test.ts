@@ -27,7 +27,10 @@ it('shows the list, the history and what was said after a reload without a netwo
   expect(said(again.conversation.getSnapshot())).toHaveLength(3)
   expect(deliveries(again)).toEqual(['sent', 'sent', 'queued'])
   expect(again.conversation.getSnapshot()).toMatchObject({ reply: undefined, problem: undefined })
-  expect((await again.sessions.search('window')).map(({ sessionId }) => sessionId)).toEqual([id])
+  const [asked] = again.conversation.getSnapshot().messages.slice(-1)
+  expect(await again.sessions.search('window')).toMatchObject([
+    { sessionId: id, messageId: asked?.message.id },
+  ])
   await again.close()
   const third = tab(place, service)
   await third.conversation.open(id)
@@ -523,6 +526,46 @@ it('says of what is forgotten without a network that the service still has it', 
   service.isThere = false
   const here = await panel.forget(second)
   expect([here.confirmed, here.pending[0]]).toEqual([[], 'store'])
+  await chat.close()
+})
+
+it('says that the service is away while there is a network, and no more once it answers', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service)
+  await talked(chat, 'Hello.')
+  expect(chat.conversation.getSnapshot().storage).toBe('ok')
+  service.isThere = false
+  await chat.conversation.send('Are you there?')
+  const down = await until(chat, ({ storage }) => storage === 'away')
+  expect(down.messages.at(-1)?.delivery).toBe('queued')
+  // Without a network that is what is said.
+  place.network.set(false)
+  await until(chat, ({ online }) => !online)
+  service.isThere = true
+  place.network.set(true)
+  const up = await until(
+    chat,
+    (state) => state.storage === 'ok' && idle(state) && state.messages.length === 4,
+  )
+  expect(up.problem).toBe(undefined)
+  await chat.close()
+})
+
+it('forgets a message without a network, which the service does once there is one', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service)
+  const id = await talked(chat, 'SWORDFISH')
+  place.network.set(false)
+  service.isThere = false
+  const [message] = chat.conversation.getSnapshot().messages
+  const here = await chat.conversation.forgetMessage(message?.message.id ?? '')
+  expect([here?.confirmed, here?.pending[0]]).toEqual([[], 'store'])
+  expect(said(chat.conversation.getSnapshot())).toEqual(['assistant: Reply to SWORDFISH'])
+  service.isThere = true
+  place.network.set(true)
+  await expect
+    .poll(async () => (await service.history('ada', id)).map(({ role }) => role))
+    .toEqual(['assistant'])
   await chat.close()
 })
 

@@ -7,13 +7,26 @@ import { en } from '../../../src/chat/strings/en.ts'
 import { es } from '../../../src/chat/strings/es.ts'
 import { fr } from '../../../src/chat/strings/fr.ts'
 import { ja } from '../../../src/chat/strings/ja.ts'
+import { ar as arPanels } from '../../../src/chat/strings/panels/ar.ts'
+import { de as dePanels } from '../../../src/chat/strings/panels/de.ts'
+import { en as enPanels } from '../../../src/chat/strings/panels/en.ts'
+import { es as esPanels } from '../../../src/chat/strings/panels/es.ts'
+import { fr as frPanels } from '../../../src/chat/strings/panels/fr.ts'
+import { ja as jaPanels } from '../../../src/chat/strings/panels/ja.ts'
 import { loadStrings } from '../../../src/inspector/index.ts'
 import { raceWords } from '../../../web/race/words.ts'
 import { unplugWords } from '../../../web/unplug/words.ts'
 import { wordsFor } from '../../../web/words.ts'
 import { worldWords } from '../../../web/worlds/words.ts'
 
-const LANGUAGES = { English: en, German: de, French: fr, Spanish: es, Arabic: ar, Japanese: ja }
+const LANGUAGES = {
+  English: { ...en, ...enPanels },
+  German: { ...de, ...dePanels },
+  French: { ...fr, ...frPanels },
+  Spanish: { ...es, ...esPanels },
+  Arabic: { ...ar, ...arPanels },
+  Japanese: { ...ja, ...jaPanels },
+}
 const TAGS = { English: 'en', German: 'de', French: 'fr', Spanish: 'es', Arabic: 'ar', Japanese: 'ja' }
 type Language = keyof typeof LANGUAGES
 

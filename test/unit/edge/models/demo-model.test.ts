@@ -7,6 +7,12 @@ import { en } from '../../../../src/chat/strings/en.ts'
 import { es } from '../../../../src/chat/strings/es.ts'
 import { fr } from '../../../../src/chat/strings/fr.ts'
 import { ja } from '../../../../src/chat/strings/ja.ts'
+import { ar as arPanels } from '../../../../src/chat/strings/panels/ar.ts'
+import { de as dePanels } from '../../../../src/chat/strings/panels/de.ts'
+import { en as enPanels } from '../../../../src/chat/strings/panels/en.ts'
+import { es as esPanels } from '../../../../src/chat/strings/panels/es.ts'
+import { fr as frPanels } from '../../../../src/chat/strings/panels/fr.ts'
+import { ja as jaPanels } from '../../../../src/chat/strings/panels/ja.ts'
 import { forget, mapStore, memoryToolSpecs, memoryTools, runAgent } from '../../../../src/index.ts'
 import { webHost } from '../../../../src/platform/web.ts'
 import { type FullSession, fullMemory } from '../../../contract/full-memory.ts'
@@ -149,14 +155,14 @@ describe('the demo model', () => {
   })
 
   it.each([
-    ['en', en],
-    ['de', de],
-    ['fr', fr],
-    ['es', es],
-    ['ar', ar],
-    ['ja', ja],
-  ])('says what is confirmed by which button as the widget does: %s', (language, words) => {
-    const { memory, promote, kindPreference, kindConstraint } = words
+    ['en', en, enPanels],
+    ['de', de, dePanels],
+    ['fr', fr, frPanels],
+    ['es', es, esPanels],
+    ['ar', ar, arPanels],
+    ['ja', ja, jaPanels],
+  ])('says what is confirmed by which button as the widget does: %s', (language, { memory }, panels) => {
+    const { promote, kindPreference, kindConstraint } = panels
     const { nothing } = demoWords(language)
     expect(nothing).toContain(memory)
     // Findings stay in their conversation.

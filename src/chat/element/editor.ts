@@ -1,0 +1,35 @@
+/** Editing a message in its place; loaded soon after the view, or when somebody wants that. */
+import { html, type TemplateResult } from 'lit/html.js'
+import { type Row, textOf } from './rows.ts'
+import type { Scene } from './scene.ts'
+
+export function editor(scene: Scene, row: Row): TemplateResult {
+  const { words } = scene
+  return html`<form class="editor" @submit=${(event: Event) => {
+    event.preventDefault()
+    scene.attempt(save(scene, row, event.currentTarget as HTMLFormElement))
+  }}>
+    <textarea dir="auto" rows="1" aria-label=${words.text('editMessage')} .defaultValue=${row.text}
+      @keydown=${(event: KeyboardEvent) => {
+        if (event.isComposing) return
+        if (event.key === 'Escape') {
+          event.stopPropagation()
+          scene.update({ editing: undefined })
+        } else if (event.key === 'Enter' && !event.shiftKey) {
+          event.preventDefault()
+          ;(event.currentTarget as HTMLTextAreaElement).form?.requestSubmit()
+        }
+      }}></textarea>
+    <div class="row">
+      <button class="outlined" type="button" @click=${() => scene.update({ editing: undefined })}>${words.text('cancel')}</button>
+      <button class="primary">${words.text('editSend')}</button>
+    </div>
+  </form>`
+}
+
+async function save({ chat, update }: Scene, { shown }: Row, form: HTMLFormElement): Promise<void> {
+  const { id, content } = shown.message
+  const text = form.querySelector('textarea')?.value.trim() ?? ''
+  const isChanged = text !== '' && text !== textOf(content)
+  if (!isChanged || (await chat.conversation.edit(id, text))) update({ editing: undefined })
+}
