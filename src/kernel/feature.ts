@@ -221,7 +221,7 @@ export interface Section {
   readonly trust: Trust
   /** The account of it, for the receipt. */
   readonly use?: SectionUse
-  /** Of `since`: names what it is made of, no content. Contract: made of the same, it is the same. */
+  /** Of `since`: names what made it, no content. Contract: made of the same, it is the same. */
   readonly version?: string
 }
 
