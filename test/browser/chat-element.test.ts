@@ -119,6 +119,16 @@ describe('opening', () => {
     await expect.poll(text).toContain('Was kann ich für Sie tun?')
   })
 
+  it('says of a conversation that was deleted while it showed that it is gone, without a link too', async () => {
+    const { fake, text } = await show()
+    fake.add(said('user', 'Hello'))
+    await frame()
+    fake.become({ messages: [], isMissing: 'deleted' })
+    await until(() => text().includes('It was deleted, or is not yours.'))
+    fake.add(said('user', 'Once more'))
+    await until(() => !text().includes('It was deleted'))
+  })
+
   it('lets one choose where the next one is kept there too, and begins others in the same home', async () => {
     const { fake, find, button } = await show({
       attributes: { session: 'gone', linked: '', src: '' },
