@@ -342,8 +342,7 @@ describe('messages', () => {
       said('assistant', [{ type: 'tool-call', id: 'c1', name: 'find_trains', input: { to: 'Turin' } }]),
       said('tool', [{ type: 'tool-result', callId: 'c1', output: 'Two trains', isError: false }]),
     )
-    await frame()
-    expect(text()).toContain('Ran find_trains')
+    await until(() => text().includes('Ran find_trains'))
     expect(text()).not.toContain('Two trains')
     find('details summary').click()
     await frame()
@@ -372,7 +371,7 @@ describe('messages', () => {
     ] as const) {
       const { element, fake, root } = await show({ attributes })
       fake.add(...messages)
-      await frame()
+      await until(() => root.querySelector('.step') !== null)
       expect([...root.querySelectorAll('.chip bdi')].map((chip) => chip.textContent)).toEqual([
         'Remembered: Likes trains',
       ])
