@@ -113,11 +113,11 @@ export class ChatView {
     const shadow = root.getRootNode() as ShadowRoot
     adopt(shadow, viewStyle)
     adoptMarkdown(shadow)
-    const live = element('div', 'unseen')
+    const live = element('unseen')
     live.ariaLive = 'polite'
     this.#announcer = new Announcer(live)
-    this.#frame = element('div', 'frame')
-    const chatElement = element('div', 'chat')
+    this.#frame = element('frame')
+    const chatElement = element('chat')
     chatElement.append(this.#frame, live)
     root.replaceChildren(chatElement)
     this.#reader = new Reader({
@@ -611,8 +611,8 @@ async function uploadOf(file: File): Promise<Upload> {
   return { name: file.name, mediaType, bytes: new Uint8Array(await file.slice(0, 9e6).arrayBuffer()) }
 }
 
-function element(name: string, className: string): HTMLElement {
-  const made = document.createElement(name)
+function element(className: string): HTMLElement {
+  const made = document.createElement('div')
   made.className = className
   return made
 }

@@ -386,8 +386,15 @@ describe('a problem', () => {
       code: 'ERR_OFFLINE',
       retryable: true,
     })
+    // A proxy says so, and the edge of itself.
     expect(
       problemOf(new RequestError('ERR_STORAGE', 'GET /v1/sessions: status 500', { status: 500 })),
+    ).toMatchObject({
+      code: 'ERR_OFFLINE',
+      retryable: true,
+    })
+    expect(
+      problemOf(new RequestError('ERR_STORAGE', 'sessions: a row is damaged', { status: 500 })),
     ).toMatchObject({
       code: 'ERR_STORAGE',
       retryable: true,
