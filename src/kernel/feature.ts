@@ -221,6 +221,8 @@ export interface Section {
   readonly trust: Trust
   /** The account of it, for the receipt. */
   readonly use?: SectionUse
+  /** Of `since`: names what made it, no content. Contract: made of the same, it is the same. */
+  readonly version?: string
 }
 
 export interface TailAsk<S extends Shape = Shape> {

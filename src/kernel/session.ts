@@ -154,7 +154,7 @@ export function openSession(given: SessionParts): SessionBase {
     const lane = kernel.laneOf(options.limits)
     const { context, handedOut } = await lane.context(options)
     if (lane === own) see()
-    if (!options.preview) writer.note(handedOut)
+    if (!options.preview) for (const one of handedOut) writer.note(one)
     return context
   }
   const end = (): void => {

@@ -1,9 +1,9 @@
 import { contextOf } from '../kernel/context/context-of.ts'
 import { readGaps } from '../kernel/context/gaps.ts'
 import { type HeadTexts, headKey } from '../kernel/context/head.ts'
-import type { Lane } from '../kernel/context/lane.ts'
 import { Prefix } from '../kernel/context/prefix.ts'
 import { type CurrentEpoch, readApart, type Slice } from '../kernel/context/view.ts'
+import type { KernelSession } from '../kernel/feature.ts'
 import { markIn, valueIn } from '../kernel/log/bodies.ts'
 import { readEntry, readRange } from '../kernel/log/entries.ts'
 import { fold } from '../kernel/log/fold.ts'
@@ -14,24 +14,26 @@ import type { EpochMark } from '../ports/op.ts'
 import { type LogRow, PAGE_ROWS, type Reads, type RegisterRow } from '../ports/store.ts'
 import { checkId } from '../text/json.ts'
 import { kernelOf } from './kernel-of.ts'
+import { pastNews } from './past-news.ts'
 
 /** Rewinds that followed a message, before each of which the context is looked for. */
 const MOST_REWINDS = 8
 
 /**
- * Rebuilds the context of the call that was made when message `id` was the newest one, without its
- * tail, and checks it against the hashes of the contexts that were handed out then, which the
- * message after it records: as it was before any rewind that followed, unless it was handed out
- * after one.
+ * Rebuilds the context of the call that was made when message `id` was the newest one, and checks
+ * it against the hashes of the contexts that were handed out then, which the message after it
+ * records: as it was before any rewind that followed, unless it was handed out after one. Its tail
+ * is in it where those hashes say what stood there, and that is the same now; else it is without.
  *
  * @throws ERR_NOT_FOUND: no such message, or no context was built in this lane up to it
  */
 export async function contextAt(session: SessionBase, id: string): Promise<ContextAt> {
   const kernel = kernelOf('contextAt', session)
-  return kernel.run(async () => buildAt(kernel.lane, checkId('contextAt', 'id', id)))
+  return kernel.run(async () => buildAt(kernel, checkId('contextAt', 'id', id)))
 }
 
-async function buildAt(lane: Lane, id: string): Promise<ContextAt> {
+async function buildAt(session: KernelSession, id: string): Promise<ContextAt> {
+  const { lane } = session
   const { store, secret, policy } = lane
   const row = await readEntry(store, id)
   if (row?.kind !== 'message')
@@ -43,7 +45,7 @@ async function buildAt(lane: Lane, id: string): Promise<ContextAt> {
   let first: ContextAt | undefined
   for (const end of [...rewinds.rows, next]) {
     const past = await readPast(store, policy.lane, end?.id)
-    const built = past && (await build(lane, past, next))
+    const built = past && (await build(session, past, next))
     if (built?.verified) return built
     first ??= built
     // Without a record no other one can be the one that was handed out.
@@ -58,11 +60,8 @@ async function buildAt(lane: Lane, id: string): Promise<ContextAt> {
 }
 
 /** @param next the message that records the hashes of what was handed out */
-async function build(
-  { store, secret, policy, calls, cover }: Lane,
-  past: Past,
-  next: LogRow | undefined,
-): Promise<ContextAt> {
+async function build(session: KernelSession, past: Past, next: LogRow | undefined): Promise<ContextAt> {
+  const { store, secret, policy, calls, cover } = session.lane
   const { mark, place } = past.epoch
   const register = await store.register(headKey(mark.head))
   const value = register && valueIn(register)
@@ -74,24 +73,29 @@ async function build(
     place,
   )
   const covering = mark.summary === undefined ? undefined : await cover?.past(store, mark.summary)
-  const { context } = await contextOf(
-    { policy, calls, cover, prefix: new Prefix(secret) },
-    {
-      slice: past,
-      call,
-      mark,
-      window: measure.layout(past.conversation).show(mark, past.rows),
-      covering,
-      failures: [],
-    },
-  )
+  const makers = { policy, calls, cover, prefix: new Prefix(secret) }
+  const window = measure.layout(past.conversation).show(mark, past.rows)
+  const made = { slice: past, call, mark, window, covering, failures: [] }
+  const { context } = await contextOf(makers, made)
   const recorded = next?.contexts
-  if (recorded?.includes(context.hash)) return { context, verified: true }
+  const { hash } = context
+  const others = new Set(recorded?.filter((one) => one !== hash))
+  if (others.size > 0) {
+    // As it was recorded: by what made the tail, so that nobody can try what that says.
+    const isOf = (version: string): boolean => others.has(secret.hash(hash + version))
+    const { parts = {} } = call.head
+    const told = await pastNews(session, parts, measure.policy.counter.count, isOf)
+    if (told) {
+      const { context } = await contextOf(makers, { ...made, call: { ...call, tail: told.sections } })
+      return { context, verified: true, tail: 'whole' }
+    }
+  }
+  if (recorded?.includes(hash)) return { context, verified: true, tail: 'absent' }
   const behind = [register, ...past.rows]
   // Each delete puts another secret in place of the one by which they were hashed.
   const isOld = secret.since !== Infinity && (next ?? past.epoch).seq < secret.since
   const isCleared = isOld || recorded?.length === 0
-  return { context, verified: false, reason: reasonOf(behind, recorded, isCleared) }
+  return { context, verified: false, reason: reasonOf(behind, recorded, isCleared), tail: 'absent' }
 }
 
 function reasonOf(

@@ -248,8 +248,13 @@ export interface ContextAt {
   readonly context: Context
   /**
    * Whether it has the hash of a context that was handed out then, as the next message records it:
-   * what is shown is what was sent, its tail aside.
+   * what is shown is what was sent, its tail aside where it is not in it.
    */
   readonly verified: boolean
   readonly reason?: Unverified
+  /**
+   * `whole`: its tail is in it as it was sent, which is known where nothing stood there but facts
+   * that are the same now. `absent`: whatever stood there is not.
+   */
+  readonly tail: 'whole' | 'absent'
 }

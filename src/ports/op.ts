@@ -244,7 +244,7 @@ export type Op =
 
 /** A context that was handed out before an op, recorded with it. */
 export interface HandedOut {
-  /** Of its head and blocks, its tail aside. */
+  /** Of its head and blocks, its tail aside; or of that and of the names of what made its tail. */
   readonly hash: string
   /** Of the log that it was built from. */
   readonly seq: number

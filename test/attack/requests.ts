@@ -79,6 +79,7 @@ export function handedOut(
   world.handedOut.push({
     ...(world.newest && { newest: world.newest.id }),
     bytes: stable(built).join(),
+    hash: built.hash,
     by: stage.session(at),
     isRecorded,
   })
@@ -127,11 +128,13 @@ export async function past(stage: Stage, command: Of<'past'>): Promise<void> {
   const isCertain =
     there.length > 0 && there.length <= 4 && there.every((one) => one.isRecorded && one.by === by)
   try {
-    const { context, verified, reason } = await contextAt(stage.session(command), entry.id)
+    const { context, verified, reason, tail } = await contextAt(stage.session(command), entry.id)
     stage.seen(command.scope, 'a past context', stringifyContext(context))
     const bytes = stable(context).join()
     if (verified && !world.handedOut.some((one) => one.bytes === bytes))
       throw new Broken(`contextAt attests what was not handed out at ${entry.id}`)
+    if (tail === 'whole' && !world.handedOut.some((one) => one.hash === context.hash))
+      throw new Broken(`contextAt attests a tail that was not handed out at ${entry.id}`)
     if (!verified && isCertain) throw new Broken(`contextAt does not attest ${entry.id}: ${reason}`)
     if (verified) stage.counts.attested++
   } catch (error) {

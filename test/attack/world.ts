@@ -44,6 +44,7 @@ interface HandedOut {
   /** The message that was the newest in the log, if any. */
   readonly newest?: string
   readonly bytes: string
+  readonly hash: string
   /** The process that was given it. */
   readonly by: object
   readonly isRecorded: boolean

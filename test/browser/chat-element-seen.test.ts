@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { page } from 'vitest/browser'
-import { createMemory, mapStore } from '../../src/index.ts'
+import { createMemory, facts, mapStore, type SessionBase } from '../../src/index.ts'
 import { clear, frame, type Shown, show, until } from './support/element.ts'
 import type { FakeChat } from './support/fake-chat.ts'
 import { violations } from './support/violations.ts'
@@ -28,8 +28,8 @@ async function told() {
   return session
 }
 
-async function showTold({ tools: given, ...attributes }: Record<string, string> = {}) {
-  const session = await told()
+async function showTold({ tools: given, ...attributes }: Record<string, string> = {}, own?: SessionBase) {
+  const session = own ?? (await told())
   const messages = await session.history({ messages: 10 })
   const inspected = { home: 'local', session, tools: given ? TOOLS : [], title: 'Turin' } as const
   const shown = await show({
@@ -112,6 +112,31 @@ describe('what the model will see', () => {
     await expect.poll(() => find('.seen').textContent).toContain('And back')
     expect(find('.seen h2').textContent).toBe('What the model will see')
     expect(text()).not.toContain('Rebuilt from the log')
+  })
+
+  it('shows what was remembered just before a reply in the tail that was sent for it', async () => {
+    const memory = createMemory({ store: mapStore(), budget: 1_000, use: [facts()] })
+    const session = memory.session({ userId: 'ada', sessionId: 'trip' })
+    for (const text of ['I prefer window seats', 'Book one']) {
+      await session.append({ role: 'user', content: text })
+      await session.context()
+      await session.append({ role: 'assistant', content: 'Done.' })
+      await session.facts.remember({ kind: 'preference', text: 'Sits at the window' })
+    }
+    const shown = await showTold({}, session)
+    const [first, second] = shown.root.querySelectorAll<HTMLElement>(
+      '[aria-label="What was sent for this reply"]',
+    )
+    second?.click()
+    await expect.poll(shown.text).toContain('these are the bytes that were sent.')
+    const tail = [...shown.root.querySelectorAll('.seen .card')].find(
+      (card) => card.querySelector('summary strong')?.textContent === 'Tail',
+    )
+    expect(tail?.textContent).toContain('Sits at the window')
+    shown.find('.seen header button').click()
+    first?.click()
+    await expect.poll(shown.text).toContain('without the tail')
+    expect(shown.find('.seen').textContent).not.toContain('Sits at the window')
   })
 
   it('says that there is none before anything was said, and why one cannot be shown', async () => {

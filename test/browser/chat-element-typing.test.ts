@@ -280,7 +280,7 @@ describe('what somebody wrote and did not send', () => {
     // As to a new visitor: where it is kept, what answers, and files.
     expect(at('.home').textContent).toContain('On this device')
     expect(at('.home .badge').textContent).toBe('Demo')
-    expect(at('[aria-label="Attach files"]')).not.toBeNull()
+    expect(at('[aria-label^="Attach files"]')).not.toBeNull()
     dispatchEvent(new Event('pagehide'))
     await element.identify({ userId: 'bob' })
     await element.show()
@@ -369,21 +369,6 @@ describe('what somebody wrote and did not send', () => {
       await frame()
     }
     await until(() => root.querySelector('.files') === null)
-  })
-
-  it('comes back where a file is larger than 8 MiB, with its name and the limit', async () => {
-    const { root, at, written } = await filled()
-    const files = new DataTransfer()
-    files.items.add(new File([new Uint8Array(9 * 1024 * 1024 + 1)], 'harbour.mp4'))
-    const input = at<HTMLInputElement>('input[type=file]')
-    input.files = files.files
-    input.dispatchEvent(new Event('change'))
-    at<HTMLFormElement>('form').requestSubmit()
-    await until(() => root.querySelector('.notice.bad') !== null)
-    expect(at('.notice.bad').textContent).toContain('“harbour.mp4” is larger than 8 MiB.')
-    await until(() => written()[1] === 2)
-    expect(written()).toEqual(['SWORDFISH', 2])
-    expect(root.querySelectorAll('.message')).toHaveLength(0)
   })
 
   it('goes from every tab with the sign-out in one', async () => {

@@ -620,6 +620,31 @@ describe('messages', () => {
     expect(text()).toContain('“dot.png” is not of the type in its name.')
   })
 
+  it('refuses a file when it is added, and not only when it is sent', async () => {
+    const { button, fake, find, root, text } = await show()
+    expect(button('Attach files, up to 8 MiB each').title).toBe('Attach files, up to 8 MiB each')
+    const add = (...files: readonly File[]): void => {
+      const all = new DataTransfer()
+      for (const file of files) all.items.add(file)
+      const input = find<HTMLInputElement>('input[type=file]')
+      input.files = all.files
+      input.dispatchEvent(new Event('change'))
+    }
+    const chips = (): string[] =>
+      [...root.querySelectorAll('.files .chip span')].map(({ textContent }) => textContent ?? '')
+    add(new File([new Uint8Array(8 * 1024 * 1024 + 1)], 'film.mov'), new File(['Seats'], 'notes.txt'))
+    await until(() => text().includes('“film.mov” is larger than 8 MiB.'))
+    expect(chips()).toEqual(['notes.txt'])
+    add(new File(['no picture'], 'dot.png', { type: 'image/png' }))
+    await until(() => text().includes('“dot.png” is not of the type in its name.'))
+    expect(chips()).toEqual(['notes.txt'])
+    add(new File([new Uint8Array(8 * 1024 * 1024)], 'song.mp3'))
+    await until(() => chips().length === 2)
+    await frame()
+    expect(text()).not.toContain('dot.png')
+    expect(fake.calls.some(([name]) => name === 'send')).toBe(false)
+  })
+
   it('says offline, full, lost, memory, blocked and away in words', async () => {
     const { fake, root, text } = await show()
     const said = async (change: Parameters<typeof fake.become>[0]): Promise<string> => {

@@ -116,7 +116,29 @@ export const wanted: readonly WantedDifference[] = [
       return path.includes('sources') && /^kept\//.test((row as { readonly key?: string }).key ?? '')
     },
   },
+  {
+    changelog: 'records for it which facts stood there, by the names of the ops that wrote them',
+    holds: ({ path }) => path.includes('contexts'),
+  },
+  {
+    // With the facts that stood there, and they alone, beside what it showed before.
+    changelog: '`contextAt` says by `tail` whether the tail is in it',
+    holds: ({ command, path, was, is, old }) =>
+      command.kind === 'contextAt' &&
+      ((path.at(-1) === 'tail' && old === undefined) ||
+        (field(at(is, ['outcome', 'ok']), 'tail') === 'whole' && windowOf(was) === windowOf(is))),
+  },
 ]
+
+/** What a past context shows but its tail, where it is attested. */
+function windowOf(came: Json): string {
+  const past = at(came, ['outcome', 'ok'])
+  const blocks = listIn(field(past, 'context'), 'blocks')
+  return JSON.stringify([
+    field(past, 'verified') ?? null,
+    blocks.filter((block) => textIn(block, 'section') !== 'tail'),
+  ])
+}
 
 /** What a context shows and says of all but its tail, where what recall finds stands. */
 function outsideTail(came: Json): string {

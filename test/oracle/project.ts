@@ -38,8 +38,9 @@ export function project(result: Result, projection: Projection, isSameLane: bool
         events,
         raced: (raced ?? []).map(of),
       },
-      // What recall shows here and not there must not shift the names that follow.
-      isRecall(command) ? new Names(treatment, names) : names,
+      // What recall shows here and not there must not shift the names that follow, nor a tail that
+      // a past context has in one build alone.
+      isRecall(command) || command.kind === 'contextAt' ? new Names(treatment, names) : names,
       leftOut,
     )
   }
@@ -122,10 +123,12 @@ function withHeadsInOrder(rows: readonly Json[], names: Names): readonly Json[] 
   return found
 }
 
-/** What of a certificate stands in the order of hashes. */
-const SETS: ReadonlySet<string> = new Set(['heads', 'summaries'])
+/** What of a certificate stands in the order of hashes, and hashes that a row records. */
+const SETS: ReadonlySet<string> = new Set(['heads', 'summaries', 'contexts'])
 
 function inOrder(value: Json, names: Names): Json {
+  // Those that one build alone records must not shift the names that follow.
+  if (Array.isArray(value)) return value.map((one) => names.inSet(String(one)))
   if (!isObject(value)) return value
   return {
     ...value,

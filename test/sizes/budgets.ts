@@ -15,13 +15,13 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll createMemory',
     code: `export { createMemory } from 'plimsoll'`,
-    mostKiB: 29.9,
+    mostKiB: 30,
     goalKiB: 24,
   },
   {
     name: 'plimsoll createMemory, mapStore, toOpenAI',
     code: `export { createMemory, mapStore, toOpenAI } from 'plimsoll'`,
-    mostKiB: 33.9,
+    mostKiB: 34,
     goalKiB: 28,
   },
   {
@@ -34,7 +34,7 @@ export const BUDGETS: readonly Budget[] = [
     name: 'plimsoll createMemory, standard, toOpenAI, and plimsoll/dexie with Dexie',
     code: `export { createMemory, standard, toOpenAI } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
     splits: true,
-    mostKiB: 106.6,
+    mostKiB: 106.7,
     goalKiB: 92,
   },
   {

@@ -35,7 +35,7 @@ function further(scene: Scene): TemplateResult {
   const label = words.text('more')
   const entries = html`<slot name="header"></slot>${opener(scene, 'memory', 'memory', words.text('memory'))}`
   if (!settings.hasButtons) return entries
-  return html`<button class="to-more" type="button" aria-label=${label} title=${label} aria-expanded=${ui.isMore ? 'true' : 'false'}
+  return html`<button class="to-more" type="button" aria-label=${label} title=${label} aria-expanded=${ui.isMore}
       @click=${() => update({ isMore: !ui.isMore })}>${icon('more')}</button>
     <div class="more ${ui.isMore ? 'shown' : ''}">${entries}</div>`
 }
@@ -49,7 +49,7 @@ function modelBadge(scene: Scene): TemplateResult | typeof nothing {
   if (state.session?.home === 'edge')
     return html`<span class="badge" title=${words.text('demoHint')}>${words.text('demo')}</span>`
   return html`<button class="badge to-model" type="button" title=${words.text(state.model.isDemo ? 'demoHint' : 'model')}
-    aria-expanded=${isOpen ? 'true' : 'false'} @click=${() => act.show(isOpen ? undefined : 'model')}
+    aria-expanded=${isOpen} @click=${() => act.show(isOpen ? undefined : 'model')}
   >${state.model.isDemo ? words.text('demo') : state.model.id}</button>`
 }
 
@@ -61,13 +61,13 @@ function loadMark({ words, state: { receipt, messages }, ui, act }: Scene): Temp
   const picture = mark(receipt?.cap ? receipt.used / receipt.cap : messages.length > 0 ? 0.5 : 0)
   const isOpen = ui.side === 'seen' && ui.sentFor === undefined
   const label = [words.text('seen'), use].filter(Boolean).join('. ')
-  return html`<button class="load to-seen" type="button" aria-label=${label} title=${label} aria-expanded=${isOpen ? 'true' : 'false'}
+  return html`<button class="load to-seen" type="button" aria-label=${label} title=${label} aria-expanded=${isOpen}
     @click=${() => (isOpen ? act.show(undefined) : act.showSeen(undefined))}>${picture}</button>`
 }
 
 function opener(scene: Scene, side: Side, name: Parameters<typeof icon>[0], label: string): TemplateResult {
   const isOpen = scene.ui.side === side
-  return html`<button class="to-${side}" type="button" aria-label=${label} title=${label} aria-expanded=${isOpen ? 'true' : 'false'}
+  return html`<button class="to-${side}" type="button" aria-label=${label} title=${label} aria-expanded=${isOpen}
     @click=${() => scene.act.show(isOpen ? undefined : side)}>${icon(name)}<span class="label">${label}</span></button>`
 }
 

@@ -124,7 +124,8 @@ export interface Actions {
   typed(): void
   /** Changes what goes with the next message. */
   add(change: Partial<Added>): void
+  /** Adds files, without those that would be refused, and says why. */
+  addFiles(files: readonly File[]): void
   /** Takes a text that was pasted, if it is too long for the field. @returns whether it did */
   paste(text: string): boolean
-  search(query: string): void
 }

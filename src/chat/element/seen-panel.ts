@@ -4,6 +4,7 @@
  */
 import { html, nothing, svg, type TemplateResult } from 'lit/html.js'
 import { SECTIONS, type Section, type Shown, type Stretch, showContext } from '../../inspector/model/shown.ts'
+import { checkedWords } from '../../inspector/strings/checked.ts'
 import { loadStrings } from '../../inspector/strings/load.ts'
 import type { Strings } from '../../inspector/strings/strings.ts'
 import { shorten, visible } from '../../replay/words.ts'
@@ -42,17 +43,11 @@ export function seenPanel(chat: Chat, draw: () => void): (scene: PanelScene) => 
     try {
       const [strings, found] = await Promise.all([loadStrings(words.language), look(chat, ui.sentFor)])
       if (asked !== key) return
-      const checked =
-        found?.verified === undefined
-          ? undefined
-          : found.verified
-            ? strings.verified
-            : strings.unverified[found.reason ?? 'unrecorded']
       seen = {
         strings,
         shown: found && showContext(found.context, 'openai'),
         tools: found?.context.tools?.map(({ name }) => name) ?? [],
-        checked,
+        checked: found && checkedWords(strings, found),
       }
       problem = undefined
     } catch (error) {

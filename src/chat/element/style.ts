@@ -50,42 +50,39 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .mark .water { fill: currentColor; stroke: none; opacity: 0.28 }
 :dir(rtl) > .icon-back, :dir(rtl) > .icon-forward { scale: -1 1 }
 .unseen { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
-.muted { color: var(--muted) }
-.primary { min-block-size: 2.25rem; padding-inline: 0.875rem; border-radius: 0.625rem; font-weight: 550 }
-.primary { background: var(--accent); color: var(--on-accent) }
-.primary:hover:not(:disabled) { background: color-mix(in oklab, var(--accent) 88%, var(--text)) }
-.outlined { min-block-size: 2.25rem; padding-inline: 0.875rem; border-radius: 0.625rem; box-shadow: inset 0 0 0 1px var(--line) }
-.quiet { color: var(--muted) }
-.quiet:hover:not(:disabled), .quiet[aria-expanded='true'] { color: var(--text) }
+.muted, .quiet, .head button, .notice .icon { color: var(--muted) }
+.primary, .outlined { min-block-size: 2.25rem; padding-inline: 0.875rem; border-radius: 0.625rem }
+.primary { font-weight: 550 }
+.primary, .go { background: var(--accent); color: var(--on-accent) }
+.primary:hover:not(:disabled), .go:hover:not(:disabled) { background: color-mix(in oklab, var(--accent) 88%, var(--text)) }
+.outlined { box-shadow: inset 0 0 0 1px var(--line) }
+.quiet:hover:not(:disabled), .quiet[aria-expanded='true'], .message .foot button:hover, .head button:hover, .head button[aria-expanded='true'] { color: var(--text) }
 .row { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem }
 
 .main { container-type: inline-size; position: relative; grid-area: 1 / 1; display: grid; grid-template: auto auto minmax(0, 1fr) auto / minmax(0, 1fr); min-block-size: 0 }
 .head { display: flex; align-items: center; gap: 0.625rem; min-block-size: 3.75rem; padding: 0.375rem 0.75rem; border-block-end: 1px solid var(--line) }
-.load { padding: 0.125rem }
-.head .titles { flex: 1; min-inline-size: 0 }
+.titles { flex: 1; min-inline-size: 0 }
 .head h2 { font-size: 0.9375rem; font-weight: 620; line-height: 1.3 }
-.head .home { display: flex; flex-wrap: wrap; align-items: center; gap: 0 0.3125rem; color: var(--muted); font-size: 0.75rem; line-height: 1.35 }
+.home { display: flex; flex-wrap: wrap; align-items: center; gap: 0 0.3125rem; color: var(--muted); font-size: 0.75rem; line-height: 1.35 }
 .head :is(h2, .home, .home span) { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 .titles:dir(rtl) > h2 { text-align: right }
-.head .home .icon { inline-size: 0.8125rem; block-size: 0.8125rem }
-.head .buttons { display: flex }
+.home .icon { inline-size: 0.8125rem; block-size: 0.8125rem }
+.buttons { display: flex }
 .more { display: contents }
 .to-more, .head .label { display: none }
-.head button { inline-size: 2.25rem; block-size: 2.25rem; padding: 0; color: var(--muted) }
-.head button:hover, .head button[aria-expanded='true'] { color: var(--text) }
+.head button, .go { inline-size: 2.25rem; block-size: 2.25rem; padding: 0 }
 .head .badge { flex: none; display: inline-block; inline-size: auto; max-inline-size: 8rem; block-size: 1.5rem; min-block-size: 1.5rem; line-height: 1.5rem; margin-inline-start: 0.125rem; padding: 0 0.5rem; overflow: hidden; border-radius: 1rem; background: var(--tint); color: var(--accent); font-size: 0.6875rem; font-weight: 600; text-overflow: ellipsis }
 .notices { display: grid }
 .notice { display: flex; flex-wrap: wrap; align-items: center; gap: 0.25rem 0.625rem; padding: 0.5rem 0.875rem; border-block-end: 1px solid var(--line); background: var(--raised); font-size: 0.8125rem; line-height: 1.45 }
 .notice p { flex: 1 1 12rem }
 .notice.bad { background: color-mix(in oklab, var(--danger) 8%, var(--surface)) }
-.notice .icon { color: var(--muted) }
 .notice.bad .icon { color: var(--danger) }
 .notice button { font-weight: 600 }
 
 .reading { position: relative; display: grid; grid-template-rows: minmax(0, 1fr) auto; min-block-size: 0 }
 .scroller { overflow: hidden auto; overflow-anchor: none; overscroll-behavior: contain; scrollbar-width: thin; scrollbar-color: var(--line) transparent; scrollbar-gutter: stable both-edges }
 .list { display: flex; flex-direction: column; gap: 0.75rem; max-inline-size: 46rem; min-block-size: 100%; margin-inline: auto; padding: 1.25rem 0.75rem 1rem }
-.list .edge { color: var(--muted); font-size: 0.75rem; text-align: center }
+.edge { color: var(--muted); font-size: 0.75rem; text-align: center }
 .day { display: flex; align-items: center; gap: 0.75rem; color: var(--muted); font-size: 0.75rem; font-weight: 550 }
 .day::before, .day::after { content: ''; flex: 1; border-block-start: 1px solid var(--line) }
 .message { display: grid; gap: 0.375rem; min-inline-size: 0; overflow-wrap: anywhere }
@@ -93,8 +90,6 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .message.user { justify-items: end }
 .message.user .bubble { max-inline-size: min(85%, 36rem); padding: 0.5rem 0.875rem; border-radius: 1.125rem; border-end-end-radius: 0.375rem; background: var(--tint); white-space: pre-wrap }
 .message .foot { display: flex; flex-wrap: wrap; align-items: center; gap: 0.125rem; min-block-size: 1.75rem; margin: -0.125rem -0.375rem -0.5rem; color: var(--muted); font-size: 0.75rem }
-.message .foot button { color: var(--muted) }
-.message .foot button:hover { color: var(--text) }
 .message .foot .icon, .chip .mark, .homes svg { inline-size: 1rem; block-size: 1rem }
 .message .foot time { padding-inline: 0.375rem }
 @media (hover: none) {
@@ -145,9 +140,8 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .composer textarea { field-sizing: content; min-block-size: 2.25rem; max-block-size: min(12rem, 40cqb); padding: 0.4rem 0; border: 0; outline: 0; background: none; font-size: max(1em, 16px); line-height: 1.4; resize: none }
 @media (pointer: fine) { .composer textarea { font-size: 1em; line-height: 1.45rem } }
 textarea::placeholder, input::placeholder { color: var(--muted); opacity: 1 }
-.composer .go { inline-size: 2.25rem; block-size: 2.25rem; padding: 0; border-radius: 50%; background: var(--accent); color: var(--on-accent) }
-.composer .go:hover:not(:disabled) { background: color-mix(in oklab, var(--accent) 85%, var(--text)) }
-.composer .go:disabled { background: var(--raised); color: var(--muted); opacity: 1 }
+.go { border-radius: 50% }
+.go:disabled { background: var(--raised); color: var(--muted); opacity: 1 }
 .hint { padding: 0.375rem 0.875rem 0; color: var(--muted); font-size: 0.6875rem; line-height: 1.3 }
 
 .side { grid-area: 1 / 1; z-index: 2; display: grid; grid-template: auto minmax(0, 1fr) / minmax(0, 1fr); min-block-size: 0; background: var(--surface); animation: rise 0.2s var(--ease) }
@@ -156,7 +150,7 @@ textarea::placeholder, input::placeholder { color: var(--muted); opacity: 1 }
 @container chat (inline-size >= 57.6em) {
   .frame { grid-template-columns: 18rem minmax(0, 1fr) }
   .side { animation: none }
-  .side.sessions { grid-area: 1 / 1; border-inline-end: 1px solid var(--line); background: var(--raised) }
+  .side.sessions { border-inline-end: 1px solid var(--line); background: var(--raised) }
   .main { grid-area: 1 / 2 }
   .to-sessions, .side.sessions .leave, .main .to-new { display: none }
 }
@@ -176,11 +170,11 @@ textarea::placeholder, input::placeholder { color: var(--muted); opacity: 1 }
 @keyframes soon { from { max-block-size: 0; margin: 0; visibility: hidden } }
 @keyframes swell { 0%, 60%, 100% { opacity: 0.3; transform: scale(0.8) } 30% { opacity: 1; transform: none } }
 @media (prefers-reduced-motion: reduce) {
-  *, ::before, ::after { animation-duration: 1ms !important; animation-iteration-count: 1 !important; transition-duration: 1ms !important; scroll-behavior: auto !important }
+  *, ::before, ::after { animation-duration: 1ms !important; animation-iteration-count: 1 !important; transition-duration: 1ms !important }
   .busy i { opacity: 1 }
 }
 @media (forced-colors: active) {
-  .composer .go, .primary { border: 1px solid ButtonText }
+  .go, .primary { border: 1px solid ButtonText }
   .notice, .message.user .bubble, .chip { border: 1px solid CanvasText }
   .homes label { border: 2px solid Canvas }
   .homes label:has(:checked), .head [aria-expanded='true'] { border: 2px solid Highlight }

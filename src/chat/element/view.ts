@@ -62,7 +62,6 @@ const BESIDE_MS = 100
 /** Then, before the page may be offline, what answering needs, and what a reader may scroll to. */
 const PREPARE_MS = 1_000
 const COPIED_MS = 1_600
-const SEARCH_MS = 200
 const SOUGHT_MS = 3_000
 const DRAFT_MS = 300
 /** UTF-16 units. Browsers lay out a longer field for seconds, with each key that is pressed. */
@@ -95,7 +94,6 @@ export class ChatView {
   #copiedTimer: ReturnType<typeof setTimeout> | undefined
   /** What had the focus when a panel was opened. */
   #opener: Element | null | undefined
-  #searchTimer: ReturnType<typeof setTimeout> | undefined
   #soughtTimer: ReturnType<typeof setTimeout> | undefined
   #draftTimer: ReturnType<typeof setTimeout> | undefined
   /** Whose draft stands in the field. */
@@ -115,11 +113,11 @@ export class ChatView {
     const shadow = root.getRootNode() as ShadowRoot
     adopt(shadow, viewStyle)
     adoptMarkdown(shadow)
-    const live = element('div', 'unseen')
+    const live = element('unseen')
     live.ariaLive = 'polite'
     this.#announcer = new Announcer(live)
-    this.#frame = element('div', 'frame')
-    const chatElement = element('div', 'chat')
+    this.#frame = element('frame')
+    const chatElement = element('chat')
     chatElement.append(this.#frame, live)
     root.replaceChildren(chatElement)
     this.#reader = new Reader({
@@ -188,7 +186,6 @@ export class ChatView {
     this.#closed.abort()
     for (const end of this.#ends) end()
     cancelAnimationFrame(this.#frameRequest)
-    clearTimeout(this.#searchTimer)
     clearTimeout(this.#soughtTimer)
     clearTimeout(this.#draftTimer)
     this.#reader.disconnect()
@@ -292,12 +289,12 @@ export class ChatView {
       if (hasDraft) this.#chat.conversation.prepare()
     },
     add: (change) => this.#add(change),
+    addFiles: (files) => this.#attempt(this.#addFiles(files)),
     paste: (text) => {
       if (text.length <= LONGEST_TYPED) return false
       this.#add({ pasted: [...this.#ui.pasted, text] })
       return true
     },
-    search: (query) => this.#search(query),
   }
 
   /** What was typed leaves the composer at once, and comes back if it could not be kept. */
@@ -402,7 +399,7 @@ export class ChatView {
   async #panel(side: Side): Promise<SidePanel> {
     switch (side) {
       case 'sessions':
-        return (await import('./session-list.ts')).sessionList
+        return (await import('./session-list.ts')).sessionList()
       case 'memory':
         return (await import('./memory-panel.ts')).memoryPanel(this.#chat, () => this.draw())
       case 'seen':
@@ -455,16 +452,6 @@ export class ChatView {
     this.#update({ copied: messageId })
     clearTimeout(this.#copiedTimer)
     this.#copiedTimer = setTimeout(() => this.#update({ copied: undefined }), COPIED_MS)
-  }
-
-  #search(query: string): void {
-    this.#update({ query, ...(query.trim() ? {} : { found: undefined }) })
-    clearTimeout(this.#searchTimer)
-    if (!query.trim()) return
-    this.#searchTimer = setTimeout(() => {
-      const answered = this.#chat.sessions.search(query.trim())
-      this.#attempt(answered.then((found) => this.#ui.query === query && this.#update({ found })))
-    }, SEARCH_MS)
   }
 
   /** Puts what was typed before in a conversation into the field, when that conversation shows. */
@@ -532,6 +519,19 @@ export class ChatView {
   #add(change: Partial<Added>): void {
     this.#update(change)
     this.#keepAdded(this.#drafted?.name, this.#ui)
+  }
+
+  async #addFiles(files: readonly File[]): Promise<void> {
+    const forgotten = this.#forgotten
+    const { taken, problem } = await import('../homes/local-changes.ts').then(
+      ({ checkFiles }) => checkFiles(files),
+      // It is refused with its message then.
+      () => ({ taken: files, problem: undefined }),
+    )
+    // Somebody else writes here by now.
+    if (forgotten !== this.#forgotten) return
+    this.#add({ files: [...this.#ui.files, ...taken] })
+    this.#update({ problem })
   }
 
   #keepAdded(name: string | undefined, added: Added): void {
@@ -617,8 +617,8 @@ async function uploadOf(file: File): Promise<Upload> {
   return { name: file.name, mediaType, bytes: new Uint8Array(await file.slice(0, 9e6).arrayBuffer()) }
 }
 
-function element(name: string, className: string): HTMLElement {
-  const made = document.createElement(name)
+function element(className: string): HTMLElement {
+  const made = document.createElement('div')
   made.className = className
   return made
 }

@@ -11,23 +11,20 @@ import { type ProfileShape, profile } from '../../features/profile/feature.ts'
 import { type RecallShape, recallWith } from '../../features/recall/feature.ts'
 import { type SkillsShape, skills } from '../../features/skills/feature.ts'
 import type { Budget } from '../../ports/context.ts'
-import { PlimsollError } from '../../ports/errors.ts'
 import type { Memory, SessionOf } from '../../ports/memory.ts'
 import type { Store } from '../../ports/store.ts'
 import type { ChatPlatform } from '../settings.ts'
+import { loaded } from './load.ts'
 
 export { titleSession } from '../../operations/sessions.ts'
 
 /** Short conversations need no summary. Where it cannot be loaded, the next epoch asks again. */
 const writeLater: SummaryWriter = async (...given) => {
-  const loaded = await import('../../features/compaction/author.ts').catch(() => undefined)
-  return loaded?.writeSummary(...given) ?? refused(['what writes it could not be loaded'])
+  const author = await import('../../features/compaction/author.ts').catch(() => undefined)
+  return author?.writeSummary(...given) ?? refused(['what writes it could not be loaded'])
 }
 
-const loadFinding = () =>
-  import('../../features/recall/finding.ts').catch((cause: unknown) => {
-    throw new PlimsollError('ERR_INTERNAL', 'recall: what finds could not be loaded', { cause })
-  })
+const loadFinding = () => loaded(() => import('../../features/recall/finding.ts'))
 
 const BUDGET: Budget = { contextWindow: 16_000, maxOutputTokens: 2_000 }
 

@@ -47,9 +47,10 @@ function toolsOf(
 export async function reply(
   session: LocalMemorySession,
   round: string | undefined,
-  { model, tools, memoryTools: mayRemember, pageContext }: ReplyParts,
+  parts: ReplyParts,
   { signal, tell }: ReplyOptions,
 ): Promise<void> {
+  const { model, pageContext } = parts
   let said = ''
   const take = (event: AgentEvent): void => {
     if (event.type === 'step-start') said = ''
@@ -62,7 +63,7 @@ export async function reply(
     {
       session,
       model,
-      tools: toolsOf(session, { tools, memoryTools: mayRemember }),
+      tools: toolsOf(session, parts),
       middleware: pageContext ? [pageContextMiddleware(pageContext)] : [],
       resume: true,
       signal,
@@ -88,7 +89,10 @@ export async function reply(
   if (failure) throw failure
 }
 
-function replyEventOf(event: AgentEvent): Parameters<ReplyOptions['tell']>[0] | undefined {
+type ReplyEvent = Parameters<ReplyOptions['tell']>[0]
+type CallEvent = Extract<ReplyEvent, { type: 'call' }>
+
+function replyEventOf(event: AgentEvent): ReplyEvent | undefined {
   switch (event.type) {
     case 'step-start':
       return { type: 'step' }
@@ -100,17 +104,21 @@ function replyEventOf(event: AgentEvent): Parameters<ReplyOptions['tell']>[0] | 
     case 'message':
       return { type: 'recorded', message: event.message }
     case 'tool-call':
-    case 'tool-start': {
-      const { callId, name, input } = event.call
-      const status = event.type === 'tool-call' ? 'waiting' : 'running'
-      return { type: 'call', call: { callId, name, input, status } }
-    }
-    case 'tool-result': {
-      const { callId, name, input } = event.call
-      const { output, isError } = event
-      return { type: 'call', call: { callId, name, input, output, status: isError ? 'failed' : 'ok' } }
-    }
+      return callOf(event, { status: 'waiting' })
+    case 'tool-start':
+      return callOf(event, { status: 'running' })
+    case 'tool-result':
+      return callOf(event, { output: event.output, status: event.isError ? 'failed' : 'ok' })
     default:
       return undefined
   }
+}
+
+function callOf(
+  {
+    call: { callId, name, input },
+  }: Extract<AgentEvent, { type: 'tool-call' | 'tool-start' | 'tool-result' }>,
+  more: Pick<CallEvent['call'], 'status' | 'output'>,
+): CallEvent {
+  return { type: 'call', call: { callId, name, input, ...more } }
 }

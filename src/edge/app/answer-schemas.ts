@@ -127,6 +127,7 @@ export const answers = {
       context,
       verified: z.boolean(),
       reason: z.enum(['unrecorded', 'forgotten', 'unreadable', 'different']).optional(),
+      tail: z.enum(['whole', 'absent']),
     })
     .openapi('ContextAt', { description: 'A past context, rebuilt, and whether it is what was sent.' }),
   compacted: z

@@ -98,7 +98,8 @@ async function readList(
     for (const row of rows) {
       const fact = factIn(row)
       after = { order: orderIn(row, group), key: row.key }
-      if (fact && !hasEnded(fact, now)) found.push({ ...after, fact, seq: row.seq, index: row.index ?? [] })
+      const { seq, version, index = [] } = row
+      if (fact && !hasEnded(fact, now)) found.push({ ...after, fact, seq, version, index })
     }
     if (rows.length < first) break
   }

@@ -98,7 +98,7 @@ export function stillHolds(frozen: HeadPart | undefined, known: Known, hash: Has
  */
 export function newsSince(
   frozen: HeadPart | undefined,
-  known: Known,
+  known: Pick<Known, 'pinned' | 'shown' | 'recent'>,
   size: number,
   count: (text: string) => number,
 ): TailPart | undefined {
@@ -124,6 +124,7 @@ export function newsSince(
         text: filling.lines.join('\n'),
         trust: trustOf(shows),
         use: filling.use(),
+        version: news.map(({ version }) => version).join(),
       },
     ],
     ids: shows.map(({ fact }) => fact.id),

@@ -40,5 +40,6 @@ export interface Place {
 export interface FactRow extends Place {
   readonly fact: Fact
   readonly seq: number
+  readonly version: string
   readonly index: readonly IndexEntry[]
 }

@@ -17,6 +17,8 @@ export interface KnownFact {
   readonly scope: 'user' | 'session'
   /** Of the op that wrote it, in its scope. */
   readonly seq: number
+  /** Name of that op. */
+  readonly version: string
 }
 
 /**
@@ -68,13 +70,14 @@ export function knownFacts(parts: KnownFactsParts): (ask: ReadAsk) => Promise<Kn
     const first = FIRST[list]
     const read = scopes.map(async (scope) => {
       const rows = await parts[scope].top(list, project, first, day)
-      return rows.map(({ fact, seq }): KnownFact => ({ fact, seq, scope }))
+      return rows.map(({ fact, seq, version }): KnownFact => ({ fact, seq, version, scope }))
     })
     const found = (await Promise.all(read)).flat()
-    const users = found.filter(({ scope }) => scope === 'user')
-    const shared = new Map(users.map(({ fact }) => [fact.id, fact.text]))
+    const texts = new Map(found.map(({ fact, scope }) => [scope + fact.id, fact.text]))
     // What is on its way from the session to its user is in both.
-    const once = found.filter(({ fact, scope }) => scope === 'user' || shared.get(fact.id) !== fact.text)
+    const once = found.filter(
+      ({ fact, scope }) => scope === 'user' || texts.get(`user${fact.id}`) !== fact.text,
+    )
     return list === 'recent' ? once : once.sort(inOrder).slice(0, first)
   }
 

@@ -31,6 +31,7 @@ export interface Detail {
   /** See `SourceContext`. */
   readonly verified?: boolean
   readonly reason?: SourceContext['reason']
+  readonly tail?: SourceContext['tail']
 }
 
 /** The calls of one conversation, of a file or of a session, whichever it is. */

@@ -1,5 +1,5 @@
 import { contextAt } from '../../operations/context-at.ts'
-import type { Context, Unverified } from '../../ports/context.ts'
+import type { Context, ContextAt, Unverified } from '../../ports/context.ts'
 import type { SessionBase } from '../../ports/memory.ts'
 import type { Message, ToolSpec } from '../../ports/message.ts'
 import type { Provider } from '../../replay/transcript.ts'
@@ -20,6 +20,8 @@ export interface SourceContext {
    */
   readonly verified?: boolean
   readonly reason?: Unverified
+  /** `whole`: its tail is in it, and was checked too. Default: what stood there is not known. */
+  readonly tail?: ContextAt['tail']
 }
 
 /** A session that is being used, as the inspector reads it. */

@@ -54,6 +54,7 @@ export const german: Strings = {
   shares: 'Die Token der Teile sind nach ihren Bytes verteilt.',
   verified:
     'Aus dem Protokoll neu gebaut und geprüft: Genau diese Bytes wurden gesendet, ohne das Ende der Anfrage, das nicht aufbewahrt und hier nicht mitgezählt wird.',
+  verifiedWhole: 'Aus dem Protokoll neu gebaut und geprüft: Genau diese Bytes wurden gesendet.',
   unverified: {
     unrecorded:
       'Aus dem Protokoll neu gebaut. Was gesendet wurde, ist nicht festgehalten, also kann es niemand prüfen.',

@@ -53,6 +53,7 @@ export const english: Strings = {
   shares: 'The tokens of parts are shares by their bytes.',
   verified:
     'Rebuilt from the log and checked: these are the bytes that were sent, without the tail, which is not kept and not counted here.',
+  verifiedWhole: 'Rebuilt from the log and checked: these are the bytes that were sent.',
   unverified: {
     unrecorded: 'Rebuilt from the log. What was sent was not recorded, so nobody can check it.',
     forgotten: 'Rebuilt from the log. Something is forgotten since, so nobody can check it.',

@@ -54,6 +54,7 @@ export const spanish: Strings = {
   shares: 'Los tokens de las partes se reparten según sus bytes.',
   verified:
     'Reconstruido a partir del registro y comprobado: estos son los bytes que se enviaron, sin el final de la petición, que no se guarda ni se cuenta aquí.',
+  verifiedWhole: 'Reconstruido a partir del registro y comprobado: estos son los bytes que se enviaron.',
   unverified: {
     unrecorded:
       'Reconstruido a partir del registro. Lo que se envió no quedó registrado, así que nadie puede comprobarlo.',

@@ -54,6 +54,7 @@ export const french: Strings = {
   shares: 'Les jetons des parties sont répartis selon leurs octets.',
   verified:
     'Reconstruit à partir du journal et vérifié : ce sont les octets envoyés, sans la fin de la requête, qui n’est ni conservée ni comptée ici.',
+  verifiedWhole: 'Reconstruit à partir du journal et vérifié : ce sont les octets envoyés.',
   unverified: {
     unrecorded:
       'Reconstruit à partir du journal. Ce qui a été envoyé n’a pas été enregistré : personne ne peut le vérifier.',

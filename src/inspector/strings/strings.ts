@@ -61,6 +61,8 @@ export interface Strings {
   readonly estimate: string
   readonly shares: string
   readonly verified: string
+  /** The same, of one whose tail is in it. */
+  readonly verifiedWhole: string
   readonly unverified: { readonly [reason in Unverified]: string }
   readonly legend: string
   readonly overLine: string

@@ -9,6 +9,7 @@ import type { OpenedFile } from '../model/opened-file.ts'
 import { SAMPLE_BUDGET, sampleLog } from '../model/sample.ts'
 import { pageTurns } from '../model/slices.ts'
 import type { InspectorSource } from '../model/source.ts'
+import { checkedWords } from '../strings/checked.ts'
 import { english } from '../strings/en.ts'
 import type { Strings } from '../strings/strings.ts'
 import { callBar, facts, legend } from './call-view.ts'
@@ -336,7 +337,7 @@ export class PlimsollInspector extends LitElement {
         ${this.#scrubber(words)} ${this.#callView(words)}
         ${legend(shown, { hit, hasOthers, above: mostAbove(calls, inspection?.cap) }, words)}
         ${chosen ? facts(chosen, detail, words) : nothing}
-        ${detail?.verified === undefined ? nothing : html`<p class="small quiet">${detail.verified ? strings.verified : strings.unverified[detail.reason ?? 'unrecorded']}</p>`}
+        ${detail?.verified === undefined ? nothing : html`<p class="small quiet">${checkedWords(strings, detail)}</p>`}
       </section>
       ${
         race

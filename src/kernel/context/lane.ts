@@ -60,7 +60,7 @@ export interface LawCheck {
 export interface Built {
   readonly context: Context
   readonly window: Window
-  readonly handedOut: HandedOut
+  readonly handedOut: readonly HandedOut[]
 }
 
 /** Builds the contexts of one session under one policy: goes on with an epoch, or begins one. */
@@ -321,7 +321,11 @@ export class Lane {
     keptOf.set(context.blocks, this.#kept)
     const { seq, ordinal, rebased } = this.view.head
     this.#laws?.check(context, ordinal, rebased)
-    return { context, window: made.window, handedOut: { hash, seq } }
+    const handedOut = [{ hash, seq }]
+    const told = made.call.tail.map(({ text, version }) => text && version)
+    // What anything else in the tail was made of, nobody can say later.
+    if (told[0] && told.every(Boolean)) handedOut.push({ hash: this.secret.hash(hash + told), seq })
+    return { context, window: made.window, handedOut }
   }
 }
 

@@ -15,7 +15,7 @@ import { Layout } from './window.ts'
 export interface Call {
   readonly measure: Measure
   readonly head: Head
-  readonly tail: readonly Pick<Section, 'name' | 'text' | 'trust' | 'use'>[]
+  readonly tail: readonly Pick<Section, 'name' | 'text' | 'trust' | 'use' | 'version'>[]
   /** Of its epoch in the lane's chain. */
   readonly place: number
   /** Tokens for window and tail together; without a line, `Infinity`. */

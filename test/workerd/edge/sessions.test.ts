@@ -68,6 +68,19 @@ describe('a session at the edge', () => {
     expect((await caller.call('GET', `/v1/sessions/${session}/context/nowhere`)).status).toBe(404)
   })
 
+  it('rebuilds a past tail too, with what was remembered since the epoch began', async () => {
+    const { caller, session, post, contextOf } = await opened()
+    await contextOf({ messages: [said('m1', 'I prefer window seats.')] })
+    await post('messages', { messages: [said('a1', 'Noted.', 'assistant')] })
+    await post('facts', { kind: 'preference', text: 'Prefers window seats' })
+    const sent = await contextOf({ messages: [said('m2', 'Book one.')] })
+    await post('messages', { messages: [said('a2', 'Booked.', 'assistant')] })
+    const answered = await caller.call('GET', `/v1/sessions/${session}/context/m2`)
+    const { context, verified, tail } = fromWire(answered.body) as ContextAt
+    expect({ verified, tail, hash: context.hash }).toEqual({ verified: true, tail: 'whole', hash: sent.hash })
+    expect(JSON.stringify(context.blocks.at(-1))).toContain('Prefers window seats')
+  })
+
   it('appends and answers with a context in one call', async () => {
     const { contextOf } = await opened()
     const context = await contextOf({ messages: [said('m1', 'Hi.')] })

@@ -33,7 +33,7 @@ export function contextRoutes(app: OpenAPIHono<AppEnv>): void {
       method: 'get',
       path: '/v1/sessions/{session}/context/{message}',
       summary:
-        'What the call was given that was made when this message was the newest, without its tail; writes nothing',
+        'What the call was given that was made when this message was the newest, with its tail where that can be proven; writes nothing',
       answer: answers.contextAt,
     },
     ({ context, principal, param }) =>
