@@ -119,6 +119,16 @@ describe('opening', () => {
     await expect.poll(text).toContain('Was kann ich für Sie tun?')
   })
 
+  it('says of a conversation that was deleted while it showed that it is gone, without a link too', async () => {
+    const { fake, text } = await show()
+    fake.add(said('user', 'Hello'))
+    await frame()
+    fake.become({ messages: [], isMissing: 'deleted' })
+    await until(() => text().includes('It was deleted, or is not yours.'))
+    fake.add(said('user', 'Once more'))
+    await until(() => !text().includes('It was deleted'))
+  })
+
   it('lets one choose where the next one is kept there too, and begins others in the same home', async () => {
     const { fake, find, button } = await show({
       attributes: { session: 'gone', linked: '', src: '' },
@@ -332,8 +342,7 @@ describe('messages', () => {
       said('assistant', [{ type: 'tool-call', id: 'c1', name: 'find_trains', input: { to: 'Turin' } }]),
       said('tool', [{ type: 'tool-result', callId: 'c1', output: 'Two trains', isError: false }]),
     )
-    await frame()
-    expect(text()).toContain('Ran find_trains')
+    await until(() => text().includes('Ran find_trains'))
     expect(text()).not.toContain('Two trains')
     find('details summary').click()
     await frame()
@@ -362,7 +371,7 @@ describe('messages', () => {
     ] as const) {
       const { element, fake, root } = await show({ attributes })
       fake.add(...messages)
-      await frame()
+      await until(() => root.querySelector('.step') !== null)
       expect([...root.querySelectorAll('.chip bdi')].map((chip) => chip.textContent)).toEqual([
         'Remembered: Likes trains',
       ])
@@ -609,6 +618,31 @@ describe('messages', () => {
     fake.become({ problem: { ...problem, id: 'dot.png' } })
     await frame()
     expect(text()).toContain('“dot.png” is not of the type in its name.')
+  })
+
+  it('refuses a file when it is added, and not only when it is sent', async () => {
+    const { button, fake, find, root, text } = await show()
+    expect(button('Attach files, up to 8 MiB each').title).toBe('Attach files, up to 8 MiB each')
+    const add = (...files: readonly File[]): void => {
+      const all = new DataTransfer()
+      for (const file of files) all.items.add(file)
+      const input = find<HTMLInputElement>('input[type=file]')
+      input.files = all.files
+      input.dispatchEvent(new Event('change'))
+    }
+    const chips = (): string[] =>
+      [...root.querySelectorAll('.files .chip span')].map(({ textContent }) => textContent ?? '')
+    add(new File([new Uint8Array(8 * 1024 * 1024 + 1)], 'film.mov'), new File(['Seats'], 'notes.txt'))
+    await until(() => text().includes('“film.mov” is larger than 8 MiB.'))
+    expect(chips()).toEqual(['notes.txt'])
+    add(new File(['no picture'], 'dot.png', { type: 'image/png' }))
+    await until(() => text().includes('“dot.png” is not of the type in its name.'))
+    expect(chips()).toEqual(['notes.txt'])
+    add(new File([new Uint8Array(8 * 1024 * 1024)], 'song.mp3'))
+    await until(() => chips().length === 2)
+    await frame()
+    expect(text()).not.toContain('dot.png')
+    expect(fake.calls.some(([name]) => name === 'send')).toBe(false)
   })
 
   it('says offline, full, lost, memory, blocked and away in words', async () => {

@@ -50,7 +50,7 @@ function attach(scene: Scene): TemplateResult {
       }}>${icon('attach')}</button>
     <input type="file" multiple hidden @change=${({ currentTarget }: Event) => {
       const input = currentTarget as HTMLInputElement
-      scene.act.add({ files: [...scene.ui.files, ...(input.files ?? [])] })
+      scene.act.addFiles([...(input.files ?? [])])
       input.value = ''
     }} />`
 }

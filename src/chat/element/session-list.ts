@@ -9,8 +9,29 @@ import type { FoundSession, Scene } from './scene.ts'
 
 export { seek } from './seek.ts'
 
+/** Milliseconds without a key after which it is searched. */
+const SEARCH_MS = 200
+
 /** All conversations, to be searched, renamed and deleted. */
-export function sessionList(scene: Scene): TemplateResult {
+export function sessionList(): (scene: Scene) => TemplateResult {
+  let now: Scene
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const search = (query: string): void => {
+    now.update({ query, ...(query.trim() ? {} : { found: undefined }) })
+    clearTimeout(timer)
+    if (!query.trim()) return
+    timer = setTimeout(() => {
+      const answered = now.chat.sessions.search(query.trim())
+      now.attempt(answered.then((found) => now.ui.query === query && now.update({ found })))
+    }, SEARCH_MS)
+  }
+  return (scene) => {
+    now = scene
+    return listView(scene, search)
+  }
+}
+
+function listView(scene: Scene, search: (query: string) => void): TemplateResult {
   const { words, sessions, ui, act } = scene
   const shown = ui.query.trim() ? ui.found : sessions.sessions
   return html`<aside class="side sessions ${ui.side === 'sessions' ? 'shown' : ''}" part="sessions" aria-label=${words.text('sessions')}>
@@ -23,7 +44,7 @@ export function sessionList(scene: Scene): TemplateResult {
       <div class="search">
         ${searchIcon}
         <input class="field" type="search" dir="auto" aria-label=${words.text('searchSessions')} placeholder=${words.text('searchSessions')}
-          @input=${({ currentTarget }: Event) => act.search((currentTarget as HTMLInputElement).value)} />
+          @input=${({ currentTarget }: Event) => search((currentTarget as HTMLInputElement).value)} />
       </div>
       ${
         shown?.length

@@ -4,6 +4,7 @@ import { adopt } from '../adopt.ts'
 import type { Added } from '../homes/added.ts'
 import { type DraftEvent, NEW } from '../homes/drafts.ts'
 import { loaded } from '../homes/load.ts'
+import { kept } from '../kept.ts'
 import { adoptMarkdown } from '../markdown/prose.ts'
 import type { Chat } from '../open-chat.ts'
 import type { ConversationState, Upload } from '../ports.ts'
@@ -42,6 +43,7 @@ const AT_FIRST: Ui = {
   isMore: false,
   sentFor: undefined,
   editing: undefined,
+  later: undefined,
   forgetting: undefined,
   copied: undefined,
   ...EMPTY_FIELD,
@@ -60,15 +62,12 @@ const BESIDE_MS = 100
 /** Then, before the page may be offline, what answering needs, and what a reader may scroll to. */
 const PREPARE_MS = 1_000
 const COPIED_MS = 1_600
-const SEARCH_MS = 200
 const SOUGHT_MS = 3_000
 const DRAFT_MS = 300
 /** UTF-16 units. Browsers lay out a longer field for seconds, with each key that is pressed. */
 const LONGEST_TYPED = 20_000
 
 const KEY_EVENTS = ['keydown', 'keypress', 'keyup'] as const
-
-const loadEditor = () => import('./editor.ts')
 
 type SidePanel = (scene: PanelScene) => unknown
 
@@ -95,7 +94,6 @@ export class ChatView {
   #copiedTimer: ReturnType<typeof setTimeout> | undefined
   /** What had the focus when a panel was opened. */
   #opener: Element | null | undefined
-  #searchTimer: ReturnType<typeof setTimeout> | undefined
   #soughtTimer: ReturnType<typeof setTimeout> | undefined
   #draftTimer: ReturnType<typeof setTimeout> | undefined
   /** Whose draft stands in the field. */
@@ -154,7 +152,7 @@ export class ChatView {
       setTimeout(() => {
         this.#reader.fillTwice()
         chat.conversation.prepare()
-        loadEditor().catch(() => {})
+        this.#actions.loadLater()
       }, PREPARE_MS),
     ]
     this.#ends.push(() => {
@@ -188,7 +186,6 @@ export class ChatView {
     this.#closed.abort()
     for (const end of this.#ends) end()
     cancelAnimationFrame(this.#frameRequest)
-    clearTimeout(this.#searchTimer)
     clearTimeout(this.#soughtTimer)
     clearTimeout(this.#draftTimer)
     this.#reader.disconnect()
@@ -280,6 +277,7 @@ export class ChatView {
       this.#show('seen')
     },
     showAll: (messageId) => this.#update({ whole: new Set([...this.#ui.whole, messageId]) }),
+    loadLater: () => void this.#loadLater().catch(() => {}),
     edit: (messageId) => this.#attempt(this.#edit(messageId)),
     forget: (messageId) => this.#attempt(this.#forget(messageId)),
     typed: () => {
@@ -291,12 +289,12 @@ export class ChatView {
       if (hasDraft) this.#chat.conversation.prepare()
     },
     add: (change) => this.#add(change),
+    addFiles: (files) => this.#attempt(this.#addFiles(files)),
     paste: (text) => {
       if (text.length <= LONGEST_TYPED) return false
       this.#add({ pasted: [...this.#ui.pasted, text] })
       return true
     },
-    search: (query) => this.#search(query),
   }
 
   /** What was typed leaves the composer at once, and comes back if it could not be kept. */
@@ -401,7 +399,7 @@ export class ChatView {
   async #panel(side: Side): Promise<SidePanel> {
     switch (side) {
       case 'sessions':
-        return (await import('./session-list.ts')).sessionList
+        return (await import('./session-list.ts')).sessionList()
       case 'memory':
         return (await import('./memory-panel.ts')).memoryPanel(this.#chat, () => this.draw())
       case 'seen':
@@ -411,11 +409,16 @@ export class ChatView {
     }
   }
 
-  async #edit(id: string): Promise<void> {
-    const [{ editor: view }] = await Promise.all([loaded(loadEditor), this.#loadPanelParts(false)])
-    this.#update({ editing: { id, view } })
+  async #edit(editing: string): Promise<void> {
+    await loaded(this.#loadLater)
+    this.#update({ editing })
     this.#focusSoon('.editor textarea')
   }
+
+  readonly #loadLater = kept(async () => {
+    const [later] = await Promise.all([import('./later.ts'), this.#loadPanelParts(false)])
+    this.#update({ later })
+  })
 
   async #forget(messageId: string): Promise<void> {
     const [{ forgetting }] = await Promise.all([import('./forget-message.ts'), this.#loadPanelParts()])
@@ -449,16 +452,6 @@ export class ChatView {
     this.#update({ copied: messageId })
     clearTimeout(this.#copiedTimer)
     this.#copiedTimer = setTimeout(() => this.#update({ copied: undefined }), COPIED_MS)
-  }
-
-  #search(query: string): void {
-    this.#update({ query, ...(query.trim() ? {} : { found: undefined }) })
-    clearTimeout(this.#searchTimer)
-    if (!query.trim()) return
-    this.#searchTimer = setTimeout(() => {
-      const answered = this.#chat.sessions.search(query.trim())
-      this.#attempt(answered.then((found) => this.#ui.query === query && this.#update({ found })))
-    }, SEARCH_MS)
   }
 
   /** Puts what was typed before in a conversation into the field, when that conversation shows. */
@@ -526,6 +519,19 @@ export class ChatView {
   #add(change: Partial<Added>): void {
     this.#update(change)
     this.#keepAdded(this.#drafted?.name, this.#ui)
+  }
+
+  async #addFiles(files: readonly File[]): Promise<void> {
+    const forgotten = this.#forgotten
+    const { taken, problem } = await import('../homes/local-changes.ts').then(
+      ({ checkFiles }) => checkFiles(files),
+      // It is refused with its message then.
+      () => ({ taken: files, problem: undefined }),
+    )
+    // Somebody else writes here by now.
+    if (forgotten !== this.#forgotten) return
+    this.#add({ files: [...this.#ui.files, ...taken] })
+    this.#update({ problem })
   }
 
   #keepAdded(name: string | undefined, added: Added): void {

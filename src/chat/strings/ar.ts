@@ -53,7 +53,7 @@ export const ar: ViewStrings = {
   placeholder: 'اكتب رسالة',
   send: 'إرسال',
   stop: 'إيقاف الرد',
-  attach: 'إرفاق ملفات',
+  attach: 'إرفاق ملفات، حتى 8 ميبي بايت لكل ملف',
   detach: 'إزالة {name}',
   pasted: 'نص ملصق، {count} حرف',
   composerHint: 'Enter للإرسال، وShift + Enter لسطر جديد',

@@ -55,7 +55,7 @@ export const de: ViewStrings = {
   placeholder: 'Nachricht schreiben',
   send: 'Senden',
   stop: 'Antwort anhalten',
-  attach: 'Dateien anhängen',
+  attach: 'Dateien anhängen, je bis 8 MiB',
   detach: '{name} weglassen',
   pasted: 'Eingefügter Text, {count} Zeichen',
   composerHint: 'Eingabe sendet, Umschalt + Eingabe beginnt eine neue Zeile',

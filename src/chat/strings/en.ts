@@ -51,7 +51,7 @@ export const en = {
   placeholder: 'Write a message',
   send: 'Send',
   stop: 'Stop the reply',
-  attach: 'Attach files',
+  attach: 'Attach files, up to 8 MiB each',
   detach: 'Leave out {name}',
   pasted: 'Pasted text, {count} characters',
   composerHint: 'Enter sends, Shift + Enter begins a new line',

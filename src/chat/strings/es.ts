@@ -54,7 +54,7 @@ export const es: ViewStrings = {
   placeholder: 'Escriba un mensaje',
   send: 'Enviar',
   stop: 'Detener la respuesta',
-  attach: 'Adjuntar archivos',
+  attach: 'Adjuntar archivos, hasta 8 MiB cada uno',
   detach: 'Quitar {name}',
   pasted: 'Texto pegado, {count} caracteres',
   composerHint: 'Intro envía, Mayús + Intro empieza otra línea',

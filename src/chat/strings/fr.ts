@@ -55,7 +55,7 @@ export const fr: ViewStrings = {
   placeholder: 'Écrivez un message',
   send: 'Envoyer',
   stop: 'Arrêter la réponse',
-  attach: 'Joindre des fichiers',
+  attach: 'Joindre des fichiers, jusqu’à 8 Mio chacun',
   detach: 'Retirer {name}',
   pasted: 'Texte collé, {count} caractères',
   composerHint: 'Entrée envoie, Maj + Entrée passe à la ligne',

@@ -54,7 +54,7 @@ export const ja: ViewStrings = {
   placeholder: 'メッセージを入力',
   send: '送信',
   stop: '返信を止める',
-  attach: 'ファイルを添付',
+  attach: 'ファイルを添付（1件8 MiBまで）',
   detach: '{name}を外す',
   pasted: '貼り付けたテキスト、{count}文字',
   composerHint: 'Enterで送信、Shift + Enterで改行',
