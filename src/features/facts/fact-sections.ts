@@ -98,7 +98,7 @@ export function stillHolds(frozen: HeadPart | undefined, known: Known, hash: Has
  */
 export function newsSince(
   frozen: HeadPart | undefined,
-  known: Pick<Known, 'pinned' | 'shown' | 'recent'>,
+  known: Pick<Known, 'pinned' | 'shown' | 'recent' | 'asOf'>,
   size: number,
   count: (text: string) => number,
 ): TailPart | undefined {
@@ -110,6 +110,8 @@ export function newsSince(
     .filter((one) => one.seq > asOf[one.scope] && !shown.has(nameOf(one)))
     .sort(inOrder)
   if (news.length === 0) return undefined
+  // What waits for its home may be another fact there: devices may give two ops one name.
+  const isNamed = news.every((one) => one.seq <= known.asOf[one.scope])
   const filling = new Filling('news', size, count)
   for (const one of news) filling.take(one.fact.id, factLine(one))
   const shows = news.slice(0, filling.items)
@@ -124,7 +126,7 @@ export function newsSince(
         text: filling.lines.join('\n'),
         trust: trustOf(shows),
         use: filling.use(),
-        version: news.map(({ version }) => version).join(),
+        ...(isNamed && { version: JSON.stringify(news.map((one) => [nameOf(one), one.version])) }),
       },
     ],
     ids: shows.map(({ fact }) => fact.id),
