@@ -19,6 +19,7 @@ label > * { color: var(--text) }
 .search { position: relative; margin-block-end: 0.625rem }
 .search .icon { position: absolute; inset-block-start: 0.5625rem; inset-inline-start: 0.6875rem; color: var(--muted) }
 .search .field { min-block-size: 2.25rem; padding-block: 0.3125rem; padding-inline: 2.25rem 0.25rem; border-radius: 1.25rem }
+.search + [role] > p { flex-wrap: nowrap; padding: 0 0.625rem 0.625rem }
 .entry { position: relative; display: grid; grid-template-columns: minmax(0, 1fr) auto; align-items: center; border-radius: 0.625rem }
 .entry:hover { background: var(--raised) }
 .entry[aria-current] { background: var(--tint) }
