@@ -334,6 +334,7 @@ class OpenedChat implements Chat {
         pageContext: this.#settings.pageContext,
       }),
       model: () => this.models.describe(),
+      onListed: () => void this.sessions.refresh(),
     })
     return { home, opened }
   }

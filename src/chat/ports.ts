@@ -92,9 +92,10 @@ export interface ConversationState {
   readonly loaded: boolean
   /**
    * Whether it was asked for by an id that no conversation has: one that was deleted, or is not
-   * this person's. False for one that was begun in this browser.
+   * this person's. False for one that was begun in this browser. `deleted`: it was, while it
+   * showed.
    */
-  readonly isMissing: boolean
+  readonly isMissing: boolean | 'deleted'
   /**
    * A run of messages without gaps, newest last: the end of the conversation, and as much before it
    * as was asked for.

@@ -102,7 +102,7 @@ const STATES: Readonly<Record<string, State>> = {
     attributes: { developer: '' },
     prepare: told,
     reach: async ({ root }) => {
-      await until(() => root.querySelector('.hljs-keyword') !== null)
+      await until(() => root.querySelector('.hljs-keyword') !== null && root.querySelector('.step') !== null)
       for (const details of root.querySelectorAll<HTMLDetailsElement>('details')) details.open = true
     },
     shows: '.step pre',

@@ -576,7 +576,7 @@ describe('a reply that is recorded as it comes', () => {
       [...shown.root.querySelectorAll('.prose')].map(({ textContent }) => textContent)
     for (const text of ['I will', 'I will look them up.']) {
       shown.fake.stream({ text, calls: [call] })
-      await frame()
+      await until(() => shown.root.querySelector('.step') !== null)
       expect(texts()).toEqual(['I will look them up.'])
       expect(shown.root.querySelectorAll('.step')).toHaveLength(1)
       expect(shown.text()).toContain('Running find')
@@ -602,7 +602,7 @@ describe('a reply that is recorded as it comes', () => {
     ] as const) {
       fake.become({ messages: [said('user', 'Which trains?')] })
       fake.stream({ text, reasoning: 'By the timetable' })
-      await frame()
+      await until(() => root.querySelector('.step') !== null)
       fake.add(
         said('assistant', [
           { type: 'reasoning', text: 'By the timetable.' },
@@ -623,8 +623,7 @@ describe('a reply that is recorded as it comes', () => {
     const { fake, text } = await show()
     fake.add(said('user', 'Which trains?'), said('assistant', 'I will look them up.'))
     fake.stream({ reasoning: 'Two of them are full' })
-    await frame()
-    expect(text()).toContain('How it came to this')
+    await until(() => text().includes('How it came to this'))
   })
 })
 

@@ -119,6 +119,16 @@ describe('opening', () => {
     await expect.poll(text).toContain('Was kann ich für Sie tun?')
   })
 
+  it('says of a conversation that was deleted while it showed that it is gone, without a link too', async () => {
+    const { fake, text } = await show()
+    fake.add(said('user', 'Hello'))
+    await frame()
+    fake.become({ messages: [], isMissing: 'deleted' })
+    await until(() => text().includes('It was deleted, or is not yours.'))
+    fake.add(said('user', 'Once more'))
+    await until(() => !text().includes('It was deleted'))
+  })
+
   it('lets one choose where the next one is kept there too, and begins others in the same home', async () => {
     const { fake, find, button } = await show({
       attributes: { session: 'gone', linked: '', src: '' },
@@ -332,8 +342,7 @@ describe('messages', () => {
       said('assistant', [{ type: 'tool-call', id: 'c1', name: 'find_trains', input: { to: 'Turin' } }]),
       said('tool', [{ type: 'tool-result', callId: 'c1', output: 'Two trains', isError: false }]),
     )
-    await frame()
-    expect(text()).toContain('Ran find_trains')
+    await until(() => text().includes('Ran find_trains'))
     expect(text()).not.toContain('Two trains')
     find('details summary').click()
     await frame()
@@ -362,7 +371,7 @@ describe('messages', () => {
     ] as const) {
       const { element, fake, root } = await show({ attributes })
       fake.add(...messages)
-      await frame()
+      await until(() => root.querySelector('.step') !== null)
       expect([...root.querySelectorAll('.chip bdi')].map((chip) => chip.textContent)).toEqual([
         'Remembered: Likes trains',
       ])

@@ -383,6 +383,14 @@ export class ChatConversation implements Conversation {
     const { session } = this.#state
     const listed = sessions.find((one) => one.sessionId === session?.sessionId && one.home === session.home)
     if (listed?.title) this.#become({ session: listed })
+    else if (!listed && session?.title) this.#noteDeleted()
+  }
+
+  /** Where nothing of what showed is left, another tab or device has deleted it. */
+  #noteDeleted(): void {
+    const { session, messages } = this.#state
+    if (session && messages.length === 0)
+      this.#become({ isMissing: 'deleted', session: { ...session, title: '' } })
   }
 
   /** Says what went wrong beside the conversation. */
@@ -482,6 +490,7 @@ export class ChatConversation implements Conversation {
         open.session.watch(follow, () => {
           isWatched = false
           if (isSent) watch()
+          else if (this.#run.messages.length > 0) follow()
         }),
       )
     }
@@ -766,6 +775,13 @@ export class ChatConversation implements Conversation {
     const asked = hasChanged ? Math.max(PAGE, this.#run.messages.length) : PAGE
     const page = asked > PAGE ? await open.session.history({ messages: asked }) : first
     if (this.#open !== open) return
+    if (page.length === 0 && this.#run.messages.length > 0) {
+      this.#parts.onListed()
+      open.home.find(open.entry.sessionId).then(
+        (found) => !found && this.#open === open && this.#noteDeleted(),
+        () => {},
+      )
+    }
     this.#branches = branches
     const run = hasChanged ? NOTHING : this.#run
     const [begin] = page

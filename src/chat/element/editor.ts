@@ -1,4 +1,4 @@
-/** Editing a message in its place; loaded soon after the view, or when somebody wants that. */
+/** Editing a message in its place. */
 import { html, type TemplateResult } from 'lit/html.js'
 import { type Row, textOf } from './rows.ts'
 import type { Scene } from './scene.ts'

@@ -76,9 +76,9 @@ function emptyView(scene: Scene): TemplateResult {
   </div></slot>`
 }
 
-/** Whether the page's address names a conversation that is not there. */
+/** Whether a conversation was deleted, or the page's address names one that is not there. */
 function isMissing({ settings, state }: Scene): boolean {
-  return settings.isLinked && state.isMissing
+  return state.isMissing === 'deleted' || (settings.isLinked && state.isMissing)
 }
 
 /** What a link to nothing shows: why, and where the other conversations are. */

@@ -23,8 +23,8 @@ export function messageView(scene: Scene, row: Row, isLast: boolean): TemplateRe
   >
     ${message.name ? html`<p class="name" dir="auto">${message.name}</p>` : nothing}
     ${
-      isUser && ui.editing?.id === message.id
-        ? ui.editing.view(scene, row)
+      isUser && ui.editing === message.id
+        ? later(scene)?.editor(scene, row)
         : html`${bodyOf(scene, row, isUser, isLast)}${delivery(scene, row.shown)}${chips(scene, row.shown)}${row.text || row.shown.version ? foot(scene, row, isUser, isLast) : nothing}`
     }
     ${ui.forgetting?.at === message.id ? ui.forgetting.view(scene as PanelScene) : nothing}
@@ -35,9 +35,9 @@ export function messageView(scene: Scene, row: Row, isLast: boolean): TemplateRe
 export function replyView(scene: Scene, reply: RunningReply): TemplateResult {
   const { words } = scene
   return html`<article class="message assistant last" part="message" aria-label=${words.text('assistant')} aria-busy="true">
-    ${reasoningView(scene, reply.reasoning)}
+    ${reasoningOf(scene, reply.reasoning)}
     ${reply.text ? html`<div class="prose" dir="auto" ${prose(reply.text, { copyLabel: words.text('copyCode'), isGrowing: true })}></div>` : nothing}
-    ${stepsView(scene, reply.calls)}
+    ${stepsOf(scene, reply.calls)}
     ${
       reply.text === '' || reply.status !== 'streaming'
         ? html`<p class="busy" role="img" aria-label=${words.text('thinking')}><i></i><i></i><i></i></p>`
@@ -64,9 +64,9 @@ function bodyOf(
       : html`<p><button class="outlined" type="button" @click=${() => scene.act.showAll(shown.message.id)}>${words.text('showAll')}</button></p>`
   if (isUser)
     return html`${text ? html`<div class="bubble" dir="auto">${guard([read], () => chunksOf(read))}</div>${more}` : nothing}${files.length ? html`<div class="chips">${files}</div>` : nothing}`
-  return html`${reasoningView(scene, reasoning)}
+  return html`${reasoningOf(scene, reasoning)}
   ${text ? html`<div class="prose" dir="auto" ${prose(read, { copyLabel: words.text('copyCode'), isGrowing: false })}></div>${more}` : nothing}
-  ${files}${stepsView(scene, toldCalls(scene, calls))}
+  ${files}${stepsOf(scene, toldCalls(scene, calls))}
   ${shown.message.metadata?.stopped ? stoppedView(scene, shown, isLast) : nothing}`
 }
 
@@ -100,43 +100,18 @@ function beginningOf({ ui }: Scene, messageId: string, text: string): string {
   return `${text.slice(0, AT_FIRST).replace(/[\ud800-\udbff]$/, '')} …`
 }
 
-function reasoningView({ words }: Scene, reasoning: string): TemplateResult | typeof nothing {
-  if (!reasoning) return nothing
-  return html`<details class="step">
-    <summary>${words.text('reasoning')}${icon('expand')}</summary>
-    <p class="plain muted" dir="auto">${reasoning}</p>
-  </details>`
+function reasoningOf(scene: Scene, reasoning: string): unknown {
+  return reasoning ? later(scene)?.reasoningView(scene, reasoning) : nothing
 }
 
-const STEP_WORDS = {
-  waiting: 'toolWaiting',
-  running: 'toolRunning',
-  ok: 'toolOk',
-  failed: 'toolFailed',
-} as const
-
-function stepsView({ words }: Scene, calls: readonly ShownCall[]): TemplateResult | typeof nothing {
-  if (calls.length === 0) return nothing
-  return html`<div class="steps">${calls.map(
-    ({ name, status, input, output }) => html`<details class="step ${status}">
-      <summary>
-        ${status === 'running' ? html`<span class="busy"><i></i><i></i><i></i></span>` : icon(status === 'failed' ? 'warning' : 'step')}
-        <span>${words.text(STEP_WORDS[status], { name })}</span>${icon('expand')}
-      </summary>
-      <dl>
-        <dt>${words.text('toolInput')}</dt>
-        <dd><pre tabindex="0">${asText(input)}</pre></dd>
-        <dt>${words.text('toolOutput')}</dt>
-        <dd>${output === undefined ? words.text('toolNoOutput') : html`<pre tabindex="0">${asText(output)}</pre>`}</dd>
-      </dl>
-    </details>`,
-  )}</div>`
+function stepsOf(scene: Scene, calls: readonly ShownCall[]): unknown {
+  return calls.length > 0 ? later(scene)?.stepsView(scene, calls) : nothing
 }
 
-/** A value as people read it, at most 4 000 characters of it. */
-function asText(value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value, undefined, 2)
-  return text.length > 4_000 ? `${text.slice(0, 4_000)} …` : text
+/** What is loaded after the view, if it is there; it is asked for. */
+function later({ ui, act }: Scene): Scene['ui']['later'] {
+  if (!ui.later) act.loadLater()
+  return ui.later
 }
 
 function delivery(

@@ -9,6 +9,17 @@ label > * { color: var(--text) }
 .editor textarea { inline-size: 100%; padding: 0.5rem 0.75rem; border: 1px solid color-mix(in oklab, var(--muted) 80%, var(--surface)); border-radius: 0.75rem; background: var(--surface); field-sizing: content; resize: none }
 .editor textarea:focus { border-color: var(--accent); outline: 1px solid var(--accent); outline-offset: 0 }
 .editor .row { justify-content: end }
+.steps { display: grid; gap: 0.25rem }
+details > summary { display: flex; align-items: center; gap: 0.4375rem; inline-size: fit-content; max-inline-size: 100%; min-block-size: 1.75rem; padding: 0.125rem 0.5rem; margin-inline-start: -0.5rem; border-radius: 0.5rem; color: var(--muted); font-size: 0.8125rem; cursor: pointer; list-style: none; user-select: none }
+details > summary::-webkit-details-marker { display: none }
+details > summary:hover { background: color-mix(in oklab, var(--text) 6%, transparent); color: var(--text) }
+details > summary .icon-expand { transition: rotate 0.2s var(--ease) }
+details[open] > summary .icon-expand { rotate: 180deg }
+details.failed > summary { color: var(--danger) }
+.step > :is(dl, p) { display: grid; gap: 0.25rem; margin-block: 0.25rem 0.5rem; padding-inline-start: 0.75rem; border-inline-start: 2px solid var(--line); font-size: 0.8125rem }
+.step dt { color: var(--muted); font-size: 0.75rem }
+.step pre { max-block-size: 14rem; overflow: auto; padding: 0.5rem 0.625rem; border-radius: 0.5rem; background: var(--raised); font: 0.78125rem/1.5 var(--mono); white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: plaintext }
+details > summary .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
 .danger { min-block-size: 2.25rem; padding-inline: 0.875rem; border-radius: 0.625rem; font-weight: 550; background: var(--danger); color: var(--surface) }
 .danger:hover:not(:disabled) { background: color-mix(in oklab, var(--danger) 88%, var(--text)) }
 .small { font-size: 0.8125rem; line-height: 1.4 }

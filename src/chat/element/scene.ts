@@ -3,7 +3,6 @@ import type { Chat } from '../open-chat.ts'
 import type { ConversationState, HomeKind, Problem, SessionEntry, SessionList } from '../ports.ts'
 import type { PanelWords } from '../strings/panels/words.ts'
 import type { Words } from '../strings/words.ts'
-import type { Row } from './rows.ts'
 
 /** What the element tells its view, read at each drawing. */
 export interface ViewSettings {
@@ -36,8 +35,10 @@ export interface Ui {
    * Undefined: the next one.
    */
   readonly sentFor: string | undefined
-  /** The message that is being edited, and how that shows. */
-  readonly editing: { readonly id: string; readonly view: (scene: Scene, row: Row) => unknown } | undefined
+  /** Id of the message that is being edited. */
+  readonly editing: string | undefined
+  /** What is loaded after the view. */
+  readonly later: typeof import('./later.ts') | undefined
   /** A message that is to be forgotten, or was: the question, and what came of it. */
   readonly forgetting: Forgetting | undefined
   /** Id of the message that was just copied. */
@@ -113,6 +114,8 @@ export interface Actions {
   showSeen(messageId: string | undefined): void
   /** Shows a long message whole. */
   showAll(messageId: string): void
+  /** Loads what is loaded after the view, if it is not there. */
+  loadLater(): void
   /** Begins to edit a message. */
   edit(messageId: string): void
   /** Asks whether a message is to be forgotten. */

@@ -103,7 +103,7 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .state { display: flex; flex-wrap: wrap; align-items: center; gap: 0.375rem; color: var(--muted); font-size: 0.75rem }
 .state.bad { color: var(--danger) }
 .state.soon { animation: soon 1ms 2s backwards }
-.state .icon, details > summary .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
+.state .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
 .chips { display: flex; flex-wrap: wrap; gap: 0.375rem }
 .message.user .chips { justify-content: end }
 .files { margin-block-end: 0.375rem }
@@ -114,16 +114,6 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .chunk { content-visibility: auto; contain-intrinsic-size: auto 100rem }
 .name { color: var(--muted); font-size: 0.75rem; font-weight: 600 }
 
-.steps { display: grid; gap: 0.25rem }
-details > summary { display: flex; align-items: center; gap: 0.4375rem; inline-size: fit-content; max-inline-size: 100%; min-block-size: 1.75rem; padding: 0.125rem 0.5rem; margin-inline-start: -0.5rem; border-radius: 0.5rem; color: var(--muted); font-size: 0.8125rem; cursor: pointer; list-style: none; user-select: none }
-details > summary::-webkit-details-marker { display: none }
-details > summary:hover { background: color-mix(in oklab, var(--text) 6%, transparent); color: var(--text) }
-details > summary .icon-expand { transition: rotate 0.2s var(--ease) }
-details[open] > summary .icon-expand { rotate: 180deg }
-details.failed > summary { color: var(--danger) }
-.step > :is(dl, p) { display: grid; gap: 0.25rem; margin-block: 0.25rem 0.5rem; padding-inline-start: 0.75rem; border-inline-start: 2px solid var(--line); font-size: 0.8125rem }
-.step dt { color: var(--muted); font-size: 0.75rem }
-.step pre { max-block-size: 14rem; overflow: auto; padding: 0.5rem 0.625rem; border-radius: 0.5rem; background: var(--raised); font: 0.78125rem/1.5 var(--mono); white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: plaintext }
 .busy { display: inline-flex; gap: 0.25rem; align-items: center; block-size: 1.5rem }
 .busy i { inline-size: 0.375rem; block-size: 0.375rem; border-radius: 50%; background: var(--accent); animation: swell 1.2s ease-in-out infinite }
 .busy i:nth-child(2) { animation-delay: 0.15s }

@@ -4,6 +4,7 @@ import { adopt } from '../adopt.ts'
 import type { Added } from '../homes/added.ts'
 import { type DraftEvent, NEW } from '../homes/drafts.ts'
 import { loaded } from '../homes/load.ts'
+import { kept } from '../kept.ts'
 import { adoptMarkdown } from '../markdown/prose.ts'
 import type { Chat } from '../open-chat.ts'
 import type { ConversationState, Upload } from '../ports.ts'
@@ -42,6 +43,7 @@ const AT_FIRST: Ui = {
   isMore: false,
   sentFor: undefined,
   editing: undefined,
+  later: undefined,
   forgetting: undefined,
   copied: undefined,
   ...EMPTY_FIELD,
@@ -66,8 +68,6 @@ const DRAFT_MS = 300
 const LONGEST_TYPED = 20_000
 
 const KEY_EVENTS = ['keydown', 'keypress', 'keyup'] as const
-
-const loadEditor = () => import('./editor.ts')
 
 type SidePanel = (scene: PanelScene) => unknown
 
@@ -152,7 +152,7 @@ export class ChatView {
       setTimeout(() => {
         this.#reader.fillTwice()
         chat.conversation.prepare()
-        loadEditor().catch(() => {})
+        this.#actions.loadLater()
       }, PREPARE_MS),
     ]
     this.#ends.push(() => {
@@ -277,6 +277,7 @@ export class ChatView {
       this.#show('seen')
     },
     showAll: (messageId) => this.#update({ whole: new Set([...this.#ui.whole, messageId]) }),
+    loadLater: () => void this.#loadLater().catch(() => {}),
     edit: (messageId) => this.#attempt(this.#edit(messageId)),
     forget: (messageId) => this.#attempt(this.#forget(messageId)),
     typed: () => {
@@ -408,11 +409,16 @@ export class ChatView {
     }
   }
 
-  async #edit(id: string): Promise<void> {
-    const [{ editor: view }] = await Promise.all([loaded(loadEditor), this.#loadPanelParts(false)])
-    this.#update({ editing: { id, view } })
+  async #edit(editing: string): Promise<void> {
+    await loaded(this.#loadLater)
+    this.#update({ editing })
     this.#focusSoon('.editor textarea')
   }
+
+  readonly #loadLater = kept(async () => {
+    const [later] = await Promise.all([import('./later.ts'), this.#loadPanelParts(false)])
+    this.#update({ later })
+  })
 
   async #forget(messageId: string): Promise<void> {
     const [{ forgetting }] = await Promise.all([import('./forget-message.ts'), this.#loadPanelParts()])

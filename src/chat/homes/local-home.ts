@@ -14,12 +14,15 @@ export interface LocalHomeParts extends StoredHomeParts {
   readonly name: string
   readonly reply: () => Promise<ReplyParts>
   readonly model: () => ConversationState['model']
+  /** Told that the list may be another one: another tab may have written to it. */
+  readonly onListed: () => void
 }
 
 /** Sessions of one user that are kept and answered in this browser. */
 export function localHome(parts: LocalHomeParts): Home {
   const { store, memory, userId, locks, name, reply, model, now, close } = parts
-  const { shared: _, ...stored } = storedHome(parts)
+  const { shared, ...stored } = storedHome(parts)
+  const end = shared.watch?.(parts.onListed)
   return {
     ...stored,
     kind: 'local',
@@ -38,6 +41,9 @@ export function localHome(parts: LocalHomeParts): Home {
       const { localPanel } = await import('./local-panel.ts')
       return localPanel(await memory(), userId, now)
     },
-    close,
+    close() {
+      end?.()
+      return close()
+    },
   }
 }

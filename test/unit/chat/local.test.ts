@@ -33,7 +33,7 @@ describe('a local conversation', () => {
     const begun = chat.conversation.getSnapshot().session?.sessionId ?? ''
     await chat.close()
     const again = device.open({ model: echo })
-    const isMissing = async (sessionId: string): Promise<boolean> => {
+    const isMissing = async (sessionId: string): Promise<boolean | string> => {
       await again.conversation.open(sessionId)
       return (await until(again, ({ loaded }) => loaded)).isMissing
     }

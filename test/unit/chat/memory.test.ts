@@ -87,6 +87,28 @@ describe('the list of sessions', () => {
   })
 })
 
+it('says of a conversation that another tab deletes that it is gone, and lists it no more', async () => {
+  const place = browser()
+  const [one, two] = [place.open({ model }), place.open({ model })]
+  await one.conversation.create()
+  await one.conversation.send('Hello')
+  const { session } = await until(one, idle)
+  two.sessions.subscribe(() => {})
+  await two.conversation.open(session?.sessionId ?? '')
+  await expect.poll(() => two.sessions.getSnapshot().sessions).toHaveLength(1)
+  await one.sessions.delete(session?.sessionId ?? '')
+  const gone = await until(two, ({ isMissing }) => isMissing === 'deleted')
+  expect(gone).toMatchObject({ messages: [], session: { title: '' } })
+  await expect.poll(() => two.sessions.getSnapshot().sessions).toEqual([])
+  // What is written now begins another one.
+  await two.conversation.send('Once more')
+  await until(two, idle)
+  await expect
+    .poll(() => two.sessions.getSnapshot().sessions.map(({ title }) => title))
+    .toEqual(['Once more'])
+  await Promise.all([one.close(), two.close()])
+})
+
 const chipOf = (chat: Chat): RememberedChip | undefined =>
   chat.conversation.getSnapshot().messages.flatMap(({ remembered }) => remembered)[0]
 

@@ -45,6 +45,7 @@ export function homeOver(
     name: 'test',
     close: async () => {},
     model: () => undefined,
+    onListed: () => {},
     reply: async () => ({
       model: asModel(async () => reply()),
       tools: [],

@@ -458,6 +458,9 @@ it('says that a conversation was deleted elsewhere, and gives back what was not 
   await chat.conversation.retry()
   const empty = await until(chat, ({ problem }) => problem?.code === 'ERR_NOT_FOUND')
   expect(empty.messages).toEqual([])
+  expect(await until(chat, ({ isMissing }) => isMissing === 'deleted')).toMatchObject({
+    session: { title: '' },
+  })
   await chat.close()
 })
 

@@ -1,0 +1,3 @@
+/** What few messages need: loaded a second after the view, or when one does. */
+export { editor } from './editor.ts'
+export { reasoningView, stepsView } from './steps.ts'
