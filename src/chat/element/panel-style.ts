@@ -61,7 +61,7 @@ details > summary .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
 .card h3 { font-size: 0.875rem; font-weight: 620; line-height: 1.4 }
 .card.pinned { border-color: color-mix(in oklab, var(--accent) 45%, var(--line)) }
 .card .labels { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.125rem 0; color: var(--muted); font-size: 0.75rem; line-height: 1.4 }
-.card .labels > :not(:first-child)::before { content: "·"; margin-inline: 0.375rem; color: var(--muted) }
+.card .labels > :not(:last-child)::after { content: "·"; margin-inline: 0.375rem; color: var(--muted) }
 .card .labels button { gap: 0; min-block-size: 1.5rem; padding: 0; color: var(--accent); font-size: inherit; font-weight: 600 }
 .card .acts { display: flex; flex-wrap: wrap; gap: 0.125rem; margin: -0.125rem -0.375rem -0.375rem }
 .card .acts button { color: var(--muted); font-size: 0.75rem; font-weight: 550 }
