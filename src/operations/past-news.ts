@@ -33,8 +33,8 @@ export async function pastNews(
 }
 
 /**
- * Facts of the user and of the session, the first that was made first; none that waits for its home,
- * where another may be known by the name of its op.
+ * Facts of the user and of the session, the first that was made first; none that waits for its
+ * home, where another may be known by the name of its op.
  */
 async function newest({ user, store, project, memory }: KernelSession): Promise<readonly KnownFact[]> {
   const read = async (scope: KnownFact['scope'], from: ScopeStore): Promise<readonly KnownFact[]> => {

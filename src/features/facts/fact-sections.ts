@@ -110,8 +110,6 @@ export function newsSince(
     .filter((one) => one.seq > asOf[one.scope] && !shown.has(nameOf(one)))
     .sort(inOrder)
   if (news.length === 0) return undefined
-  // What waits for its home may be another fact there: devices may give two ops one name.
-  const isNamed = news.every((one) => one.seq <= known.asOf[one.scope])
   const filling = new Filling('news', size, count)
   for (const one of news) filling.take(one.fact.id, factLine(one))
   const shows = news.slice(0, filling.items)
@@ -126,7 +124,10 @@ export function newsSince(
         text: filling.lines.join('\n'),
         trust: trustOf(shows),
         use: filling.use(),
-        ...(isNamed && { version: JSON.stringify(news.map((one) => [nameOf(one), one.version])) }),
+        // Nothing names for good what waits for its home: another device may give its op that name.
+        version: JSON.stringify(
+          news.map((one) => [nameOf(one), one.seq > known.asOf[one.scope] || one.version]),
+        ),
       },
     ],
     ids: shows.map(({ fact }) => fact.id),
