@@ -19,7 +19,7 @@ import type {
   Upload,
 } from '../ports.ts'
 import type { ChatEvent, ChatPlatform } from '../settings.ts'
-import { textIn, titleOf } from '../text.ts'
+import { textIn, titleOf, titleWithout } from '../text.ts'
 import { NOTHING, PAGE, type Run, released, withNewest, withOlder } from './pages.ts'
 import { nextReply, WAITING } from './running-reply.ts'
 import { shownMessages, type Undone } from './shown.ts'
@@ -260,7 +260,14 @@ export class ChatConversation implements Conversation {
   }
 
   async drop(messageId: string): Promise<void> {
-    await this.#try(() => this.#open?.session.outgoing?.drop(messageId))
+    const open = this.#open
+    const title = titleWithout(messageId, this.#state)
+    await this.#try(async () => {
+      // Where it was never sent, its home may know of no such session, and then of no title.
+      const find = async () => title !== undefined && open?.home.find(open.entry.sessionId)
+      if (await find().catch(() => false)) await this.#rename(open as Open, title as string)
+      await open?.session.outgoing?.drop(messageId)
+    })
   }
 
   async forget(factId: string): Promise<void> {
@@ -527,7 +534,10 @@ export class ChatConversation implements Conversation {
 
   async #name(open: Open, text: string): Promise<void> {
     const title = titleOf(text)
-    if (title === '') return
+    if (title !== '') await this.#rename(open, title)
+  }
+
+  async #rename(open: Open, title: string): Promise<void> {
     await open.home.rename(open.entry.sessionId, title)
     if (this.#open === open) this.#become({ session: { ...(this.#state.session ?? open.entry), title } })
     this.#parts.onListed()

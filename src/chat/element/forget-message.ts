@@ -5,7 +5,7 @@ import type { Part } from '../../ports/message.ts'
 import { together } from '../homes/together.ts'
 import type { Chat } from '../open-chat.ts'
 import type { ShownMessage } from '../ports.ts'
-import { textIn, titleOf } from '../text.ts'
+import { textIn, titleWithout } from '../text.ts'
 import { certificateView } from './certificate.ts'
 import { confirmation } from './confirm.ts'
 import { icon } from './icons.ts'
@@ -27,7 +27,7 @@ export function forgetting(
   update: (shown: Forgetting | undefined) => void,
   focus: (selector: string) => void,
 ): Forgetting {
-  const { conversation } = chat
+  const { conversation, sessions } = chat
   const ask = (status: (scene: PanelScene) => unknown, isBusy = false): Forgetting => ({
     at: messageId,
     view: (scene) => html`<div class="forgetting" aria-busy=${isBusy ? 'true' : 'false'}>
@@ -45,11 +45,13 @@ export function forgetting(
     if (at !== undefined) focus(selectorOf(at))
   }
   const forget = async (): Promise<void> => {
-    const { messages } = conversation.getSnapshot()
+    const state = conversation.getSnapshot()
+    const { session, messages } = state
+    const title = titleWithout(messageId, state)
     const at = neighbourOf(messages, messageId)
     update(ask(() => nothing, true))
     try {
-      await retitle(chat, messageId, untitled)
+      if (session && title !== undefined) await sessions.rename(session.sessionId, title || untitled, session)
       let certificate: Certificate | undefined
       for (const id of alike(messages, messageId)) {
         const next = await conversation.forgetMessage(id)
@@ -65,17 +67,6 @@ export function forgetting(
     }
   }
   return ask(() => nothing)
-}
-
-/** Where the conversation is called after the message, it is after the next one. */
-async function retitle({ conversation, sessions }: Chat, messageId: string, untitled: string): Promise<void> {
-  const { session, messages, hasOlder } = conversation.getSnapshot()
-  const said = messages.flatMap(({ message }) => (message.role === 'user' ? [message] : []))
-  const own = said.find(({ id }) => id === messageId)
-  if (!session?.title || !own || session.title !== titleOf(textIn(own))) return
-  const next = hasOlder ? undefined : said.find(({ id }) => id !== messageId)
-  const title = (next && titleOf(textIn(next))) || untitled
-  await sessions.rename(session.sessionId, title, session)
 }
 
 function forgottenView({ words }: PanelScene, certificate: Certificate, onClose: () => void): TemplateResult {

@@ -818,3 +818,31 @@ it('says that there is no connection where a request is asked for that only the 
 it('is refused without a service', () => {
   expect(() => browser().open({ synced: true })).toThrow(/synced needs src/u)
 })
+
+it.each(['waits', 'is refused'])('is not called after a message that %s and is dropped', async (how) => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service)
+  await talked(chat, 'Hello.')
+  const id = await chat.conversation.create()
+  const isRefused = how === 'is refused'
+  service.refuses = (text) => text.includes('"role":"user"')
+  service.isThere = isRefused
+  place.network.set(isRefused)
+  await chat.conversation.send('My number is 4711')
+  const isSo = isRefused ? 'failed' : 'queued'
+  const { messages } = await until(chat, (state) => state.messages.at(-1)?.delivery === isSo)
+  await expect.poll(() => chat.sessions.getSnapshot().sessions[0]?.title).toBe('My number is 4711')
+  await chat.conversation.drop(messages[0]?.message.id ?? '')
+  await expect.poll(() => chat.sessions.getSnapshot().sessions[0]?.title).toBe('')
+  const { session } = await until(chat, (state) => state.messages.length === 0)
+  expect(session).toMatchObject({ sessionId: id, title: '' })
+  service.isThere = true
+  place.network.set(true)
+  await expect.poll(() => service.titles('ada')).toEqual(['Hello.', ''])
+  expect(await allTexts(place)).not.toContain('4711')
+  service.refuses = () => false
+  await chat.conversation.send('Which trains are there?')
+  await until(chat, idle)
+  await expect.poll(() => service.titles('ada')).toContain('Which trains are there?')
+  await chat.close()
+})
