@@ -140,6 +140,8 @@ The files of Plimsoll's chat widget for pages without a bundler. Put them into o
 <script type="module" src="/plimsoll/plimsoll-chat.js"></script>
 \`\`\`
 
+With a bundler, \`import 'plimsoll-tag'\` registers \`<plimsoll-chat>\`, and the page puts it where it wants it.
+
 [How it works](docs/chat.md)
 `
     this.emitFile({ type: 'asset', fileName: 'package.json', source: `${JSON.stringify(made, null, 2)}\n` })

@@ -368,6 +368,30 @@ describe('the list of conversations', () => {
   })
 })
 
+describe('what is deleted without a network', () => {
+  it('is said to wait for one, until there is one', async () => {
+    const { button, fake, find, root, text } = await show({
+      prepare: (fake) => fake.setSessions([session('Oslo'), session('Rome', { home: 'edge' })]),
+    })
+    button('Conversations').click()
+    await until(() => root.querySelector('.entry') !== null)
+    const remove = async (title: string): Promise<void> => {
+      find(`[aria-label="Delete ${title}"]`).click()
+      await frame()
+      find('.confirm .danger').click()
+      await until(() => root.querySelector(`[aria-label="Delete ${title}"]`) === null)
+      await frame()
+    }
+    fake.become({ online: false })
+    await remove('Rome')
+    await until(() => text().includes('Delete Rome: Waiting for a connection'))
+    fake.become({ online: true })
+    await until(() => !text().includes('Delete Rome'))
+    await remove('Oslo')
+    expect(find('.sessions [role=status]').textContent).toBe('')
+  })
+})
+
 describe('an entry of the list', () => {
   const openList = async (attributes: Readonly<Record<string, string>>) => {
     const { button, root } = await show({

@@ -30,6 +30,7 @@ details > summary .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
 .search { position: relative; margin-block-end: 0.625rem }
 .search .icon { position: absolute; inset-block-start: 0.5625rem; inset-inline-start: 0.6875rem; color: var(--muted) }
 .search .field { min-block-size: 2.25rem; padding-block: 0.3125rem; padding-inline: 2.25rem 0.25rem; border-radius: 1.25rem }
+.search + [role] > p { flex-wrap: nowrap; padding: 0 0.625rem 0.625rem }
 .entry { position: relative; display: grid; grid-template-columns: minmax(0, 1fr) auto; align-items: center; border-radius: 0.625rem }
 .entry:hover { background: var(--raised) }
 .entry[aria-current] { background: var(--tint) }
@@ -60,7 +61,7 @@ details > summary .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
 .card h3 { font-size: 0.875rem; font-weight: 620; line-height: 1.4 }
 .card.pinned { border-color: color-mix(in oklab, var(--accent) 45%, var(--line)) }
 .card .labels { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.125rem 0; color: var(--muted); font-size: 0.75rem; line-height: 1.4 }
-.card .labels > :not(:first-child)::before { content: "·"; margin-inline: 0.375rem; color: var(--muted) }
+.card .labels > :not(:last-child)::after { content: "·"; margin-inline: 0.375rem; color: var(--muted) }
 .card .labels button { gap: 0; min-block-size: 1.5rem; padding: 0; color: var(--accent); font-size: inherit; font-weight: 600 }
 .card .acts { display: flex; flex-wrap: wrap; gap: 0.125rem; margin: -0.125rem -0.375rem -0.375rem }
 .card .acts button { color: var(--muted); font-size: 0.75rem; font-weight: 550 }

@@ -1,5 +1,6 @@
 import { repeat } from 'lit/directives/repeat.js'
 import { html, nothing, type TemplateResult } from 'lit/html.js'
+import type { Certificate } from '../../ports/certificate.ts'
 import type { HomeKind } from '../ports.ts'
 import { confirmation } from './confirm.ts'
 import { icon } from './icons.ts'
@@ -15,6 +16,8 @@ const SEARCH_MS = 200
 /** All conversations, to be searched, renamed and deleted. */
 export function sessionList(): (scene: Scene) => TemplateResult {
   let now: Scene
+  /** Titles of what was deleted here, and not heard of where it is kept. */
+  let deleted: readonly string[] = []
   let timer: ReturnType<typeof setTimeout> | undefined
   const search = (query: string): void => {
     now.update({ query, ...(query.trim() ? {} : { found: undefined }) })
@@ -27,11 +30,27 @@ export function sessionList(): (scene: Scene) => TemplateResult {
   }
   return (scene) => {
     now = scene
-    return listView(scene, search)
+    const { online, storage } = scene.state
+    if (online && storage !== 'away') deleted = []
+    return listView(scene, {
+      search,
+      deleted,
+      onDeleted: (title, { pending }) => {
+        if (!pending.includes('store')) return
+        deleted = [...deleted, title]
+        now.update({})
+      },
+    })
   }
 }
 
-function listView(scene: Scene, search: (query: string) => void): TemplateResult {
+interface ListParts {
+  readonly search: (query: string) => void
+  readonly deleted: readonly string[]
+  readonly onDeleted: (title: string, certificate: Certificate) => void
+}
+
+function listView(scene: Scene, parts: ListParts): TemplateResult {
   const { words, sessions, ui, act } = scene
   const shown = ui.query.trim() ? ui.found : sessions.sessions
   return html`<aside class="side sessions ${ui.side === 'sessions' ? 'shown' : ''}" part="sessions" aria-label=${words.text('sessions')}>
@@ -44,14 +63,18 @@ function listView(scene: Scene, search: (query: string) => void): TemplateResult
       <div class="search">
         ${searchIcon}
         <input class="field" type="search" dir="auto" aria-label=${words.text('searchSessions')} placeholder=${words.text('searchSessions')}
-          @input=${({ currentTarget }: Event) => search((currentTarget as HTMLInputElement).value)} />
+          @input=${({ currentTarget }: Event) => parts.search((currentTarget as HTMLInputElement).value)} />
       </div>
+      <div role="status">${parts.deleted.map(
+        (title) =>
+          html`<p class="state">${icon('offline')}${words.text('removeOf', { title })}: ${words.text('queued')}</p>`,
+      )}</div>
       ${
         shown?.length
           ? html`<ul>${repeat(
               shown,
               ({ sessionId }) => sessionId,
-              (session) => html`<li>${entryView(scene, session)}</li>`,
+              (session) => html`<li>${entryView(scene, session, parts)}</li>`,
             )}</ul>`
           : nothing
       }
@@ -60,12 +83,12 @@ function listView(scene: Scene, search: (query: string) => void): TemplateResult
   </aside>`
 }
 
-function entryView(scene: Scene, session: FoundSession): TemplateResult {
+function entryView(scene: Scene, session: FoundSession, { onDeleted }: ListParts): TemplateResult {
   const { words, state, ui, act, now } = scene
   const { sessionId, home, createdAt, excerpt, messageId } = session
   const title = session.title || words.text('untitled')
   if (ui.renaming === sessionId) return renameView(scene, session)
-  if (ui.removing === sessionId) return removeView(scene, session)
+  if (ui.removing === sessionId) return removeView(scene, session, onDeleted)
   const isCurrent = state.session?.sessionId === sessionId
   return html`<div class="entry" aria-current=${isCurrent ? 'true' : nothing}>
     <button class="open" type="button" @click=${() => act.openSession(sessionId, home, messageId)}>
@@ -107,14 +130,19 @@ function renameView(scene: Scene, { sessionId, title, home }: FoundSession): Tem
   </form>`
 }
 
-function removeView(scene: Scene, { sessionId, home }: FoundSession): TemplateResult {
+function removeView(
+  scene: Scene,
+  { sessionId, title, home }: FoundSession,
+  onDeleted: ListParts['onDeleted'],
+): TemplateResult {
   const { words, state, act, chat } = scene
   const onCancel = (): void => scene.update({ removing: undefined })
   const onConfirm = (): void => {
     onCancel()
     const removed = chat.sessions.delete(sessionId, { home })
     scene.attempt(
-      removed.then(() => {
+      removed.then((certificate) => {
+        onDeleted(title || words.text('untitled'), certificate)
         if (state.session?.sessionId === sessionId && state.session.home === home) act.newSession()
       }),
     )

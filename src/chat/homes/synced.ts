@@ -116,6 +116,7 @@ export class SyncedEdge implements Edge {
       ...stored,
       kind: 'edge',
       takesUploads: true,
+      delete: async (sessionId) => this.#told(await stored.delete(sessionId)),
       storage: () => {
         const own = stored.storage()
         return own === 'ok' && store.status.state === 'offline' && platform.network.isOnline() ? 'away' : own

@@ -86,7 +86,7 @@ export const ar: ViewStrings = {
   toolFailed: 'فشلت {name}',
   toolInput: 'المُدخل',
   toolOutput: 'النتيجة',
-  toolNoOutput: 'لا نتيجة بعد.',
+  toolNoOutput: 'لا نتيجة.',
 
   offline: 'أنت غير متصل. يمكنك مواصلة الكتابة، وستُرسل الرسائل عند عودة الاتصال.',
   serviceAway: 'تعذر الوصول إلى الخدمة. سيُرسل ما تكتبه حالما تجيب.',
@@ -106,7 +106,7 @@ export const ar: ViewStrings = {
   problemTooLarge: 'هذا طويل جدًا. اختصره أو ابدأ محادثة جديدة.',
   problemGone: 'ما كان هنا حُذف من مكان آخر.',
   problemUpgrade: 'هذه الصفحة أقدم مما حفظته. أعد تحميلها.',
-  problemConfigured: 'لم تُعدّ المحادثة بعد.',
+  problemConfigured: 'لم تُعدّ المحادثة.',
   problemConflict: 'يوجد هناك شيء آخر بالفعل، ولم يُحفظ ما يخصك.',
   problemPart:
     'تعذّر تحميل جزء من الدردشة. ما كتبته باقٍ هنا: حاول مرة أخرى عند توفر الاتصال، أو أعد تحميل الصفحة.',

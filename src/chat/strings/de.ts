@@ -88,7 +88,7 @@ export const de: ViewStrings = {
   toolFailed: '{name} ist gescheitert',
   toolInput: 'Eingabe',
   toolOutput: 'Ergebnis',
-  toolNoOutput: 'Noch kein Ergebnis.',
+  toolNoOutput: 'Kein Ergebnis.',
 
   offline:
     'Sie sind offline. Schreiben Sie ruhig weiter: Nachrichten werden gesendet, sobald es eine Verbindung gibt.',
@@ -112,7 +112,7 @@ export const de: ViewStrings = {
   problemTooLarge: 'Das ist zu lang. Kürzen Sie es, oder beginnen Sie eine neue Unterhaltung.',
   problemGone: 'Was hier war, wurde anderswo gelöscht.',
   problemUpgrade: 'Diese Seite ist älter als das, was sie gespeichert hat. Laden Sie sie neu.',
-  problemConfigured: 'Der Chat ist noch nicht eingerichtet.',
+  problemConfigured: 'Der Chat ist nicht eingerichtet.',
   problemConflict: 'Dort steht schon etwas anderes. Ihres wurde nicht gespeichert.',
   problemPart:
     'Ein Teil des Chats konnte nicht geladen werden. Was Sie geschrieben haben, bleibt hier: Versuchen Sie es noch einmal, sobald eine Verbindung besteht, oder laden Sie die Seite neu.',

@@ -84,7 +84,7 @@ export const en = {
   toolFailed: '{name} failed',
   toolInput: 'Given',
   toolOutput: 'Result',
-  toolNoOutput: 'No result yet.',
+  toolNoOutput: 'No result.',
 
   offline: 'You are offline. What you write is sent once there is a connection.',
   serviceAway: 'The service cannot be reached. What you write is sent once it answers.',
@@ -104,7 +104,7 @@ export const en = {
   problemTooLarge: 'This is too long. Shorten it, or begin a new conversation.',
   problemGone: 'This was deleted elsewhere.',
   problemUpgrade: 'This page is older than what it has kept. Reload it.',
-  problemConfigured: 'The chat is not set up yet.',
+  problemConfigured: 'The chat is not set up.',
   problemConflict: 'Something else is there. Yours is not kept.',
   problemPart:
     'A part of the chat could not be loaded. What you wrote is kept. Try again online, or reload the page.',

@@ -87,7 +87,7 @@ export const es: ViewStrings = {
   toolFailed: '{name} falló',
   toolInput: 'Entrada',
   toolOutput: 'Resultado',
-  toolNoOutput: 'Aún sin resultado.',
+  toolNoOutput: 'Sin resultado.',
 
   offline: 'Está sin conexión. Siga escribiendo: los mensajes se enviarán cuando haya conexión.',
   serviceAway: 'No se puede contactar con el servicio. Lo que escriba se enviará en cuanto responda.',
@@ -109,7 +109,7 @@ export const es: ViewStrings = {
   problemTooLarge: 'Es demasiado largo. Acórtelo, o empiece una conversación nueva.',
   problemGone: 'Lo que había aquí se eliminó en otro lugar.',
   problemUpgrade: 'Esta página es más antigua que lo que ha guardado. Recárguela.',
-  problemConfigured: 'El chat aún no está configurado.',
+  problemConfigured: 'El chat no está configurado.',
   problemConflict: 'Ahí ya hay otra cosa. Lo suyo no se ha guardado.',
   problemPart:
     'No se pudo cargar una parte del chat. Lo que escribió sigue aquí: inténtelo de nuevo cuando haya conexión, o recargue la página.',

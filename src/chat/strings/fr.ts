@@ -88,7 +88,7 @@ export const fr: ViewStrings = {
   toolFailed: '{name} a échoué',
   toolInput: 'Entrée',
   toolOutput: 'Résultat',
-  toolNoOutput: 'Pas encore de résultat.',
+  toolNoOutput: 'Pas de résultat.',
 
   offline:
     'Vous êtes hors ligne. Continuez d’écrire : les messages partiront dès qu’il y aura une connexion.',
@@ -112,7 +112,7 @@ export const fr: ViewStrings = {
   problemTooLarge: 'C’est trop long. Raccourcissez, ou commencez une nouvelle conversation.',
   problemGone: 'Ce qui était ici a été supprimé ailleurs.',
   problemUpgrade: 'Cette page est plus ancienne que ce qu’elle a conservé. Rechargez-la.',
-  problemConfigured: 'Le chat n’est pas encore configuré.',
+  problemConfigured: 'Le chat n’est pas configuré.',
   problemConflict: 'Il y a déjà autre chose à cet endroit. Ce qui est de vous n’a pas été enregistré.',
   problemPart:
     'Une partie du chat n’a pas pu être chargée. Ce que vous avez écrit reste ici : réessayez dès que la connexion est rétablie, ou rechargez la page.',

@@ -87,7 +87,7 @@ export const ja: ViewStrings = {
   toolFailed: '{name}は失敗しました',
   toolInput: '入力',
   toolOutput: '結果',
-  toolNoOutput: 'まだ結果はありません。',
+  toolNoOutput: '結果はありません。',
 
   offline: 'オフラインです。このまま書き続けられます。メッセージは接続が戻ると送信されます。',
   serviceAway: 'サービスにつながりません。書いたものは、応答があり次第送られます。',
@@ -108,7 +108,7 @@ export const ja: ViewStrings = {
   problemTooLarge: '長すぎます。短くするか、新しい会話を始めてください。',
   problemGone: 'ここにあった内容は別の場所で削除されました。',
   problemUpgrade: 'このページは保存された内容より古い版です。再読み込みしてください。',
-  problemConfigured: 'チャットはまだ設定されていません。',
+  problemConfigured: 'チャットは設定されていません。',
   problemConflict: 'そこには既に別の内容があります。あなたの内容は保存されませんでした。',
   problemPart:
     'チャットの一部を読み込めませんでした。書いた内容はここに残っています。接続が戻ったらやり直すか、ページを再読み込みしてください。',

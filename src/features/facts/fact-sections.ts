@@ -98,7 +98,7 @@ export function stillHolds(frozen: HeadPart | undefined, known: Known, hash: Has
  */
 export function newsSince(
   frozen: HeadPart | undefined,
-  known: Pick<Known, 'pinned' | 'shown' | 'recent'>,
+  known: Pick<Known, 'pinned' | 'shown' | 'recent' | 'asOf'>,
   size: number,
   count: (text: string) => number,
 ): TailPart | undefined {
@@ -124,7 +124,10 @@ export function newsSince(
         text: filling.lines.join('\n'),
         trust: trustOf(shows),
         use: filling.use(),
-        version: news.map(({ version }) => version).join(),
+        // Nothing names for good what waits for its home: another device may give its op that name.
+        version: JSON.stringify(
+          news.map((one) => [nameOf(one), one.seq > known.asOf[one.scope] || one.version]),
+        ),
       },
     ],
     ids: shows.map(({ fact }) => fact.id),

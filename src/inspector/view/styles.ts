@@ -710,6 +710,8 @@ export const styles = css`
     .name {
       max-inline-size: 60cqi;
     }
+  }
+  @container (max-width: 24rem) {
     .tabs {
       gap: 0;
     }

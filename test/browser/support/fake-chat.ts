@@ -229,7 +229,9 @@ export class FakeChat {
         delete: async (sessionId) => {
           note('delete', sessionId)
           this.setSessions(this.sessions.filter((session) => session.sessionId !== sessionId))
-          return certificate('erase')
+          const { pending, ...rest } = certificate('erase')
+          // Without a network, where it is kept does not hear of it.
+          return { ...rest, pending: this.#state.online ? pending : ['store', ...pending] }
         },
       },
       drafts: this.drafts,

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { scriptedModel } from '../../../src/index.ts'
 import { contextAt } from '../../../src/operations/context-at.ts'
 import { idle, until } from './states.ts'
 import { browser } from './support.ts'
@@ -26,5 +27,20 @@ it('shows an inspector the session behind a conversation, with contexts as its r
   expect(next.epoch).toBe(past.context.epoch)
   expect(next.tools?.map(({ name }) => name)).toEqual((given[0] as { tools: string[] }).tools)
   expect(next.tools?.[0]?.name).toBe('find')
+  await chat.close()
+})
+
+it('shows in what was sent for a reply what was remembered of the message before it', async () => {
+  const call = { name: 'memory_preference', input: { text: 'Likes window seats.' }, id: 'c1' }
+  const chat = browser().open({ model: scriptedModel([{ calls: [call] }, 'Noted.', 'Booked.']) })
+  await chat.conversation.send('I like window seats.')
+  await until(chat, idle)
+  await chat.conversation.send('Book one.')
+  const { messages } = await until(chat, idle)
+  const inspected = await chat.conversation.inspected()
+  if (inspected?.home !== 'local') throw new Error('it is kept here')
+  const past = await contextAt(inspected.session, messages.at(-2)?.message.id ?? '')
+  expect(past).toMatchObject({ verified: true, tail: 'whole' })
+  expect(JSON.stringify(past.context.blocks.at(-1))).toContain('Likes window seats.')
   await chat.close()
 })

@@ -486,7 +486,7 @@ it('says nothing of a conversation that is deleted in two places', async () => {
   const problems: unknown[] = []
   chat.conversation.subscribe(() => problems.push(chat.conversation.getSnapshot().problem?.code))
   place.network.set(false)
-  await chat.sessions.delete(id)
+  expect((await chat.sessions.delete(id)).pending).toContain('store')
   await service.delete('ada', id)
   place.network.set(true)
   // Sent after what was refused.

@@ -7,6 +7,7 @@ import { contextAt } from '../../../src/operations/context-at.ts'
 import { forget, forgetFact } from '../../../src/operations/forget/forget.ts'
 import { editMessage } from '../../../src/operations/rewind.ts'
 import type { Context } from '../../../src/ports/context.ts'
+import { device, TestHome } from '../support/synced.ts'
 
 const ADA = { userId: 'ada' }
 const SCOPE = { ...ADA, sessionId: 'trip' }
@@ -26,15 +27,33 @@ type Memory = ReturnType<typeof memoryOver>
 type Opened = ReturnType<Memory['session']>
 
 /** A fact is told after the epoch began; the call for `a2` has it in its tail. */
-async function told(session: Opened, fact: FactInput = SEAT, options = {}): Promise<Context> {
+async function told(
+  session: Opened,
+  fact: FactInput = SEAT,
+  options = {},
+  by: { readonly opId?: string } = {},
+): Promise<Context> {
   await session.append({ id: 'm1', role: 'user', content: 'I prefer window seats.' })
   await session.context()
   await session.append({ id: 'a1', role: 'assistant', content: 'Noted.' })
-  await session.facts.remember(fact)
+  await session.facts.remember(fact, by)
   await session.append({ id: 'm2', role: 'user', content: 'Book one.' })
   const given = await session.context(options)
   await session.append({ id: 'a2', role: 'assistant', content: 'Booked.' })
   return given
+}
+
+function twoDevices() {
+  const home = new TestHome()
+  const [one, other] = [device(home), device(home)]
+  for (const { store } of [one, other]) for (const scope of [SCOPE, ADA]) store.follow(scope)
+  const settle = async () => {
+    for (let round = 0; round < 3; round++) {
+      home.poke()
+      for (const { store } of [one, other]) await store.settled()
+    }
+  }
+  return { home, one, other, settle }
 }
 
 const textOf = (context: Context): string => JSON.stringify(context.blocks)
@@ -125,6 +144,73 @@ describe('the tail of a past context', () => {
     const [one, other] = [await rows('Prefers window seats'), await rows('Prefers other seats')]
     expect(one).toEqual(other)
     expect(one.at(-1)).toHaveLength(2)
+  })
+
+  it('is not in it where an op of the same name wrote another fact since', async () => {
+    const gone = { id: 'rain', kind: 'blocker', text: 'It rains in Turin' } as const
+    const tea = { kind: 'preference', text: 'Prefers tea' } as const
+    const names: readonly [string, (memory: Memory, session: Opened) => Promise<unknown>][] = [
+      // Scopes know nothing of each other's names.
+      ['x', (memory) => memory.user(ADA).facts.remember(tea, 'x')],
+      [
+        'a,b',
+        async (_, { facts }) => {
+          await facts.remember({ kind: 'finding', text: 'Bread costs five' }, { opId: 'b' })
+          await facts.remember({ kind: 'finding', text: 'Trains leave nightly' }, { opId: 'a' })
+        },
+      ],
+    ]
+    for (const [opId, further] of names) {
+      const memory = memoryOver(mapStore())
+      const session = memory.session(SCOPE)
+      await told(session, gone, {}, { opId })
+      await session.facts.resolve('rain')
+      await further(memory, session)
+      expect(await contextAt(session, 'm2')).toMatchObject({ verified: true, tail: 'absent' })
+    }
+  })
+
+  it('is not in it where a home had another fact under the name of its op', async () => {
+    for (const kind of ['preference', 'finding'] as const) {
+      const { home, one, other, settle } = twoDevices()
+      const [session, elsewhere] = [
+        memoryOver(one.store).session(SCOPE),
+        memoryOver(other.store).session(SCOPE),
+      ]
+      await session.append({ id: 'm0', role: 'user', content: 'Hello.' })
+      await settle()
+      one.store.pause()
+      await elsewhere.facts.remember({ kind, text: 'Coffee in the morning' }, { opId: 'x' })
+      await other.store.settled()
+      await told(session, { kind, text: 'Trains leave at nine' }, {}, { opId: 'x' })
+      one.store.resume()
+      await settle()
+      for (const store of [one.store, other.store, home.store]) {
+        const past = await contextAt(memoryOver(store).session(SCOPE), 'm2')
+        expect(past.tail).toBe('absent')
+        expect(textOf(past.context)).not.toContain('Coffee')
+      }
+    }
+  })
+
+  it('is in it at a home and each of its devices, where that had confirmed its facts', async () => {
+    const { home, one, other, settle } = twoDevices()
+    const session = memoryOver(one.store).session(SCOPE)
+    await session.append({ id: 'm1', role: 'user', content: 'I prefer window seats.' })
+    await session.context()
+    await session.append({ id: 'a1', role: 'assistant', content: 'Noted.' })
+    await session.facts.remember(SEAT)
+    await session.append({ id: 'm2', role: 'user', content: 'Book one.' })
+    await settle()
+    const given = await session.context()
+    await session.append({ id: 'a2', role: 'assistant', content: 'Booked.' })
+    await settle()
+    for (const store of [one.store, other.store, home.store])
+      expect(await contextAt(memoryOver(store).session(SCOPE), 'm2')).toMatchObject({
+        verified: true,
+        tail: 'whole',
+        context: { hash: given.hash },
+      })
   })
 
   it('is not in it where anything else stood there', async () => {

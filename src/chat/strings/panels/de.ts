@@ -19,8 +19,8 @@ export const de: PanelStrings = {
   data: 'Ihre Daten',
   searchFacts: 'Fakten durchsuchen',
   noFacts: 'Noch ist nichts gemerkt. Was in Ihren Unterhaltungen wichtig ist, erscheint hier.',
-  noProfile: 'Es gibt noch kein Profil.',
-  noSkills: 'Es gibt noch keine Fertigkeit.',
+  noProfile: 'Es gibt kein Profil.',
+  noSkills: 'Es gibt keine Fertigkeit.',
   factsCount: { one: '{count} Fakt', other: '{count} Fakten' },
   kindFinding: 'Herausgefunden',
   kindBlocker: 'Offene Frage',
@@ -43,7 +43,7 @@ export const de: PanelStrings = {
     'Diese Nachricht vergessen? Ihr Text geht für immer, mit dem, was daraus gemerkt wurde, und Zusammenfassungen, die davon berichten. Andere Nachrichten bleiben, andere Fassungen dieser Nachricht auch.',
   factText: 'Text des Fakts',
   profileText: 'Text von {name}',
-  seenNothing: 'Noch wurde nichts gesagt, also gibt es keine Anfrage.',
+  seenNothing: 'Es wurde nichts gesagt, also gibt es keine Anfrage.',
 
   exportTitle: 'Export',
   exportText: 'Alles, was von Ihnen gespeichert ist, als Datei aus JSON-Zeilen.',
@@ -58,7 +58,8 @@ export const de: PanelStrings = {
   },
   importedFacts: { one: '{count} Fakt kam hinzu.', other: '{count} Fakten kamen hinzu.' },
   eraseTitle: 'Alles löschen',
-  eraseText: 'Löscht alle Unterhaltungen und alles Gemerkte. Das lässt sich nicht rückgängig machen.',
+  eraseText:
+    'Löscht alle Unterhaltungen, auch was nicht gesendet wurde, und alles Gemerkte. Das lässt sich nicht rückgängig machen.',
   eraseType: 'Zur Bestätigung „{word}“ eingeben',
   eraseWord: 'löschen',
 

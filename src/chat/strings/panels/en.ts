@@ -17,8 +17,8 @@ export const en = {
   data: 'Your data',
   searchFacts: 'Search facts',
   noFacts: 'Nothing is remembered. What matters in your conversations will appear here.',
-  noProfile: 'There is no profile yet.',
-  noSkills: 'No skill was taught yet.',
+  noProfile: 'There is no profile.',
+  noSkills: 'No skill was taught.',
   factsCount: { one: '{count} fact', other: '{count} facts' },
   kindFinding: 'Found out',
   kindBlocker: 'Open question',
@@ -41,7 +41,7 @@ export const en = {
     'Forget this message? Its text goes for good, with what was remembered from it and summaries that tell of it. Other messages stay, and so do other versions of this one.',
   factText: 'Text of the fact',
   profileText: 'Text of {name}',
-  seenNothing: 'Nothing was said yet, so there is no request.',
+  seenNothing: 'Nothing was said, so there is no request.',
 
   exportTitle: 'Export',
   exportText: 'All that is kept of you, as JSON lines.',
@@ -53,7 +53,8 @@ export const en = {
   importedMessages: { one: '{count} message was added.', other: '{count} messages were added.' },
   importedFacts: { one: '{count} fact was added.', other: '{count} facts were added.' },
   eraseTitle: 'Erase everything',
-  eraseText: 'Erases all conversations and all that is remembered. This cannot be undone.',
+  eraseText:
+    'Erases all conversations, what was not sent too, and all that is remembered. This cannot be undone.',
   eraseType: 'Type “{word}” to confirm',
   eraseWord: 'erase',
 

@@ -19,8 +19,8 @@ export const es: PanelStrings = {
   data: 'Sus datos',
   searchFacts: 'Buscar hechos',
   noFacts: 'Todavía no se recuerda nada. Lo importante de sus conversaciones aparecerá aquí.',
-  noProfile: 'Todavía no hay perfil.',
-  noSkills: 'Todavía no hay destrezas.',
+  noProfile: 'No hay perfil.',
+  noSkills: 'No hay destrezas.',
   factsCount: { one: '{count} hecho', other: '{count} hechos' },
   kindFinding: 'Averiguado',
   kindBlocker: 'Cuestión abierta',
@@ -43,7 +43,7 @@ export const es: PanelStrings = {
     '¿Olvidar este mensaje? Su texto desaparece para siempre, con lo que se recuerda de él y los resúmenes que lo mencionan. Los demás mensajes se quedan, y también las otras versiones de este.',
   factText: 'Texto del hecho',
   profileText: 'Texto de {name}',
-  seenNothing: 'Aún no se ha dicho nada, así que no hay petición.',
+  seenNothing: 'No se ha dicho nada, así que no hay petición.',
 
   exportTitle: 'Exportar',
   exportText: 'Todo lo que se guarda de usted, en un archivo de líneas JSON.',
@@ -55,7 +55,8 @@ export const es: PanelStrings = {
   importedMessages: { one: 'Se añadió {count} mensaje.', other: 'Se añadieron {count} mensajes.' },
   importedFacts: { one: 'Se añadió {count} hecho.', other: 'Se añadieron {count} hechos.' },
   eraseTitle: 'Borrar todo',
-  eraseText: 'Borra todas las conversaciones y todo lo recordado. No se puede deshacer.',
+  eraseText:
+    'Borra todas las conversaciones, también lo que no se envió, y todo lo recordado. No se puede deshacer.',
   eraseType: 'Escriba «{word}» para confirmar',
   eraseWord: 'borrar',
 

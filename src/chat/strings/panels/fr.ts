@@ -19,8 +19,8 @@ export const fr: PanelStrings = {
   data: 'Données',
   searchFacts: 'Chercher un fait',
   noFacts: 'Rien n’est encore retenu. L’essentiel de vos conversations apparaîtra ici.',
-  noProfile: 'Il n’y a pas encore de profil.',
-  noSkills: 'Il n’y a pas encore de savoir-faire.',
+  noProfile: 'Il n’y a pas de profil.',
+  noSkills: 'Il n’y a pas de savoir-faire.',
   factsCount: { one: '{count} fait', other: '{count} faits' },
   kindFinding: 'Découvert',
   kindBlocker: 'Question ouverte',
@@ -43,7 +43,7 @@ export const fr: PanelStrings = {
     'Oublier ce message ? Son texte disparaît pour toujours, avec ce qui en a été retenu et les résumés qui en parlent. Les autres messages restent, les autres versions de celui-ci aussi.',
   factText: 'Texte du fait',
   profileText: 'Texte de {name}',
-  seenNothing: 'Rien n’a encore été dit : il n’y a pas de requête.',
+  seenNothing: 'Rien n’a été dit : il n’y a pas de requête.',
 
   exportTitle: 'Exporter',
   exportText: 'Tout ce qui est conservé de vous, dans un fichier de lignes JSON.',
@@ -55,7 +55,8 @@ export const fr: PanelStrings = {
   importedMessages: { one: '{count} message ajouté.', other: '{count} messages ajoutés.' },
   importedFacts: { one: '{count} fait ajouté.', other: '{count} faits ajoutés.' },
   eraseTitle: 'Tout effacer',
-  eraseText: 'Efface toutes les conversations et tout ce qui est retenu. C’est irréversible.',
+  eraseText:
+    'Efface toutes les conversations, même ce qui n’a pas été envoyé, et tout ce qui est retenu. C’est irréversible.',
   eraseType: 'Saisissez « {word} » pour confirmer',
   eraseWord: 'effacer',
 

@@ -19,8 +19,8 @@ export const ja: PanelStrings = {
   data: 'データ',
   searchFacts: '事実を検索',
   noFacts: 'まだ何も記憶されていません。会話の大切な内容がここに表示されます。',
-  noProfile: 'プロフィールはまだありません。',
-  noSkills: 'スキルはまだありません。',
+  noProfile: 'プロフィールはありません。',
+  noSkills: 'スキルはありません。',
   factsCount: { other: '{count}件の事実' },
   kindFinding: '分かったこと',
   kindBlocker: '未解決の問い',
@@ -43,7 +43,7 @@ export const ja: PanelStrings = {
     'このメッセージを忘れますか？本文と、そこから記憶したこと、これに触れた要約は完全になくなります。ほかのメッセージと、このメッセージのほかの版は残ります。',
   factText: '事実の本文',
   profileText: '{name}の本文',
-  seenNothing: 'まだ何も話していないので、リクエストはありません。',
+  seenNothing: '何も話していないので、リクエストはありません。',
 
   exportTitle: '書き出し',
   exportText: 'あなたについて保存されているすべてを、JSON行のファイルにします。',
@@ -55,7 +55,7 @@ export const ja: PanelStrings = {
   importedMessages: { other: '{count}件のメッセージを追加しました。' },
   importedFacts: { other: '{count}件の事実を追加しました。' },
   eraseTitle: 'すべて消去',
-  eraseText: 'すべての会話と記憶を消去します。元に戻せません。',
+  eraseText: 'すべての会話（未送信のものを含む）と記憶を消去します。元に戻せません。',
   eraseType: '確認のため「{word}」と入力',
   eraseWord: '消去',
 
