@@ -26,6 +26,11 @@ export interface Chat {
   hasAdded(name: string): boolean
   /** That, of all conversations; of who uses the chat at the call. Loaded when it is asked for. */
   added(): Promise<AddedDrafts>
+  /**
+   * When the edge erases what it has of the user, who is a guest there, in Unix milliseconds.
+   * Undefined: nobody is, or the edge does not say it.
+   */
+  guestEnd(): number | undefined
   /** What is remembered, in all homes. Loaded when it is asked for. */
   memory(): Promise<MemoryPanelModel>
   /**
@@ -175,6 +180,10 @@ class OpenedChat implements Chat {
 
   hasAdded(name: string): boolean {
     return this.#places.read(name) !== ''
+  }
+
+  guestEnd(): number | undefined {
+    return this.#identity.guestEnd
   }
 
   async added(): Promise<AddedDrafts> {

@@ -123,6 +123,16 @@ describe('languages', () => {
   })
 })
 
+describe('what was remembered, in letters of the other direction', () => {
+  it('ends with its own stop', async () => {
+    const remembered = [{ factId: 'f', text: 'You prefer window seats.', trust: 'user' as const }]
+    const { fake, root } = await show({ attributes: { lang: 'ar' } })
+    fake.add(said('user', 'Window seats', { remembered }))
+    await until(() => root.querySelector('.message .chip bdi') !== null)
+    expect(root.querySelector('.message .chip bdi')?.textContent).toBe('You prefer window seats.')
+  })
+})
+
 describe('a title in letters of the other direction', () => {
   it('begins where the language begins', async () => {
     await page.viewport(1_280, 800)

@@ -97,6 +97,27 @@ describe('opening', () => {
     expect(find('.choice').textContent).toContain('Kept')
   })
 
+  it('tells a guest when the service erases what it keeps, where a home is chosen, and among the data', async () => {
+    const prepare = (fake: FakeChat): void => {
+      fake.guestEnd = Date.UTC(2026, 11, 20, 12)
+      fake.homes = ['edge']
+    }
+    const { fake, find, button, root, text } = await show({
+      attributes: { src: 'https://edge.example' },
+      prepare,
+    })
+    fake.become({ session: { ...session(''), home: 'edge' } })
+    const told = 'You are a guest: what the service keeps of you is erased on Dec 20, 2026.'
+    await until(() => find('.choice').textContent.includes(told))
+    fake.become({ session: { ...session(''), home: 'local' } })
+    await until(() => !find('.choice').textContent.includes(told))
+    button('Memory').click()
+    await until(() => root.querySelector('.side.memory .tabs') !== null)
+    button('Your data').click()
+    await until(() => find('.side.memory').textContent.includes(told))
+    expect(text()).toContain(told)
+  })
+
   it('says of a link that no conversation has its id, and offers the list', async () => {
     const prepare = (fake: FakeChat): void => {
       fake.setSessions([session('Turin')])
@@ -372,9 +393,9 @@ describe('messages', () => {
       const { element, fake, root } = await show({ attributes })
       fake.add(...messages)
       await until(() => root.querySelector('.step') !== null)
-      expect([...root.querySelectorAll('.chip bdi')].map((chip) => chip.textContent)).toEqual([
-        'Remembered: Likes trains',
-      ])
+      const [chip, ...others] = [...root.querySelectorAll('.chip')].map(({ textContent }) => textContent)
+      expect(chip).toContain('Remembered: Likes trains · ')
+      expect(others).toEqual([])
       expect([...root.querySelectorAll('summary')].map((step) => step.textContent.trim())).toEqual(steps)
       element.remove()
     }

@@ -104,11 +104,13 @@ describe('a conversation at an edge', () => {
     await chat.conversation.send('I am a guest')
     await until(chat, idle)
     expect(guests).toBe(1)
+    expect(Math.round(((chat.guestEnd() ?? 0) - Date.now()) / 86_400_000)).toBe(30)
     const token = await tokenOfSomebody()
     await chat.identify({ token })
     await chat.identify({ token })
     const state = await until(chat, idle)
     expect(said(state)).toEqual(['user: I am a guest', 'assistant: Hello.'])
+    expect(chat.guestEnd()).toBe(undefined)
     const sessions = await createClient({ baseUrl: edge.url, token }).sessions.list()
     expect(sessions.map(({ sessionId }) => sessionId)).toEqual([id])
     await chat.close()
@@ -190,6 +192,31 @@ describe('a reply of an edge', () => {
     await chat.close()
   })
 
+  it('that breaks keeps what had come of it, once among tabs, and is replaced when it is tried again', async () => {
+    model.queue([{ text: 'Hello.' }])
+    const token = await tokenOfSomebody()
+    const device = browser()
+    const [chat, other] = [1, 2].map(() => device.open({ src: edge.url, getToken: () => token })) as [
+      Chat,
+      Chat,
+    ]
+    const id = await chat.conversation.create()
+    await chat.conversation.send('Hello')
+    await until(chat, idle)
+    await other.conversation.open(id)
+    model.queue([{ text: 'It leaves at', fails: true }])
+    await chat.conversation.send('When?')
+    const cut = await until(chat, (state) => idle(state) && state.messages.length === 4)
+    expect(said(cut).at(-1)).toBe('assistant: It leaves at')
+    expect(cut.messages.at(-1)?.message.metadata).toEqual({ stopped: 'error' })
+    await until(other, (state) => idle(state) && state.messages.length === 4)
+    model.queue([{ text: 'It leaves at 9:40.' }])
+    await chat.conversation.retry()
+    const whole = await until(chat, (state) => idle(state) && said(state)[3] !== said(cut)[3])
+    expect(said(whole).slice(2)).toEqual(['user: When?', 'assistant: It leaves at 9:40.'])
+    await Promise.all([chat.close(), other.close()])
+  })
+
   it('that its model failed at can be asked for again', async () => {
     model.queue([])
     const token = await tokenOfSomebody()
@@ -233,6 +260,33 @@ describe('what an edge remembers', () => {
     )
     expect(await panel.facts()).toEqual([])
     await chat.close()
+  })
+
+  it('is forgotten with the message that says it, in another tab too; a deleted conversation is said to be', async () => {
+    model.queue([{ text: 'Noted.' }])
+    const token = await tokenOfSomebody()
+    const device = browser()
+    const [chat, other] = [1, 2].map(() => device.open({ src: edge.url, getToken: () => token })) as [
+      Chat,
+      Chat,
+    ]
+    const id = await chat.conversation.create()
+    await chat.conversation.send('SWORDFISH')
+    const [message] = (await until(chat, idle)).messages
+    await other.conversation.open(id)
+    await until(other, ({ messages }) => messages.length === 2)
+    const certificate = await chat.conversation.forgetMessage(message?.message.id ?? '')
+    expect(certificate).toMatchObject({
+      action: 'forget',
+      removed: { messages: { count: 1 } },
+      confirmed: ['store', 'replicas'],
+    })
+    for (const tab of [chat, other])
+      expect(said(await until(tab, ({ messages }) => messages.length === 1))).toEqual(['assistant: Noted.'])
+    await chat.sessions.delete(id)
+    await other.sessions.search('')
+    await until(other, ({ isMissing }) => isMissing === 'deleted')
+    await Promise.all([chat.close(), other.close()])
   })
 
   it('is exported and erased, and another user imports it', async () => {

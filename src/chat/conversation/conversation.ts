@@ -390,7 +390,10 @@ export class ChatConversation implements Conversation {
     const { session } = this.#state
     const listed = sessions.find((one) => one.sessionId === session?.sessionId && one.home === session.home)
     if (listed?.title) this.#become({ session: listed })
-    else if (!listed && session?.title) this.#noteDeleted()
+    else if (!listed && session?.title) {
+      const open = this.#open
+      void this.#refresh().then(() => this.#open === open && this.#noteDeleted())
+    }
   }
 
   /** Where nothing of what showed is left, another tab or device has deleted it. */
@@ -756,10 +759,12 @@ export class ChatConversation implements Conversation {
   async #read(): Promise<void> {
     while (this.#stale) {
       this.#stale = false
+      const isWhole = this.#isWhole
+      this.#isWhole = false
       const open = this.#open
       if (!open) return
       try {
-        await this.#readAll(open)
+        await this.#readAll(open, isWhole)
         if (this.#open !== open) return
         this.#become({ loaded: true })
         if (!open.home.isHere) this.#back()
@@ -775,13 +780,11 @@ export class ChatConversation implements Conversation {
     if (this.#state.problem?.code === 'ERR_OFFLINE') this.#become({ problem: undefined })
   }
 
-  async #readAll(open: Open): Promise<void> {
+  async #readAll(open: Open, isWhole = false): Promise<void> {
     const newest = open.session.history({ messages: PAGE })
     const [branches, first] = await Promise.all([open.session.branches(), newest])
     // Where something was hidden or shown again, all that shows may be another.
     const hasChanged = JSON.stringify(branches) !== JSON.stringify(this.#branches)
-    const isWhole = this.#isWhole
-    this.#isWhole = false
     const asked = hasChanged ? Math.max(PAGE, this.#run.messages.length) : PAGE
     const page = asked > PAGE ? await open.session.history({ messages: asked }) : first
     if (this.#open !== open) return

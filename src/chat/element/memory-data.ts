@@ -18,7 +18,8 @@ export function dataTab(scene: PanelScene, state: MemoryState, actions: MemoryAc
   const homeOf = (home: HomeKind): string => words.text(home === 'edge' ? 'homeEdge' : 'homeLocal')
   const named = (button: PanelTextKey, home: HomeKind): string =>
     destinations.length === 1 ? words.text(button) : `${words.text(button)}: ${homeOf(home)}`
-  return html`${
+  const end = homes.includes('edge') && scene.chat.guestEnd()
+  return html`${end ? html`<p class="muted">${words.text('guestEnd', { date: words.date(end) })}</p>` : nothing}${
     destinations.some(isCutOff)
       ? html`<div class="notice">${icon('offline')}<p>${words.text('problemOffline')}</p></div>`
       : nothing

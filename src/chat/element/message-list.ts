@@ -95,17 +95,19 @@ function missingView({ words, act }: Scene): TemplateResult {
 }
 
 /** The home of a conversation, which is fixed with its first message, and who can read it there. */
-function homeChoice({ words, state, act, settings }: Scene): TemplateResult {
+function homeChoice({ words, state, act, settings, chat }: Scene): TemplateResult {
   const option = (home: HomeKind): TemplateResult => html`<label>
     <input type="radio" name="home" .checked=${state.session?.home === home} @change=${() => act.newSession(home)} />
     ${icon(home === 'edge' ? 'service' : 'device')}<span>${words.text(home === 'edge' ? 'homeEdge' : 'homeLocal')}</span>
   </label>`
+  const isAtEdge = state.session?.home === 'edge'
   const atEdge = settings.isSynced ? 'homeSyncedText' : 'homeEdgeText'
+  const end = isAtEdge && !words.isHasty && chat.guestEnd()
   return html`<div class="choice">
     <fieldset class="homes">
       <legend class="unseen">${words.text('homeChoice')}</legend>
       ${option('edge')}${option('local')}
     </fieldset>
-    <p class="muted" role="status">${words.text(state.session?.home === 'edge' ? atEdge : 'homeLocalText')}</p>
+    <p class="muted" role="status">${words.text(isAtEdge ? atEdge : 'homeLocalText')} ${end ? words.text('guestEnd', { date: words.date(end) }) : nothing}</p>
   </div>`
 }

@@ -142,16 +142,18 @@ function chips(
 ): TemplateResult | typeof nothing {
   const { words, chat, now, act } = scene
   if (remembered.length === 0) return nothing
-  return html`<div class="chips">${remembered.map(({ factId, text, trust, said, undo }) =>
-    undo === 'done'
+  return html`<div class="chips">${remembered.map(({ factId, text, trust, said, undo }) => {
+    // The text alone is of its own direction, with what it ends in.
+    const [before, after] = words.text(said ? 'remembered' : 'versionRemembered', { text: '\n' }).split('\n')
+    return undo === 'done'
       ? html`<p class="chip" role="status">${icon('check')}<span>${words.text('factForgotten')} ${said ? words.text('saidStays') : nothing}</span>
           ${said ? html`<button type="button" @click=${() => act.forget(said)}>${words.text('forgetMessage')}</button>` : nothing}</p>`
       : html`<p class="chip">
-          ${mark(0.7)}<span><bdi>${words.text(said ? 'remembered' : 'versionRemembered', { text })}</bdi> · ${words.text(TRUST[trust])}${words.text('comma')}${words.day(createdAt, now)}\u00a0·</span>
+          ${mark(0.7)}<span>${before}<bdi>${text}</bdi>${after} · ${words.text(TRUST[trust])}${words.text('comma')}${words.day(createdAt, now)}\u00a0·</span>
           <button type="button" aria-label="${words.text('undo')}: ${text}"
             @click=${() => scene.attempt(chat.conversation.forget(factId))}>${words.text('undo')}</button>
-        </p>`,
-  )}</div>`
+        </p>`
+  })}</div>`
 }
 
 /** From whom something is. */

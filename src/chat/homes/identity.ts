@@ -67,6 +67,13 @@ export class Identity {
     this.#write({ ...this.#read(), guestToken: token })
   }
 
+  /** When an edge erases what it has of a guest, where it says so. Undefined: this is none. */
+  get guestEnd(): number | undefined {
+    const { guestToken, subject } = this.#read()
+    const { exp } = guestToken && subject === undefined ? claimsOf(guestToken) : {}
+    return typeof exp === 'number' ? exp * 1000 : undefined
+  }
+
   /** Whom the page's tokens name; empty where they say it to nobody here. */
   get subject(): string | undefined {
     return this.#read().subject
@@ -146,11 +153,15 @@ export function mayBe(known: string | null | undefined, subject: string | undefi
 
 /** Whom a token names, where it can be read: only to tell apart what is kept here. */
 export function subjectOf(token: string): string | undefined {
+  const { sub } = claimsOf(token)
+  return typeof sub === 'string' ? sub : undefined
+}
+
+function claimsOf(token: string): { readonly sub?: unknown; readonly exp?: unknown } {
   try {
     const payload = token.split('.')[1]?.replaceAll('-', '+').replaceAll('_', '/') ?? ''
-    const { sub } = JSON.parse(atob(payload)) as { readonly sub?: unknown }
-    return typeof sub === 'string' ? sub : undefined
+    return JSON.parse(atob(payload)) ?? {}
   } catch {
-    return undefined
+    return {}
   }
 }

@@ -28,6 +28,7 @@ export const de: ViewStrings = {
   homeLocalText: 'In diesem Browser gespeichert, gelesen vom Modell, das antwortet.',
   homeEdgeText: 'Beim Dienst gespeichert, der mitlesen kann.',
   homeSyncedText: 'Beim Dienst, der mitlesen kann, und in diesem Browser gespeichert.',
+  guestEnd: 'Sie sind Gast: Was der Dienst von Ihnen behält, wird am {date} gelöscht.',
   demo: 'Demo',
   demoHint: 'Diese Antworten stehen fest: Es wird kein Modell gefragt.',
 

@@ -26,6 +26,7 @@ export const en = {
   homeLocalText: 'Kept in this browser. The model that answers reads it.',
   homeEdgeText: 'Kept at the service, which can read it.',
   homeSyncedText: 'Kept at the service, which can read it, and in this browser.',
+  guestEnd: 'You are a guest: what the service keeps of you is erased on {date}.',
   demo: 'Demo',
   demoHint: 'These replies are scripted: no model is called.',
 

@@ -28,6 +28,7 @@ export const es: ViewStrings = {
   homeLocalText: 'Guardada en este navegador; la lee el modelo que responde.',
   homeEdgeText: 'Guardada en el servicio, que puede leerla.',
   homeSyncedText: 'Guardada en el servicio, que puede leerla, y en este navegador.',
+  guestEnd: 'Usted es invitado: lo que el servicio conserva de usted se borrará el {date}.',
   demo: 'Demo',
   demoHint: 'Estas respuestas están escritas de antemano: no se llama a ningún modelo.',
 

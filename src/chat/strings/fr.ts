@@ -28,6 +28,7 @@ export const fr: ViewStrings = {
   homeLocalText: 'Conservée dans ce navigateur, lue par le modèle qui répond.',
   homeEdgeText: 'Conservée chez le service, qui peut la lire.',
   homeSyncedText: 'Conservée chez le service, qui peut la lire, et dans ce navigateur.',
+  guestEnd: 'Vous êtes invité : ce que le service conserve de vous sera effacé le {date}.',
   demo: 'Démo',
   demoHint: 'Ces réponses sont écrites d’avance : aucun modèle n’est appelé.',
 

@@ -28,6 +28,7 @@ export const ja: ViewStrings = {
   homeLocalText: 'このブラウザーに保存され、返答するモデルが読みます。',
   homeEdgeText: 'サービスに保存され、サービスも読めます。',
   homeSyncedText: 'サービスとこのブラウザーに保存され、サービスも読めます。',
+  guestEnd: 'ゲストとしてご利用中です。サービスが保管しているものは{date}に消去されます。',
   demo: 'デモ',
   demoHint: 'この返信はあらかじめ用意されたもので、モデルは呼び出されません。',
 

@@ -28,6 +28,8 @@ export class FakeChat {
   keeps = true
   /** Whether what is opened has an id that no conversation has. */
   isMissing = false
+  /** When an edge erases what it has of a guest. */
+  guestEnd: number | undefined
   /** What the conversation is for an inspector. */
   inspected: () => Promise<Inspected | undefined> = async () => undefined
   /** The code with which the memory fails. */
@@ -233,6 +235,7 @@ export class FakeChat {
         },
       },
       drafts: this.drafts,
+      guestEnd: () => this.guestEnd,
       hasAdded: (name) => this.#places.read(name) !== '',
       added: async () => this.#added,
       models: {

@@ -17,6 +17,7 @@ import {
 } from '../../../src/index.ts'
 import { countMessage } from '../../../src/kernel/count.ts'
 import { deleteSession } from '../../../src/operations/delete-session.ts'
+import { forget } from '../../../src/operations/forget/forget.ts'
 import { titleSession } from '../../../src/operations/sessions.ts'
 import { placeholder } from '../../../src/render/parts.ts'
 import { type FullMemory, fullMemory } from '../../contract/full-memory.ts'
@@ -472,6 +473,52 @@ describe('what is read at once', () => {
     expect(conversation.getSnapshot().messages.length).toBeGreaterThanOrEqual(100)
     await conversation.close()
   })
+})
+
+it('shows a message no more that is forgotten elsewhere while it reads', async () => {
+  const store = mapStore()
+  const memory = fullMemory({ store, budget: 16_000 })
+  const session = memory.session({ userId: 'ada', sessionId: 'trip' })
+  const { messages } = await session.append([
+    { role: 'user', content: 'SWORDFISH' },
+    { role: 'assistant', content: 'Noted.' },
+  ])
+  let go = (): void => {}
+  let gate: Promise<void> | undefined
+  let readings = 0
+  const { conversation } = over(
+    store,
+    undefined,
+    async () => memory,
+    (home) => ({
+      ...home,
+      session: (sessionId) => {
+        const opened = home.session(sessionId)
+        return {
+          ...opened,
+          async history(options) {
+            const page = await opened.history(options)
+            readings++
+            await gate
+            return page
+          },
+        }
+      },
+    }),
+  )
+  await conversation.open('trip')
+  gate = new Promise((done) => {
+    go = done
+  })
+  const before = readings
+  await session.append({ role: 'assistant', content: 'Anything else?' })
+  await expect.poll(() => readings).toBeGreaterThan(before)
+  await forget(session, messages[0]?.id ?? '')
+  go()
+  await expect
+    .poll(() => said(conversation.getSnapshot()))
+    .toEqual(['assistant: Noted.', 'assistant: Anything else?'])
+  await conversation.close()
 })
 
 it('a fact that could not be forgotten is remembered as before', async () => {

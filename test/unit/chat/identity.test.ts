@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { Identity } from '../../../src/chat/homes/identity.ts'
 import { moveLocal, type Place } from '../../../src/chat/homes/move-local.ts'
+import { memoryStorage } from '../../../src/chat/homes/platform.ts'
 import type { Chat } from '../../../src/chat/open-chat.ts'
 import { mapStore } from '../../../src/index.ts'
 import { readBranches } from '../../../src/operations/branches.ts'
@@ -16,6 +18,19 @@ const titles = async (chat: Chat): Promise<readonly string[]> =>
   (await chat.sessions.search('')).map(({ title }) => title).sort()
 
 describe('a guest', () => {
+  it('knows when the edge erases what it has, from the token that the edge gave', async () => {
+    const token = `e30.${btoa(JSON.stringify({ sub: 'guest_g', exp: 1_800_000_000 }))}.x`
+    const identity = new Identity({ storage: memoryStorage(), newId: () => 'one' }, 'test', () => {})
+    expect(identity.guestEnd).toBe(undefined)
+    identity.guestToken = token
+    expect(identity.guestEnd).toBe(1_800_000_000_000)
+    identity.guestToken = 'opaque'
+    expect(identity.guestEnd).toBe(undefined)
+    identity.guestToken = token
+    identity.subject = 'ada'
+    expect(identity.guestEnd).toBe(undefined)
+  })
+
   it('is the same after a reload', async () => {
     const device = browser()
     const chat = device.open({ model })
