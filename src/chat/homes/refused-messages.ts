@@ -72,6 +72,10 @@ export class RefusedMessages implements Outgoing {
     await this.#look()
   }
 
+  isRefused({ id }: Pick<Message, 'id'>): boolean {
+    return this.#refused.has(id)
+  }
+
   /** Reads them, once. */
   async open(): Promise<void> {
     if (!this.#isRead) await this.#look()
@@ -93,8 +97,18 @@ export class RefusedMessages implements Outgoing {
   async #look(): Promise<void> {
     const { refusals, scope } = this.#parts
     this.#isRead = true
+    const all = await refusals.of(scope)
     this.#refused.clear()
-    const list = [...this.#givenBack.values()].map(
+    const list: OutgoingMessage[] = []
+    for (const refused of all) {
+      const message = messageOf(refused)
+      if (!message) continue
+      this.#refused.set(message.id, refused)
+      // Refused, it left the log as what is deleted does.
+      this.#givenBack.delete(message.id)
+      list.push(message)
+    }
+    const back = [...this.#givenBack.values()].map(
       ({ id, createdAt, ...message }): OutgoingMessage => ({
         id,
         text: textIn(message),
@@ -102,12 +116,7 @@ export class RefusedMessages implements Outgoing {
         problem: GONE,
       }),
     )
-    for (const refused of await refusals.of(scope)) {
-      const message = messageOf(refused)
-      if (!message) continue
-      this.#refused.set(message.id, refused)
-      list.push(message)
-    }
+    list.unshift(...back)
     this.#list = list
     for (const listener of [...this.#listeners]) listener()
   }

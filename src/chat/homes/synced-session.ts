@@ -114,6 +114,7 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
     await outgoing.giveBack(unsent)
     // It may only be read again from its beginning.
     await rest(closed.signal)
+    if (before.every((message) => outgoing.isRefused(message))) return
     if (!closed.signal.aborted && store.status.state === 'current' && (await isEmptied())) parts.onGone()
   }
   return {

@@ -846,3 +846,25 @@ it.each(['waits', 'is refused'])('is not called after a message that %s and is d
   await expect.poll(() => service.titles('ada')).toContain('Which trains are there?')
   await chat.close()
 })
+
+it('shows a first message that is refused once, and says of no conversation that it was deleted', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service)
+  const told: string[] = []
+  chat.onEvent((event) => {
+    if (event.type === 'error') told.push(event.problem.code)
+  })
+  await talked(chat, 'Hello.')
+  await chat.conversation.create()
+  service.refuses = (text) => text.includes('"role":"user"')
+  // What showed is read again while it is sent.
+  place.network.set(true)
+  await chat.conversation.send('My number is 4711')
+  await until(chat, ({ messages }) => messages.at(-1)?.delivery === 'failed')
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(chat.conversation.getSnapshot().messages).toMatchObject([
+    { delivery: 'failed', problem: { code: 'ERR_ENTRY_TOO_LARGE' } },
+  ])
+  expect(told).toEqual([])
+  await chat.close()
+})
