@@ -388,7 +388,8 @@ export class ChatView {
   async #loadPanel(side: Side): Promise<void> {
     try {
       const [panel] = await Promise.all([this.#panel(side), this.#loadPanelParts(side !== 'sessions')])
-      this.#sidePanels = { ...this.#sidePanels, [side]: panel }
+      // Asked for twice before it was there, the first one goes on: it knows what was done in it.
+      this.#sidePanels = { [side]: panel, ...this.#sidePanels }
     } catch (error) {
       if (this.#ui.side === side) this.#update({ side: undefined })
       throw error
