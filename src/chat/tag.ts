@@ -6,10 +6,13 @@
  */
 import './define.ts'
 
-const script = [...document.scripts].find(({ src }) => src === import.meta.url)
+// By the file's own name: an app may live in a folder, or on a server, that is called so.
+const script = [...document.scripts].find(
+  ({ src }) => src === import.meta.url && /\/plimsoll-chat[^/]*$/.test(src),
+)
 
-if (script?.src.includes('/plimsoll-chat') && !document.querySelector('plimsoll-chat')) {
+if (script && !document.querySelector('plimsoll-chat')) {
   const chat = document.createElement('plimsoll-chat')
-  for (const [name, value] of Object.entries(script.dataset)) chat.setAttribute(name, `${value}`)
+  for (const name in script.dataset) chat.setAttribute(name, script.dataset[name] as string)
   document.body.append(chat)
 }

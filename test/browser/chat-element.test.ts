@@ -514,6 +514,18 @@ describe('messages', () => {
     expect(root.querySelector('.chip button')).toBe(null)
   })
 
+  it('forgets a message that is a file alone', async () => {
+    const { fake, button, root, text } = await show()
+    const file = said('user', [{ type: 'media', mediaType: 'text/plain', name: 'notes.txt', ref: 'a' }])
+    fake.add(file)
+    await frame()
+    button('Forget this message').click()
+    await until(() => root.querySelector('.forgetting .danger') !== null)
+    button('Forget').click()
+    await until(() => text().includes('Forgotten on'))
+    expect(fake.calls).toContainEqual(['forgetMessage', file.message.id])
+  })
+
   it('forgets a message after a question, with the call that noted it, and says what went', async () => {
     const { fake, button, find, root, text } = await show()
     const call = {

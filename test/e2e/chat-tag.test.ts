@@ -188,7 +188,8 @@ it('registers the element alone in an app that a bundler made with it, and opens
   const built = await build({
     configFile: false,
     logLevel: 'error',
-    base: '/app/',
+    // Where an app lives tells nothing of what it is.
+    base: '/app/plimsoll-chat/',
     plugins: [
       {
         name: 'app',
@@ -203,7 +204,7 @@ it('registers the element alone in an app that a bundler made with it, and opens
   for (const file of files)
     if (file.type === 'chunk') app.set(file.fileName.split('/').at(-1) ?? '', file.code)
   const entry = files.find((file) => file.type === 'chunk' && file.isEntry)
-  const page = await visit(`<script type="module" src="/app/${entry?.fileName}"></script>`)
+  const page = await visit(`<script type="module" src="/app/plimsoll-chat/${entry?.fileName}"></script>`)
   await page.waitForFunction("customElements.get('plimsoll-chat')")
   expect(await page.locator('plimsoll-chat').count()).toBe(0)
   await page.evaluate("document.body.append(document.createElement('plimsoll-chat'))")

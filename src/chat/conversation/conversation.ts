@@ -800,9 +800,9 @@ export class ChatConversation implements Conversation {
     const [begin] = page
     const before = run.messages.findIndex(({ id }) => id === begin?.id)
     if (isWhole && begin && before > 0) {
-      const older = await open.session.history({ messages: before, before: begin.id })
+      const older = await open.session.history({ messages: before + 1, before: begin.id })
       if (this.#open !== open) return
-      this.#run = { messages: [...older, ...page], hasOlder: run.hasOlder || older.length < before }
+      this.#run = { messages: [...older, ...page], hasOlder: run.hasOlder || older.length > before }
     } else this.#run = withNewest(run, page, asked)
     this.#show()
     // Beside what was said: where they cannot be read, the next reading tries again.

@@ -25,7 +25,7 @@ export function messageView(scene: Scene, row: Row, isLast: boolean): TemplateRe
     ${
       isUser && ui.editing === message.id
         ? later(scene)?.editor(scene, row)
-        : html`${bodyOf(scene, row, isUser, isLast)}${delivery(scene, row.shown)}${chips(scene, row.shown)}${row.text || row.shown.version ? foot(scene, row, isUser, isLast) : nothing}`
+        : html`${bodyOf(scene, row, isUser, isLast)}${delivery(scene, row.shown)}${chips(scene, row.shown)}${row.text || row.media.length || row.shown.version ? foot(scene, row, isUser, isLast) : nothing}`
     }
     ${ui.forgetting?.at === message.id ? ui.forgetting.view(scene as PanelScene) : nothing}
   </article>`

@@ -179,6 +179,23 @@ describe('what was remembered of a reply', () => {
     await Promise.all([chat.close(), other.close()])
   })
 
+  it('leaves the way to other versions where the first message that shows is forgotten', async () => {
+    const chat = browser().open({ model: () => 'Yes.' })
+    await chat.conversation.send('I like window seats')
+    await until(chat, idle)
+    const shown = () => chat.conversation.getSnapshot().messages
+    await chat.conversation.edit(shown()[0]?.message.id ?? '', 'I like aisle seats')
+    await until(chat, (state) => idle(state) && shown()[0]?.message.content === 'I like aisle seats')
+    await chat.conversation.forgetMessage(shown()[0]?.message.id ?? '')
+    expect(chat.conversation.getSnapshot()).toMatchObject({
+      hasOlder: false,
+      messages: [{ message: { role: 'assistant' }, version: { index: 2, count: 2 } }],
+    })
+    await chat.conversation.switchVersion(shown()[0]?.message.id ?? '', 1)
+    expect(shown()[0]?.message.content).toBe('I like window seats')
+    await chat.close()
+  })
+
   it('shows at the edited message where a version of it was remembered that is shown no more', async () => {
     const { chat, chip } = await remembering()
     const user = () => chat.conversation.getSnapshot().messages.find(({ message }) => message.role === 'user')
