@@ -799,7 +799,7 @@ describe('streaming', () => {
 })
 
 describe('the first drawing', () => {
-  it('leaves times and days blank, which come right after it with the list of conversations', async () => {
+  it('leaves out times, days and buttons, which come right after it with the list of conversations', async () => {
     await page.viewport(1_000, 800)
     const formats = vi.spyOn(Intl, 'DateTimeFormat')
     FakePlimsollChat.prepare = (fake) => {
@@ -812,17 +812,19 @@ describe('the first drawing', () => {
     const root = element.shadowRoot as ShadowRoot
     const dates = (): string[] =>
       [...root.querySelectorAll('.day, time')].map(({ textContent }) => textContent.trim())
-    const rows = (): number => root.querySelectorAll('.sessions li').length
+    const rows = (): number => root.querySelectorAll('.sessions li, .foot button').length
+    const height = (): number => root.querySelector('.list')?.clientHeight ?? 0
     // As it stands at the end of the task that drew it.
     const first = await new Promise((resolve) => {
       new MutationObserver((_, observer) => {
         if (!root.querySelector('article')) return
         observer.disconnect()
-        resolve({ dates: dates(), rows: rows(), formats: formats.mock.calls.length })
+        resolve({ dates: dates(), rows: rows(), height: height(), formats: formats.mock.calls.length })
       }).observe(root, { childList: true, subtree: true })
     })
-    expect(first).toEqual({ dates: ['', '', ''], rows: 0, formats: 0 })
-    await until(() => dates().every(Boolean) && rows() > 0)
+    await until(() => dates().length === 3 && dates().every(Boolean) && rows() > 0)
+    // Nothing moves.
+    expect(first).toEqual({ dates: [''], rows: 0, height: height(), formats: 0 })
     formats.mockRestore()
     await page.viewport(414, 896)
   })

@@ -169,6 +169,8 @@ export const TRUST = {
 function foot(scene: Scene, { shown, text }: Row, isUser: boolean, isLast: boolean): TemplateResult {
   const { words, state, ui, act, chat } = scene
   const { message, version } = shown
+  // Beside what was said, and as high without its buttons.
+  if (words.isHasty && !version) return html`<div class="foot"></div>`
   const isCopied = ui.copied === message.id
   const isBusy = state.reply !== undefined
   // What the model was asked with, the message before being the newest.

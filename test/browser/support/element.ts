@@ -26,6 +26,8 @@ export async function show({ attributes = {}, prepare = () => {} }: ShowOptions 
   for (const [name, value] of Object.entries({ lang: 'en', ...attributes })) element.setAttribute(name, value)
   document.body.append(element)
   await element.show()
+  // What stands beside the messages comes right after them.
+  await new Promise((done) => setTimeout(done, 100))
   await frame()
   const { fake, shadowRoot: root } = element
   if (!fake || !root) throw new Error('The element did not open')
