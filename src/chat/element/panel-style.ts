@@ -22,6 +22,7 @@ details.failed > summary { color: var(--danger) }
 details > summary .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
 .danger { min-block-size: 2.25rem; padding-inline: 0.875rem; border-radius: 0.625rem; font-weight: 550; background: var(--danger); color: var(--surface) }
 .danger:hover:not(:disabled) { background: color-mix(in oklab, var(--danger) 88%, var(--text)) }
+:where(.chat) [aria-disabled='true'] { opacity: 0.45 }
 .small { font-size: 0.8125rem; line-height: 1.4 }
 .side .body { overflow: hidden auto; overscroll-behavior: contain; scrollbar-width: thin; scrollbar-color: var(--line) transparent; padding: 0.75rem }
 .nothing { padding: 2rem 1rem; color: var(--muted); font-size: 0.875rem; text-align: center; text-wrap: balance }
