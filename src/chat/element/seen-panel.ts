@@ -8,6 +8,7 @@ import { checkedWords } from '../../inspector/strings/checked.ts'
 import { loadStrings } from '../../inspector/strings/load.ts'
 import type { Strings } from '../../inspector/strings/strings.ts'
 import { shorten, visible } from '../../replay/words.ts'
+import { loaded } from '../homes/load.ts'
 import { inspectedSource } from '../inspected-source.ts'
 import type { Chat } from '../open-chat.ts'
 import type { Problem } from '../ports.ts'
@@ -41,7 +42,10 @@ export function seenPanel(chat: Chat, draw: () => void): (scene: PanelScene) => 
   let problem: Problem | undefined
   const read = async (key: string, { words, ui }: PanelScene): Promise<void> => {
     try {
-      const [strings, found] = await Promise.all([loadStrings(words.language), look(chat, ui.sentFor)])
+      const [strings, found] = await Promise.all([
+        loaded(() => loadStrings(words.language)),
+        look(chat, ui.sentFor),
+      ])
       if (asked !== key) return
       seen = {
         strings,

@@ -361,7 +361,7 @@ export class ChatView {
 
   /** Shows a message of a conversation that was opened for it, marks it, and gives it the focus. */
   async #seek(sessionId: string, messageId: string): Promise<void> {
-    const { seek } = await import('./session-list.ts')
+    const { seek } = await loaded(() => import('./session-list.ts'))
     const sought = await seek(this.#chat.conversation, this.#reader, sessionId, messageId)
     this.#update({ sought })
     this.#focusSoon('.sought')
@@ -387,7 +387,9 @@ export class ChatView {
 
   async #loadPanel(side: Side): Promise<void> {
     try {
-      const [panel] = await Promise.all([this.#panel(side), this.#loadPanelParts(side !== 'sessions')])
+      const [panel] = await loaded(() =>
+        Promise.all([this.#panel(side), this.#loadPanelParts(side !== 'sessions')]),
+      )
       // Asked for twice before it was there, the first one goes on: it knows what was done in it.
       this.#sidePanels = { [side]: panel, ...this.#sidePanels }
     } catch (error) {
@@ -422,7 +424,9 @@ export class ChatView {
   })
 
   async #forget(messageId: string): Promise<void> {
-    const [{ forgetting }] = await Promise.all([import('./forget-message.ts'), this.#loadPanelParts()])
+    const [{ forgetting }] = await loaded(() =>
+      Promise.all([import('./forget-message.ts'), this.#loadPanelParts()]),
+    )
     const update = (shown: Ui['forgetting']): void => this.#update({ forgetting: shown })
     update(
       forgetting(this.#chat, messageId, this.#words.text('untitled'), update, (selector) =>
