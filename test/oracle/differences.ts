@@ -117,7 +117,8 @@ export const wanted: readonly WantedDifference[] = [
     },
   },
   {
-    changelog: 'records for it which facts stood there, by the names of the ops that wrote them',
+    changelog:
+      'records for it which facts stood there, by their ids and the names of the ops that wrote them',
     holds: ({ path }) => path.includes('contexts'),
   },
   {
