@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { page } from 'vitest/browser'
+import type { HomeKind } from '../../src/chat/ports.ts'
 import { LANGUAGES } from '../../src/chat/strings/load.ts'
 import { clear, fill, frame, press, type Shown, show, until } from './support/element.ts'
 import { fact, said, session } from './support/fake-chat.ts'
@@ -9,10 +10,14 @@ afterEach(async () => {
   await page.viewport(414, 896)
 })
 
-async function openPanel(attributes: Readonly<Record<string, string>> = {}): Promise<Shown> {
+async function openPanel(
+  attributes: Readonly<Record<string, string>> = {},
+  homes: readonly HomeKind[] = ['local'],
+): Promise<Shown> {
   const shown = await show({
     attributes,
     prepare: (fake) => {
+      fake.homes = [...homes]
       fake.facts = [
         fact('Likes window seats', { kind: 'preference', confidence: 0.95 }),
         fact('Platform 7', { trust: 'web', confidence: 0.4 }),
@@ -163,8 +168,20 @@ describe('the memory panel', () => {
     root.querySelector<HTMLElement>('.confirm .danger')?.click()
     await until(() => root.querySelectorAll('.fact').length === 1)
     expect(text()).toContain('2 summaries and 1 fact')
-    expect(text()).toContain('No longer held by: where it was kept')
-    expect(text()).toContain('Perhaps still held by: other devices and exports and the recovery')
+    expect(text()).toContain('Gone: on this device.')
+    expect(text()).toContain('Files that you saved stay: delete them yourself.')
+    // The service has nothing of it.
+    expect(text()).toContain('Files of this browser may have traces of it')
+    expect(text()).not.toContain('Backups of the service')
+  })
+
+  it('says where else it may be by where it was kept', async () => {
+    const { button, root, text } = await openPanel({ src: 'https://edge.example' }, ['edge'])
+    button('Forget: Likes window seats').click()
+    await frame()
+    root.querySelector<HTMLElement>('.confirm .danger')?.click()
+    await until(() => text().includes('Gone: at the service.'))
+    expect(text()).toContain('Backups of the service may have it for a while')
   })
 
   it('erases everything only once the word was typed', async () => {
@@ -185,6 +202,8 @@ describe('the memory panel', () => {
     erase().click()
     await until(() => root.querySelector('.certificate') !== null)
     expect(fake.calls).toContainEqual(['eraseAll'])
+    // Not what nobody counts: a conversation's steps, versions and summaries.
+    expect(find('.certificate').textContent).toContain('3 conversations with all their messages and 1 fact')
   })
 
   it('says offline what of the service cannot be done, and offers what can', async () => {
@@ -411,6 +430,50 @@ describe('an entry of the list', () => {
 
   it('says nothing of it where there is one', async () => {
     expect(await openList({})).toEqual([[], []])
+  })
+})
+
+describe('two homes with a conversation of one id, as after an import', () => {
+  it('list it twice, each row with its own home, title and question', async () => {
+    const titles = ['Oslo', 'Rome', 'Turin', 'Vienna', 'Porto', 'Lyon']
+    const at = (home: 'edge' | 'local') =>
+      titles.map((title, place) => session(title, { sessionId: `same-${place}`, home }))
+    const { button, fake, find, root } = await show({
+      attributes: { src: 'https://edge.example', session: 'same-0' },
+      prepare: (prepared) => prepared.setSessions(at('edge')),
+    })
+    button('Conversations').click()
+    await until(() => root.querySelectorAll('.entry').length === 6)
+    const rows = () =>
+      [...root.querySelectorAll('.entry .open')].map((row) => [
+        row.querySelector('[dir=auto]')?.textContent,
+        row.querySelector('[role=img]')?.ariaLabel,
+      ])
+    const [inEdge, inLocal] = [at('edge'), at('local')]
+    // As an import goes on.
+    for (const taken of [[2], [1, 2, 4], [0, 1, 3, 4, 5], [0, 1, 2, 3, 4, 5]]) {
+      const isTaken = (place: number): boolean => taken.includes(place)
+      const both = inEdge.flatMap((edge, place) => [
+        edge,
+        ...inLocal.filter((_, at) => at === place && isTaken(at)),
+      ])
+      fake.setSessions(both)
+      await frame()
+      expect(rows()).toEqual(
+        both.map(({ title, home }) => [title, home === 'edge' ? 'At the service' : 'On this device']),
+      )
+    }
+    fake.become({ session: { ...at('edge')[0], sessionId: 'same-0', home: 'edge' } as never })
+    await frame()
+    const current = root.querySelectorAll('.entry[aria-current]')
+    expect([...current].map((row) => row.querySelector('[role=img]')?.ariaLabel)).toEqual(['At the service'])
+    find('.entry [aria-label="Delete Rome"]').click()
+    await frame()
+    expect(root.querySelectorAll('.sessions .confirm')).toHaveLength(1)
+    find('.entry [aria-label="Rename Turin"]').click()
+    await frame()
+    expect(root.querySelectorAll('.sessions .rename')).toHaveLength(1)
+    expect(root.querySelectorAll('.sessions .confirm')).toHaveLength(1)
   })
 })
 

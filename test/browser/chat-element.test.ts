@@ -562,7 +562,9 @@ describe('messages', () => {
     await until(() => find('.forgetting').textContent.includes('There is no connection.'))
     fake.refuses = undefined
     button('Forget').click()
-    await until(() => text().includes('Perhaps still held by: other devices'))
+    await until(() => text().includes('Gone: on this device.'))
+    // Two of the three were never seen: a call and its result, one step.
+    expect(text()).toMatch(/\b1 message, .*\b1 step of the reply/)
     const asked = fake.calls.flatMap(([name, id]) => (name === 'forgetMessage' ? [id] : []))
     expect(asked.slice(1)).toEqual([noted, told, said_])
     expect(text()).not.toContain('I like windows')
@@ -573,6 +575,56 @@ describe('messages', () => {
     button('Dismiss').click()
     await frame()
     expect(root.querySelector('.forgetting')).toBe(null)
+  })
+
+  it('forgets with a message what a reply says in the step that noted it, and says so before', async () => {
+    const { fake, button, find, root, text } = await show()
+    const call = (id: string, name: string) =>
+      ({ type: 'tool-call', id, name, input: { text: 'Windows' } }) as const
+    const result = (callId: string, name: string) =>
+      ({ type: 'tool-result', callId, name, output: 'Windows' }) as never
+    const messages = [
+      said('user', 'I like windows'),
+      said('assistant', [
+        { type: 'text', text: 'Noted: windows.' },
+        call('c', 'memory_preference'),
+        call('d', 'find_seats'),
+      ]),
+      said('tool', [result('c', 'memory_preference')]),
+      said('tool', [result('d', 'find_seats')]),
+      said('assistant', 'There are two seats.'),
+    ]
+    const [said_, noted, one, other] = messages.map(({ message: { id } }) => id)
+    fake.add(...messages)
+    await frame()
+    find(`[data-message=${said_}] [aria-label="Forget this message"]`).click()
+    await until(() => text().includes('The part of the reply in which it was remembered goes too.'))
+    await until(() => root.querySelector('.forgetting .danger') !== null)
+    button('Forget').click()
+    await until(() => text().includes('Forgotten on'))
+    expect(fake.calls.flatMap(([name, id]) => (name === 'forgetMessage' ? [id] : []))).toEqual([
+      ...[noted, one, other],
+      said_,
+    ])
+    expect(text()).toMatch(/\b2 messages, /)
+    expect(text()).not.toContain('step of the reply')
+    expect(text()).toContain('There are two seats.')
+  })
+
+  it('keeps a file that was sent alone where the reply to it is forgotten', async () => {
+    const { fake, button, find, root, text } = await show()
+    const file = said('user', [{ type: 'media', mediaType: 'text/plain', name: 'notes.txt', ref: 'a' }])
+    const reply = said('assistant', 'Three notes.')
+    fake.add(file, reply)
+    await frame()
+    find(`[data-message=${reply.message.id}] [aria-label="Forget this message"]`).click()
+    await until(() => root.querySelector('.forgetting .danger') !== null)
+    expect(text()).not.toContain('The part of the reply')
+    button('Forget').click()
+    await until(() => text().includes('Forgotten on'))
+    expect(fake.calls.filter(([name]) => name === 'forgetMessage')).toEqual([
+      ['forgetMessage', reply.message.id],
+    ])
   })
 
   it('says that the only message is forgotten, and a title made of it, though none is left to say it at', async () => {

@@ -1,36 +1,59 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js'
-import type { Certificate, Holder, RemovedKind } from '../../ports/certificate.ts'
-import type { PanelTextKey, PluralKey } from '../strings/panels/catalogue.ts'
-import type { PanelWords } from '../strings/panels/words.ts'
+import type { Certificate, RemovedKind } from '../../ports/certificate.ts'
+import type { HomeKind } from '../ports.ts'
+import type { PluralKey } from '../strings/panels/catalogue.ts'
 import { icon } from './icons.ts'
+import type { PanelScene } from './scene.ts'
 
-const REMOVED: Readonly<Record<RemovedKind, PluralKey>> = {
+/** What a person counts. Heads, which hold copies of it, nobody has seen. */
+const REMOVED = {
   sessions: 'removedSessions',
   messages: 'removedMessages',
   summaries: 'removedSummaries',
   facts: 'removedFacts',
-  heads: 'removedHeads',
   attachments: 'removedAttachments',
-}
+} as const satisfies Partial<Record<RemovedKind, PluralKey>>
 
-const HOLDERS: Readonly<Record<Holder, PanelTextKey>> = {
-  store: 'holderStore',
-  replicas: 'holderReplicas',
-  devices: 'holderDevices',
-  recovery: 'holderRecovery',
-}
+/** What a conversation is made of goes with it: much of that never showed. */
+const OF_SESSIONS: readonly RemovedKind[] = ['messages', 'summaries']
 
-/** What was removed, who is known to hold it no more, and who may. */
-export function certificateView(words: PanelWords, certificate: Certificate): TemplateResult {
-  const { action, at, already, removed, confirmed, pending } = certificate
+/**
+ * What was removed, where it is known to be gone, and who may have it still.
+ *
+ * @param homes in which it was
+ * @param steps of a reply, which showed nothing; they are not among the messages of the certificate
+ */
+export function certificateView(
+  { words, settings }: PanelScene,
+  { action, at, already, removed, confirmed, pending }: Certificate,
+  homes: readonly HomeKind[],
+  steps = 0,
+): TemplateResult {
   const list = new Intl.ListFormat(words.language)
-  const kinds = (Object.keys(REMOVED) as RemovedKind[]).filter((kind) => removed[kind].count > 0)
-  const holders = (of: readonly Holder[]) => list.format(of.map((holder) => words.text(HOLDERS[holder])))
+  const isAtService = homes.includes('edge')
+  const kinds = (Object.keys(REMOVED) as (keyof typeof REMOVED)[]).filter(
+    (kind) => removed[kind].count > 0 && !(removed.sessions.count > 0 && OF_SESSIONS.includes(kind)),
+  )
+  const counts = kinds.map((kind) => words.counted(REMOVED[kind], removed[kind].count))
+  if (steps > 0) counts.push(words.counted('removedSteps', steps))
+  const gone = [
+    ...(confirmed.includes('store') && (!isAtService || homes.includes('local') || settings.isSynced)
+      ? [words.text('goneDevice')]
+      : []),
+    ...(confirmed.includes('store') && isAtService ? [words.text('goneService')] : []),
+    ...(confirmed.includes('replicas') && isAtService ? [words.text('goneCopies')] : []),
+  ]
+  const left = [
+    ...(pending.includes('store') ? [words.text(isAtService ? 'leftService' : 'leftDevice')] : []),
+    ...(pending.includes('replicas') && isAtService ? [words.text('leftCopies')] : []),
+    ...(pending.includes('devices') ? [words.text('leftElsewhere')] : []),
+    ...(pending.includes('recovery') ? [words.text(isAtService ? 'leftBackups' : 'leftFiles')] : []),
+  ]
   return html`<section class="certificate" role="status">
     <h3>${icon('check')}${words.text(action === 'erase' ? 'certificateErase' : 'certificateForget', { date: words.date(at) })}</h3>
     ${already ? html`<p>${words.text('certificateAlready')}</p>` : nothing}
-    ${kinds.length ? html`<p>${list.format(kinds.map((kind) => words.counted(REMOVED[kind], removed[kind].count)))}</p>` : nothing}
-    ${confirmed.length ? html`<p class="muted">${words.text('certificateConfirmed', { holders: holders(confirmed) })}</p>` : nothing}
-    ${pending.length ? html`<p class="muted">${words.text('certificatePending', { holders: holders(pending) })}</p>` : nothing}
+    ${counts.length ? html`<p>${list.format(counts)}</p>` : nothing}
+    ${gone.length ? html`<p class="muted">${words.text('certificateGone', { places: list.format(gone) })}</p>` : nothing}
+    ${left.length ? html`<p class="muted">${words.text('certificateLeft')}</p><ul class="muted">${left.map((one) => html`<li>${one}</li>`)}</ul>` : nothing}
   </section>`
 }

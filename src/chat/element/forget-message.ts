@@ -1,10 +1,10 @@
 /** Forgetting one message: the question, and what came of it. Loaded when somebody wants that. */
 import { html, nothing, type TemplateResult } from 'lit/html.js'
 import type { Certificate } from '../../ports/certificate.ts'
-import type { Part } from '../../ports/message.ts'
+import type { Message, Part } from '../../ports/message.ts'
 import { together } from '../homes/together.ts'
 import type { Chat } from '../open-chat.ts'
-import type { ShownMessage } from '../ports.ts'
+import type { HomeKind, ShownMessage } from '../ports.ts'
 import { textIn, titleWithout } from '../text.ts'
 import { certificateView } from './certificate.ts'
 import { confirmation } from './confirm.ts'
@@ -28,11 +28,22 @@ export function forgetting(
   focus: (selector: string) => void,
 ): Forgetting {
   const { conversation, sessions } = chat
+  const { messages: asked } = conversation.getSnapshot()
+  const isOfReply = goesWith(asked, messageId).some(
+    (message) => message.role === 'assistant' && message.id !== messageId && isSeen(message),
+  )
+  /** Of all that is forgotten by now, were it in several attempts. */
+  let certificate: Certificate | undefined
+  /** Messages of it that nobody saw, and steps of the reply that these were. */
+  let unseen = 0
+  let steps = 0
   const ask = (status: (scene: PanelScene) => unknown, isBusy = false): Forgetting => ({
     at: messageId,
     view: (scene) => html`<div class="forgetting" aria-busy=${isBusy ? 'true' : 'false'}>
       ${confirmation(scene.words, {
-        ask: scene.words.text('forgetMessageAsk'),
+        ask: [scene.words.text('forgetMessageAsk'), isOfReply ? scene.words.text('forgetReplyAsk') : ''].join(
+          ' ',
+        ),
         label: scene.words.text('forget'),
         onCancel: () => end(messageId),
         onConfirm: () => void forget(),
@@ -48,18 +59,27 @@ export function forgetting(
     const state = conversation.getSnapshot()
     const { session, messages } = state
     const title = titleWithout(messageId, state)
-    const at = neighbourOf(messages, messageId)
+    const gone = goesWith(messages, messageId)
+    const at = neighbourOf(messages, gone)
     update(ask(() => nothing, true))
     try {
       if (session && title !== undefined) await sessions.rename(session.sessionId, title || untitled, session)
-      let certificate: Certificate | undefined
-      for (const id of alike(messages, messageId)) {
-        const next = await conversation.forgetMessage(id)
-        certificate = certificate && next ? together(certificate, next) : next
+      for (const message of gone) {
+        const next = await conversation.forgetMessage(message.id)
+        if (!next) continue
+        certificate = certificate ? together(certificate, next) : next
+        if (isSeen(message)) continue
+        unseen += next.removed.messages.count
+        if (message.role === 'assistant') steps += next.removed.messages.count
       }
-      const told = certificate
-      if (!told) return end(at)
-      update({ at, view: (scene) => forgottenView(scene, told, () => end(at)) })
+      if (!certificate) return end(at)
+      const { messages: all } = certificate.removed
+      const told = {
+        ...certificate,
+        removed: { ...certificate.removed, messages: { ...all, count: all.count - unseen } },
+      }
+      const homes = session ? [session.home] : []
+      update({ at, view: (scene) => forgottenView(scene, told, homes, steps, () => end(at)) })
       focus('.forgetting')
     } catch (error) {
       const problem = problemOf(error)
@@ -69,51 +89,66 @@ export function forgetting(
   return ask(() => nothing)
 }
 
-function forgottenView({ words }: PanelScene, certificate: Certificate, onClose: () => void): TemplateResult {
+function forgottenView(
+  scene: PanelScene,
+  certificate: Certificate,
+  homes: readonly HomeKind[],
+  steps: number,
+  onClose: () => void,
+): TemplateResult {
+  const { words } = scene
   return html`<div class="forgetting" role="group" tabindex="-1" aria-label=${words.text('forgotten')}>
-    ${certificateView(words, certificate)}
+    ${certificateView(scene, certificate, homes, steps)}
     ${iconButton(words.text('dismiss'), 'close', onClose)}
   </div>`
 }
 
 /**
- * What goes with a message, and it last: the steps before a reply that say nothing, and after what
- * somebody said, those that did nothing but remember it.
+ * What is forgotten with a message, and it last: the steps before a reply that show nothing; after
+ * what somebody said, the steps that noted it, with what they say, since they repeat it; and the
+ * results of all their calls.
  */
-function alike(messages: readonly ShownMessage[], messageId: string): readonly string[] {
+function goesWith(messages: readonly ShownMessage[], messageId: string): readonly Message[] {
   const place = messages.findIndex(({ message }) => message.id === messageId)
-  if (messages[place]?.message.role !== 'user') {
-    const before = messages.slice(0, Math.max(0, place))
-    const said = before.findLastIndex(({ message }) => textIn(message).trim() !== '')
-    return [...before.slice(said + 1).map(({ message }) => message.id), messageId]
-  }
+  const own = messages[place]?.message
+  if (!own) return []
+  const isUser = own.role === 'user'
+  const isBegun = ({ message }: ShownMessage, index: number): boolean =>
+    index < place && (message.role === 'user' || isSeen(message))
+  const before = isUser ? place : messages.findLastIndex(isBegun)
   const end = messages.findIndex(({ message }, index) => index > place && message.role === 'user')
-  const reply = messages.slice(place + 1, end < 0 ? undefined : end).map(({ message }) => message)
-  const noted = reply.filter(({ role, content }) => {
-    const calls = partsOf(content).flatMap((part) => (part.type === 'tool-call' ? part.name : []))
-    return role === 'assistant' && calls.length > 0 && calls.every((name) => REMEMBERS.test(name))
-  })
-  const silent = noted.filter((message) => textIn(message).trim() === '')
+  const round = messages.slice(before + 1, end < 0 ? undefined : end).map(({ message }) => message)
+  const steps = isUser ? round.filter(isNoting) : round.slice(0, place - before - 1)
   const calls = new Set(
-    silent.flatMap(({ content }) =>
+    [...steps, own].flatMap(({ content }) =>
       partsOf(content).flatMap((part) => (part.type === 'tool-call' ? part.id : [])),
     ),
   )
-  const results = reply.filter(({ content }) =>
+  const results = round.filter(({ content }) =>
     partsOf(content).some((part) => part.type === 'tool-result' && calls.has(part.callId)),
   )
-  return [...silent, ...results].map(({ id }) => id).concat(messageId)
+  return [...new Set([...steps, ...results, own])]
+}
+
+function isNoting({ content }: Message): boolean {
+  return partsOf(content).some((part) => part.type === 'tool-call' && REMEMBERS.test(part.name))
+}
+
+/** Whether it shows: it is addressed to a reader, and has words or files. */
+function isSeen({ role, content }: Message): boolean {
+  if (role !== 'user' && role !== 'assistant') return false
+  return textIn({ content }).trim() !== '' || partsOf(content).some(({ type }) => type === 'media')
 }
 
 function partsOf(content: string | readonly Part[]): readonly Part[] {
   return typeof content === 'string' ? [] : content
 }
 
-/** The message beside which it is told what became of it: the one before, or else the one after. */
-function neighbourOf(messages: readonly ShownMessage[], messageId: string): string | undefined {
-  const place = messages.findIndex(({ message }) => message.id === messageId)
-  const isShown = ({ message }: ShownMessage): boolean => textIn(message).trim() !== ''
-  const found = messages.slice(0, place).findLast(isShown) ?? messages.slice(place + 1).find(isShown)
+/** The message beside which it is told what became of others: the one before, or else after. */
+function neighbourOf(messages: readonly ShownMessage[], gone: readonly Message[]): string | undefined {
+  const place = messages.findIndex(({ message }) => message === gone.at(-1))
+  const isLeft = ({ message }: ShownMessage): boolean => isSeen(message) && !gone.includes(message)
+  const found = messages.slice(0, place).findLast(isLeft) ?? messages.slice(place + 1).find(isLeft)
   return found?.message.id
 }
 

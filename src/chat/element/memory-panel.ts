@@ -178,7 +178,7 @@ class MemoryPanel implements MemoryActions {
               ? html`<div class="notice bad" role="alert">${icon('warning')}<p>${words.text(isFault ? 'importFault' : wordsFor(problem))}</p></div>`
               : nothing
           }
-          ${state.certificate ? certificateView(words, state.certificate) : nothing}
+          ${state.certificate ? certificateView(scene, state.certificate, state.homes) : nothing}
           ${this.#tab(scene)}
         </div>
       </div>

@@ -192,7 +192,8 @@ export class FakeChat {
             this.log = this.log.filter(({ message }) => message.id !== messageId)
             this.become({ messages: this.#state.messages.filter(({ message }) => message.id !== messageId) })
           })
-          return certificate('forget')
+          const told = certificate('forget')
+          return { ...told, removed: { ...told.removed, messages: { count: 1, first: [messageId] } } }
         },
         showOlder: async () => {
           note('showOlder')
@@ -286,7 +287,9 @@ export class FakeChat {
         eraseAll: async () => {
           note('eraseAll')
           this.facts = []
-          return certificate('erase')
+          const told = certificate('erase')
+          const [sessions, messages] = [3, 9].map((count) => ({ count, first: [] }))
+          return { ...told, removed: { ...told.removed, sessions, messages } } as Certificate
         },
       }),
       identify: async (user) => note('identify', user),

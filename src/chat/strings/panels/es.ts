@@ -41,6 +41,7 @@ export const es: PanelStrings = {
   forgotten: 'Olvidado',
   forgetMessageAsk:
     '¿Olvidar este mensaje? Su texto desaparece para siempre, con lo que se recuerda de él y los resúmenes que lo mencionan. Los demás mensajes se quedan, y también las otras versiones de este.',
+  forgetReplyAsk: 'La parte de la respuesta en la que se recordó desaparece también.',
   factText: 'Texto del hecho',
   profileText: 'Texto de {name}',
   seenNothing: 'No se ha dicho nada, así que no hay petición.',
@@ -63,16 +64,27 @@ export const es: PanelStrings = {
   certificateForget: 'Olvidado el {date}',
   certificateErase: 'Borrado el {date}',
   certificateAlready: 'Ya no estaba.',
-  removedSessions: { one: '{count} conversación', other: '{count} conversaciones' },
+  removedSessions: {
+    one: '{count} conversación con todos sus mensajes',
+    other: '{count} conversaciones con todos sus mensajes',
+  },
   removedMessages: { one: '{count} mensaje', other: '{count} mensajes' },
+  removedSteps: { one: '{count} paso de la respuesta', other: '{count} pasos de la respuesta' },
   removedSummaries: { one: '{count} resumen', other: '{count} resúmenes' },
   removedFacts: { one: '{count} hecho', other: '{count} hechos' },
-  removedHeads: { one: '{count} copia en contextos', other: '{count} copias en contextos' },
   removedAttachments: { one: '{count} adjunto', other: '{count} adjuntos' },
-  certificateConfirmed: 'Ya no lo tiene: {holders}',
-  certificatePending: 'Quizá lo tenga aún un tiempo: {holders}',
-  holderStore: 'el almacén',
-  holderReplicas: 'copias de otras conversaciones',
-  holderDevices: 'otros dispositivos y exportaciones',
-  holderRecovery: 'la recuperación de la plataforma',
+  certificateGone: 'Ya no está: {places}.',
+  goneDevice: 'en este dispositivo',
+  goneService: 'en el servicio',
+  goneCopies: 'en sus otras conversaciones',
+  certificateLeft: 'Conviene saber:',
+  leftDevice: 'Quizá no haya desaparecido todo en este dispositivo. Repítalo para estar seguro.',
+  leftService: 'El servicio aún no lo sabe. Lo sabrá en cuanto haya conexión.',
+  leftCopies: 'Lo que tienen de ello sus otras conversaciones desaparece pronto por sí solo.',
+  leftElsewhere:
+    'Los archivos que usted guardó se quedan: elimínelos usted. Otro dispositivo puede tenerlo hasta que se conecte de nuevo. Lo que se envió a quien opera el modelo no se puede retirar desde aquí.',
+  leftBackups:
+    'Las copias de seguridad del servicio pueden tenerlo un tiempo, por lo general hasta 30 días. No tiene que hacer nada.',
+  leftFiles:
+    'Los archivos de este navegador pueden tener restos hasta que los ordene. No tiene que hacer nada.',
 }

@@ -41,6 +41,7 @@ export const fr: PanelStrings = {
   forgotten: 'Oublié',
   forgetMessageAsk:
     'Oublier ce message ? Son texte disparaît pour toujours, avec ce qui en a été retenu et les résumés qui en parlent. Les autres messages restent, les autres versions de celui-ci aussi.',
+  forgetReplyAsk: 'La partie de la réponse où il a été retenu disparaît aussi.',
   factText: 'Texte du fait',
   profileText: 'Texte de {name}',
   seenNothing: 'Rien n’a été dit : il n’y a pas de requête.',
@@ -63,16 +64,27 @@ export const fr: PanelStrings = {
   certificateForget: 'Oublié le {date}',
   certificateErase: 'Effacé le {date}',
   certificateAlready: 'C’était déjà fait.',
-  removedSessions: { one: '{count} conversation', other: '{count} conversations' },
+  removedSessions: {
+    one: '{count} conversation avec tous ses messages',
+    other: '{count} conversations avec tous leurs messages',
+  },
   removedMessages: { one: '{count} message', other: '{count} messages' },
+  removedSteps: { one: '{count} étape de la réponse', other: '{count} étapes de la réponse' },
   removedSummaries: { one: '{count} résumé', other: '{count} résumés' },
   removedFacts: { one: '{count} fait', other: '{count} faits' },
-  removedHeads: { one: '{count} copie dans des contextes', other: '{count} copies dans des contextes' },
   removedAttachments: { one: '{count} pièce jointe', other: '{count} pièces jointes' },
-  certificateConfirmed: 'N’est plus détenu par : {holders}',
-  certificatePending: 'Peut-être encore détenu un temps par : {holders}',
-  holderStore: 'le stockage',
-  holderReplicas: 'les copies d’autres conversations',
-  holderDevices: 'd’autres appareils et exports',
-  holderRecovery: 'la récupération de la plateforme',
+  certificateGone: 'Disparu : {places}.',
+  goneDevice: 'sur cet appareil',
+  goneService: 'chez le service',
+  goneCopies: 'dans vos autres conversations',
+  certificateLeft: 'À savoir :',
+  leftDevice: 'Tout n’a peut-être pas disparu sur cet appareil. Recommencez pour en être sûr.',
+  leftService: 'Le service ne le sait pas encore. Il l’apprend dès qu’il y a une connexion.',
+  leftCopies: 'Ce que vos autres conversations en ont disparaît bientôt de soi-même.',
+  leftElsewhere:
+    'Les fichiers que vous avez enregistrés restent : supprimez-les vous-même. Un autre appareil peut l’avoir jusqu’à sa prochaine connexion. Ce qui a été envoyé à qui exploite le modèle ne peut pas être repris ici.',
+  leftBackups:
+    'Des sauvegardes du service peuvent l’avoir un moment, le plus souvent 30 jours au plus. Vous n’avez rien à faire.',
+  leftFiles:
+    'Des fichiers de ce navigateur peuvent en avoir des traces jusqu’à ce qu’il les range. Vous n’avez rien à faire.',
 }
