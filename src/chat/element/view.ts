@@ -201,11 +201,12 @@ export class ChatView {
     const { side } = this.#ui
     const shown = side && this.#sidePanels[side]
     const panel = side === 'sessions' ? undefined : shown
+    if (side !== 'seen') this.#sidePanels.seen?.(scene)
     const sessions = this.#sidePanels.sessions?.(scene) ?? html`<aside class="side sessions"></aside>`
     const held = placeOf(this.#frame)
     // While a panel loads, what opened it stays in reach and keeps the focus.
-    this.#frame.classList.toggle('covered', shown !== undefined)
-    this.#frame.classList.toggle('remembering', panel !== undefined)
+    this.#frame.classList.toggle('covered', Boolean(shown))
+    this.#frame.classList.toggle('remembering', Boolean(panel))
     render(
       html`${sessions}
         <section class="main">${header(scene)}${notices(scene)}${messageList(scene, this.#reader)}${composer(scene)}</section>
