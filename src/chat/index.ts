@@ -399,7 +399,8 @@ export class PlimsollChat extends Base {
       this.#frame.ariaLabel = this.heading ?? 'Plimsoll'
       this.#frame.lang = language
     }
-    if (this.#view) void this.#reword()
+    // Where its words cannot be loaded, they are asked for again once there is a network.
+    if (this.#view) this.#reword().catch(() => addEventListener('online', this.#relabel, { once: true }))
   }
 
   async #reword(): Promise<void> {

@@ -460,6 +460,50 @@ describe('an entry of the list', () => {
   })
 })
 
+describe('two homes with a conversation of one id, as after an import', () => {
+  it('list it twice, each row with its own home, title and question', async () => {
+    const titles = ['Oslo', 'Rome', 'Turin', 'Vienna', 'Porto', 'Lyon']
+    const at = (home: 'edge' | 'local') =>
+      titles.map((title, place) => session(title, { sessionId: `same-${place}`, home }))
+    const { button, fake, find, root } = await show({
+      attributes: { src: 'https://edge.example', session: 'same-0' },
+      prepare: (prepared) => prepared.setSessions(at('edge')),
+    })
+    button('Conversations').click()
+    await until(() => root.querySelectorAll('.entry').length === 6)
+    const rows = () =>
+      [...root.querySelectorAll('.entry .open')].map((row) => [
+        row.querySelector('[dir=auto]')?.textContent,
+        row.querySelector('[role=img]')?.ariaLabel,
+      ])
+    const [inEdge, inLocal] = [at('edge'), at('local')]
+    // As an import goes on.
+    for (const taken of [[2], [1, 2, 4], [0, 1, 3, 4, 5], [0, 1, 2, 3, 4, 5]]) {
+      const isTaken = (place: number): boolean => taken.includes(place)
+      const both = inEdge.flatMap((edge, place) => [
+        edge,
+        ...inLocal.filter((_, at) => at === place && isTaken(at)),
+      ])
+      fake.setSessions(both)
+      await frame()
+      expect(rows()).toEqual(
+        both.map(({ title, home }) => [title, home === 'edge' ? 'At the service' : 'On this device']),
+      )
+    }
+    fake.become({ session: { ...at('edge')[0], sessionId: 'same-0', home: 'edge' } as never })
+    await frame()
+    const current = root.querySelectorAll('.entry[aria-current]')
+    expect([...current].map((row) => row.querySelector('[role=img]')?.ariaLabel)).toEqual(['At the service'])
+    find('.entry [aria-label="Delete Rome"]').click()
+    await frame()
+    expect(root.querySelectorAll('.sessions .confirm')).toHaveLength(1)
+    find('.entry [aria-label="Rename Turin"]').click()
+    await frame()
+    expect(root.querySelectorAll('.sessions .rename')).toHaveLength(1)
+    expect(root.querySelectorAll('.sessions .confirm')).toHaveLength(1)
+  })
+})
+
 describe('what was found', () => {
   /** Four pages and a part of one, and how one of their messages is found. */
   const search = async (place: number) => {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { page } from 'vitest/browser'
 import { createMemory, facts, mapStore, type SessionBase } from '../../src/index.ts'
+import { forgetFact } from '../../src/operations/forget/forget.ts'
 import { clear, frame, type Shown, show, until } from './support/element.ts'
 import type { FakeChat } from './support/fake-chat.ts'
 import { violations } from './support/violations.ts'
@@ -137,6 +138,55 @@ describe('what the model will see', () => {
     first?.click()
     await expect.poll(shown.text).toContain('without the tail')
     expect(shown.find('.seen').textContent).not.toContain('Sits at the window')
+  })
+
+  it.each(['open, in another tab', 'closed'])(
+    'reads what was sent for a reply again where a fact in it is forgotten while it is %s',
+    async (when) => {
+      const memory = createMemory({ store: mapStore(), budget: 1_000, use: [facts()] })
+      const session = memory.session({ userId: 'ada', sessionId: 'trip' })
+      await session.append({ role: 'user', content: 'Hello' })
+      await session.context()
+      await session.append({ role: 'assistant', content: 'Hello.' })
+      await session.facts.remember({ id: 'f1', kind: 'preference', text: 'Likes brown cheese' })
+      await session.append({ role: 'user', content: 'What do I like?' })
+      await session.context()
+      await session.append({ role: 'assistant', content: 'It is noted.' })
+      const shown = await showTold({}, session)
+      const open = () =>
+        [...shown.root.querySelectorAll<HTMLElement>('[aria-label="What was sent for this reply"]')]
+          .at(-1)
+          ?.click()
+      open()
+      await expect.poll(() => shown.find('.seen').textContent).toContain('Likes brown cheese')
+      if (when === 'closed') shown.find('.seen header button').click()
+      await frame()
+      await forgetFact(memory, { userId: 'ada' }, 'f1')
+      if (when === 'closed') {
+        open()
+        await frame()
+        expect(shown.root.textContent).not.toContain('Likes brown cheese')
+      }
+      await expect.poll(() => shown.root.textContent).not.toContain('Likes brown cheese')
+      await expect.poll(() => summaries(shown).length).toBeGreaterThan(1)
+      expect(shown.root.textContent).not.toContain('Likes brown cheese')
+    },
+  )
+
+  it('shows nothing of a request any more where it cannot be read again', async () => {
+    const { find, text, root, fake, messages } = await showTold()
+    root.querySelector<HTMLElement>('[aria-label="What was sent for this reply"]')?.click()
+    await expect.poll(() => find('.seen').textContent).toContain('The 9:40 to Turin')
+    fake.inspected = async () => {
+      throw new Error('it failed')
+    }
+    fake.add({
+      message: { ...messages[0], id: 'more' } as (typeof messages)[0],
+      delivery: 'sent',
+      remembered: [],
+    })
+    await expect.poll(text).toContain('Something went wrong.')
+    expect(find('.seen').textContent).not.toContain('The 9:40 to Turin')
   })
 
   it('says that there is none before anything was said, and why one cannot be shown', async () => {

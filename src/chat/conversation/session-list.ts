@@ -1,6 +1,6 @@
 import type { Certificate } from '../../ports/certificate.ts'
 import { PlimsollError } from '../../ports/errors.ts'
-import type { FoundSession, Home } from '../homes/home.ts'
+import type { Home } from '../homes/home.ts'
 import type { HomeKind, SessionEntry, SessionList } from '../ports.ts'
 import { hasAll, wordsOf } from '../search-words.ts'
 
@@ -53,13 +53,14 @@ export class ChatSessionList implements SessionList {
     const { sessions } = this.#state
     if (words.length === 0) return sessions
     const titled = sessions.filter(({ title }) => hasAll(title, words))
-    const found = new Map(
-      (await this.#each((home) => home.search(query))).flat().map((one) => [one.sessionId, one]),
+    const found = await this.#each(async (home) =>
+      (await home.search(query)).map((one) => ({ ...one, home: home.kind })),
     )
-    const said = [...found.keys()].flatMap(
-      (sessionId) => sessions.find((entry) => entry.sessionId === sessionId) ?? [],
-    )
-    return [...new Set([...titled, ...said])].map((entry) => ({ ...entry, ...found.get(entry.sessionId) }))
+    const said = found.flatMap((one) => sessions.find((entry) => isSame(entry, one)) ?? [])
+    return [...new Set([...titled, ...said])].map((entry) => ({
+      ...entry,
+      ...found.find((one) => isSame(entry, one)),
+    }))
   }
 
   async rename(sessionId: string, title: string, { home }: InHome = {}): Promise<void> {
@@ -104,9 +105,7 @@ export class ChatSessionList implements SessionList {
 
   async #homeOf(sessionId: string, kind: HomeKind | undefined): Promise<Home> {
     await this.refresh()
-    const isMeant = (one: SessionEntry): boolean =>
-      one.sessionId === sessionId && one.home === (kind ?? one.home)
-    const entry = this.#state.sessions.find(isMeant)
+    const entry = this.#state.sessions.find((one) => isSame(one, { sessionId, home: kind ?? one.home }))
     if (!entry)
       throw new PlimsollError('ERR_NOT_FOUND', `sessions: there is no session ${sessionId}`, {
         id: sessionId,
@@ -115,10 +114,8 @@ export class ChatSessionList implements SessionList {
   }
 
   /** What the homes give; one that fails gives nothing. */
-  async #each(
-    ask: (home: Home) => Promise<readonly FoundSession[]>,
-  ): Promise<readonly (readonly FoundSession[])[]> {
-    return Promise.all(
+  async #each<Found>(ask: (home: Home) => Promise<readonly Found[]>): Promise<readonly Found[]> {
+    const given = await Promise.all(
       this.#parts.kinds().map(async (kind) => {
         try {
           return await ask(await this.#parts.home(kind))
@@ -127,5 +124,13 @@ export class ChatSessionList implements SessionList {
         }
       }),
     )
+    return given.flat()
   }
+}
+
+type Named = Pick<SessionEntry, 'sessionId' | 'home'>
+
+/** Two homes may have a session of one id: one of them was imported from the other. */
+function isSame(one: Named, other: Named): boolean {
+  return one.sessionId === other.sessionId && one.home === other.home
 }

@@ -48,6 +48,7 @@ export interface Ui {
   readonly hasNews: boolean
   readonly query: string
   readonly found: readonly FoundSession[] | undefined
+  /** Key of the row in the list: its session is renamed, or may be deleted. */
   readonly renaming: string | undefined
   readonly removing: string | undefined
   /** Id of the message that a search was for, while it is marked. */

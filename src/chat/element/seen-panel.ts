@@ -4,13 +4,15 @@
  */
 import { html, nothing, svg, type TemplateResult } from 'lit/html.js'
 import { SECTIONS, type Section, type Shown, type Stretch, showContext } from '../../inspector/model/shown.ts'
+import type { InspectorSource } from '../../inspector/model/source.ts'
 import { checkedWords } from '../../inspector/strings/checked.ts'
 import { loadStrings } from '../../inspector/strings/load.ts'
 import type { Strings } from '../../inspector/strings/strings.ts'
 import { shorten, visible } from '../../replay/words.ts'
+import { loaded } from '../homes/load.ts'
 import { inspectedSource } from '../inspected-source.ts'
 import type { Chat } from '../open-chat.ts'
-import type { Problem } from '../ports.ts'
+import type { Inspected, Problem } from '../ports.ts'
 import { icon } from './icons.ts'
 import { iconButton } from './message.ts'
 import { problemOf, wordsFor } from './problems.ts'
@@ -33,16 +35,48 @@ interface Seen {
   readonly checked: string | undefined
 }
 
-/** @param draw draws the view again */
-export function seenPanel(chat: Chat, draw: () => void): (scene: PanelScene) => TemplateResult {
-  let asked = ''
+/**
+ * Told of each drawing, also while it is closed: then it lets go of what it read, which may be
+ * forgotten before it is opened again.
+ *
+ * @param draw draws the view again
+ */
+export function seenPanel(chat: Chat, draw: () => void): (scene: PanelScene) => TemplateResult | undefined {
+  let asked: { readonly language: string; readonly sentFor: string | undefined }
+  let readAt: readonly unknown[] = []
   let about = ''
+  let readings = 0
   let seen: Seen | undefined
   let problem: Problem | undefined
-  const read = async (key: string, { words, ui }: PanelScene): Promise<void> => {
+  let followed: Inspected['session'] | undefined
+  let unfollow: (() => void) | undefined
+  const clear = (): void => {
+    readings++
+    readAt = []
+    seen = undefined
+    problem = undefined
+    unfollow?.()
+    followed = undefined
+    unfollow = undefined
+  }
+  /** What another tab changes that no message here shows. An edge's conversation is followed. */
+  const follow = ({ home, session }: Inspected, source: InspectorSource): void => {
+    if (home !== 'local' || followed === session) return
+    unfollow?.()
+    followed = session
+    unfollow = source.subscribe?.(() => void read())
+  }
+  const read = async (): Promise<void> => {
+    const { language, sentFor } = asked
+    const reading = ++readings
     try {
-      const [strings, found] = await Promise.all([loadStrings(words.language), look(chat, ui.sentFor)])
-      if (asked !== key) return
+      const [strings, inspected] = await Promise.all([
+        loaded(() => loadStrings(language)),
+        chat.conversation.inspected(),
+      ])
+      const source = inspected && inspectedSource(inspected)
+      const found = source && (await look(source, sentFor))
+      if (reading !== readings) return
       seen = {
         strings,
         shown: found && showContext(found.context, 'openai'),
@@ -50,26 +84,30 @@ export function seenPanel(chat: Chat, draw: () => void): (scene: PanelScene) => 
         checked: found && checkedWords(strings, found),
       }
       problem = undefined
+      if (source) follow(inspected, source)
     } catch (error) {
-      if (asked !== key) return
+      if (reading !== readings) return
+      // Nobody knows whether what was read before was forgotten since.
+      seen = undefined
       problem = problemOf(error)
     }
     draw()
   }
   return (scene) => {
     const { words, ui, state, act } = scene
-    const subject = JSON.stringify([state.session?.sessionId, ui.sentFor])
-    // The next request is another one with each message; one that was made stays what it was.
-    const newest = ui.sentFor === undefined ? state.messages.at(-1)?.message.id : undefined
-    const key = JSON.stringify([subject, words.language, newest])
-    if (ui.side === 'seen' && state.loaded && key !== asked) {
-      if (subject !== about) {
-        seen = undefined
-        problem = undefined
-      }
+    if (ui.side !== 'seen') {
+      clear()
+      return undefined
+    }
+    asked = { language: words.language, sentFor: ui.sentFor }
+    const subject = JSON.stringify([state.session?.sessionId, ui.sentFor, ui.openings])
+    // A request that was made is another one, too, where something of it is forgotten.
+    const now = [subject, words.language, state.messages]
+    if (state.loaded && now.some((one, place) => one !== readAt[place])) {
+      if (subject !== about) clear()
       about = subject
-      asked = key
-      void read(key, scene)
+      readAt = now
+      void read()
     }
     return html`<aside class="side memory seen" aria-label=${words.text(titleOf(scene))}>
       <header class="head">
@@ -89,10 +127,7 @@ function titleOf({ ui }: PanelScene): 'seen' | 'sent' {
 }
 
 /** @param id of the message that was the newest when the request was made; default: the next one */
-async function look(chat: Chat, id: string | undefined) {
-  const inspected = await chat.conversation.inspected()
-  if (!inspected) return undefined
-  const source = inspectedSource(inspected)
+async function look(source: InspectorSource, id: string | undefined) {
   return source.context(id ?? (await source.calls()).at(-1)?.id ?? '')
 }
 

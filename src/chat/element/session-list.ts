@@ -1,7 +1,7 @@
 import { repeat } from 'lit/directives/repeat.js'
 import { html, nothing, type TemplateResult } from 'lit/html.js'
 import type { Certificate } from '../../ports/certificate.ts'
-import type { HomeKind } from '../ports.ts'
+import type { HomeKind, SessionEntry } from '../ports.ts'
 import { confirmation } from './confirm.ts'
 import { icon } from './icons.ts'
 import { iconButton } from './message.ts'
@@ -73,7 +73,7 @@ function listView(scene: Scene, parts: ListParts): TemplateResult {
         shown?.length
           ? html`<ul>${repeat(
               shown,
-              ({ sessionId }) => sessionId,
+              keyOf,
               (session) => html`<li>${entryView(scene, session, parts)}</li>`,
             )}</ul>`
           : nothing
@@ -83,21 +83,27 @@ function listView(scene: Scene, parts: ListParts): TemplateResult {
   </aside>`
 }
 
+/** An import gives two homes a conversation of the same id. */
+function keyOf({ home, sessionId }: SessionEntry): string {
+  return home + sessionId
+}
+
 function entryView(scene: Scene, session: FoundSession, { onDeleted }: ListParts): TemplateResult {
   const { words, state, ui, act, now } = scene
   const { sessionId, home, createdAt, excerpt, messageId } = session
   const title = session.title || words.text('untitled')
-  if (ui.renaming === sessionId) return renameView(scene, session)
-  if (ui.removing === sessionId) return removeView(scene, session, onDeleted)
-  const isCurrent = state.session?.sessionId === sessionId
+  const key = keyOf(session)
+  if (ui.renaming === key) return renameView(scene, session)
+  if (ui.removing === key) return removeView(scene, session, onDeleted)
+  const isCurrent = state.session && keyOf(state.session) === key
   return html`<div class="entry" aria-current=${isCurrent ? 'true' : nothing}>
     <button class="open" type="button" @click=${() => act.openSession(sessionId, home, messageId)}>
       <span dir="auto" title=${title}>${title}</span>
       <span class="muted small kept">${homeOf(scene, home)}<span dir="auto">${excerpt ?? words.day(createdAt, now)}</span></span>
     </button>
     <div class="tools">
-      ${iconButton(words.text('renameOf', { title }), 'edit', () => scene.update({ renaming: sessionId, removing: undefined }))}
-      ${iconButton(words.text('removeOf', { title }), 'remove', () => scene.update({ removing: sessionId, renaming: undefined }))}
+      ${iconButton(words.text('renameOf', { title }), 'edit', () => scene.update({ renaming: key, removing: undefined }))}
+      ${iconButton(words.text('removeOf', { title }), 'remove', () => scene.update({ removing: key, renaming: undefined }))}
     </div>
   </div>`
 }
@@ -130,12 +136,9 @@ function renameView(scene: Scene, { sessionId, title, home }: FoundSession): Tem
   </form>`
 }
 
-function removeView(
-  scene: Scene,
-  { sessionId, title, home }: FoundSession,
-  onDeleted: ListParts['onDeleted'],
-): TemplateResult {
+function removeView(scene: Scene, session: FoundSession, onDeleted: ListParts['onDeleted']): TemplateResult {
   const { words, state, act, chat } = scene
+  const { sessionId, title, home } = session
   const onCancel = (): void => scene.update({ removing: undefined })
   const onConfirm = (): void => {
     onCancel()
@@ -143,7 +146,7 @@ function removeView(
     scene.attempt(
       removed.then((certificate) => {
         onDeleted(title || words.text('untitled'), certificate)
-        if (state.session?.sessionId === sessionId && state.session.home === home) act.newSession()
+        if (state.session && keyOf(state.session) === keyOf(session)) act.newSession()
       }),
     )
   }

@@ -201,11 +201,12 @@ export class ChatView {
     const { side } = this.#ui
     const shown = side && this.#sidePanels[side]
     const panel = side === 'sessions' ? undefined : shown
+    if (side !== 'seen') this.#sidePanels.seen?.(scene)
     const sessions = this.#sidePanels.sessions?.(scene) ?? html`<aside class="side sessions"></aside>`
     const held = placeOf(this.#frame)
     // While a panel loads, what opened it stays in reach and keeps the focus.
-    this.#frame.classList.toggle('covered', shown !== undefined)
-    this.#frame.classList.toggle('remembering', panel !== undefined)
+    this.#frame.classList.toggle('covered', Boolean(shown))
+    this.#frame.classList.toggle('remembering', Boolean(panel))
     render(
       html`${sessions}
         <section class="main">${header(scene)}${notices(scene)}${messageList(scene, this.#reader)}${composer(scene)}</section>
@@ -361,7 +362,7 @@ export class ChatView {
 
   /** Shows a message of a conversation that was opened for it, marks it, and gives it the focus. */
   async #seek(sessionId: string, messageId: string): Promise<void> {
-    const { seek } = await import('./session-list.ts')
+    const { seek } = await loaded(() => import('./session-list.ts'))
     const sought = await seek(this.#chat.conversation, this.#reader, sessionId, messageId)
     this.#update({ sought })
     this.#focusSoon('.sought')
@@ -387,7 +388,9 @@ export class ChatView {
 
   async #loadPanel(side: Side): Promise<void> {
     try {
-      const [panel] = await Promise.all([this.#panel(side), this.#loadPanelParts(side !== 'sessions')])
+      const [panel] = await loaded(() =>
+        Promise.all([this.#panel(side), this.#loadPanelParts(side !== 'sessions')]),
+      )
       // Asked for twice before it was there, the first one goes on: it knows what was done in it.
       this.#sidePanels = { [side]: panel, ...this.#sidePanels }
     } catch (error) {
@@ -422,7 +425,9 @@ export class ChatView {
   })
 
   async #forget(messageId: string): Promise<void> {
-    const [{ forgetting }] = await Promise.all([import('./forget-message.ts'), this.#loadPanelParts()])
+    const [{ forgetting }] = await loaded(() =>
+      Promise.all([import('./forget-message.ts'), this.#loadPanelParts()]),
+    )
     const update = (shown: Ui['forgetting']): void => this.#update({ forgetting: shown })
     update(
       forgetting(this.#chat, messageId, this.#words.text('untitled'), update, (...to) =>

@@ -1,4 +1,5 @@
 import { contextAt } from '../../operations/context-at.ts'
+import { kernelOf } from '../../operations/kernel-of.ts'
 import type { Context, ContextAt, Unverified } from '../../ports/context.ts'
 import type { SessionBase } from '../../ports/memory.ts'
 import type { Message, ToolSpec } from '../../ports/message.ts'
@@ -97,7 +98,15 @@ export function sessionSource(
       messages: () => session.history({ messages: MOST_MESSAGES }),
       next: () => session.context({ ...NEXT_CALL, ...(tools && { tools }) }),
       past: (id) => contextAt(session, id),
-      subscribe: (listener) => session.subscribe(listener),
+      subscribe(listener) {
+        // What its user has forgotten is gone from its calls, too.
+        const unwatch = kernelOf('sessionSource', session).user.store.watch?.(listener)
+        const unsubscribe = session.subscribe(listener)
+        return () => {
+          unsubscribe()
+          unwatch?.()
+        }
+      },
     },
     options,
   )

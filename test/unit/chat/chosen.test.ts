@@ -365,6 +365,14 @@ describe('what waits for an edge', () => {
         expect.objectContaining({ home: 'edge', title: 'At edge' }),
       ]),
     )
+    for (const kind of ['local', 'edge'] as const)
+      homes[kind].search = async () => [{ sessionId: 'same', messageId: `in ${kind}`, excerpt: kind }]
+    expect(await list.search('said')).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ home: 'local', messageId: 'in local' }),
+        expect.objectContaining({ home: 'edge', messageId: 'in edge' }),
+      ]),
+    )
     await list.delete('same', { home: 'edge' })
     expect([deleted, list.getSnapshot().sessions.map(({ home }) => home)]).toEqual([['edge'], ['local']])
   })

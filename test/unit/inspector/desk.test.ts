@@ -277,6 +277,22 @@ describe('a session on the desk', () => {
     expect(listening).toBe(0)
   })
 
+  it('reads its calls again where what is remembered of its user was changed elsewhere', async () => {
+    const memory = fullMemory({ store: mapStore(), budget: 4_000 })
+    const own = memory.session({ userId: 'ada', sessionId: 'tea' })
+    await own.append({ role: 'user', content: 'Hi' })
+    await own.context()
+    await own.append({ role: 'assistant', content: 'Hello.' })
+    await own.facts.remember({ id: 'f1', kind: 'preference', text: 'Likes brown cheese' })
+    const desk = deskOf()
+    await desk.watch(sessionSource(own), settings)
+    expect(desk.detail?.shown.text).toContain('brown cheese')
+    const { facts } = memory.session({ userId: 'ada', sessionId: 'other' })
+    await facts.supersede('f1', { kind: 'preference', text: 'Likes no cheese' })
+    await until(() => desk.detail?.shown.text.includes('no cheese') ?? false)
+    desk.clear()
+  })
+
   it('stays at a call that was chosen while what was written is read', async () => {
     const { session: own, say } = await session()
     const desk = deskOf()
