@@ -409,8 +409,12 @@ describe('the list of conversations', () => {
     expect(root.activeElement?.closest('.entry')?.textContent).toContain('Supper')
     find('[aria-label="Delete Supper"]').click()
     await frame()
+    expect(find('.confirm p').textContent?.replaceAll(/[\u2068\u2069]/g, '')).toBe(
+      'Delete “Supper” and what was remembered in it? This cannot be undone.',
+    )
     root.querySelector<HTMLElement>('.confirm .danger')?.click()
     await until(() => root.querySelectorAll('.entry').length === 1)
+    await until(() => find('[aria-live]').textContent === '“Supper” is deleted.')
   })
 })
 

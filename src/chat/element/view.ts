@@ -273,6 +273,7 @@ export class ChatView {
     },
     copy: (text, messageId) => this.#attempt(this.#copy(text, messageId)),
     show: (side) => this.#show(side),
+    say: (text) => this.#announcer.say([text]),
     showSeen: (sentFor) => {
       this.#update({ sentFor })
       this.#show('seen')
