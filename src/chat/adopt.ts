@@ -13,7 +13,7 @@ const UNIT = '--_unit'
 export function adopt(root: ShadowRoot, style: string): void {
   const sheet = sheets.get(style) ?? new CSSStyleSheet()
   if (sheets.size === 0) registerUnit()
-  if (!sheets.has(style)) sheet.replaceSync(style.replace(/([\d.]+)rem\b/g, `calc($1 * var(${UNIT}))`))
+  if (!sheets.has(style)) sheet.replaceSync(style.replace(/(-?[\d.]+)rem\b/g, `calc($1 * var(${UNIT}))`))
   sheets.set(style, sheet)
   if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet)
 }

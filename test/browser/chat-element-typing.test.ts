@@ -6,7 +6,7 @@ import { loadStrings } from '../../src/chat/strings/load.ts'
 import { wordsOf } from '../../src/chat/strings/words.ts'
 import { TestService } from '../unit/chat/test-service.ts'
 import { clear, endMovements, fill, frame, press, type Shown, show, until } from './support/element.ts'
-import { said, session } from './support/fake-chat.ts'
+import { fact, said, session } from './support/fake-chat.ts'
 
 afterEach(async () => {
   clear()
@@ -644,7 +644,7 @@ describe('the focus', () => {
       await press('{Enter}')
       shown.root.querySelector<HTMLElement>('.confirm .danger')?.focus()
       await press('{Enter}')
-      await until(() => !shown.root.textContent.includes(title))
+      await until(() => !shown.find('.sessions').textContent.includes(title))
       expect(held(shown)).toContain(left ?? 'Turin')
     }
   })
@@ -672,6 +672,47 @@ describe('the focus', () => {
 })
 
 describe('the look', () => {
+  it('leaves between two messages the room of what one can do with the first, and no more', async () => {
+    const { fake, root } = await show()
+    fake.add(said('user', 'Hello'), said('assistant', 'Hi'), said('user', 'Trains?'))
+    await frame()
+    const edges = [...root.querySelectorAll('.bubble, .prose')].map((each) => each.getBoundingClientRect())
+    const gaps = edges.slice(1).map(({ top }, place) => top - (edges[place]?.bottom ?? 0))
+    for (const gap of gaps) expect(gap).toBeLessThan(28)
+    for (const gap of gaps) expect(gap).toBeGreaterThan(23)
+  })
+
+  it.each(['en', 'ar'])('has no dot at the end of a line of a fact: %s', async (lang) => {
+    await page.viewport(320, 720)
+    const { find, root } = await show({
+      attributes: { lang },
+      prepare: (fake) => {
+        fake.facts = [fact('Tea', { pinned: true, kind: 'preference' })]
+      },
+    })
+    find('.to-memory').click()
+    await until(() => root.querySelector('.fact') !== null)
+    const labels = [...root.querySelectorAll<HTMLElement>('.fact .labels > *')]
+    for (const each of labels) {
+      expect(getComputedStyle(each, '::after').content).toBe('none')
+      // Before what begins a line it is outside of the box, which is clipped.
+      expect(getComputedStyle(each, '::before').insetInlineStart).toBe('-9px')
+    }
+    expect(getComputedStyle(find('.fact .labels')).overflow).toBe('clip')
+    await page.viewport(414, 896)
+  })
+
+  it('keeps where it is kept, and that it is a demo, on one line of the header in 320 px', async () => {
+    await page.viewport(320, 720)
+    const { fake, find } = await show()
+    fake.become({ session: session('Remembering trains') })
+    await frame()
+    const [home, demo] = ['.home span', '.home .badge'].map((each) => find(each).getBoundingClientRect())
+    expect(demo?.top).toBeLessThan(home?.bottom ?? 0)
+    expect(find('.home span').scrollWidth).toBe(find('.home span').clientWidth)
+    await page.viewport(414, 896)
+  })
+
   it('is as large as the reader wants text to be, whatever the page makes of its root', async () => {
     const shown = await show()
     const sizes = (): readonly string[] => [

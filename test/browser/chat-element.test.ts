@@ -469,7 +469,7 @@ describe('messages', () => {
     const message = said('user', 'I like trains', { remembered: [chip] })
     fake.add(message)
     await frame()
-    await until(() => /Remembered: Likes trains · from you, \w[\w ,]+\s·\s*Undo/.test(text()))
+    await until(() => /Remembered: Likes trains · from you, \w[\w ,]+\s*Undo/.test(text()))
     button('Undo: Likes trains').focus()
     button('Undo: Likes trains').click()
     expect(fake.calls.at(-1)).toEqual(['forget', 'f1'])

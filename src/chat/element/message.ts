@@ -149,7 +149,7 @@ function chips(
       ? html`<p class="chip" role="status">${icon('check')}<span>${words.text('factForgotten')} ${said ? words.text('saidStays') : nothing}</span>
           ${said ? html`<button type="button" @click=${() => act.forget(said)}>${words.text('forgetMessage')}</button>` : nothing}</p>`
       : html`<p class="chip">
-          ${mark(0.7)}<span>${before}<bdi>${text}</bdi>${after} · ${words.text(TRUST[trust])}${words.text('comma')}${words.day(createdAt, now)}\u00a0·</span>
+          ${mark(0.7)}<span>${before}<bdi>${text}</bdi>${after} · ${words.text(TRUST[trust])}${words.text('comma')}${words.day(createdAt, now)}</span>
           <button type="button" aria-label="${words.text('undo')}: ${text}"
             @click=${() => scene.attempt(chat.conversation.forget(factId))}>${words.text('undo')}</button>
         </p>`

@@ -61,8 +61,9 @@ details > summary .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
 .card { display: grid; gap: 0.5rem; padding: 0.75rem; border: 1px solid var(--line); border-radius: 0.875rem; overflow-wrap: anywhere }
 .card h3 { font-size: 0.875rem; font-weight: 620; line-height: 1.4 }
 .card.pinned { border-color: color-mix(in oklab, var(--accent) 45%, var(--line)) }
-.card .labels { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.125rem 0; color: var(--muted); font-size: 0.75rem; line-height: 1.4 }
-.card .labels > :not(:last-child)::after { content: "·"; margin-inline: 0.375rem; color: var(--muted) }
+.card .labels { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.125rem 0.875rem; overflow: clip; overflow-clip-margin: 0.25rem; color: var(--muted); font-size: 0.75rem; line-height: 1.4 }
+.card .labels > * { position: relative }
+.card .labels > ::before { content: "·"; position: absolute; inset-inline-start: -0.5625rem; color: var(--muted) }
 .card .labels button { gap: 0; min-block-size: 1.5rem; padding: 0; color: var(--accent); font-size: inherit; font-weight: 600 }
 .card .acts { display: flex; flex-wrap: wrap; gap: 0.125rem; margin: -0.125rem -0.375rem -0.375rem }
 .card .acts button { color: var(--muted); font-size: 0.75rem; font-weight: 550 }
@@ -73,8 +74,9 @@ details > summary .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
 .choice .small { grid-column: 1 / -1 }
 .certificate { display: grid; gap: 0.25rem; padding: 0.75rem; border: 1px solid var(--line); border-radius: 0.875rem; background: var(--raised); font-size: 0.8125rem; line-height: 1.45 }
 .certificate h3 { display: flex; align-items: center; gap: 0.375rem; font-size: 0.8125rem; font-weight: 620 }
+.certificate ul { display: grid; gap: 0.25rem }
 .certificate .icon { color: var(--accent) }
-.forgetting { position: relative; inline-size: min(100%, 36rem) }
+.forgetting { position: relative; margin-block-start: 0.75rem; inline-size: min(100%, 36rem) }
 .forgetting > button { position: absolute; inset-block-start: 0.25rem; inset-inline-end: 0.25rem; color: var(--muted) }
 .forgetting > p { display: flex; align-items: center; gap: 0.375rem; color: var(--danger); font-size: 0.75rem }
 @container chat (inline-size < 57.6em) {
@@ -88,7 +90,7 @@ details > summary .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
 }
 @media (forced-colors: active) {
   .danger { border: 1px solid ButtonText }
-  .certificate { border: 1px solid CanvasText }
+  .certificate, .confirm { border: 1px solid CanvasText }
   .entry { border: 2px solid Canvas }
   .entry[aria-current], .tabs [aria-selected='true'], .choice[aria-pressed='true'] { border: 2px solid Highlight }
 }

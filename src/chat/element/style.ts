@@ -13,7 +13,7 @@ export const viewStyle = `
   --line: var(--plimsoll-line, light-dark(#dfe4e9, #2c353e));
   --danger: var(--plimsoll-danger, light-dark(#a8281f, #ff9d92));
   --tint: color-mix(in oklab, var(--accent) 10%, var(--surface));
-  --mono: var(--plimsoll-mono, ui-monospace, 'SF Mono', 'Cascadia Mono', Menlo, Consolas, monospace);
+  --mono: var(--plimsoll-mono, ui-monospace, Menlo, Consolas, monospace);
   --ease: cubic-bezier(0.2, 0.8, 0.2, 1);
   container: chat / inline-size;
   position: relative;
@@ -23,7 +23,7 @@ export const viewStyle = `
   overflow: clip;
   background: var(--surface);
   color: var(--text);
-  font: 400 0.9375rem/1.55 var(--plimsoll-font, system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif);
+  font: 400 0.9375rem/1.55 var(--plimsoll-font, system-ui, sans-serif);
   text-align: start;
   letter-spacing: 0;
   -webkit-text-size-adjust: 100%;
@@ -67,12 +67,12 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .head :is(h2, .home, .home span) { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 .titles:dir(rtl) > h2 { text-align: right }
 .home .icon { inline-size: 0.8125rem; block-size: 0.8125rem }
+.home span { max-inline-size: calc(100% - 1.125rem) }
 .buttons { display: flex }
 .more { display: contents }
 .to-more, .head .label { display: none }
 .head button, .go { inline-size: 2.25rem; block-size: 2.25rem; padding: 0 }
-.head .badge { flex: none; display: inline-block; inline-size: auto; max-inline-size: 8rem; block-size: 1.5rem; min-block-size: 1.5rem; line-height: 1.5rem; margin-inline-start: 0.125rem; padding: 0 0.5rem; overflow: hidden; border-radius: 1rem; background: var(--tint); color: var(--accent); font-size: 0.6875rem; font-weight: 600; text-overflow: ellipsis }
-.notices { display: grid }
+.head .badge { flex: none; display: inline-block; inline-size: auto; max-inline-size: 8rem; block-size: 1.5rem; min-block-size: 1.5rem; line-height: 1.5rem; padding: 0 0.5rem; overflow: hidden; border-radius: 1rem; background: var(--tint); color: var(--accent); font-size: 0.6875rem; font-weight: 600; text-overflow: ellipsis }
 .notice { display: flex; flex-wrap: wrap; align-items: center; gap: 0.25rem 0.625rem; padding: 0.5rem 0.875rem; border-block-end: 1px solid var(--line); background: var(--raised); font-size: 0.8125rem; line-height: 1.45 }
 .notice p { flex: 1 1 12rem }
 .notice.bad { background: color-mix(in oklab, var(--danger) 8%, var(--surface)) }
@@ -82,15 +82,16 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .reading { position: relative; display: grid; grid-template-rows: minmax(0, 1fr) auto; min-block-size: 0 }
 .scroller { overflow: hidden auto; overflow-anchor: none; overscroll-behavior: contain; scrollbar-width: thin; scrollbar-color: var(--line) transparent; scrollbar-gutter: stable both-edges }
 .list { display: flex; flex-direction: column; gap: 0.75rem; max-inline-size: 46rem; min-block-size: 100%; margin-inline: auto; padding: 1.25rem 0.75rem 1rem }
-.edge { color: var(--muted); font-size: 0.75rem; text-align: center }
-.day { display: flex; align-items: center; gap: 0.75rem; color: var(--muted); font-size: 0.75rem; font-weight: 550 }
+.edge, .day, .state, .chip, .name, .message .foot { color: var(--muted); font-size: 0.75rem }
+.edge { text-align: center }
+.day { display: flex; align-items: center; gap: 0.75rem; font-weight: 550 }
 .day::before, .day::after { content: ''; flex: 1; border-block-start: 1px solid var(--line) }
 .message { display: grid; gap: 0.375rem; min-inline-size: 0; overflow-wrap: anywhere }
 .message:not(:has(*)) { display: none }
 .message.user { justify-items: end }
 .message.user .bubble { max-inline-size: min(85%, 36rem); padding: 0.5rem 0.875rem; border-radius: 1.125rem; border-end-end-radius: 0.375rem; background: var(--tint); white-space: pre-wrap }
-.message .foot { display: flex; flex-wrap: wrap; align-items: center; gap: 0.125rem; min-block-size: 1.75rem; margin: -0.125rem -0.375rem -0.5rem; color: var(--muted); font-size: 0.75rem }
-.message .foot .icon, .chip .mark, .homes svg { inline-size: 1rem; block-size: 1rem }
+.message .foot { display: flex; flex-wrap: wrap; align-items: center; gap: 0.125rem; min-block-size: 1.75rem; margin: -0.5rem -0.375rem -0.875rem }
+.message .foot .icon, .state .icon, .chip .mark, .homes svg { inline-size: 1rem; block-size: 1rem }
 .message .foot time { padding-inline: 0.375rem }
 @media (hover: none) {
   .message:not(.last, :focus-within) .foot:not(.kept) { display: none }
@@ -100,19 +101,17 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
   .message:hover .foot, .message:focus-within .foot, .message.last .foot, .message .foot.kept { opacity: 1 }
 }
 .versions { display: inline-flex; align-items: center; font-variant-numeric: tabular-nums }
-.state { display: flex; flex-wrap: wrap; align-items: center; gap: 0.375rem; color: var(--muted); font-size: 0.75rem }
+.state { display: flex; flex-wrap: wrap; align-items: center; gap: 0.375rem }
 .state.bad { color: var(--danger) }
 .state.soon { animation: soon 1ms 2s backwards }
-.state .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
 .chips { display: flex; flex-wrap: wrap; gap: 0.375rem }
 .message.user .chips { justify-content: end }
 .files { margin-block-end: 0.375rem }
-.chip { display: inline-flex; align-items: center; gap: 0.375rem; max-inline-size: 100%; padding: 0.125rem 0.5rem; border-radius: 1rem; box-shadow: inset 0 0 0 1px var(--line); color: var(--muted); font-size: 0.75rem; animation: rise 0.3s var(--ease) }
-.chip span { overflow-wrap: anywhere }
+.chip { display: inline-flex; align-items: center; gap: 0.375rem; max-inline-size: 100%; padding: 0.125rem 0.5rem; border-radius: 1rem; box-shadow: inset 0 0 0 1px var(--line); overflow-wrap: anywhere; animation: rise 0.3s var(--ease) }
 .chip button { flex: none; margin-inline-end: -0.25rem; min-block-size: 1.5rem; padding: 0 0.4375rem; border-radius: 1rem; color: var(--accent); font-weight: 600 }
 .plain { white-space: pre-wrap }
 .chunk { content-visibility: auto; contain-intrinsic-size: auto 100rem }
-.name { color: var(--muted); font-size: 0.75rem; font-weight: 600 }
+.name { font-weight: 600 }
 
 .busy { display: inline-flex; gap: 0.25rem; align-items: center; block-size: 1.5rem }
 .busy i { inline-size: 0.375rem; block-size: 0.375rem; border-radius: 50%; background: var(--accent); animation: swell 1.2s ease-in-out infinite }
@@ -164,6 +163,10 @@ textarea::placeholder, input::placeholder { color: var(--muted); opacity: 1 }
   .head .more button { justify-content: start; gap: 0.5rem; inline-size: 100%; padding-inline: 0.75rem; font-size: 0.875rem }
   .head .more .label { display: inline }
 }
+@container (inline-size < 23em) {
+  .main > .head { padding-inline: 0.375rem }
+  .main .to-new, .home > .icon { display: none }
+}
 @media (hover: none), (max-height: 30em) { .hint { display: none } }
 @media (max-height: 20em) { .choice p { display: none } }
 @keyframes rise { from { opacity: 0; transform: translateY(0.375rem) } }
@@ -174,7 +177,7 @@ textarea::placeholder, input::placeholder { color: var(--muted); opacity: 1 }
   .busy i { opacity: 1 }
 }
 @media (forced-colors: active) {
-  .go, .primary { border: 1px solid ButtonText }
+  .go, .primary, .outlined { border: 1px solid ButtonText }
   .notice, .message.user .bubble, .chip { border: 1px solid CanvasText }
   .homes label { border: 2px solid Canvas }
   .homes label:has(:checked), .head [aria-expanded='true'] { border: 2px solid Highlight }

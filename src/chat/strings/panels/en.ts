@@ -75,7 +75,7 @@ export const en = {
   goneDevice: 'on this device',
   goneService: 'at the service',
   goneCopies: 'in your other conversations',
-  certificateLeft: 'Still to know:',
+  certificateLeft: 'Good to know:',
   leftDevice: 'Perhaps not all is gone on this device. Do it again to be sure.',
   leftService: 'The service does not know of it yet. It is told once there is a connection.',
   leftCopies: 'What your other conversations have of it goes by itself, soon.',
