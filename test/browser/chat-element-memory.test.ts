@@ -521,6 +521,19 @@ describe('what was found', () => {
     expect(root.querySelector('.to-end')).not.toBe(null)
   })
 
+  it('is looked for again where another tab deletes or names some of it', async () => {
+    const { button, fake, find, root } = await show({
+      prepare: (prepared) => prepared.setSessions([session('Trip to Turin'), session('Trip to Rome')]),
+    })
+    button('Conversations').click()
+    await until(() => root.querySelector('.sessions input') !== null)
+    fill(find<HTMLInputElement>('.sessions input'), 'trip')
+    await until(() => root.querySelector('.sessions')?.textContent?.includes('… trip …') === true)
+    fake.setSessions([session('Trip to Lyon')])
+    await until(() => root.querySelectorAll('.entry').length === 1)
+    expect(find('.entry').textContent).toContain('Trip to Lyon')
+  })
+
   it('shows what called a tool, where its answer was found', async () => {
     const { find, root } = await search(31)
     await until(() => root.querySelector('.sought') !== null)

@@ -150,6 +150,22 @@ describe('opening', () => {
     await until(() => !text().includes('It was deleted'))
   })
 
+  it('says there of no new messages, where one read above the end', async () => {
+    const { fake, find, root, text } = await show({
+      prepare: (prepared) => {
+        prepared.setSessions([session('Long')])
+        prepared.log = Array.from({ length: 60 }, (_, at) =>
+          said(at % 2 ? 'assistant' : 'user', `Line ${at}`),
+        )
+      },
+    })
+    find('.scroller').scrollTop = 0
+    await until(() => root.querySelector('.to-end') !== null)
+    fake.become({ messages: [], hasOlder: false, isMissing: 'deleted' })
+    await until(() => text().includes('There is no conversation here'))
+    expect(root.querySelector('.to-end')).toBe(null)
+  })
+
   it('lets one choose where the next one is kept there too, and begins others in the same home', async () => {
     const { fake, find, button } = await show({
       attributes: { session: 'gone', linked: '', src: '' },
