@@ -508,12 +508,18 @@ describe('messages', () => {
     const message = { ...cut.message, metadata: { stopped: 'error' } }
     fake.add(said('user', 'Which trains?'), { ...cut, message })
     await until(() => text().includes('The reply was cut off.'))
+    // Once: nothing above the messages says the same.
+    fake.become({ problem: { code: 'ERR_MODEL', message: 'it broke off', retryable: true } })
+    await frame()
+    expect(root.querySelector('.notice')).toBe(null)
+    expect(button('Try again').className).toBe('outlined')
     button('Try again').click()
     expect(fake.calls.at(-1)).toEqual(['retry', undefined])
     fake.add(said('user', 'Go on'))
     await frame()
     expect(text()).toContain('The reply was cut off.')
     expect(root.querySelector('.state button')).toBe(null)
+    expect(text()).toContain('The model could not answer.')
   })
 
   it('says of what another version of a message left that it is remembered, and undoes it', async () => {

@@ -102,6 +102,9 @@ function offlineNotice({ state, words }: Scene): TemplateResult | typeof nothing
 /** Whether another notice says the same, and what one can do. */
 function isSaid({ state }: Scene, code: Problem['code']): boolean {
   if (code === 'ERR_OFFLINE') return isCutOff(state) || state.storage === 'away'
+  // A reply that broke off says so where it ends, and offers the same.
+  if (/MODEL|INTERR|TIMEOUT/.test(code) && state.messages.at(-1)?.message.metadata?.stopped === 'error')
+    return !isCutOff(state)
   // Full or lost.
   return code === `ERR_STORAGE_${state.storage.toUpperCase()}`
 }
