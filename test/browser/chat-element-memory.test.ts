@@ -338,6 +338,34 @@ describe('the memory panel', () => {
     await until(() => shown.text().includes('There is no room left on this device.'))
     expect(shown.button('Your data')).toBeDefined()
   })
+
+  it.each([414, 1_280])(
+    'says once that the service does not answer, as the chat does: %s px',
+    async (width) => {
+      await page.viewport(width, 800)
+      const { button, fake, root, text } = await show({
+        attributes: { src: 'https://edge.example', placement: 'page' },
+        prepare: (prepared) => {
+          prepared.fails = 'ERR_OFFLINE'
+          prepared.destinations = ['local', 'edge']
+        },
+      })
+      fake.become({ problem: { code: 'ERR_OFFLINE', message: 'status 502', retryable: true } })
+      button('Memory').click()
+      await until(() => root.querySelector('.memory .notice') !== null)
+      const seen = () =>
+        [...root.querySelectorAll('.notice')].filter((one) =>
+          one.checkVisibility({ visibilityProperty: true }),
+        )
+      expect(seen()).toHaveLength(1)
+      expect(text()).toContain('The service cannot be reached.')
+      expect(text()).not.toContain('There is no connection.')
+      fake.become({ online: false })
+      button('Your data').click()
+      await until(() => text().includes('There is no connection.'))
+      expect(root.querySelectorAll('.memory .notice')).toHaveLength(1)
+    },
+  )
 })
 
 describe('the list of conversations', () => {

@@ -119,7 +119,7 @@ function problemNotice(scene: Scene): TemplateResult | typeof nothing {
   }}>${words.text('tryAgain')}</button>`
   return html`<div class="notice bad">
     ${icon('warning')}
-    <p>${words.text(problem.code === 'ERR_OFFLINE' && state.online ? 'serviceAway' : wordsFor(problem), { name: problem.id ?? '' })}${
+    <p>${words.text(wordsFor(problem, state.online), { name: problem.id ?? '' })}${
       settings.isDeveloper
         ? html` <span class="muted" dir="auto">${problem.code}: ${problem.message}</span>`
         : nothing

@@ -12,6 +12,7 @@ export function dataTab(scene: PanelScene, state: MemoryState, actions: MemoryAc
   const { words } = scene
   // Only the service has all.
   const isCutOff = (home: HomeKind): boolean => home === 'edge' && !scene.state.online
+  const isSaid = (state.problem ?? state.unread)?.code === 'ERR_OFFLINE'
   const { imported, mayErase, isBusy, homes, destinations } = state
   const word = words.text('eraseWord')
   // Where there is but one home, nobody needs to be told which.
@@ -20,7 +21,7 @@ export function dataTab(scene: PanelScene, state: MemoryState, actions: MemoryAc
     destinations.length === 1 ? words.text(button) : `${words.text(button)}: ${homeOf(home)}`
   const end = homes.includes('edge') && scene.chat.guestEnd()
   return html`${end ? html`<p class="muted">${words.text('guestEnd', { date: words.date(end) })}</p>` : nothing}${
-    destinations.some(isCutOff)
+    destinations.some(isCutOff) && !isSaid
       ? html`<div class="notice">${icon('offline')}<p>${words.text('problemOffline')}</p></div>`
       : nothing
   }
