@@ -206,6 +206,33 @@ describe('the memory panel', () => {
     expect(find('.certificate').textContent).toContain('3 conversations with all their messages and 1 fact')
   })
 
+  it('keeps the focus where a button works, is disabled or goes, so that Escape closes it', async () => {
+    const { fake, find, button, root } = await openPanel({ src: 'https://edge.example' }, ['edge'])
+    button('Your data').click()
+    await frame()
+    const focused = (): Element | null => root.activeElement
+    button('Save as a file').focus()
+    await press('{Enter}')
+    await settled(root)
+    expect(focused()?.textContent).toBe('Save as a file')
+    fake.become({ online: false })
+    await frame()
+    await frame()
+    expect(focused()?.closest('.side.memory')).not.toBe(null)
+    fake.become({ online: true })
+    fill(find<HTMLInputElement>('input[name=confirm]'), 'Erase')
+    await until(() => !find<HTMLButtonElement>('.card .danger').disabled)
+    find('.card .danger').focus()
+    await press('{Enter}')
+    await until(() => root.querySelector('.certificate') !== null)
+    await frame()
+    // It was for that one time.
+    expect(find<HTMLInputElement>('input[name=confirm]').value).toBe('')
+    expect(focused()).toBe(find('input[name=confirm]'))
+    await press('{Escape}')
+    await until(() => root.querySelector('.side.memory') === null)
+  })
+
   it('says offline what of the service cannot be done, and offers what can', async () => {
     const { fake, button, text } = await openPanel()
     fake.homes = ['local', 'edge']
@@ -218,10 +245,10 @@ describe('the memory panel', () => {
     button('Your data').click()
     await until(() => text().includes('There is no connection.'))
     await until(() => button('Save as a file: On this device').matches(':enabled'))
-    expect(button('Save as a file: At the service').matches(':disabled')).toBe(true)
+    expect(button('Save as a file').matches(':disabled')).toBe(true)
     expect(button('Choose a file: At the service').matches(':disabled')).toBe(true)
     fake.become({ online: true })
-    await until(() => button('Save as a file: At the service').matches(':enabled'))
+    await until(() => button('Save as a file').matches(':enabled'))
     expect(text()).not.toContain('There is no connection')
   })
 
@@ -319,7 +346,7 @@ describe('the memory panel', () => {
     button('Save as a file').click()
     await until(() => root.querySelectorAll('.memory input[type=file]').length === 2)
     expect(text()).toContain('Erase everything: On this device, At the service')
-    button('Save as a file: At the service').click()
+    button('Save as a file').click()
     await until(() => fake.calls.some(([name, home]) => name === 'export' && home === 'edge'))
     const input = root.querySelector('.memory input[type=file]')
     expect(button('Choose a file: On this device').nextElementSibling).toBe(input)
@@ -410,8 +437,12 @@ describe('the list of conversations', () => {
     expect(root.activeElement?.closest('.entry')?.textContent).toContain('Supper')
     find('[aria-label="Delete Supper"]').click()
     await frame()
+    expect(find('.confirm p').textContent?.replaceAll(/[\u2068\u2069]/g, '')).toBe(
+      'Delete “Supper” and what was remembered in it? This cannot be undone.',
+    )
     root.querySelector<HTMLElement>('.confirm .danger')?.click()
     await until(() => root.querySelectorAll('.entry').length === 1)
+    await until(() => find('[aria-live]').textContent === '“Supper” is deleted.')
   })
 })
 

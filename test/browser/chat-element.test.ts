@@ -499,7 +499,7 @@ describe('messages', () => {
       'The fact is forgotten. What was said stays, and the model still reads it.',
     )
     expect(find('.chip button').textContent).toBe('Forget this message')
-    expect(root.activeElement).toBe(find('.composer textarea'))
+    expect(root.activeElement).toBe(find('.chip button'))
   })
 
   it('says below a reply that it was cut off, and tries again where nothing came after it', async () => {
@@ -577,6 +577,12 @@ describe('messages', () => {
     await press('{Escape}')
     expect(root.querySelector('.forgetting')).toBe(null)
     expect(root.activeElement).toBe(find(`[data-message=${said_}]`))
+    // Back to what asked.
+    forget()?.focus()
+    forget()?.click()
+    await until(() => root.activeElement?.matches('.forgetting .outlined') === true)
+    await press('{Escape}')
+    await until(() => root.activeElement === forget())
     forget()?.click()
     await until(() => root.querySelector('.forgetting .danger') !== null)
     fake.refuses = 'ERR_OFFLINE'
@@ -594,9 +600,9 @@ describe('messages', () => {
     // Where it stood, and where a reader goes on.
     await until(() => root.activeElement === find('.forgetting'))
     expect(find('.forgetting').parentElement?.textContent).toContain('Hello')
-    button('Dismiss').click()
-    await frame()
+    await press('{Escape}')
     expect(root.querySelector('.forgetting')).toBe(null)
+    await until(() => root.activeElement?.textContent?.includes('Hello') === true)
   })
 
   it('forgets with a message what a reply says in the step that noted it, and says so before', async () => {

@@ -41,7 +41,7 @@ export function sessionList(): (scene: Scene) => TemplateResult {
       search,
       deleted,
       onDeleted: (title, { pending }) => {
-        if (!pending.includes('store')) return
+        if (!pending.includes('store')) return now.act.say(now.words.text('removed', { title }))
         deleted = [...deleted, title]
         now.update({})
       },
@@ -156,7 +156,8 @@ function removeView(scene: Scene, session: FoundSession, onDeleted: ListParts['o
     )
   }
   return confirmation(words, {
-    ask: words.text('removeSession'),
+    // The title alone is of its own direction.
+    ask: words.text('removeSession', { title: `\u2068${title || words.text('untitled')}\u2069` }),
     label: words.text('remove'),
     onCancel,
     onConfirm,

@@ -215,8 +215,8 @@ export class ChatView {
     )
     this.#followDraft(scene.state)
     this.#awaitReply(scene.state)
-    // What had the focus is gone: it goes to what stands there now.
-    if (held && !held.element.isConnected) (firstFocusable(held) ?? this.#textarea())?.focus()
+    // What had the focus cannot have it any more: it goes to what stands there now.
+    if (held?.element.matches(':disabled, :not(.chat *)')) (firstFocusable(held) ?? this.#textarea())?.focus()
     const scroller = this.#frame.querySelector<HTMLElement>('.scroller')
     if (scroller) this.#reader.follow(scroller)
     this.#reader.settle()
@@ -273,6 +273,7 @@ export class ChatView {
     },
     copy: (text, messageId) => this.#attempt(this.#copy(text, messageId)),
     show: (side) => this.#show(side),
+    say: (text) => this.#announcer.say([text]),
     showSeen: (sentFor) => {
       this.#update({ sentFor })
       this.#show('seen')
@@ -430,8 +431,8 @@ export class ChatView {
     )
     const update = (shown: Ui['forgetting']): void => this.#update({ forgetting: shown })
     update(
-      forgetting(this.#chat, messageId, this.#words.text('untitled'), update, (selector) =>
-        this.#focusSoon(selector),
+      forgetting(this.#chat, messageId, this.#words.text('untitled'), update, (...to) =>
+        this.#focusSoon(...to),
       ),
     )
     this.#focusSoon('.forgetting button')
