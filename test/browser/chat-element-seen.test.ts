@@ -187,12 +187,6 @@ describe('what the model will see', () => {
       remembered: [],
     })
     await expect.poll(text).toContain('Something went wrong.')
-    // As the bar above the messages says it.
-    fake.inspected = async () => {
-      throw new PlimsollError('ERR_OFFLINE', 'context: status 502')
-    }
-    fake.become({ session: { sessionId: 'third', title: '', home: 'local', createdAt: 1 } })
-    await expect.poll(text).toContain('The service cannot be reached.')
     expect(find('.seen').textContent).not.toContain('The 9:40 to Turin')
   })
 
@@ -208,6 +202,12 @@ describe('what the model will see', () => {
     fake.become({ session: { sessionId: 'other', title: '', home: 'local', createdAt: 1 } })
     find('.to-seen').click()
     await expect.poll(text).toContain('Something went wrong.')
+    // As the bar above the messages says it.
+    fake.inspected = async () => {
+      throw new PlimsollError('ERR_OFFLINE', 'context: status 502')
+    }
+    fake.become({ session: { sessionId: 'third', title: '', home: 'local', createdAt: 1 } })
+    await expect.poll(text).toContain('The service cannot be reached.')
   })
 
   it.each([
