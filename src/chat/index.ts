@@ -107,20 +107,8 @@ const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
  * @cssprop [--plimsoll-z-index=2147483000] - Place in the stack of the page
  */
 export class PlimsollChat extends Base {
-  static readonly observedAttributes = [
-    ...[
-      'src',
-      'synced',
-      'session',
-      'linked',
-      'lang',
-      'placement',
-      'heading',
-      'placeholder',
-      'open',
-      'developer',
-    ],
-  ]
+  static readonly observedAttributes =
+    'src synced session linked lang placement heading placeholder open developer'.split(' ')
 
   /**
    * The model of conversations in this browser: one of the library's, or a function that answers.
@@ -399,7 +387,8 @@ export class PlimsollChat extends Base {
       this.#frame.ariaLabel = this.heading ?? 'Plimsoll'
       this.#frame.lang = language
     }
-    if (this.#view) void this.#reword()
+    // Where its words cannot be loaded, they are asked for again once there is a network.
+    if (this.#view) this.#reword().catch(() => addEventListener('online', this.#relabel, { once: true }))
   }
 
   async #reword(): Promise<void> {

@@ -196,7 +196,7 @@ class OpenedChat implements Chat {
   })
 
   async memory(): Promise<MemoryPanelModel> {
-    const { chatPanel } = await import('./chat-panel.ts')
+    const { chatPanel } = await loaded(() => import('./chat-panel.ts'))
     return chatPanel({
       ...this.#users,
       kinds: this.#kinds(),

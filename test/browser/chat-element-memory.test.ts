@@ -206,6 +206,33 @@ describe('the memory panel', () => {
     expect(find('.certificate').textContent).toContain('3 conversations with all their messages and 1 fact')
   })
 
+  it('keeps the focus where a button works, is disabled or goes, so that Escape closes it', async () => {
+    const { fake, find, button, root } = await openPanel({ src: 'https://edge.example' }, ['edge'])
+    button('Your data').click()
+    await frame()
+    const focused = (): Element | null => root.activeElement
+    button('Save as a file').focus()
+    await press('{Enter}')
+    await settled(root)
+    expect(focused()?.textContent).toBe('Save as a file')
+    fake.become({ online: false })
+    await frame()
+    await frame()
+    expect(focused()?.closest('.side.memory')).not.toBe(null)
+    fake.become({ online: true })
+    fill(find<HTMLInputElement>('input[name=confirm]'), 'Erase')
+    await until(() => !find<HTMLButtonElement>('.card .danger').disabled)
+    find('.card .danger').focus()
+    await press('{Enter}')
+    await until(() => root.querySelector('.certificate') !== null)
+    await frame()
+    // It was for that one time.
+    expect(find<HTMLInputElement>('input[name=confirm]').value).toBe('')
+    expect(focused()).toBe(find('input[name=confirm]'))
+    await press('{Escape}')
+    await until(() => root.querySelector('.side.memory') === null)
+  })
+
   it('says offline what of the service cannot be done, and offers what can', async () => {
     const { fake, button, text } = await openPanel()
     fake.homes = ['local', 'edge']
@@ -218,10 +245,10 @@ describe('the memory panel', () => {
     button('Your data').click()
     await until(() => text().includes('There is no connection.'))
     await until(() => button('Save as a file: On this device').matches(':enabled'))
-    expect(button('Save as a file: At the service').matches(':disabled')).toBe(true)
+    expect(button('Save as a file').matches(':disabled')).toBe(true)
     expect(button('Choose a file: At the service').matches(':disabled')).toBe(true)
     fake.become({ online: true })
-    await until(() => button('Save as a file: At the service').matches(':enabled'))
+    await until(() => button('Save as a file').matches(':enabled'))
     expect(text()).not.toContain('There is no connection')
   })
 
@@ -319,7 +346,7 @@ describe('the memory panel', () => {
     button('Save as a file').click()
     await until(() => root.querySelectorAll('.memory input[type=file]').length === 2)
     expect(text()).toContain('Erase everything: On this device, At the service')
-    button('Save as a file: At the service').click()
+    button('Save as a file').click()
     await until(() => fake.calls.some(([name, home]) => name === 'export' && home === 'edge'))
     const input = root.querySelector('.memory input[type=file]')
     expect(button('Choose a file: On this device').nextElementSibling).toBe(input)
@@ -338,6 +365,34 @@ describe('the memory panel', () => {
     await until(() => shown.text().includes('There is no room left on this device.'))
     expect(shown.button('Your data')).toBeDefined()
   })
+
+  it.each([414, 1_280])(
+    'says once that the service does not answer, as the chat does: %s px',
+    async (width) => {
+      await page.viewport(width, 800)
+      const { button, fake, root, text } = await show({
+        attributes: { src: 'https://edge.example', placement: 'page' },
+        prepare: (prepared) => {
+          prepared.fails = 'ERR_OFFLINE'
+          prepared.destinations = ['local', 'edge']
+        },
+      })
+      fake.become({ problem: { code: 'ERR_OFFLINE', message: 'status 502', retryable: true } })
+      button('Memory').click()
+      await until(() => root.querySelector('.memory .notice') !== null)
+      const seen = () =>
+        [...root.querySelectorAll('.notice')].filter((one) =>
+          one.checkVisibility({ visibilityProperty: true }),
+        )
+      expect(seen()).toHaveLength(1)
+      expect(text()).toContain('The service cannot be reached.')
+      expect(text()).not.toContain('There is no connection.')
+      fake.become({ online: false })
+      button('Your data').click()
+      await until(() => text().includes('There is no connection.'))
+      expect(root.querySelectorAll('.memory .notice')).toHaveLength(1)
+    },
+  )
 })
 
 describe('the list of conversations', () => {
@@ -382,8 +437,12 @@ describe('the list of conversations', () => {
     expect(root.activeElement?.closest('.entry')?.textContent).toContain('Supper')
     find('[aria-label="Delete Supper"]').click()
     await frame()
+    expect(find('.confirm p').textContent?.replaceAll(/[\u2068\u2069]/g, '')).toBe(
+      'Delete “Supper” and what was remembered in it? This cannot be undone.',
+    )
     root.querySelector<HTMLElement>('.confirm .danger')?.click()
     await until(() => root.querySelectorAll('.entry').length === 1)
+    await until(() => find('[aria-live]').textContent === '“Supper” is deleted.')
   })
 })
 
@@ -519,6 +578,19 @@ describe('what was found', () => {
     await until(() => root.querySelector('.sought') === null)
     expect(isInSight(shown, 'Line 40')).toBe(true)
     expect(root.querySelector('.to-end')).not.toBe(null)
+  })
+
+  it('is looked for again where another tab deletes or names some of it', async () => {
+    const { button, fake, find, root } = await show({
+      prepare: (prepared) => prepared.setSessions([session('Trip to Turin'), session('Trip to Rome')]),
+    })
+    button('Conversations').click()
+    await until(() => root.querySelector('.sessions input') !== null)
+    fill(find<HTMLInputElement>('.sessions input'), 'trip')
+    await until(() => root.querySelector('.sessions')?.textContent?.includes('… trip …') === true)
+    fake.setSessions([session('Trip to Lyon')])
+    await until(() => root.querySelectorAll('.entry').length === 1)
+    expect(find('.entry').textContent).toContain('Trip to Lyon')
   })
 
   it('shows what called a tool, where its answer was found', async () => {

@@ -150,6 +150,22 @@ describe('opening', () => {
     await until(() => !text().includes('It was deleted'))
   })
 
+  it('says there of no new messages, where one read above the end', async () => {
+    const { fake, find, root, text } = await show({
+      prepare: (prepared) => {
+        prepared.setSessions([session('Long')])
+        prepared.log = Array.from({ length: 60 }, (_, at) =>
+          said(at % 2 ? 'assistant' : 'user', `Line ${at}`),
+        )
+      },
+    })
+    find('.scroller').scrollTop = 0
+    await until(() => root.querySelector('.to-end') !== null)
+    fake.become({ messages: [], hasOlder: false, isMissing: 'deleted' })
+    await until(() => text().includes('There is no conversation here'))
+    expect(root.querySelector('.to-end')).toBe(null)
+  })
+
   it('lets one choose where the next one is kept there too, and begins others in the same home', async () => {
     const { fake, find, button } = await show({
       attributes: { session: 'gone', linked: '', src: '' },
@@ -483,7 +499,7 @@ describe('messages', () => {
       'The fact is forgotten. What was said stays, and the model still reads it.',
     )
     expect(find('.chip button').textContent).toBe('Forget this message')
-    expect(root.activeElement).toBe(find('.composer textarea'))
+    expect(root.activeElement).toBe(find('.chip button'))
   })
 
   it('says below a reply that it was cut off, and tries again where nothing came after it', async () => {
@@ -492,12 +508,18 @@ describe('messages', () => {
     const message = { ...cut.message, metadata: { stopped: 'error' } }
     fake.add(said('user', 'Which trains?'), { ...cut, message })
     await until(() => text().includes('The reply was cut off.'))
+    // Once: nothing above the messages says the same.
+    fake.become({ problem: { code: 'ERR_MODEL', message: 'it broke off', retryable: true } })
+    await frame()
+    expect(root.querySelector('.notice')).toBe(null)
+    expect(button('Try again').className).toBe('outlined')
     button('Try again').click()
     expect(fake.calls.at(-1)).toEqual(['retry', undefined])
     fake.add(said('user', 'Go on'))
     await frame()
     expect(text()).toContain('The reply was cut off.')
     expect(root.querySelector('.state button')).toBe(null)
+    expect(text()).toContain('The model could not answer.')
   })
 
   it('says of what another version of a message left that it is remembered, and undoes it', async () => {
@@ -555,6 +577,12 @@ describe('messages', () => {
     await press('{Escape}')
     expect(root.querySelector('.forgetting')).toBe(null)
     expect(root.activeElement).toBe(find(`[data-message=${said_}]`))
+    // Back to what asked.
+    forget()?.focus()
+    forget()?.click()
+    await until(() => root.activeElement?.matches('.forgetting .outlined') === true)
+    await press('{Escape}')
+    await until(() => root.activeElement === forget())
     forget()?.click()
     await until(() => root.querySelector('.forgetting .danger') !== null)
     fake.refuses = 'ERR_OFFLINE'
@@ -572,9 +600,9 @@ describe('messages', () => {
     // Where it stood, and where a reader goes on.
     await until(() => root.activeElement === find('.forgetting'))
     expect(find('.forgetting').parentElement?.textContent).toContain('Hello')
-    button('Dismiss').click()
-    await frame()
+    await press('{Escape}')
     expect(root.querySelector('.forgetting')).toBe(null)
+    await until(() => root.activeElement?.textContent?.includes('Hello') === true)
   })
 
   it('forgets with a message what a reply says in the step that noted it, and says so before', async () => {

@@ -23,12 +23,12 @@ export class Announcer {
   follow(reply: RunningReply | undefined, words: Words, now: number): void {
     if (!reply) {
       if (this.#wasReplying) {
-        this.#say([...sentences(this.#text.slice(this.#said)), words.text('replyEnded')])
+        this.say([...sentences(this.#text.slice(this.#said)), words.text('replyEnded')])
         this.#said = 0
         this.#text = ''
       }
     } else if (!this.#wasReplying) {
-      this.#say([words.text('replyBegan')])
+      this.say([words.text('replyBegan')])
       this.#saidAt = now
     } else {
       // A new step of the run begins with a text of its own.
@@ -42,12 +42,13 @@ export class Announcer {
   #sayWhole(now: number): void {
     const end = wholeUntil(this.#text)
     if (end <= this.#said) return
-    this.#say(sentences(this.#text.slice(this.#said, end)))
+    this.say(sentences(this.#text.slice(this.#said, end)))
     this.#said = end
     this.#saidAt = now
   }
 
-  #say(texts: readonly string[]): void {
+  /** Says it in place of what was said last. */
+  say(texts: readonly string[]): void {
     const paragraphs = texts.map((text) => {
       const paragraph = document.createElement('p')
       paragraph.textContent = text

@@ -16,6 +16,7 @@ export function keepFocusIn(frame: HTMLElement, event: KeyboardEvent): void {
 /** Where the focus is: in which item of a list, of which panel. */
 export interface FocusPlace {
   readonly element: Element
+  readonly item: Element | null
   readonly list: Element | null
   /** Place of the item in its list. */
   readonly index: number
@@ -25,18 +26,19 @@ export interface FocusPlace {
 export function placeOf(frame: HTMLElement): FocusPlace | undefined {
   const element = (frame.getRootNode() as ShadowRoot).activeElement
   if (!element || !frame.contains(element)) return undefined
-  const item = element.closest('li, .card')
+  const item = element.closest('li, .card, .chip')
   const list = item?.parentElement ?? null
   const index = list && item ? [...list.children].indexOf(item) : 0
-  return { element, list, index, panel: element.closest('.side') }
+  return { element, item, list, index, panel: element.closest('.side') }
 }
 
 /**
- * What takes the focus at a place by now: of the item there, of the one before, of the panel.
+ * What takes the focus at a place by now: of its item, of the one there, of the one before, of the
+ * panel.
  */
-export function firstFocusable({ list, index, panel }: FocusPlace): HTMLElement | undefined {
+export function firstFocusable({ item, list, index, panel }: FocusPlace): HTMLElement | undefined {
   // What is gone by now is not visible.
-  for (const within of [list?.children[index], list?.children[index - 1], panel]) {
+  for (const within of [item, list?.children[index], list?.children[index - 1], panel]) {
     const found = [...(within?.querySelectorAll<HTMLElement>(FOCUSABLE) ?? [])]
     const first = found.find((each) => each.checkVisibility())
     if (first) return first

@@ -18,14 +18,14 @@ import type { Forgetting, PanelScene } from './scene.ts'
  *
  * @param untitled what the conversation is called where no other message gives it a title
  * @param update contract: shows another state of it; undefined: none
- * @param focus contract: focuses what a selector names, soon
+ * @param focus contract: focuses what a selector names, soon; `first`: what has it before that
  */
 export function forgetting(
   chat: Chat,
   messageId: string,
   untitled: string,
   update: (shown: Forgetting | undefined) => void,
-  focus: (selector: string) => void,
+  focus: (selector: string, first?: Element | null) => void,
 ): Forgetting {
   const { conversation, sessions } = chat
   const { messages: asked } = conversation.getSnapshot()
@@ -45,15 +45,16 @@ export function forgetting(
           ' ',
         ),
         label: scene.words.text('forget'),
-        onCancel: () => end(messageId),
+        onCancel: () => end(messageId, opener),
         onConfirm: () => void forget(),
       })}
       <p role="status">${status(scene)}</p>
     </div>`,
   })
-  const end = (at: string | undefined): void => {
+  const opener = focused()?.closest('.message button')
+  const end = (at: string | undefined, first?: Element | null): void => {
     update(undefined)
-    if (at !== undefined) focus(selectorOf(at))
+    if (at !== undefined) focus(selectorOf(at), first)
   }
   const forget = async (): Promise<void> => {
     const state = conversation.getSnapshot()
@@ -97,7 +98,13 @@ function forgottenView(
   onClose: () => void,
 ): TemplateResult {
   const { words } = scene
-  return html`<div class="forgetting" role="group" tabindex="-1" aria-label=${words.text('forgotten')}>
+  return html`<div class="forgetting" role="group" tabindex="-1" aria-label=${words.text('forgotten')} @keydown=${(
+    event: KeyboardEvent,
+  ) => {
+    if (event.key !== 'Escape') return
+    event.stopPropagation()
+    onClose()
+  }}>
     ${certificateView(scene, certificate, homes, steps)}
     ${iconButton(words.text('dismiss'), 'close', onClose)}
   </div>`
@@ -150,6 +157,13 @@ function neighbourOf(messages: readonly ShownMessage[], gone: readonly Message[]
   const isLeft = ({ message }: ShownMessage): boolean => isSeen(message) && !gone.includes(message)
   const found = messages.slice(0, place).findLast(isLeft) ?? messages.slice(place + 1).find(isLeft)
   return found?.message.id
+}
+
+/** What has the focus, however deep the shadow root is in which it is. */
+function focused(): Element | null {
+  let active = document.activeElement
+  while (active?.shadowRoot?.activeElement) active = active.shadowRoot.activeElement
+  return active
 }
 
 function selectorOf(messageId: string): string {

@@ -12,15 +12,20 @@ export function dataTab(scene: PanelScene, state: MemoryState, actions: MemoryAc
   const { words } = scene
   // Only the service has all.
   const isCutOff = (home: HomeKind): boolean => home === 'edge' && !scene.state.online
+  const isSaid = (state.problem ?? state.unread)?.code === 'ERR_OFFLINE'
   const { imported, mayErase, isBusy, homes, destinations } = state
   const word = words.text('eraseWord')
+  // A button that is disabled while it works would lose the focus.
+  const change: MemoryActions['change'] = (task, then) => {
+    if (!isBusy) actions.change(task, then)
+  }
   // Where there is but one home, nobody needs to be told which.
   const homeOf = (home: HomeKind): string => words.text(home === 'edge' ? 'homeEdge' : 'homeLocal')
   const named = (button: PanelTextKey, home: HomeKind): string =>
     destinations.length === 1 ? words.text(button) : `${words.text(button)}: ${homeOf(home)}`
   const end = homes.includes('edge') && scene.chat.guestEnd()
   return html`${end ? html`<p class="muted">${words.text('guestEnd', { date: words.date(end) })}</p>` : nothing}${
-    destinations.some(isCutOff)
+    destinations.some(isCutOff) && !isSaid
       ? html`<div class="notice">${icon('offline')}<p>${words.text('problemOffline')}</p></div>`
       : nothing
   }
@@ -29,7 +34,7 @@ export function dataTab(scene: PanelScene, state: MemoryState, actions: MemoryAc
       <p class="muted">${words.text('exportText')}</p>
       ${homes.map(
         (home) =>
-          html`<div class="row"><button class="outlined" type="button" ?disabled=${isBusy || isCutOff(home)} @click=${() => actions.change((memory) => save(memory, home))}>${named('exportButton', home)}</button></div>`,
+          html`<div class="row"><button class="outlined" type="button" aria-disabled=${isBusy} ?disabled=${isCutOff(home)} @click=${() => change((memory) => save(memory, home))}>${named('exportButton', home)}</button></div>`,
       )}
     </section>
     <section class="card">
@@ -42,11 +47,11 @@ export function dataTab(scene: PanelScene, state: MemoryState, actions: MemoryAc
       }
       ${destinations.map(
         (home) => html`<div class="row">
-        <button class="outlined" type="button" ?disabled=${isBusy || isCutOff(home)} @click=${({
+        <button class="outlined" type="button" aria-disabled=${isBusy} ?disabled=${isCutOff(home)} @click=${({
           currentTarget,
         }: Event) => {
           const input = (currentTarget as HTMLElement).nextElementSibling
-          if (input instanceof HTMLInputElement) input.click()
+          if (input instanceof HTMLInputElement && !isBusy) input.click()
         }}>${named('importButton', home)}</button>
         <input type="file" hidden accept=".jsonl,.ndjson,application/jsonl" @change=${({
           currentTarget,
@@ -67,9 +72,13 @@ export function dataTab(scene: PanelScene, state: MemoryState, actions: MemoryAc
     <form class="card" @submit=${(event: SubmitEvent) => {
       event.preventDefault()
       if (!mayErase) return
-      actions.change(
+      const form = event.currentTarget as HTMLFormElement
+      change(
         (memory) => memory.eraseAll(),
-        (certificate) => ({ certificate, mayErase: false }),
+        (certificate) => {
+          form.reset()
+          return { certificate, mayErase: false }
+        },
       )
     }}>
       <h3>${words.text('eraseTitle')}${homes.length > 1 ? `: ${homes.map(homeOf).join(words.text('comma'))}` : nothing}</h3>
@@ -81,7 +90,7 @@ export function dataTab(scene: PanelScene, state: MemoryState, actions: MemoryAc
               mayErase: (currentTarget as HTMLInputElement).value.trim().toLocaleLowerCase() === word,
             })} />
       </label>
-      <div class="row"><button class="danger" ?disabled=${!mayErase || isBusy || homes.some(isCutOff)}>${words.text('eraseTitle')}</button></div>
+      <div class="row"><button class="danger" aria-disabled=${isBusy} ?disabled=${!mayErase || homes.some(isCutOff)}>${words.text('eraseTitle')}</button></div>
     </form>`
 }
 

@@ -165,6 +165,10 @@ class MemoryPanel implements MemoryActions {
     // Of an import alone in that tab: nothing else there is given anything. What was deleted does
     // not come back.
     const isFault = state.tab === 'data' && /INVALID|CONFLICT/.test(problem?.code ?? '')
+    // In sight beside the panel, the conversation says it where it has met it, too.
+    const { storage, problem: met, online } = scene.state
+    const isMet = storage === 'away' || (met?.code === 'ERR_OFFLINE' && met !== scene.ui.dismissed)
+    const isSaid = isMet && online && problem?.code === 'ERR_OFFLINE'
     return html`<aside class="side memory" part="memory" aria-label=${words.text('memory')}>
       <header class="head">
         ${iconButton(words.text('back'), 'back', () => act.show(undefined))}
@@ -175,7 +179,7 @@ class MemoryPanel implements MemoryActions {
         <div class="cards" id="tab-panel" role="tabpanel" aria-label=${words.text(state.tab)}>
           ${
             problem
-              ? html`<div class="notice bad" role="alert">${icon('warning')}<p>${words.text(isFault ? 'importFault' : wordsFor(problem))}</p></div>`
+              ? html`<div class="notice bad ${isSaid ? 'said' : ''}" role="alert">${icon('warning')}<p>${words.text(isFault ? 'importFault' : wordsFor(problem, online))}</p></div>`
               : nothing
           }
           ${state.certificate ? certificateView(scene, state.certificate, state.homes) : nothing}

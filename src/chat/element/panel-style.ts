@@ -22,6 +22,7 @@ details.failed > summary { color: var(--danger) }
 details > summary .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
 .danger { min-block-size: 2.25rem; padding-inline: 0.875rem; border-radius: 0.625rem; font-weight: 550; background: var(--danger); color: var(--surface) }
 .danger:hover:not(:disabled) { background: color-mix(in oklab, var(--danger) 88%, var(--text)) }
+:where(.chat) [aria-disabled='true'] { opacity: 0.45 }
 .small { font-size: 0.8125rem; line-height: 1.4 }
 .side .body { overflow: hidden auto; overscroll-behavior: contain; scrollbar-width: thin; scrollbar-color: var(--line) transparent; padding: 0.75rem }
 .nothing { padding: 2rem 1rem; color: var(--muted); font-size: 0.875rem; text-align: center; text-wrap: balance }
@@ -52,7 +53,7 @@ details > summary .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
   .entry:is(:hover, :focus-within) .open { padding-inline-end: 4.25rem }
 }
 .message.sought { outline: 2px solid var(--accent); outline-offset: 0.25rem; border-radius: 0.5rem }
-.confirm { display: grid; gap: 0.5rem; padding: 0.625rem; border-radius: 0.625rem; background: color-mix(in oklab, var(--danger) 8%, var(--surface)); font-size: 0.8125rem }
+.confirm { display: grid; gap: 0.5rem; padding: 0.625rem; border-radius: 0.625rem; background: color-mix(in oklab, var(--danger) 8%, var(--surface)); font-size: 0.8125rem; overflow-wrap: anywhere }
 .tabs { display: flex; gap: 0.125rem; margin: 0 0 0.75rem; border-block-end: 1px solid var(--line) }
 .tabs button { flex: auto; min-block-size: 2.25rem; padding-inline: 0.25rem; border-radius: 0.5rem 0.5rem 0 0; color: var(--muted); font-size: 0.8125rem; font-weight: 550; white-space: nowrap }
 .tabs button[aria-selected='true'] { color: var(--text); box-shadow: inset 0 -2px 0 var(--accent) }
@@ -83,6 +84,7 @@ details > summary .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
   .frame.remembering { grid-template-columns: 18rem minmax(0, 1fr) 22rem }
   .side.sessions .entry:hover { background: color-mix(in oklab, var(--text) 6%, transparent) }
   .side.sessions .entry[aria-current] { background: color-mix(in oklab, var(--accent) 14%, var(--raised)) }
+  .side.memory .said { display: none }
   .side.memory { grid-area: 1 / 3; border-inline-start: 1px solid var(--line) }
 }
 @media (forced-colors: active) {

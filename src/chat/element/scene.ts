@@ -111,6 +111,8 @@ export interface Actions {
   /** Copies to the clipboard, and says so at the message. */
   copy(text: string, messageId: string): void
   show(side: Side | undefined): void
+  /** Says it aloud. */
+  say(text: string): void
   /** Shows a request: that which a message was the newest of, or the next one. */
   showSeen(messageId: string | undefined): void
   /** Shows a long message whole. */

@@ -9,6 +9,7 @@ import { checkedWords } from '../../inspector/strings/checked.ts'
 import { loadStrings } from '../../inspector/strings/load.ts'
 import type { Strings } from '../../inspector/strings/strings.ts'
 import { shorten, visible } from '../../replay/words.ts'
+import { loaded } from '../homes/load.ts'
 import { inspectedSource } from '../inspected-source.ts'
 import type { Chat } from '../open-chat.ts'
 import type { Inspected, Problem } from '../ports.ts'
@@ -69,7 +70,10 @@ export function seenPanel(chat: Chat, draw: () => void): (scene: PanelScene) => 
     const { language, sentFor } = asked
     const reading = ++readings
     try {
-      const [strings, inspected] = await Promise.all([loadStrings(language), chat.conversation.inspected()])
+      const [strings, inspected] = await Promise.all([
+        loaded(() => loadStrings(language)),
+        chat.conversation.inspected(),
+      ])
       const source = inspected && inspectedSource(inspected)
       const found = source && (await look(source, sentFor))
       if (reading !== readings) return
@@ -111,7 +115,7 @@ export function seenPanel(chat: Chat, draw: () => void): (scene: PanelScene) => 
         <div class="titles"><h2>${words.text(titleOf(scene))}</h2></div>
       </header>
       <div class="body cards" aria-busy=${seen || problem ? 'false' : 'true'}>
-        ${problem ? html`<p class="state bad" role="status">${words.text(wordsFor(problem))}</p>` : nothing}
+        ${problem ? html`<p class="state bad" role="status">${words.text(wordsFor(problem, state.online))}</p>` : nothing}
         ${seen ? seenView(seen, scene) : nothing}
       </div>
     </aside>`

@@ -19,6 +19,7 @@ export function sessionList(): (scene: Scene) => TemplateResult {
   /** Titles of what was deleted here, and not heard of where it is kept. */
   let deleted: readonly string[] = []
   let timer: ReturnType<typeof setTimeout> | undefined
+  let listed: Scene['sessions']['sessions'] | undefined
   const search = (query: string): void => {
     now.update({ query, ...(query.trim() ? {} : { found: undefined }) })
     clearTimeout(timer)
@@ -31,12 +32,16 @@ export function sessionList(): (scene: Scene) => TemplateResult {
   return (scene) => {
     now = scene
     const { online, storage } = scene.state
+    const { sessions } = scene.sessions
+    // Of what was found, another tab may have deleted or named something.
+    if (scene.ui.found && sessions !== listed) search(scene.ui.query)
+    listed = sessions
     if (online && storage !== 'away') deleted = []
     return listView(scene, {
       search,
       deleted,
       onDeleted: (title, { pending }) => {
-        if (!pending.includes('store')) return
+        if (!pending.includes('store')) return now.act.say(now.words.text('removed', { title }))
         deleted = [...deleted, title]
         now.update({})
       },
@@ -151,7 +156,8 @@ function removeView(scene: Scene, session: FoundSession, onDeleted: ListParts['o
     )
   }
   return confirmation(words, {
-    ask: words.text('removeSession'),
+    // The title alone is of its own direction.
+    ask: words.text('removeSession', { title: `\u2068${title || words.text('untitled')}\u2069` }),
     label: words.text('remove'),
     onCancel,
     onConfirm,

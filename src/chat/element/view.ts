@@ -215,8 +215,8 @@ export class ChatView {
     )
     this.#followDraft(scene.state)
     this.#awaitReply(scene.state)
-    // What had the focus is gone: it goes to what stands there now.
-    if (held && !held.element.isConnected) (firstFocusable(held) ?? this.#textarea())?.focus()
+    // What had the focus cannot have it any more: it goes to what stands there now.
+    if (held?.element.matches(':disabled, :not(.chat *)')) (firstFocusable(held) ?? this.#textarea())?.focus()
     const scroller = this.#frame.querySelector<HTMLElement>('.scroller')
     if (scroller) this.#reader.follow(scroller)
     this.#reader.settle()
@@ -273,6 +273,7 @@ export class ChatView {
     },
     copy: (text, messageId) => this.#attempt(this.#copy(text, messageId)),
     show: (side) => this.#show(side),
+    say: (text) => this.#announcer.say([text]),
     showSeen: (sentFor) => {
       this.#update({ sentFor })
       this.#show('seen')
@@ -362,7 +363,7 @@ export class ChatView {
 
   /** Shows a message of a conversation that was opened for it, marks it, and gives it the focus. */
   async #seek(sessionId: string, messageId: string): Promise<void> {
-    const { seek } = await import('./session-list.ts')
+    const { seek } = await this.#loadPart(() => import('./session-list.ts'), false)
     const sought = await seek(this.#chat.conversation, this.#reader, sessionId, messageId)
     this.#update({ sought })
     this.#focusSoon('.sought')
@@ -388,7 +389,7 @@ export class ChatView {
 
   async #loadPanel(side: Side): Promise<void> {
     try {
-      const [panel] = await Promise.all([this.#panel(side), this.#loadPanelParts(side !== 'sessions')])
+      const panel = await this.#loadPart(() => this.#panel(side), side !== 'sessions')
       // Asked for twice before it was there, the first one goes on: it knows what was done in it.
       this.#sidePanels = { [side]: panel, ...this.#sidePanels }
     } catch (error) {
@@ -412,35 +413,34 @@ export class ChatView {
   }
 
   async #edit(editing: string): Promise<void> {
-    await loaded(this.#loadLater)
+    await this.#loadLater()
     this.#update({ editing })
     this.#focusSoon('.editor textarea')
   }
 
   readonly #loadLater = kept(async () => {
-    const [later] = await Promise.all([import('./later.ts'), this.#loadPanelParts(false)])
-    this.#update({ later })
+    this.#update({ later: await this.#loadPart(() => import('./later.ts'), false) })
   })
 
   async #forget(messageId: string): Promise<void> {
-    const [{ forgetting }] = await Promise.all([import('./forget-message.ts'), this.#loadPanelParts()])
+    const { forgetting } = await this.#loadPart(() => import('./forget-message.ts'))
     const update = (shown: Ui['forgetting']): void => this.#update({ forgetting: shown })
     update(
-      forgetting(this.#chat, messageId, this.#words.text('untitled'), update, (selector) =>
-        this.#focusSoon(selector),
+      forgetting(this.#chat, messageId, this.#words.text('untitled'), update, (...to) =>
+        this.#focusSoon(...to),
       ),
     )
     this.#focusSoon('.forgetting button')
   }
 
-  /** The look and the words of panels. */
-  async #loadPanelParts(hasWords = true): Promise<void> {
+  /** Loads a part with the look of panels, and with their words. @throws ERR_NOT_LOADED */
+  async #loadPart<Part>(load: () => Promise<Part>, hasWords = true): Promise<Part> {
     this.#hasPanels ||= hasWords
-    const [{ panelStyle }] = await Promise.all([
-      import('./panel-style.ts'),
-      hasWords && this.reword(this.#given),
-    ])
+    const [part, { panelStyle }] = await loaded(() =>
+      Promise.all([load(), import('./panel-style.ts'), hasWords && this.reword(this.#given)]),
+    )
     adopt(this.#root.getRootNode() as ShadowRoot, panelStyle)
+    return part
   }
 
   async #seenPanel(): Promise<SidePanel> {

@@ -3,6 +3,7 @@ import { isPlimsollError } from '../../ports/errors.ts'
 import { type EdgeSessionParts, edgeSession } from './edge-session.ts'
 import type { Home } from './home.ts'
 import { firstOfEach, listed } from './listed.ts'
+import { loaded } from './load.ts'
 
 /** Sessions of the caller that are kept and answered at an edge. */
 export function edgeHome(parts: EdgeSessionParts): Home {
@@ -33,7 +34,7 @@ export function edgeHome(parts: EdgeSessionParts): Home {
     },
     search: async (query) => firstOfEach(await client.me.recall(query, { sessions: 'all', first: 50 })),
     async memory() {
-      const panel = (await import('./edge-panel.ts')).edgePanel(client)
+      const panel = (await loaded(() => import('./edge-panel.ts'))).edgePanel(client)
       return {
         ...panel,
         async eraseAll() {

@@ -1,6 +1,7 @@
 import type { ConversationState } from '../ports.ts'
 import type { ChatLocks } from '../settings.ts'
 import type { Home } from './home.ts'
+import { loaded } from './load.ts'
 import type { ReplyParts } from './local-reply.ts'
 import { localSession } from './local-session.ts'
 import { type StoredHomeParts, storedHome } from './stored-home.ts'
@@ -38,7 +39,7 @@ export function localHome(parts: LocalHomeParts): Home {
         reply,
       }),
     async memory() {
-      const { localPanel } = await import('./local-panel.ts')
+      const { localPanel } = await loaded(() => import('./local-panel.ts'))
       return localPanel(await memory(), userId, now)
     },
     close() {

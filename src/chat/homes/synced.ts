@@ -30,6 +30,7 @@ import { checkSubject, EdgeAccess, isOwn } from './edge-access.ts'
 import { claimGuest, eraseGuest, unsent } from './guest.ts'
 import type { Home, ListedSession } from './home.ts'
 import { idbRows } from './idb-rows.ts'
+import { loaded } from './load.ts'
 import { type MemorySettings, memoryOver, openDatabase } from './open-local.ts'
 import type { OutboxEntry } from './outbox.ts'
 import { messageOf } from './refused-messages.ts'
@@ -144,10 +145,9 @@ export class SyncedEdge implements Edge {
       },
       find: (sessionId) => this.#find(sessionId),
       memory: async () => {
-        const [{ edgePanel }, { localPanel }] = await Promise.all([
-          import('./edge-panel.ts'),
-          import('./local-panel.ts'),
-        ])
+        const [{ edgePanel }, { localPanel }] = await loaded(() =>
+          Promise.all([import('./edge-panel.ts'), import('./local-panel.ts')]),
+        )
         const all = edgePanel(client)
         const here = localPanel(await memory(), this.#owner, now)
         return {

@@ -20,7 +20,8 @@ export const ar: ViewStrings = {
   titleOf: 'عنوان المحادثة',
   remove: 'حذف',
   removeOf: 'حذف {title}',
-  removeSession: 'هل تريد حذف هذه المحادثة وما حُفظ منها في الذاكرة؟',
+  removeSession: 'هل تريد حذف «{title}» وما حُفظ منها في الذاكرة؟ لا يمكن التراجع عن ذلك.',
+  removed: 'حُذفت «{title}».',
 
   homeChoice: 'مكان حفظ هذه المحادثة',
   homeLocal: 'على هذا الجهاز',

@@ -20,7 +20,9 @@ export const de: ViewStrings = {
   titleOf: 'Titel der Unterhaltung',
   remove: 'Löschen',
   removeOf: '{title} löschen',
-  removeSession: 'Diese Unterhaltung löschen, mit allem, was in ihr gemerkt wurde?',
+  removeSession:
+    '„{title}“ löschen, mit allem, was darin gemerkt wurde? Das lässt sich nicht rückgängig machen.',
+  removed: '„{title}“ ist gelöscht.',
 
   homeChoice: 'Wo diese Unterhaltung liegt',
   homeLocal: 'Auf diesem Gerät',

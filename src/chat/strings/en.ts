@@ -18,7 +18,8 @@ export const en = {
   titleOf: 'Title of the conversation',
   remove: 'Delete',
   removeOf: 'Delete {title}',
-  removeSession: 'Delete this conversation and what was remembered in it?',
+  removeSession: 'Delete “{title}” and what was remembered in it? This cannot be undone.',
+  removed: '“{title}” is deleted.',
 
   homeChoice: 'Where this conversation is kept',
   homeLocal: 'On this device',

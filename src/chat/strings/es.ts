@@ -20,7 +20,8 @@ export const es: ViewStrings = {
   titleOf: 'Título de la conversación',
   remove: 'Eliminar',
   removeOf: 'Eliminar {title}',
-  removeSession: '¿Eliminar esta conversación y lo que se recordó en ella?',
+  removeSession: '¿Eliminar «{title}» y lo que se recordó en ella? No se puede deshacer.',
+  removed: '«{title}» está eliminada.',
 
   homeChoice: 'Dónde se guarda esta conversación',
   homeLocal: 'En este dispositivo',

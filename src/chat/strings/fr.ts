@@ -20,7 +20,8 @@ export const fr: ViewStrings = {
   titleOf: 'Titre de la conversation',
   remove: 'Supprimer',
   removeOf: 'Supprimer {title}',
-  removeSession: 'Supprimer cette conversation et ce qui y a été retenu ?',
+  removeSession: 'Supprimer « {title} » et ce qui y a été retenu ? C’est irréversible.',
+  removed: '« {title} » est supprimée.',
 
   homeChoice: 'Où cette conversation est conservée',
   homeLocal: 'Sur cet appareil',

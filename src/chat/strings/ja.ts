@@ -20,7 +20,8 @@ export const ja: ViewStrings = {
   titleOf: '会話のタイトル',
   remove: '削除',
   removeOf: '{title}を削除',
-  removeSession: 'この会話と、そこで記憶された内容を削除しますか？',
+  removeSession: '「{title}」と、そこで記憶された内容を削除しますか？取り消せません。',
+  removed: '「{title}」を削除しました。',
 
   homeChoice: 'この会話の保存先',
   homeLocal: 'この端末',
