@@ -510,7 +510,10 @@ describe('two homes with a conversation of one id, as after an import', () => {
       ])
     const [inEdge, inLocal] = [at('edge'), at('local')]
     // As an import goes on.
-    for (const taken of [[1, 2, 5], [0, 1, 2, 3, 4, 5]]) {
+    for (const taken of [
+      [1, 2, 5],
+      [0, 1, 2, 3, 4, 5],
+    ]) {
       const isTaken = (place: number): boolean => taken.includes(place)
       const both = inEdge.flatMap((edge, place) => [
         edge,
