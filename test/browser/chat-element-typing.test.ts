@@ -644,7 +644,7 @@ describe('the focus', () => {
       await press('{Enter}')
       shown.root.querySelector<HTMLElement>('.confirm .danger')?.focus()
       await press('{Enter}')
-      await until(() => !shown.root.textContent.includes(title))
+      await until(() => !shown.find('.sessions').textContent.includes(title))
       expect(held(shown)).toContain(left ?? 'Turin')
     }
   })
