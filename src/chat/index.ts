@@ -107,20 +107,8 @@ const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
  * @cssprop [--plimsoll-z-index=2147483000] - Place in the stack of the page
  */
 export class PlimsollChat extends Base {
-  static readonly observedAttributes = [
-    ...[
-      'src',
-      'synced',
-      'session',
-      'linked',
-      'lang',
-      'placement',
-      'heading',
-      'placeholder',
-      'open',
-      'developer',
-    ],
-  ]
+  static readonly observedAttributes =
+    'src synced session linked lang placement heading placeholder open developer'.split(' ')
 
   /**
    * The model of conversations in this browser: one of the library's, or a function that answers.

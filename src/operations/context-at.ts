@@ -23,7 +23,8 @@ const MOST_REWINDS = 8
  * Rebuilds the context of the call that was made when message `id` was the newest one, and checks
  * it against the hashes of the contexts that were handed out then, which the message after it
  * records: as it was before any rewind that followed, unless it was handed out after one. Its tail
- * is in it where those hashes say what stood there, and that is the same now; else it is without.
+ * is in it where those hashes say what stood there, and that is the same now, or that there was
+ * none; else it is without.
  *
  * @throws ERR_NOT_FOUND: no such message, or no context was built in this lane up to it
  */
@@ -80,6 +81,7 @@ async function build(session: KernelSession, past: Past, next: LogRow | undefine
   const recorded = next?.contexts
   const { hash } = context
   const others = new Set(recorded?.filter((one) => one !== hash))
+  const hadNone = others.delete(secret.hash(hash))
   if (others.size > 0) {
     // As it was recorded: by what made the tail, so that nobody can try what that says.
     const isOf = (version: string): boolean => others.has(secret.hash(hash + version))
@@ -90,6 +92,7 @@ async function build(session: KernelSession, past: Past, next: LogRow | undefine
       return { context, verified: true, tail: 'whole' }
     }
   }
+  if (hadNone) return { context, verified: true, tail: 'whole' }
   if (recorded?.includes(hash)) return { context, verified: true, tail: 'absent' }
   const behind = [register, ...past.rows]
   // Each delete puts another secret in place of the one by which they were hashed.

@@ -253,8 +253,9 @@ export interface ContextAt {
   readonly verified: boolean
   readonly reason?: Unverified
   /**
-   * `whole`: its tail is in it as it was sent, which is known where nothing stood there but facts
-   * that are the same now. `absent`: whatever stood there is not.
+   * `whole`: its tail is in it as it was sent, which is known where nothing stood there, or nothing
+   * but facts that are the same now. `absent`: what stood there is not; where it is not verified,
+   * nobody knows whether anything did.
    */
   readonly tail: 'whole' | 'absent'
 }

@@ -244,7 +244,10 @@ export type Op =
 
 /** A context that was handed out before an op, recorded with it. */
 export interface HandedOut {
-  /** Of its head and blocks, its tail aside; or of that and of the names of what made its tail. */
+  /**
+   * Of its head and blocks, its tail aside; or of that hash and of the names of what made its tail,
+   * which are none where it had none.
+   */
   readonly hash: string
   /** Of the log that it was built from. */
   readonly seq: number

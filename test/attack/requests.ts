@@ -135,6 +135,8 @@ export async function past(stage: Stage, command: Of<'past'>): Promise<void> {
       throw new Broken(`contextAt attests what was not handed out at ${entry.id}`)
     if (tail === 'whole' && !world.handedOut.some((one) => one.hash === context.hash))
       throw new Broken(`contextAt attests a tail that was not handed out at ${entry.id}`)
+    if (verified && tail === 'absent' && there.length > 0 && there.every(({ hash }) => hash === context.hash))
+      throw new Broken(`contextAt misses a tail that was not there at ${entry.id}`)
     if (!verified && isCertain) throw new Broken(`contextAt does not attest ${entry.id}: ${reason}`)
     if (verified) stage.counts.attested++
   } catch (error) {

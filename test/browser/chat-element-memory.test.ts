@@ -175,6 +175,22 @@ describe('the memory panel', () => {
     expect(text()).not.toContain('Backups of the service')
   })
 
+  it('says of what was forgotten without a network once the service has done it', async () => {
+    const { fake, button, root, text } = await openPanel({ src: 'https://edge.example' }, ['edge'])
+    let resolve = (_: boolean): void => {}
+    fake.arrival = new Promise((done) => {
+      resolve = done
+    })
+    button('Forget: Likes window seats').click()
+    await frame()
+    root.querySelector<HTMLElement>('.confirm .danger')?.click()
+    await until(() => text().includes('The service does not know of it yet.'))
+    expect(text()).not.toContain('at the service.')
+    resolve(true)
+    await until(() => text().includes('Gone: at the service.'))
+    expect(text()).not.toContain('The service does not know of it yet.')
+  })
+
   it('says where else it may be by where it was kept', async () => {
     const { button, root, text } = await openPanel({ src: 'https://edge.example' }, ['edge'])
     button('Forget: Likes window seats').click()
@@ -244,11 +260,11 @@ describe('the memory panel', () => {
     await frame()
     button('Your data').click()
     await until(() => text().includes('There is no connection.'))
-    await until(() => button('Save as a file: On this device').matches(':enabled'))
-    expect(button('Save as a file: At the service').matches(':disabled')).toBe(true)
-    expect(button('Choose a file: At the service').matches(':disabled')).toBe(true)
+    await until(() => button('Save what is on this device').matches(':enabled'))
+    expect(button('Save what is at the service').matches(':disabled')).toBe(true)
+    expect(button('Import to the service').matches(':disabled')).toBe(true)
     fake.become({ online: true })
-    await until(() => button('Save as a file: At the service').matches(':enabled'))
+    await until(() => button('Save what is at the service').matches(':enabled'))
     expect(text()).not.toContain('There is no connection')
   })
 
@@ -346,10 +362,10 @@ describe('the memory panel', () => {
     button('Save as a file').click()
     await until(() => root.querySelectorAll('.memory input[type=file]').length === 2)
     expect(text()).toContain('Erase everything: On this device, At the service')
-    button('Save as a file: At the service').click()
+    button('Save what is at the service').click()
     await until(() => fake.calls.some(([name, home]) => name === 'export' && home === 'edge'))
     const input = root.querySelector('.memory input[type=file]')
-    expect(button('Choose a file: On this device').nextElementSibling).toBe(input)
+    expect(button('Import to this device').nextElementSibling).toBe(input)
     chooseFile(root)
     await until(() => fake.calls.some(([name]) => name === 'import'))
     expect(fake.calls).toContainEqual(['import', '{"a":1}\n', 'local'])
@@ -365,6 +381,34 @@ describe('the memory panel', () => {
     await until(() => shown.text().includes('There is no room left on this device.'))
     expect(shown.button('Your data')).toBeDefined()
   })
+
+  it.each([414, 1_280])(
+    'says once that the service does not answer, as the chat does: %s px',
+    async (width) => {
+      await page.viewport(width, 800)
+      const { button, fake, root, text } = await show({
+        attributes: { src: 'https://edge.example', placement: 'page' },
+        prepare: (prepared) => {
+          prepared.fails = 'ERR_OFFLINE'
+          prepared.destinations = ['local', 'edge']
+        },
+      })
+      fake.become({ problem: { code: 'ERR_OFFLINE', message: 'status 502', retryable: true } })
+      button('Memory').click()
+      await until(() => root.querySelector('.memory .notice') !== null)
+      const seen = () =>
+        [...root.querySelectorAll('.notice')].filter((one) =>
+          one.checkVisibility({ visibilityProperty: true }),
+        )
+      expect(seen()).toHaveLength(1)
+      expect(text()).toContain('The service cannot be reached.')
+      expect(text()).not.toContain('There is no connection.')
+      fake.become({ online: false })
+      button('Your data').click()
+      await until(() => text().includes('There is no connection.'))
+      expect(root.querySelectorAll('.memory .notice')).toHaveLength(1)
+    },
+  )
 })
 
 describe('the list of conversations', () => {
@@ -482,7 +526,10 @@ describe('two homes with a conversation of one id, as after an import', () => {
       ])
     const [inEdge, inLocal] = [at('edge'), at('local')]
     // As an import goes on.
-    for (const taken of [[2], [1, 2, 4], [0, 1, 3, 4, 5], [0, 1, 2, 3, 4, 5]]) {
+    for (const taken of [
+      [1, 2, 5],
+      [0, 1, 2, 3, 4, 5],
+    ]) {
       const isTaken = (place: number): boolean => taken.includes(place)
       const both = inEdge.flatMap((edge, place) => [
         edge,
@@ -550,6 +597,19 @@ describe('what was found', () => {
     await until(() => root.querySelector('.sought') === null)
     expect(isInSight(shown, 'Line 40')).toBe(true)
     expect(root.querySelector('.to-end')).not.toBe(null)
+  })
+
+  it('is looked for again where another tab deletes or names some of it', async () => {
+    const { button, fake, find, root } = await show({
+      prepare: (prepared) => prepared.setSessions([session('Trip to Turin'), session('Trip to Rome')]),
+    })
+    button('Conversations').click()
+    await until(() => root.querySelector('.sessions input') !== null)
+    fill(find<HTMLInputElement>('.sessions input'), 'trip')
+    await until(() => root.querySelector('.sessions')?.textContent?.includes('… trip …') === true)
+    fake.setSessions([session('Trip to Lyon')])
+    await until(() => root.querySelectorAll('.entry').length === 1)
+    expect(find('.entry').textContent).toContain('Trip to Lyon')
   })
 
   it('shows what called a tool, where its answer was found', async () => {

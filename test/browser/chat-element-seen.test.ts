@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { page } from 'vitest/browser'
 import { createMemory, facts, mapStore, type SessionBase } from '../../src/index.ts'
 import { forgetFact } from '../../src/operations/forget/forget.ts'
+import { PlimsollError } from '../../src/ports/errors.ts'
 import { clear, frame, type Shown, show, until } from './support/element.ts'
 import type { FakeChat } from './support/fake-chat.ts'
 import { violations } from './support/violations.ts'
@@ -135,8 +136,13 @@ describe('what the model will see', () => {
     )
     expect(tail?.textContent).toContain('Sits at the window')
     shown.find('.seen header button').click()
+    await frame()
     first?.click()
-    await expect.poll(shown.text).toContain('without the tail')
+    await expect.poll(shown.text).toContain('these are the bytes that were sent.')
+    expect(shown.find('.seen').textContent).not.toContain('Sits at the window')
+    await session.facts.pin((await session.facts.list())[0]?.id ?? '')
+    second?.click()
+    await expect.poll(shown.text).toContain('What stood in the tail changed')
     expect(shown.find('.seen').textContent).not.toContain('Sits at the window')
   })
 
@@ -201,6 +207,12 @@ describe('what the model will see', () => {
     fake.become({ session: { sessionId: 'other', title: '', home: 'local', createdAt: 1 } })
     find('.to-seen').click()
     await expect.poll(text).toContain('Something went wrong.')
+    // As the bar above the messages says it.
+    fake.inspected = async () => {
+      throw new PlimsollError('ERR_OFFLINE', 'context: status 502')
+    }
+    fake.become({ session: { sessionId: 'third', title: '', home: 'local', createdAt: 1 } })
+    await expect.poll(text).toContain('The service cannot be reached.')
   })
 
   it.each([

@@ -150,6 +150,22 @@ describe('opening', () => {
     await until(() => !text().includes('It was deleted'))
   })
 
+  it('says there of no new messages, where one read above the end', async () => {
+    const { fake, find, root, text } = await show({
+      prepare: (prepared) => {
+        prepared.setSessions([session('Long')])
+        prepared.log = Array.from({ length: 60 }, (_, at) =>
+          said(at % 2 ? 'assistant' : 'user', `Line ${at}`),
+        )
+      },
+    })
+    find('.scroller').scrollTop = 0
+    await until(() => root.querySelector('.to-end') !== null)
+    fake.become({ messages: [], hasOlder: false, isMissing: 'deleted' })
+    await until(() => text().includes('There is no conversation here'))
+    expect(root.querySelector('.to-end')).toBe(null)
+  })
+
   it('lets one choose where the next one is kept there too, and begins others in the same home', async () => {
     const { fake, find, button } = await show({
       attributes: { session: 'gone', linked: '', src: '' },
@@ -492,12 +508,18 @@ describe('messages', () => {
     const message = { ...cut.message, metadata: { stopped: 'error' } }
     fake.add(said('user', 'Which trains?'), { ...cut, message })
     await until(() => text().includes('The reply was cut off.'))
+    // Once: nothing above the messages says the same.
+    fake.become({ problem: { code: 'ERR_MODEL', message: 'it broke off', retryable: true } })
+    await frame()
+    expect(root.querySelector('.notice')).toBe(null)
+    expect(button('Try again').className).toBe('outlined')
     button('Try again').click()
     expect(fake.calls.at(-1)).toEqual(['retry', undefined])
     fake.add(said('user', 'Go on'))
     await frame()
     expect(text()).toContain('The reply was cut off.')
     expect(root.querySelector('.state button')).toBe(null)
+    expect(text()).toContain('The model could not answer.')
   })
 
   it('says of what another version of a message left that it is remembered, and undoes it', async () => {
@@ -581,6 +603,27 @@ describe('messages', () => {
     await press('{Escape}')
     expect(root.querySelector('.forgetting')).toBe(null)
     await until(() => root.activeElement?.textContent?.includes('Hello') === true)
+  })
+
+  it.each([
+    [true, 'Gone: on this device'],
+    [false, 'Perhaps not all is gone on this device.'],
+  ])('says at a message once what did not hear of it has done it, %s', async (isDone, says) => {
+    const { fake, button, find, root, text } = await show()
+    let resolve = (_: boolean): void => {}
+    fake.arrival = new Promise((done) => {
+      resolve = done
+    })
+    const messages = [said('user', 'Hello'), said('assistant', 'Hi.')]
+    fake.add(...messages)
+    await frame()
+    find(`[data-message=${messages[0]?.message.id}] [aria-label="Forget this message"]`).click()
+    await until(() => root.querySelector('.forgetting .danger') !== null)
+    button('Forget').click()
+    await until(() => text().includes('Perhaps not all is gone on this device.'))
+    resolve(isDone)
+    await frame()
+    await until(() => text().includes(says))
   })
 
   it('forgets with a message what a reply says in the step that noted it, and says so before', async () => {

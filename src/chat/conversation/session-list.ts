@@ -56,7 +56,7 @@ export class ChatSessionList implements SessionList {
     const found = await this.#each(async (home) =>
       (await home.search(query)).map((one) => ({ ...one, home: home.kind })),
     )
-    const said = found.flatMap((one) => sessions.find((entry) => isSame(entry, one)) ?? [])
+    const said = found.flatMap((one) => sessions.filter((entry) => isSame(entry, one)))
     return [...new Set([...titled, ...said])].map((entry) => ({
       ...entry,
       ...found.find((one) => isSame(entry, one)),

@@ -102,6 +102,9 @@ function offlineNotice({ state, words }: Scene): TemplateResult | typeof nothing
 /** Whether another notice says the same, and what one can do. */
 function isSaid({ state }: Scene, code: Problem['code']): boolean {
   if (code === 'ERR_OFFLINE') return isCutOff(state) || state.storage === 'away'
+  // A reply that broke off says so where it ends, and offers the same.
+  if (/MODEL|INTER|TIME/.test(code) && state.messages.at(-1)?.message.metadata?.stopped === 'error')
+    return !isCutOff(state)
   // Full or lost.
   return code === `ERR_STORAGE_${state.storage.toUpperCase()}`
 }
@@ -116,7 +119,7 @@ function problemNotice(scene: Scene): TemplateResult | typeof nothing {
   }}>${words.text('tryAgain')}</button>`
   return html`<div class="notice bad">
     ${icon('warning')}
-    <p>${words.text(problem.code === 'ERR_OFFLINE' && state.online ? 'serviceAway' : wordsFor(problem), { name: problem.id ?? '' })}${
+    <p>${words.text(wordsFor(problem, state.online), { name: problem.id ?? '' })}${
       settings.isDeveloper
         ? html` <span class="muted" dir="auto">${problem.code}: ${problem.message}</span>`
         : nothing

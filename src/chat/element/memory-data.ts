@@ -1,6 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js'
 import type { HomeKind, MemoryPanelModel } from '../ports.ts'
-import type { PanelTextKey } from '../strings/panels/catalogue.ts'
 import { icon } from './icons.ts'
 import type { MemoryActions, MemoryState } from './memory-panel.ts'
 import type { PanelScene } from './scene.ts'
@@ -12,6 +11,7 @@ export function dataTab(scene: PanelScene, state: MemoryState, actions: MemoryAc
   const { words } = scene
   // Only the service has all.
   const isCutOff = (home: HomeKind): boolean => home === 'edge' && !scene.state.online
+  const isSaid = (state.problem ?? state.unread)?.code === 'ERR_OFFLINE'
   const { imported, mayErase, isBusy, homes, destinations } = state
   const word = words.text('eraseWord')
   // A button that is disabled while it works would lose the focus.
@@ -20,11 +20,11 @@ export function dataTab(scene: PanelScene, state: MemoryState, actions: MemoryAc
   }
   // Where there is but one home, nobody needs to be told which.
   const homeOf = (home: HomeKind): string => words.text(home === 'edge' ? 'homeEdge' : 'homeLocal')
-  const named = (button: PanelTextKey, home: HomeKind): string =>
-    destinations.length === 1 ? words.text(button) : `${words.text(button)}: ${homeOf(home)}`
+  const named = (verb: 'import' | 'export', home: HomeKind): string =>
+    words.text(destinations.length === 1 ? `${verb}Button` : `${verb}${home === 'edge' ? 'Edge' : 'Local'}`)
   const end = homes.includes('edge') && scene.chat.guestEnd()
   return html`${end ? html`<p class="muted">${words.text('guestEnd', { date: words.date(end) })}</p>` : nothing}${
-    destinations.some(isCutOff)
+    destinations.some(isCutOff) && !isSaid
       ? html`<div class="notice">${icon('offline')}<p>${words.text('problemOffline')}</p></div>`
       : nothing
   }
@@ -33,7 +33,7 @@ export function dataTab(scene: PanelScene, state: MemoryState, actions: MemoryAc
       <p class="muted">${words.text('exportText')}</p>
       ${homes.map(
         (home) =>
-          html`<div class="row"><button class="outlined" type="button" aria-disabled=${isBusy} ?disabled=${isCutOff(home)} @click=${() => change((memory) => save(memory, home))}>${named('exportButton', home)}</button></div>`,
+          html`<div class="row"><button class="outlined" type="button" aria-disabled=${isBusy} ?disabled=${isCutOff(home)} @click=${() => change((memory) => save(memory, home))}>${named('export', home)}</button></div>`,
       )}
     </section>
     <section class="card">
@@ -51,7 +51,7 @@ export function dataTab(scene: PanelScene, state: MemoryState, actions: MemoryAc
         }: Event) => {
           const input = (currentTarget as HTMLElement).nextElementSibling
           if (input instanceof HTMLInputElement && !isBusy) input.click()
-        }}>${named('importButton', home)}</button>
+        }}>${named('import', home)}</button>
         <input type="file" hidden accept=".jsonl,.ndjson,application/jsonl" @change=${({
           currentTarget,
         }: Event) => {

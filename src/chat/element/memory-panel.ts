@@ -3,10 +3,16 @@
  * opened.
  */
 import { html, nothing, type TemplateResult } from 'lit/html.js'
-import type { Certificate } from '../../ports/certificate.ts'
 import type { Chat } from '../open-chat.ts'
-import type { HomeKind, ImportCount, MemoryFact, MemoryPanelModel, Problem } from '../ports.ts'
-import { certificateView } from './certificate.ts'
+import type {
+  HomeCertificate,
+  HomeKind,
+  ImportCount,
+  MemoryFact,
+  MemoryPanelModel,
+  Problem,
+} from '../ports.ts'
+import { certificateView, followArrival } from './certificate.ts'
 import { icon } from './icons.ts'
 import { dataTab } from './memory-data.ts'
 import { factsTab } from './memory-facts.ts'
@@ -30,7 +36,7 @@ export interface MemoryState {
   readonly editing: string | undefined
   /** Id of the fact that may be forgotten. */
   readonly forgetting: string | undefined
-  readonly certificate: Certificate | undefined
+  readonly certificate: HomeCertificate | undefined
   readonly imported: ImportCount | undefined
   readonly homes: readonly HomeKind[]
   readonly destinations: readonly HomeKind[]
@@ -98,6 +104,11 @@ class MemoryPanel implements MemoryActions {
   update(change: Partial<MemoryState>): void {
     this.#state = { ...this.#state, ...change }
     this.#draw()
+    const { certificate } = change
+    if (!certificate) return
+    void followArrival(certificate, (next) => {
+      if (this.#state.certificate === certificate) this.update({ certificate: next })
+    })
   }
 
   search(query: string): void {
@@ -165,6 +176,10 @@ class MemoryPanel implements MemoryActions {
     // Of an import alone in that tab: nothing else there is given anything. What was deleted does
     // not come back.
     const isFault = state.tab === 'data' && /INVALID|CONFLICT/.test(problem?.code ?? '')
+    // In sight beside the panel, the conversation says it where it has met it, too.
+    const { storage, problem: met, online } = scene.state
+    const isMet = storage === 'away' || (met?.code === 'ERR_OFFLINE' && met !== scene.ui.dismissed)
+    const isSaid = isMet && online && problem?.code === 'ERR_OFFLINE'
     return html`<aside class="side memory" part="memory" aria-label=${words.text('memory')}>
       <header class="head">
         ${iconButton(words.text('back'), 'back', () => act.show(undefined))}
@@ -175,7 +190,7 @@ class MemoryPanel implements MemoryActions {
         <div class="cards" id="tab-panel" role="tabpanel" aria-label=${words.text(state.tab)}>
           ${
             problem
-              ? html`<div class="notice bad" role="alert">${icon('warning')}<p>${words.text(isFault ? 'importFault' : wordsFor(problem))}</p></div>`
+              ? html`<div class="notice bad ${isSaid ? 'said' : ''}" role="alert">${icon('warning')}<p>${words.text(isFault ? 'importFault' : wordsFor(problem, online))}</p></div>`
               : nothing
           }
           ${state.certificate ? certificateView(scene, state.certificate, state.homes) : nothing}

@@ -30,7 +30,7 @@ export function messageList(scene: Scene, reader: Reader): TemplateResult {
         ${isToEnd && state.reply ? replyView(scene, unrecorded(state.reply, state.messages)) : nothing}
       </div>
     </div>
-    ${reader.isAtEnd ? nothing : toEnd(scene)}
+    ${isEmpty || reader.isAtEnd ? nothing : toEnd(scene)}
     ${isEmpty && state.session && settings.hasEdge ? homeChoice(scene) : nothing}
   </div>`
 }

@@ -78,7 +78,7 @@ function stoppedView(
   if (message.metadata?.stopped === true) return html`<p class="state">${words.text('stopped')}</p>`
   return html`<p class="state">${words.text('problemInterrupted')} ${
     isLast && !isCutOff(state)
-      ? html`<button type="button" @click=${() => attempt(chat.conversation.retry())}>${words.text('tryAgain')}</button>`
+      ? html`<button class="outlined" type="button" @click=${() => attempt(chat.conversation.retry())}>${words.text('tryAgain')}</button>`
       : nothing
   }</p>`
 }

@@ -86,6 +86,7 @@ details > summary .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
   .frame.remembering { grid-template-columns: 18rem minmax(0, 1fr) 22rem }
   .side.sessions .entry:hover { background: color-mix(in oklab, var(--text) 6%, transparent) }
   .side.sessions .entry[aria-current] { background: color-mix(in oklab, var(--accent) 14%, var(--raised)) }
+  .side.memory .said { display: none }
   .side.memory { grid-area: 1 / 3; border-inline-start: 1px solid var(--line) }
 }
 @media (forced-colors: active) {

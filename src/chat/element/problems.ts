@@ -26,7 +26,9 @@ const WORDS: { readonly [Code in Problem['code']]?: TextKey } = {
 }
 
 /** What a problem is called in the user's words. */
-export function wordsFor({ code, id }: Problem): TextKey {
+export function wordsFor({ code, id }: Problem, isOnline = false): TextKey {
+  // There is a network: it is the service that does not answer.
+  if (isOnline && code === 'ERR_OFFLINE') return 'serviceAway'
   // Of a text there is no name.
   return id && code === 'ERR_ENTRY_TOO_LARGE' ? 'problemFile' : (WORDS[code] ?? 'problemOther')
 }

@@ -115,7 +115,7 @@ export function seenPanel(chat: Chat, draw: () => void): (scene: PanelScene) => 
         <div class="titles"><h2>${words.text(titleOf(scene))}</h2></div>
       </header>
       <div class="body cards" aria-busy=${seen || problem ? 'false' : 'true'}>
-        ${problem ? html`<p class="state bad" role="status">${words.text(wordsFor(problem))}</p>` : nothing}
+        ${problem ? html`<p class="state bad" role="status">${words.text(wordsFor(problem, state.online))}</p>` : nothing}
         ${seen ? seenView(seen, scene) : nothing}
       </div>
     </aside>`

@@ -19,6 +19,7 @@ export function sessionList(): (scene: Scene) => TemplateResult {
   /** Titles of what was deleted here, and not heard of where it is kept. */
   let deleted: readonly string[] = []
   let timer: ReturnType<typeof setTimeout> | undefined
+  let listed: Scene['sessions']['sessions'] | undefined
   const search = (query: string): void => {
     now.update({ query, ...(query.trim() ? {} : { found: undefined }) })
     clearTimeout(timer)
@@ -31,6 +32,10 @@ export function sessionList(): (scene: Scene) => TemplateResult {
   return (scene) => {
     now = scene
     const { online, storage } = scene.state
+    const { sessions } = scene.sessions
+    // Of what was found, another tab may have deleted or named something.
+    if (scene.ui.found && sessions !== listed) search(scene.ui.query)
+    listed = sessions
     if (online && storage !== 'away') deleted = []
     return listView(scene, {
       search,

@@ -363,7 +363,7 @@ export class ChatView {
 
   /** Shows a message of a conversation that was opened for it, marks it, and gives it the focus. */
   async #seek(sessionId: string, messageId: string): Promise<void> {
-    const { seek } = await loaded(() => import('./session-list.ts'))
+    const { seek } = await this.#loadPart(() => import('./session-list.ts'), false)
     const sought = await seek(this.#chat.conversation, this.#reader, sessionId, messageId)
     this.#update({ sought })
     this.#focusSoon('.sought')
@@ -389,9 +389,7 @@ export class ChatView {
 
   async #loadPanel(side: Side): Promise<void> {
     try {
-      const [panel] = await loaded(() =>
-        Promise.all([this.#panel(side), this.#loadPanelParts(side !== 'sessions')]),
-      )
+      const panel = await this.#loadPart(() => this.#panel(side), side !== 'sessions')
       // Asked for twice before it was there, the first one goes on: it knows what was done in it.
       this.#sidePanels = { [side]: panel, ...this.#sidePanels }
     } catch (error) {
@@ -415,20 +413,17 @@ export class ChatView {
   }
 
   async #edit(editing: string): Promise<void> {
-    await loaded(this.#loadLater)
+    await this.#loadLater()
     this.#update({ editing })
     this.#focusSoon('.editor textarea')
   }
 
   readonly #loadLater = kept(async () => {
-    const [later] = await Promise.all([import('./later.ts'), this.#loadPanelParts(false)])
-    this.#update({ later })
+    this.#update({ later: await this.#loadPart(() => import('./later.ts'), false) })
   })
 
   async #forget(messageId: string): Promise<void> {
-    const [{ forgetting }] = await loaded(() =>
-      Promise.all([import('./forget-message.ts'), this.#loadPanelParts()]),
-    )
+    const { forgetting } = await this.#loadPart(() => import('./forget-message.ts'))
     const update = (shown: Ui['forgetting']): void => this.#update({ forgetting: shown })
     update(
       forgetting(this.#chat, messageId, this.#words.text('untitled'), update, (...to) =>
@@ -438,14 +433,14 @@ export class ChatView {
     this.#focusSoon('.forgetting button')
   }
 
-  /** The look and the words of panels. */
-  async #loadPanelParts(hasWords = true): Promise<void> {
+  /** Loads a part with the look of panels, and with their words. @throws ERR_NOT_LOADED */
+  async #loadPart<Part>(load: () => Promise<Part>, hasWords = true): Promise<Part> {
     this.#hasPanels ||= hasWords
-    const [{ panelStyle }] = await Promise.all([
-      import('./panel-style.ts'),
-      hasWords && this.reword(this.#given),
-    ])
+    const [part, { panelStyle }] = await loaded(() =>
+      Promise.all([load(), import('./panel-style.ts'), hasWords && this.reword(this.#given)]),
+    )
     adopt(this.#root.getRootNode() as ShadowRoot, panelStyle)
+    return part
   }
 
   async #seenPanel(): Promise<SidePanel> {

@@ -21,7 +21,10 @@ export interface SourceContext {
    */
   readonly verified?: boolean
   readonly reason?: Unverified
-  /** `whole`: its tail is in it, and was checked too. Default: what stood there is not known. */
+  /**
+   * `whole`: its tail is in it, and was checked too, or it had none. Default: what stood there is
+   * not known.
+   */
   readonly tail?: ContextAt['tail']
 }
 

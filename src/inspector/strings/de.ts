@@ -53,12 +53,13 @@ export const german: Strings = {
   estimate: 'Die Token sind geschätzt.',
   shares: 'Die Token der Teile sind nach ihren Bytes verteilt.',
   verified:
-    'Aus dem Protokoll neu gebaut und geprüft: Genau diese Bytes wurden gesendet, ohne das Ende der Anfrage, das nicht aufbewahrt und hier nicht mitgezählt wird.',
+    'Aus dem Protokoll neu gebaut und geprüft: Genau diese Bytes wurden gesendet, bis auf das Ende der Anfrage. Was dort stand, hat sich seitdem geändert, wurde vergessen oder wird nicht aufbewahrt, also ist es hier weder gezeigt noch mitgezählt.',
   verifiedWhole: 'Aus dem Protokoll neu gebaut und geprüft: Genau diese Bytes wurden gesendet.',
   unverified: {
     unrecorded:
       'Aus dem Protokoll neu gebaut. Was gesendet wurde, ist nicht festgehalten, also kann es niemand prüfen.',
-    forgotten: 'Aus dem Protokoll neu gebaut. Seitdem wurde etwas vergessen, also kann es niemand prüfen.',
+    forgotten:
+      'Aus dem Protokoll neu gebaut. Seitdem wurde etwas vergessen, also kann es niemand prüfen, und was am Ende der Anfrage gestanden haben kann, wird nicht gezeigt.',
     unreadable: 'Aus dem Protokoll neu gebaut, soweit es sich entschlüsseln lässt.',
     different: 'Aus dem Protokoll neu gebaut, aber gesendet wurde etwas anderes.',
   },

@@ -52,11 +52,12 @@ export const english: Strings = {
   estimate: 'Tokens are estimates.',
   shares: 'The tokens of parts are shares by their bytes.',
   verified:
-    'Rebuilt from the log and checked: these are the bytes that were sent, without the tail, which is not kept and not counted here.',
+    'Rebuilt from the log and checked: these are the bytes that were sent, but for the tail. What stood in the tail changed or was forgotten since, or is not kept, so it is neither shown nor counted here.',
   verifiedWhole: 'Rebuilt from the log and checked: these are the bytes that were sent.',
   unverified: {
     unrecorded: 'Rebuilt from the log. What was sent was not recorded, so nobody can check it.',
-    forgotten: 'Rebuilt from the log. Something is forgotten since, so nobody can check it.',
+    forgotten:
+      'Rebuilt from the log. Something is forgotten since, so nobody can check it, and what may have stood in the tail is not shown.',
     unreadable: 'Rebuilt from the log as far as it can be decrypted.',
     different: 'Rebuilt from the log, but something else was sent.',
   },

@@ -53,13 +53,13 @@ export const spanish: Strings = {
   estimate: 'Los tokens son estimaciones.',
   shares: 'Los tokens de las partes se reparten según sus bytes.',
   verified:
-    'Reconstruido a partir del registro y comprobado: estos son los bytes que se enviaron, sin el final de la petición, que no se guarda ni se cuenta aquí.',
+    'Reconstruido a partir del registro y comprobado: estos son los bytes que se enviaron, salvo el final de la petición. Lo que había allí cambió o se olvidó desde entonces, o no se guarda, así que aquí ni se muestra ni se cuenta.',
   verifiedWhole: 'Reconstruido a partir del registro y comprobado: estos son los bytes que se enviaron.',
   unverified: {
     unrecorded:
       'Reconstruido a partir del registro. Lo que se envió no quedó registrado, así que nadie puede comprobarlo.',
     forgotten:
-      'Reconstruido a partir del registro. Desde entonces se olvidó algo, así que nadie puede comprobarlo.',
+      'Reconstruido a partir del registro. Desde entonces se olvidó algo, así que nadie puede comprobarlo, y lo que pudo haber al final de la petición no se muestra.',
     unreadable: 'Reconstruido a partir del registro hasta donde se puede descifrar.',
     different: 'Reconstruido a partir del registro, pero se envió otra cosa.',
   },

@@ -53,13 +53,13 @@ export const french: Strings = {
   estimate: 'Les jetons sont estimés.',
   shares: 'Les jetons des parties sont répartis selon leurs octets.',
   verified:
-    'Reconstruit à partir du journal et vérifié : ce sont les octets envoyés, sans la fin de la requête, qui n’est ni conservée ni comptée ici.',
+    'Reconstruit à partir du journal et vérifié : ce sont les octets envoyés, sauf la fin de la requête. Ce qui s’y trouvait a changé ou a été oublié depuis, ou n’est pas conservé : rien n’en est montré ni compté ici.',
   verifiedWhole: 'Reconstruit à partir du journal et vérifié : ce sont les octets envoyés.',
   unverified: {
     unrecorded:
       'Reconstruit à partir du journal. Ce qui a été envoyé n’a pas été enregistré : personne ne peut le vérifier.',
     forgotten:
-      'Reconstruit à partir du journal. Quelque chose a été oublié depuis : personne ne peut le vérifier.',
+      'Reconstruit à partir du journal. Quelque chose a été oublié depuis : personne ne peut le vérifier, et ce qui a pu se trouver à la fin de la requête n’est pas montré.',
     unreadable: 'Reconstruit à partir du journal, dans la mesure où il peut être déchiffré.',
     different: 'Reconstruit à partir du journal, mais autre chose a été envoyé.',
   },

@@ -61,7 +61,7 @@ export interface Strings {
   readonly estimate: string
   readonly shares: string
   readonly verified: string
-  /** The same, of one whose tail is in it. */
+  /** The same, of one whose tail is in it, or that had none. */
   readonly verifiedWhole: string
   readonly unverified: { readonly [reason in Unverified]: string }
   readonly legend: string

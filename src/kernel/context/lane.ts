@@ -321,10 +321,10 @@ export class Lane {
     keptOf.set(context.blocks, this.#kept)
     const { seq, ordinal, rebased } = this.view.head
     this.#laws?.check(context, ordinal, rebased)
-    const handedOut = [{ hash, seq }]
-    const told = made.call.tail.map(({ text, version }) => text && version)
-    // What anything else in the tail was made of, nobody can say later.
-    if (told[0] && told.every(Boolean)) handedOut.push({ hash: this.secret.hash(hash + told), seq })
+    const told = made.call.tail.flatMap(({ text, version }) => (text ? [version] : []))
+    const handedOut = told.length > 0 ? [{ hash, seq }] : []
+    // That there was no tail is said, too. What anything else was made of, nobody can say later.
+    if (told.every(Boolean)) handedOut.push({ hash: this.secret.hash(hash + told), seq })
     return { context, window: made.window, handedOut }
   }
 }

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { checkpoint, compaction, createMemory, facts, mapStore, type Store } from '../../../src/index.ts'
+import { SECRET } from '../../../src/kernel/context/secret.ts'
 import { contextAt } from '../../../src/operations/context-at.ts'
 import { deleteSession } from '../../../src/operations/delete-session.ts'
 import { forget } from '../../../src/operations/forget/forget.ts'
 import { editMessage, rewind } from '../../../src/operations/rewind.ts'
 import { exportFrom } from '../../../src/operations/transfer/export.ts'
 import { importInto } from '../../../src/operations/transfer/import.ts'
+import { hashText } from '../../../src/text/hash.ts'
 
 const SCOPE = { userId: 'ada', sessionId: 'trip' }
 
@@ -47,6 +49,12 @@ const contextsIn = async (store: Store) =>
     contexts ? [[id, ...contexts]] : [],
   )
 
+/** As a context without a tail is recorded. */
+async function marks(store: Store): Promise<(hash?: string) => string> {
+  const secret = await store.open(SCOPE).register(SECRET)
+  return (hash = '') => hashText(hash, JSON.parse(secret?.body ?? ''))
+}
+
 describe('a past context', () => {
   it('is attested where the next message records its hash, in any session object', async () => {
     const store = mapStore()
@@ -57,10 +65,11 @@ describe('a past context', () => {
         expect(past).toMatchObject({ verified: true, context: { hash } })
         expect(past.reason).toBeUndefined()
       }
+    const marked = await marks(store)
     expect(await contextsIn(store)).toEqual([
-      ['a1', hashes.m1],
-      ['a2', hashes.m2],
-      ['a3', hashes.m3],
+      ['a1', marked(hashes.m1)],
+      ['a2', marked(hashes.m2)],
+      ['a3', marked(hashes.m3)],
     ])
   })
 
@@ -75,7 +84,7 @@ describe('a past context', () => {
     await say(session, 'a1')
     expect((await store.open(SCOPE).head()).seq).toBe(seq + 1)
     await say(session, 'm2')
-    expect(await contextsIn(store)).toEqual([['a1', hash]])
+    expect(await contextsIn(store)).toEqual([['a1', (await marks(store))(hash)]])
   })
 
   it('is one of the last four of which a message records the hashes', async () => {
@@ -87,7 +96,10 @@ describe('a past context', () => {
     for (let messages = 1; messages <= 5; messages++)
       hashes.push((await session.context({ limits: { window: { messages } } })).hash)
     await say(session, 'a4')
-    expect((await contextsIn(store)).at(-1)).toEqual(['a4', ...new Set(hashes.slice(1))])
+    expect((await contextsIn(store)).at(-1)).toEqual([
+      'a4',
+      ...[...new Set(hashes.slice(1))].map(await marks(store)),
+    ])
   })
 
   it('is attested though what came before it was said once more in between', async () => {
@@ -193,10 +205,11 @@ describe('forgetting', () => {
   it('takes the hashes of all contexts that may have held the message, and all that could check others', async () => {
     const store = mapStore()
     const session = open(store)
-    const hashes = await talk(session)
+    const { m1, m3 } = await talk(session)
+    const marked = await marks(store)
     await forget(session, 'm2')
-    expect(await contextsIn(store)).toEqual([['a1', hashes.m1], ['a2'], ['a3']])
-    expect(JSON.stringify(await store.open(SCOPE).changesSince(0))).not.toContain(hashes.m3)
+    expect(await contextsIn(store)).toEqual([['a1', marked(m1)], ['a2'], ['a3']])
+    expect(JSON.stringify(await store.open(SCOPE).changesSince(0))).not.toContain(marked(m3))
     for (const one of [session, open(store)])
       expect(await attested(one, ['m1', 'm3'])).toEqual({ m1: 'forgotten', m3: 'forgotten' })
     // What comes after it is attested again.

@@ -65,6 +65,29 @@ describe('the tail of a past context', () => {
     expect(textOf(given)).toContain(SEAT.text)
     const past = await contextAt(session, 'm2')
     expect(past).toEqual({ context: given, verified: true, tail: 'whole' })
+  })
+
+  it('is whole where there was none, of a call without facts and of one before any was told', async () => {
+    const plain = createMemory({ store: mapStore(), budget: 16_000 }).session(SCOPE)
+    const told = memoryOver(mapStore()).session(SCOPE)
+    await told.facts.remember(SEAT)
+    for (const session of [plain, told]) {
+      await session.append({ id: 'm1', role: 'user', content: 'Hello.' })
+      const given = await session.context()
+      await session.append({ id: 'a1', role: 'assistant', content: 'Hello.' })
+      expect(await contextAt(session, 'm1')).toEqual({ context: given, verified: true, tail: 'whole' })
+      // What asks to go on is made of nothing but the log.
+      const going = await session.context()
+      await session.append({ id: 'a2', role: 'assistant', content: 'More.' })
+      expect(await contextAt(session, 'a1')).toEqual({ context: going, verified: true, tail: 'whole' })
+    }
+  })
+
+  it('is not taken for none where the app gave one', async () => {
+    const session = createMemory({ store: mapStore(), budget: 16_000 }).session(SCOPE)
+    await session.append({ id: 'm1', role: 'user', content: 'Hello.' })
+    await session.context({ tail: 'It is Monday.' })
+    await session.append({ id: 'a1', role: 'assistant', content: 'Hello.' })
     expect(await contextAt(session, 'm1')).toMatchObject({ verified: true, tail: 'absent' })
   })
 
