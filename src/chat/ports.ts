@@ -140,6 +140,15 @@ export type InspectedSession =
       readonly session: Pick<SessionClient, 'sessionId' | 'messages' | 'context' | 'contextAt' | 'live'>
     }
 
+/** What a home says of what it forgot. */
+export type HomeCertificate = Certificate & {
+  /**
+   * Where the service did not know of it yet: whether it has done it. Resolves once it has, or once
+   * the chat is closed.
+   */
+  readonly arrival?: Promise<boolean>
+}
+
 export interface SendOptions {
   readonly uploads?: readonly Upload[]
   /** Whom the page's tokens named when it was typed, where that is known. */
@@ -206,7 +215,7 @@ export interface Conversation {
    * @returns undefined: no conversation shows
    * @throws as `HomeMemory`
    */
-  forgetMessage(messageId: string): Promise<Certificate | undefined>
+  forgetMessage(messageId: string): Promise<HomeCertificate | undefined>
   /** Reads a page of older messages. Resolves at once where there are none. */
   showOlder(): Promise<void>
   /** Lets go of older pages, so that a long stay does not grow: the newest `messages` stay. */
@@ -258,7 +267,7 @@ export interface HomeMemory {
   pin(factId: string, pinned: boolean): Promise<void>
   /** Takes it for the user's own word. */
   promote(factId: string): Promise<void>
-  forget(factId: string): Promise<Certificate>
+  forget(factId: string): Promise<HomeCertificate>
   profile(): Promise<readonly { readonly name: string; readonly text: string }[]>
   setProfile(name: string, text: string): Promise<void>
   skills(): Promise<readonly { readonly name: string; readonly description: string; readonly text: string }[]>

@@ -175,6 +175,22 @@ describe('the memory panel', () => {
     expect(text()).not.toContain('Backups of the service')
   })
 
+  it('says of what was forgotten without a network once the service has done it', async () => {
+    const { fake, button, root, text } = await openPanel({ src: 'https://edge.example' }, ['edge'])
+    let resolve = (_: boolean): void => {}
+    fake.arrival = new Promise((done) => {
+      resolve = done
+    })
+    button('Forget: Likes window seats').click()
+    await frame()
+    root.querySelector<HTMLElement>('.confirm .danger')?.click()
+    await until(() => text().includes('The service does not know of it yet.'))
+    expect(text()).not.toContain('at the service.')
+    resolve(true)
+    await until(() => text().includes('Gone: at the service.'))
+    expect(text()).not.toContain('The service does not know of it yet.')
+  })
+
   it('says where else it may be by where it was kept', async () => {
     const { button, root, text } = await openPanel({ src: 'https://edge.example' }, ['edge'])
     button('Forget: Likes window seats').click()

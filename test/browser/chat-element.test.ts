@@ -605,6 +605,27 @@ describe('messages', () => {
     await until(() => root.activeElement?.textContent?.includes('Hello') === true)
   })
 
+  it.each([
+    [true, 'Gone: on this device'],
+    [false, 'Perhaps not all is gone on this device.'],
+  ])('says at a message once what did not hear of it has done it, %s', async (isDone, says) => {
+    const { fake, button, find, root, text } = await show()
+    let resolve = (_: boolean): void => {}
+    fake.arrival = new Promise((done) => {
+      resolve = done
+    })
+    const messages = [said('user', 'Hello'), said('assistant', 'Hi.')]
+    fake.add(...messages)
+    await frame()
+    find(`[data-message=${messages[0]?.message.id}] [aria-label="Forget this message"]`).click()
+    await until(() => root.querySelector('.forgetting .danger') !== null)
+    button('Forget').click()
+    await until(() => text().includes('Perhaps not all is gone on this device.'))
+    resolve(isDone)
+    await frame()
+    await until(() => text().includes(says))
+  })
+
   it('forgets with a message what a reply says in the step that noted it, and says so before', async () => {
     const { fake, button, find, root, text } = await show()
     const call = (id: string, name: string) =>

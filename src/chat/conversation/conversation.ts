@@ -1,6 +1,5 @@
 import { versionsIn } from '../../operations/versions.ts'
 import type { Branch } from '../../ports/branch.ts'
-import type { Certificate } from '../../ports/certificate.ts'
 import { isPlimsollError, isUnreachable, PlimsollError } from '../../ports/errors.ts'
 import type { Message, MessageInput, Part } from '../../ports/message.ts'
 import { sameAttachment } from '../../ports/same-attachment.ts'
@@ -11,6 +10,7 @@ import { problemOf } from '../homes/problem.ts'
 import type {
   Conversation,
   ConversationState,
+  HomeCertificate,
   HomeKind,
   Inspected,
   Problem,
@@ -274,7 +274,7 @@ export class ChatConversation implements Conversation {
     await this.#try(() => this.undoing(factId, async () => this.#open?.session.forget(factId, 'fact')))
   }
 
-  async forgetMessage(messageId: string): Promise<Certificate | undefined> {
+  async forgetMessage(messageId: string): Promise<HomeCertificate | undefined> {
     const certificate = await this.#open?.session.forget(messageId, 'message')
     await this.#refresh(true)
     return certificate

@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js'
 import type { Certificate, RemovedKind } from '../../ports/certificate.ts'
-import type { HomeKind } from '../ports.ts'
+import type { HomeCertificate, HomeKind } from '../ports.ts'
 import type { PluralKey } from '../strings/panels/catalogue.ts'
 import { icon } from './icons.ts'
 import type { PanelScene } from './scene.ts'
@@ -16,6 +16,21 @@ const REMOVED = {
 
 /** What a conversation is made of goes with it: much of that never showed. */
 const OF_SESSIONS: readonly RemovedKind[] = ['messages', 'summaries']
+
+/**
+ * Follows what a certificate says, until the service has done what it did not know of.
+ *
+ * @param show contract: told what it says then
+ */
+export async function followArrival(
+  certificate: HomeCertificate,
+  show: (certificate: Certificate) => void,
+): Promise<void> {
+  if (!(await certificate.arrival)) return
+  const { arrival: _, confirmed, pending, ...rest } = certificate
+  const left = pending.filter((holder) => holder !== 'store')
+  show({ ...rest, confirmed: ['store', ...confirmed], pending: left })
+}
 
 /**
  * What was removed, where it is known to be gone, and who may have it still.

@@ -4,9 +4,9 @@ import type { Certificate } from '../../ports/certificate.ts'
 import type { Message, Part } from '../../ports/message.ts'
 import { together } from '../homes/together.ts'
 import type { Chat } from '../open-chat.ts'
-import type { HomeKind, ShownMessage } from '../ports.ts'
+import type { HomeCertificate, HomeKind, ShownMessage } from '../ports.ts'
 import { textIn, titleWithout } from '../text.ts'
-import { certificateView } from './certificate.ts'
+import { certificateView, followArrival } from './certificate.ts'
 import { confirmation } from './confirm.ts'
 import { icon } from './icons.ts'
 import { iconButton, REMEMBERS } from './message.ts'
@@ -33,7 +33,7 @@ export function forgetting(
     (message) => message.role === 'assistant' && message.id !== messageId && isSeen(message),
   )
   /** Of all that is forgotten by now, were it in several attempts. */
-  let certificate: Certificate | undefined
+  let certificate: HomeCertificate | undefined
   /** Messages of it that nobody saw, and steps of the reply that these were. */
   let unseen = 0
   let steps = 0
@@ -75,12 +75,21 @@ export function forgetting(
       }
       if (!certificate) return end(at)
       const { messages: all } = certificate.removed
-      const told = {
+      let told: HomeCertificate = {
         ...certificate,
         removed: { ...certificate.removed, messages: { ...all, count: all.count - unseen } },
       }
       const homes = session ? [session.home] : []
-      update({ at, view: (scene) => forgottenView(scene, told, homes, steps, () => end(at)) })
+      let redraw = (): void => {}
+      void followArrival(told, (next) => {
+        told = next
+        redraw()
+      })
+      const view = (scene: PanelScene): TemplateResult => {
+        redraw = () => scene.update({})
+        return forgottenView(scene, told, homes, steps, () => end(at))
+      }
+      update({ at, view })
       focus('.forgetting')
     } catch (error) {
       const problem = problemOf(error)

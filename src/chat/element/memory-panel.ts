@@ -3,10 +3,16 @@
  * opened.
  */
 import { html, nothing, type TemplateResult } from 'lit/html.js'
-import type { Certificate } from '../../ports/certificate.ts'
 import type { Chat } from '../open-chat.ts'
-import type { HomeKind, ImportCount, MemoryFact, MemoryPanelModel, Problem } from '../ports.ts'
-import { certificateView } from './certificate.ts'
+import type {
+  HomeCertificate,
+  HomeKind,
+  ImportCount,
+  MemoryFact,
+  MemoryPanelModel,
+  Problem,
+} from '../ports.ts'
+import { certificateView, followArrival } from './certificate.ts'
 import { icon } from './icons.ts'
 import { dataTab } from './memory-data.ts'
 import { factsTab } from './memory-facts.ts'
@@ -30,7 +36,7 @@ export interface MemoryState {
   readonly editing: string | undefined
   /** Id of the fact that may be forgotten. */
   readonly forgetting: string | undefined
-  readonly certificate: Certificate | undefined
+  readonly certificate: HomeCertificate | undefined
   readonly imported: ImportCount | undefined
   readonly homes: readonly HomeKind[]
   readonly destinations: readonly HomeKind[]
@@ -98,6 +104,11 @@ class MemoryPanel implements MemoryActions {
   update(change: Partial<MemoryState>): void {
     this.#state = { ...this.#state, ...change }
     this.#draw()
+    const { certificate } = change
+    if (!certificate) return
+    void followArrival(certificate, (next) => {
+      if (this.#state.certificate === certificate) this.update({ certificate: next })
+    })
   }
 
   search(query: string): void {

@@ -5,6 +5,7 @@ import type { Receipt } from '../../ports/context.ts'
 import type { Message, MessageInput, SessionMessage, Trust } from '../../ports/message.ts'
 import type {
   ConversationState,
+  HomeCertificate,
   HomeKind,
   HomeMemory,
   InspectedSession,
@@ -117,7 +118,7 @@ export interface HomeSession {
   rewind(messageId: string): Promise<string>
   undo(rewind: string): Promise<void>
   switchTo(messageId: string): Promise<void>
-  forget(id: string, kind: 'message' | 'fact'): Promise<Certificate>
+  forget(id: string, kind: 'message' | 'fact'): Promise<HomeCertificate>
   /** Loads what the next message and its reply need, ahead of them. */
   prepare(): Promise<void>
   /**

@@ -6,6 +6,7 @@ import type { MessageInput, SessionMessage } from '../../ports/message.ts'
 import type { Refusals } from '../../sync/refusals.ts'
 import type { SyncState } from '../../sync/status.ts'
 import type { SyncedStore } from '../../sync/sync.ts'
+import type { HomeCertificate } from '../ports.ts'
 import type { ChatLocks } from '../settings.ts'
 import { textIn, titleOf } from '../text.ts'
 import { isAnswered } from './answered.ts'
@@ -33,7 +34,7 @@ export interface SyncedSessionParts extends StoredSessionParts {
   /** Contract: resolves once nothing is on its way, or cannot be now. */
   readonly rest: (signal: AbortSignal) => Promise<void>
   /** Contract: a certificate that says so where the edge has not heard of it yet. */
-  readonly told: (certificate: Certificate) => Promise<Certificate>
+  readonly told: (certificate: Certificate) => Promise<HomeCertificate>
   /** Contract: told that the session which shows was deleted elsewhere. */
   readonly onGone: () => void
 }

@@ -15,7 +15,7 @@ import { signOut } from '../../sync/sign-out.ts'
 import { edgeSocket } from '../../sync/sockets.ts'
 import type { SyncState } from '../../sync/status.ts'
 import { type SyncedStore, type SyncOptions, sync } from '../../sync/sync.ts'
-import type { HomeMemory } from '../ports.ts'
+import type { HomeCertificate, HomeMemory } from '../ports.ts'
 import { deleteDatabase } from './delete-database.ts'
 import type { Drafts } from './drafts.ts'
 import {
@@ -240,6 +240,12 @@ export class SyncedEdge implements Edge {
     return `${this.#parts.name}/synced/${this.#parts.src}`
   }
 
+  /** Whether the edge has all that it takes. */
+  get #isSent(): boolean {
+    const { state } = this.#store.status
+    return state === 'current' || state === 'conflict'
+  }
+
   #syncFor(userId: string): SyncedStore {
     const { src, platform } = this.#parts
     const { fetch, network, WebSocket, now, newId } = platform
@@ -340,12 +346,13 @@ export class SyncedEdge implements Edge {
   }
 
   /** A certificate of what is gone here, which says so where the edge has not heard of it yet. */
-  async #told({ confirmed, pending, ...certificate }: Certificate): Promise<Certificate> {
+  async #told({ confirmed, pending, ...certificate }: Certificate): Promise<HomeCertificate> {
     await this.#restSoon()
-    const { state } = this.#store.status
-    if (state === 'current' || state === 'conflict') return { ...certificate, confirmed, pending }
+    if (this.#isSent) return { ...certificate, confirmed, pending }
     const left = confirmed.filter((holder) => holder !== 'store')
-    return { ...certificate, confirmed: left, pending: ['store', ...pending] }
+    const { signal } = this.#closed
+    const arrival = waitFor(() => this.#isSent, [this.#store.subscribe], signal).then(() => !signal.aborted)
+    return { ...certificate, confirmed: left, pending: ['store', ...pending], arrival }
   }
 
   /** Resolves once the list is here, or cannot be now. */
@@ -399,8 +406,7 @@ export class SyncedEdge implements Edge {
 
   /** Has what was sent answered, of which nobody knows that it was asked for. */
   #ask(): void {
-    const { state } = this.#store.status
-    if (state !== 'current' && state !== 'conflict') return
+    if (!this.#isSent) return
     const { unasked, onSent, platform } = this.#parts
     for (const [sessionId] of unasked.all()) {
       if (this.#asking.has(sessionId)) continue

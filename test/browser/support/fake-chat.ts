@@ -6,6 +6,7 @@ import type { ModelChoice } from '../../../src/chat/models/picker.ts'
 import type { Chat } from '../../../src/chat/open-chat.ts'
 import type {
   ConversationState,
+  HomeCertificate,
   HomeKind,
   Inspected,
   MemoryFact,
@@ -32,6 +33,8 @@ export class FakeChat {
   guestEnd: number | undefined
   /** What the conversation is for an inspector. */
   inspected: () => Promise<Inspected | undefined> = async () => undefined
+  /** Whether the service does what it did not hear of. Undefined: it has heard of all. */
+  arrival: Promise<boolean> | undefined
   /** The code with which the memory fails. */
   fails: ErrorCode | undefined
   /** The code with which changes of the memory fail. */
@@ -192,7 +195,7 @@ export class FakeChat {
             this.log = this.log.filter(({ message }) => message.id !== messageId)
             this.become({ messages: this.#state.messages.filter(({ message }) => message.id !== messageId) })
           })
-          const told = certificate('forget')
+          const told = this.#forgotten()
           return { ...told, removed: { ...told.removed, messages: { count: 1, first: [messageId] } } }
         },
         showOlder: async () => {
@@ -266,7 +269,7 @@ export class FakeChat {
         forget: async (factId) => {
           note('forgetFact', factId)
           this.facts = this.facts.filter(({ id }) => id !== factId)
-          return certificate('forget')
+          return this.#forgotten()
         },
         profile: async () => this.profile,
         setProfile: async (name, text) => {
@@ -313,6 +316,12 @@ export class FakeChat {
     } finally {
       this.become({ messages: [...this.#state.messages] })
     }
+  }
+
+  #forgotten(): HomeCertificate {
+    const told = certificate('forget')
+    if (!this.arrival) return told
+    return { ...told, confirmed: [], pending: ['store', ...told.pending], arrival: this.arrival }
   }
 
   #changeFact(factId: string, change: Partial<MemoryFact>): void {

@@ -529,6 +529,9 @@ it('says of what is forgotten without a network that the service still has it', 
   service.isThere = false
   const here = await panel.forget(second)
   expect([here.confirmed, here.pending[0]]).toEqual([[], 'store'])
+  service.isThere = true
+  place.network.set(true)
+  expect(await here.arrival).toBe(true)
   await chat.close()
 })
 
