@@ -587,7 +587,7 @@ describe('messages', () => {
     await until(() => root.querySelector('.forgetting .danger') !== null)
     fake.refuses = 'ERR_OFFLINE'
     button('Forget').click()
-    await until(() => find('.forgetting').textContent.includes('There is no connection.'))
+    await until(() => find('.forgetting').textContent.includes('The service cannot be reached.'))
     fake.refuses = undefined
     button('Forget').click()
     await until(() => text().includes('Gone: on this device.'))

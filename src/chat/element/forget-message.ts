@@ -93,7 +93,9 @@ export function forgetting(
       focus('.forgetting')
     } catch (error) {
       const problem = problemOf(error)
-      update(ask(({ words }) => html`${icon('warning')}${words.text(wordsFor(problem))}`))
+      update(
+        ask(({ words, state }) => html`${icon('warning')}${words.text(wordsFor(problem, state.online))}`),
+      )
     }
   }
   return ask(() => nothing)

@@ -201,7 +201,8 @@ export class ChatView {
     const { side } = this.#ui
     const shown = side && this.#sidePanels[side]
     const panel = side === 'sessions' ? undefined : shown
-    if (side !== 'seen') this.#sidePanels.seen?.(scene)
+    // It lets go of what it read once it is closed.
+    this.#sidePanels.seen?.(scene)
     const sessions = this.#sidePanels.sessions?.(scene) ?? html`<aside class="side sessions"></aside>`
     const held = placeOf(this.#frame)
     // While a panel loads, what opened it stays in reach and keeps the focus.
