@@ -577,12 +577,14 @@ describe('messages', () => {
     await press('{Escape}')
     expect(root.querySelector('.forgetting')).toBe(null)
     expect(root.activeElement).toBe(find(`[data-message=${said_}]`))
-    // Back to what asked.
-    forget()?.focus()
-    forget()?.click()
-    await until(() => root.activeElement?.matches('.forgetting .outlined') === true)
-    await press('{Escape}')
-    await until(() => root.activeElement === forget())
+    // Back to what asked. In Firefox nothing points, so that it shows at a message that is touched.
+    if (server.browser !== 'firefox') {
+      forget()?.focus()
+      forget()?.click()
+      await until(() => root.activeElement?.matches('.forgetting .outlined') === true)
+      await press('{Escape}')
+      await until(() => root.activeElement === forget())
+    }
     forget()?.click()
     await until(() => root.querySelector('.forgetting .danger') !== null)
     fake.refuses = 'ERR_OFFLINE'
