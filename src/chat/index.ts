@@ -11,6 +11,7 @@ import type { HomeKind, Inspected, Problem, ShownCall } from './ports.ts'
 import type { ChatEvent, ChatModel, ChatSettings } from './settings.ts'
 import { loadStrings } from './strings/load.ts'
 import type { Strings } from './strings/panels/catalogue.ts'
+import type { Words } from './strings/words.ts'
 
 export type { Lost } from './homes/edge.ts'
 export type { LauncherLabels } from './launcher/labels.ts'
@@ -374,9 +375,7 @@ export class PlimsollChat extends Base {
     this.#relabel()
     if (this.open) void this.#reveal()
     else if (held) this.#button?.focus()
-    this.dispatchEvent(
-      new CustomEvent(this.open ? 'plimsoll-open' : 'plimsoll-close', { bubbles: true, composed: true }),
-    )
+    this.#tell(this.open ? 'open' : 'close')
   }
 
   readonly #relabel = (): void => {
@@ -393,8 +392,7 @@ export class PlimsollChat extends Base {
 
   async #reword(): Promise<void> {
     const language = this.#language
-    const [{ wordsOf }, loaded] = await Promise.all([import('./element/opened.ts'), loadStrings(language)])
-    const words = wordsOf(loaded, this.#strings)
+    const words = await wordsIn(language, this.#strings)
     // Another one was asked for meanwhile, and may be there already.
     if (language !== this.#language || !this.#view || !this.#frame) return
     this.#frame.dir = words.direction
@@ -414,14 +412,13 @@ export class PlimsollChat extends Base {
     const labels = labelsFor(language, strings)
     const slow = setTimeout(() => frame.replaceChildren(waiting(labels.opening)), SLOW_MS)
     try {
-      const [{ ChatView, wordsOf }, loaded, chat] = await Promise.all([
+      const [{ ChatView }, words, chat] = await Promise.all([
         import('./element/opened.ts'),
-        loadStrings(language),
+        wordsIn(language, strings),
         this.#opened(),
       ])
       // It left the page meanwhile.
       if (!this.#viewing) return
-      const words = wordsOf(loaded, strings)
       frame.dir = words.direction
       this.#view = new ChatView(frame, chat, words, this.#host)
       // Others were asked for meanwhile.
@@ -501,6 +498,10 @@ export class PlimsollChat extends Base {
   }
 
   #report({ type, ...detail }: ChatEvent): void {
+    this.#tell(type, detail)
+  }
+
+  #tell(type: string, detail?: object): void {
     this.dispatchEvent(new CustomEvent(`plimsoll-${type}`, { detail, bubbles: true, composed: true }))
   }
 
@@ -524,6 +525,12 @@ export class PlimsollChat extends Base {
     if (value === undefined || value === null) this.removeAttribute(name)
     else this.setAttribute(name, value)
   }
+}
+
+/** Words of a language, which is asked for beside the view. */
+async function wordsIn(language: string, own: ChatStrings): Promise<Words> {
+  const [{ wordsOf }, loaded] = await Promise.all([import('./element/opened.ts'), loadStrings(language)])
+  return wordsOf(loaded, own)
 }
 
 /** Loads what shows replies ahead, where a chat was opened in this browser before. */

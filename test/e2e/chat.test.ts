@@ -25,6 +25,13 @@ let people = 0
 
 const tokenOfSomebody = (): Promise<string> => tokenOf(`chat-${Date.now().toString(36)}-${++people}`)
 
+/** Of one browser, and one person. */
+function twoTabs(token: string): readonly [Chat, Chat] {
+  const device = browser()
+  const open = (): Chat => device.open({ src: edge.url, getToken: () => token })
+  return [open(), open()]
+}
+
 describe('a conversation at an edge', () => {
   it('is answered there, and is there after a reload', async () => {
     model.queue([{ text: 'It leaves at 9:40.' }])
@@ -154,8 +161,7 @@ describe('a reply of an edge', () => {
     const { reply, end } = slow('It leaves at 9:40.')
     model.queue([{ text: 'Hello.' }, reply])
     const token = await tokenOfSomebody()
-    const device = browser()
-    const [one, two] = [1, 2].map(() => device.open({ src: edge.url, getToken: () => token })) as [Chat, Chat]
+    const [one, two] = twoTabs(token)
     const id = await one.conversation.create()
     await one.conversation.send('Hello')
     await until(one, idle)
@@ -195,11 +201,7 @@ describe('a reply of an edge', () => {
   it('that breaks keeps what had come of it, once among tabs, and is replaced when it is tried again', async () => {
     model.queue([{ text: 'Hello.' }])
     const token = await tokenOfSomebody()
-    const device = browser()
-    const [chat, other] = [1, 2].map(() => device.open({ src: edge.url, getToken: () => token })) as [
-      Chat,
-      Chat,
-    ]
+    const [chat, other] = twoTabs(token)
     const id = await chat.conversation.create()
     await chat.conversation.send('Hello')
     await until(chat, idle)
@@ -265,11 +267,7 @@ describe('what an edge remembers', () => {
   it('is forgotten with the message that says it, in another tab too; a deleted conversation is said to be', async () => {
     model.queue([{ text: 'Noted.' }])
     const token = await tokenOfSomebody()
-    const device = browser()
-    const [chat, other] = [1, 2].map(() => device.open({ src: edge.url, getToken: () => token })) as [
-      Chat,
-      Chat,
-    ]
+    const [chat, other] = twoTabs(token)
     const id = await chat.conversation.create()
     await chat.conversation.send('SWORDFISH')
     const [message] = (await until(chat, idle)).messages

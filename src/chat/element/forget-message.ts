@@ -1,7 +1,7 @@
 /** Forgetting one message: the question, and what came of it. Loaded when somebody wants that. */
 import { html, nothing, type TemplateResult } from 'lit/html.js'
 import type { Certificate } from '../../ports/certificate.ts'
-import type { Message, Part } from '../../ports/message.ts'
+import type { Message } from '../../ports/message.ts'
 import { together } from '../homes/together.ts'
 import type { Chat } from '../open-chat.ts'
 import type { HomeCertificate, HomeKind, ShownMessage } from '../ports.ts'
@@ -11,21 +11,25 @@ import { confirmation } from './confirm.ts'
 import { icon } from './icons.ts'
 import { iconButton, REMEMBERS } from './message.ts'
 import { problemOf, wordsFor } from './problems.ts'
+import { partsOf } from './rows.ts'
 import type { Forgetting, PanelScene } from './scene.ts'
 
-/**
- * Asks whether a message is to be forgotten.
- *
- * @param untitled what the conversation is called where no other message gives it a title
- * @param update contract: shows another state of it; undefined: none
- * @param focus contract: focuses what a selector names, soon; `first`: what has it before that
- */
+export interface ForgettingParts {
+  readonly chat: Chat
+  /** What the conversation is called where no other message gives it a title. */
+  readonly untitled: string
+  /** What had the focus when it was asked for. */
+  readonly asker: Element | null
+  /** Contract: shows another state of it; undefined: none. */
+  readonly update: (shown: Forgetting | undefined) => void
+  /** Contract: focuses what a selector names, soon. @param first what has it before that */
+  readonly focus: (selector: string, first?: Element | null) => void
+}
+
+/** Asks whether a message is to be forgotten. */
 export function forgetting(
-  chat: Chat,
   messageId: string,
-  untitled: string,
-  update: (shown: Forgetting | undefined) => void,
-  focus: (selector: string, first?: Element | null) => void,
+  { chat, untitled, asker, update, focus }: ForgettingParts,
 ): Forgetting {
   const { conversation, sessions } = chat
   const { messages: asked } = conversation.getSnapshot()
@@ -51,7 +55,7 @@ export function forgetting(
       <p role="status">${status(scene)}</p>
     </div>`,
   })
-  const opener = focused()?.closest('.message button')
+  const opener = asker?.closest('.message button')
   const end = (at: string | undefined, first?: Element | null): void => {
     update(undefined)
     if (at !== undefined) focus(selectorOf(at), first)
@@ -158,23 +162,12 @@ function isSeen({ role, content }: Message): boolean {
   return textIn({ content }).trim() !== '' || partsOf(content).some(({ type }) => type === 'media')
 }
 
-function partsOf(content: string | readonly Part[]): readonly Part[] {
-  return typeof content === 'string' ? [] : content
-}
-
 /** The message beside which it is told what became of others: the one before, or else after. */
 function neighbourOf(messages: readonly ShownMessage[], gone: readonly Message[]): string | undefined {
   const place = messages.findIndex(({ message }) => message === gone.at(-1))
   const isLeft = ({ message }: ShownMessage): boolean => isSeen(message) && !gone.includes(message)
   const found = messages.slice(0, place).findLast(isLeft) ?? messages.slice(place + 1).find(isLeft)
   return found?.message.id
-}
-
-/** What has the focus, however deep the shadow root is in which it is. */
-function focused(): Element | null {
-  let active = document.activeElement
-  while (active?.shadowRoot?.activeElement) active = active.shadowRoot.activeElement
-  return active
 }
 
 function selectorOf(messageId: string): string {

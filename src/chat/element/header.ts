@@ -1,6 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js'
 import type { Problem } from '../ports.ts'
 import type { TextKey } from '../strings/catalogue.ts'
+import { homeIcon, homeName } from './home.ts'
 import { icon, mark } from './icons.ts'
 import { iconButton } from './message.ts'
 import { isCutOff, wordsFor } from './problems.ts'
@@ -16,7 +17,7 @@ export function header(scene: Scene): TemplateResult {
     <div class="titles">
       <h2 dir="auto" title=${title}>${title}</h2>
       <p class="home">
-        ${home ? html`${icon(state.online ? (home === 'edge' ? 'service' : 'device') : 'offline')}<span>${words.text(home === 'edge' ? 'homeEdge' : 'homeLocal')}</span>` : nothing}
+        ${home ? html`${state.online ? homeIcon(home) : icon('offline')}<span>${homeName(words, home)}</span>` : nothing}
         ${modelBadge(scene)}
       </p>
     </div>

@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js'
 import type { HomeKind, MemoryPanelModel } from '../ports.ts'
+import { homeName } from './home.ts'
 import { icon } from './icons.ts'
 import type { MemoryActions, MemoryState } from './memory-panel.ts'
 import type { PanelScene } from './scene.ts'
@@ -19,7 +20,6 @@ export function dataTab(scene: PanelScene, state: MemoryState, actions: MemoryAc
     if (!isBusy) actions.change(task, then)
   }
   // Where there is but one home, nobody needs to be told which.
-  const homeOf = (home: HomeKind): string => words.text(home === 'edge' ? 'homeEdge' : 'homeLocal')
   const named = (verb: 'import' | 'export', home: HomeKind): string =>
     words.text(destinations.length === 1 ? `${verb}Button` : `${verb}${home === 'edge' ? 'Edge' : 'Local'}`)
   const end = homes.includes('edge') && scene.chat.guestEnd()
@@ -80,7 +80,7 @@ export function dataTab(scene: PanelScene, state: MemoryState, actions: MemoryAc
         },
       )
     }}>
-      <h3>${words.text('eraseTitle')}${homes.length > 1 ? `: ${homes.map(homeOf).join(words.text('comma'))}` : nothing}</h3>
+      <h3>${words.text('eraseTitle')}${homes.length > 1 ? `: ${homes.map((home) => homeName(words, home)).join(words.text('comma'))}` : nothing}</h3>
       <p class="muted">${words.text('eraseText')}</p>
       <label>${words.text('eraseType', { word })}
         <input class="field" name="confirm" autocomplete="off" autocapitalize="off" spellcheck="false"

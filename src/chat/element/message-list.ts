@@ -2,6 +2,7 @@ import { repeat } from 'lit/directives/repeat.js'
 import { html, nothing, type TemplateResult } from 'lit/html.js'
 import type { HomeKind } from '../ports.ts'
 import { midnight } from '../strings/words.ts'
+import { homeIcon, homeName } from './home.ts'
 import { icon, mark } from './icons.ts'
 import { messageView, replyView } from './message.ts'
 import type { Reader } from './reader.ts'
@@ -98,7 +99,7 @@ function missingView({ words, act }: Scene): TemplateResult {
 function homeChoice({ words, state, act, settings, chat }: Scene): TemplateResult {
   const option = (home: HomeKind): TemplateResult => html`<label>
     <input type="radio" name="home" .checked=${state.session?.home === home} @change=${() => act.newSession(home)} />
-    ${icon(home === 'edge' ? 'service' : 'device')}<span>${words.text(home === 'edge' ? 'homeEdge' : 'homeLocal')}</span>
+    ${homeIcon(home)}<span>${homeName(words, home)}</span>
   </label>`
   const isAtEdge = state.session?.home === 'edge'
   const atEdge = settings.isSynced ? 'homeSyncedText' : 'homeEdgeText'

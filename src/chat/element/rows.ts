@@ -69,7 +69,7 @@ export function textOf(content: string | readonly Part[]): string {
   return joined(partsOf(content), 'text')
 }
 
-function partsOf(content: string | readonly Part[]): readonly Part[] {
+export function partsOf(content: string | readonly Part[]): readonly Part[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content
 }
 

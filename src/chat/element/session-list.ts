@@ -3,6 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit/html.js'
 import type { Certificate } from '../../ports/certificate.ts'
 import type { HomeKind, SessionEntry } from '../ports.ts'
 import { confirmation } from './confirm.ts'
+import { homeIcon, homeName } from './home.ts'
 import { icon } from './icons.ts'
 import { iconButton } from './message.ts'
 import { searchIcon } from './panel-icons.ts'
@@ -116,8 +117,8 @@ function entryView(scene: Scene, session: FoundSession, { onDeleted }: ListParts
 /** Where it is kept, where there is a choice. */
 function homeOf({ words, settings }: Scene, home: HomeKind): TemplateResult | typeof nothing {
   if (!settings.hasEdge) return nothing
-  const label = words.text(home === 'edge' ? 'homeEdge' : 'homeLocal')
-  return html`<span role="img" aria-label=${label} title=${label}>${icon(home === 'edge' ? 'service' : 'device')}</span>`
+  const label = homeName(words, home)
+  return html`<span role="img" aria-label=${label} title=${label}>${homeIcon(home)}</span>`
 }
 
 function renameView(scene: Scene, { sessionId, title, home }: FoundSession): TemplateResult {

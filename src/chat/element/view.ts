@@ -110,9 +110,8 @@ export class ChatView {
     this.#words = this.#given = words
     words.isHasty = true
     this.#host = host
-    const shadow = root.getRootNode() as ShadowRoot
-    adopt(shadow, viewStyle)
-    adoptMarkdown(shadow)
+    adopt(this.#shadow, viewStyle)
+    adoptMarkdown(this.#shadow)
     const live = element('unseen')
     live.ariaLive = 'polite'
     this.#announcer = new Announcer(live)
@@ -201,8 +200,8 @@ export class ChatView {
     const { side } = this.#ui
     const shown = side && this.#sidePanels[side]
     const panel = side === 'sessions' ? undefined : shown
-    // It lets go of what it read once it is closed.
-    this.#sidePanels.seen?.(scene)
+    // Told of each drawing, it lets go of what it read once it is closed.
+    const seen = this.#sidePanels.seen?.(scene)
     const sessions = this.#sidePanels.sessions?.(scene) ?? html`<aside class="side sessions"></aside>`
     const held = placeOf(this.#frame)
     // While a panel loads, what opened it stays in reach and keeps the focus.
@@ -211,7 +210,7 @@ export class ChatView {
     render(
       html`${sessions}
         <section class="main">${header(scene)}${notices(scene)}${messageList(scene, this.#reader)}${composer(scene)}</section>
-        ${panel?.(scene)}`,
+        ${side === 'seen' ? seen : panel?.(scene)}`,
       this.#frame,
     )
     this.#followDraft(scene.state)
@@ -379,8 +378,7 @@ export class ChatView {
       if (before) this.#focusSoon(`.to-${before}`, this.#opener)
       return
     }
-    const { activeElement } = this.#root.getRootNode() as ShadowRoot
-    this.#opener = this.#ui.isMore ? this.#frame.querySelector('.to-more') : activeElement
+    this.#opener = this.#ui.isMore ? this.#frame.querySelector('.to-more') : this.#shadow.activeElement
     const enter = (): void => {
       if (this.#ui.side === side) this.#focusSoon(`.side.${side} :is(button, input)`)
     }
@@ -424,13 +422,12 @@ export class ChatView {
   })
 
   async #forget(messageId: string): Promise<void> {
+    const { activeElement: asker } = this.#shadow
     const { forgetting } = await this.#loadPart(() => import('./forget-message.ts'))
     const update = (shown: Ui['forgetting']): void => this.#update({ forgetting: shown })
-    update(
-      forgetting(this.#chat, messageId, this.#words.text('untitled'), update, (...to) =>
-        this.#focusSoon(...to),
-      ),
-    )
+    const untitled = this.#words.text('untitled')
+    const focus = this.#focusSoon.bind(this)
+    update(forgetting(messageId, { chat: this.#chat, untitled, asker, update, focus }))
     this.#focusSoon('.forgetting button')
   }
 
@@ -440,13 +437,13 @@ export class ChatView {
     const [part, { panelStyle }] = await loaded(() =>
       Promise.all([load(), import('./panel-style.ts'), hasWords && this.reword(this.#given)]),
     )
-    adopt(this.#root.getRootNode() as ShadowRoot, panelStyle)
+    adopt(this.#shadow, panelStyle)
     return part
   }
 
   async #seenPanel(): Promise<SidePanel> {
     const { seenPanel, seenStyle } = await import('./seen-panel.ts')
-    adopt(this.#root.getRootNode() as ShadowRoot, seenStyle)
+    adopt(this.#shadow, seenStyle)
     return seenPanel(this.#chat, () => this.draw())
   }
 
@@ -594,6 +591,10 @@ export class ChatView {
       seen?.focus()
       if (seen instanceof HTMLTextAreaElement) seen.setSelectionRange(seen.value.length, seen.value.length)
     })
+  }
+
+  get #shadow(): ShadowRoot {
+    return this.#root.getRootNode() as ShadowRoot
   }
 
   #textarea(): HTMLTextAreaElement | null {

@@ -1,4 +1,4 @@
-import { baseOf } from '../strings/base.ts'
+import { languageIn } from '../strings/base.ts'
 
 /** The few words that are needed before a language is loaded. */
 export interface LauncherLabels {
@@ -40,8 +40,6 @@ const LABELS: Readonly<Record<string, Labels>> = {
 
 /** @param own texts of the app, which win */
 export function labelsFor(language: string, own: Partial<LauncherLabels> = {}): LauncherLabels {
-  const base = baseOf(language)
-  const known = LABELS[Object.hasOwn(LABELS, base) ? base : 'en'] as Labels
-  const [open, close, opening, openFailed, tryAgain] = known
+  const [open, close, opening, openFailed, tryAgain] = LABELS[languageIn(LABELS, language)] as Labels
   return { open, close, opening, openFailed, tryAgain, ...own }
 }

@@ -1,8 +1,10 @@
-import { baseOf } from './base.ts'
+import { baseOf, languageIn } from './base.ts'
 import type { ViewStrings } from './catalogue.ts'
 
+type Load = () => Promise<Readonly<Record<string, ViewStrings>>>
+
 /** By the name that each exports. */
-const CATALOGUES: Readonly<Record<string, () => Promise<Readonly<Record<string, ViewStrings>>>>> = {
+const CATALOGUES: Readonly<Record<string, Load>> = {
   ar: () => import('./ar.ts'),
   de: () => import('./de.ts'),
   en: () => import('./en.ts'),
@@ -26,8 +28,7 @@ export interface LoadedStrings {
  * @param language a BCP 47 tag; one without a catalogue gives English
  */
 export async function loadStrings(language: string): Promise<LoadedStrings> {
-  const base = baseOf(language)
-  const known = Object.hasOwn(CATALOGUES, base) ? base : 'en'
-  const { [known]: strings } = (await CATALOGUES[known]?.()) ?? {}
-  return { language: known === base ? language : known, strings: strings as ViewStrings }
+  const known = languageIn(CATALOGUES, language)
+  const { [known]: strings } = await (CATALOGUES[known] as Load)()
+  return { language: known === baseOf(language) ? language : known, strings: strings as ViewStrings }
 }

@@ -70,14 +70,13 @@ export function knownFacts(parts: KnownFactsParts): (ask: ReadAsk) => Promise<Kn
     const first = FIRST[list]
     const read = scopes.map(async (scope) => {
       const rows = await parts[scope].top(list, project, first, day)
-      return rows.map(({ fact, seq, version }): KnownFact => ({ fact, seq, version, scope }))
+      return rows.map((row): KnownFact => ({ ...row, scope }))
     })
     const found = (await Promise.all(read)).flat()
-    const texts = new Map(found.map(({ fact, scope }) => [scope + fact.id, fact.text]))
+    const users = found.filter(({ scope }) => scope === 'user')
+    const shared = new Map(users.map(({ fact }) => [fact.id, fact.text]))
     // What is on its way from the session to its user is in both.
-    const once = found.filter(
-      ({ fact, scope }) => scope === 'user' || texts.get(`user${fact.id}`) !== fact.text,
-    )
+    const once = found.filter(({ fact, scope }) => scope === 'user' || shared.get(fact.id) !== fact.text)
     return list === 'recent' ? once : once.sort(inOrder).slice(0, first)
   }
 
