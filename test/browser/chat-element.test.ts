@@ -512,6 +512,12 @@ describe('messages', () => {
     fake.become({ problem: { code: 'ERR_MODEL', message: 'it broke off', retryable: true } })
     await frame()
     expect(root.querySelector('.notice')).toBe(null)
+    // What else went wrong is said.
+    fake.become({ problem: { code: 'ERR_INTERNAL', message: 'it failed', retryable: false } })
+    await frame()
+    expect(text()).toContain('Something went wrong.')
+    fake.become({ problem: { code: 'ERR_MODEL', message: 'it broke off', retryable: true } })
+    await frame()
     expect(button('Try again').className).toBe('outlined')
     button('Try again').click()
     expect(fake.calls.at(-1)).toEqual(['retry', undefined])

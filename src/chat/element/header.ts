@@ -104,7 +104,7 @@ function offlineNotice({ state, words }: Scene): TemplateResult | typeof nothing
 function isSaid({ state }: Scene, code: Problem['code']): boolean {
   if (code === 'ERR_OFFLINE') return isCutOff(state) || state.storage === 'away'
   // A reply that broke off says so where it ends, and offers the same.
-  if (/MODEL|INTER|TIME/.test(code) && state.messages.at(-1)?.message.metadata?.stopped === 'error')
+  if (/MODEL|INTERR|TIME/.test(code) && state.messages.at(-1)?.message.metadata?.stopped === 'error')
     return !isCutOff(state)
   // Full or lost.
   return code === `ERR_STORAGE_${state.storage.toUpperCase()}`
