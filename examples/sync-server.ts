@@ -1,7 +1,7 @@
 // The home of replicas without a cloud: Node's own server over a file of SQLite. It answers the two
 // calls of sync, and a stream that tells of changes, so that replicas need not ask.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { checkPushed, createMemory, type Scope, type Store, standard } from 'plimsoll'
 import { sqliteStore } from 'plimsoll/sqlite'
@@ -59,8 +59,14 @@ function requestOf(incoming: IncomingMessage): Request {
   return new Request(new URL(url, 'http://home'), {
     method,
     headers: Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]),
-    ...(hasBody && { body: Readable.toWeb(incoming) as ReadableStream, duplex: 'half' }),
+    ...(hasBody && { body: bodyOf(incoming), duplex: 'half' }),
   } as RequestInit)
+}
+
+/** What is left of a body that was refused is read and let go: the next request comes after it. */
+function bodyOf(incoming: IncomingMessage): ReadableStream {
+  const body = incoming.pipe(new PassThrough()).on('close', () => incoming.resume())
+  return Readable.toWeb(body) as ReadableStream
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createHome } from '../../examples/sync-server.ts'
 import { sealOp } from '../../src/kernel/log/seal.ts'
@@ -69,5 +69,25 @@ describe('the stream of changes', () => {
 
   it('is closed to who proves nothing', async () => {
     expect((await fetch(`${await listen()}/v1/sync/changes`)).status).toBe(401)
+  })
+})
+
+describe('a connection', () => {
+  it('answers what comes after a body that was refused', async () => {
+    const home = await listen()
+    const socket = connect(Number(new URL(home).port), '127.0.0.1')
+    const head = `Host: home\r\n${Object.entries(authorize('ada')).flat().join(': ')}\r\n`
+    const body = Buffer.alloc(9 * 2 ** 20, 'x')
+    socket.write(`POST /v1/sync/push HTTP/1.1\r\n${head}Content-Type: application/json\r\n`)
+    socket.write(`Content-Length: ${body.length}\r\n\r\n`)
+    socket.write(body)
+    socket.write(`GET /v1/sync/push HTTP/1.1\r\n${head}\r\n`)
+    let answer = ''
+    const statuses = () => [...answer.matchAll(/^HTTP\/1\.1 (\d+)/gmu)].map(([, status]) => status)
+    for await (const part of socket.setEncoding('utf8')) {
+      answer += part
+      if (statuses().length === 2) break
+    }
+    expect(statuses()).toEqual(['413', '405'])
   })
 })
