@@ -4,6 +4,7 @@ import { defineConfig, type Plugin } from 'vite'
 import manifest from './package.json' with { type: 'json' }
 import { absolute } from './release/links.ts'
 import { bundledLicenses } from './vite.licenses.ts'
+import { leanMarkdown } from './vite.markdown.ts'
 
 /** Leaves out the space of the style sheets, which no minifier looks into. */
 const denseStyles: Plugin = {
@@ -197,6 +198,7 @@ export default defineConfig({
   plugins: [
     denseStyles,
     denseTemplates,
+    leanMarkdown,
     plainImports,
     ownRuntime,
     dense,

@@ -10,7 +10,7 @@ const folder = join(root, 'dist/tag')
 /** Of which the tag is made, and how. */
 const SOURCES = [
   ...['src', 'LICENSE', 'package.json', 'package-lock.json'],
-  ...['vite.tag.config.ts', 'vite.licenses.ts', 'release/links.ts'],
+  ...['vite.tag.config.ts', 'vite.licenses.ts', 'vite.markdown.ts', 'release/links.ts'],
 ]
 
 const isBuilt = (): boolean => isNewer('dist/tag/plimsoll-chat.js', SOURCES)

@@ -224,9 +224,11 @@ export class PlimsollChat extends Base {
 
   connectedCallback(): void {
     this.#adoptEarlyProperties()
+    // What it loads is on its way while the rest is made.
+    if (this.#isShown) this.#opened().catch(() => {})
     this.#layOut()
     this.#documentLanguage.observe(document.documentElement, { attributeFilter: ['lang'] })
-    if (!this.#isFloating || this.open) void this.#reveal()
+    if (this.#isShown) void this.#reveal()
   }
 
   disconnectedCallback(): void {
@@ -313,6 +315,10 @@ export class PlimsollChat extends Base {
     return this.placement.startsWith('bottom-')
   }
 
+  get #isShown(): boolean {
+    return !this.#isFloating || this.open
+  }
+
   get #language(): string {
     return (
       this.closest<HTMLElement>('[lang]')?.lang || document.documentElement.lang || navigator.language || 'en'
@@ -336,14 +342,17 @@ export class PlimsollChat extends Base {
     adopt(root, launcherStyle)
     const shell = this.#shell ?? document.createElement('div')
     if (!this.#shell) {
-      this.#button = launcher(() => (this.open ? this.hide() : void this.show()))
       this.#frame = document.createElement('div')
       this.#frame.setAttribute('part', 'frame')
       this.#frame.className = 'frame'
-      // Behind the frame in the order of the focus, so that Tab leads from the page to the frame.
-      shell.append(this.#frame, this.#button)
+      shell.append(this.#frame)
       root.append(shell)
       this.#shell = shell
+    }
+    if (this.#isFloating && !this.#button) {
+      this.#button = launcher(() => (this.open ? this.hide() : void this.show()))
+      // Behind the frame in the order of the focus, so that Tab leads from the page to the frame.
+      shell.append(this.#button)
     }
     const isLeft = this.placement === 'bottom-left'
     shell.className = `shell ${this.#isFloating ? `floating ${isLeft ? 'left' : ''}` : `filling ${this.placement}`}`
@@ -352,7 +361,7 @@ export class PlimsollChat extends Base {
   }
 
   #showOpen(): void {
-    const isOpen = !this.#isFloating || this.open
+    const isOpen = this.#isShown
     if (this.#frame) {
       this.#frame.hidden = !isOpen
       this.#frame.role = this.#isFloating ? 'dialog' : 'region'

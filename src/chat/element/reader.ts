@@ -7,8 +7,11 @@ const WINDOW = 120
  * them take more than 50 ms.
  */
 const STEP = 10
-/** At the end of a conversation, how many of its messages are drawn at first. */
-const AT_END = 5
+/**
+ * At the end of a conversation, one message is drawn at first for so many pixels of the window:
+ * where these do not fill it, all is drawn twice before anything shows.
+ */
+const TYPICAL_PX = 140
 /** How many are drawn at first around one that was looked for. */
 const AROUND = 30
 /** Pixels above it. */
@@ -21,6 +24,8 @@ const KEPT = 200
 
 /** What the reader asks for. */
 export interface ReaderHost {
+  /** Of the window, in pixels. */
+  readonly height: number
   readonly messages: () => readonly ShownMessage[]
   readonly hasOlder: () => boolean
   showOlder(): Promise<void>
@@ -56,7 +61,7 @@ export class Reader {
   #drawn = WINDOW
   #isReadingOlder = false
   /** Messages that are drawn at the end. */
-  #atEnd = AT_END
+  #atEnd: number
   /** How many times over they are to fill what is seen, beside what one must scroll to leave. */
   #fills = 1
   /** Whether more are to be drawn than are: until then nobody knows whether they fill it. */
@@ -67,6 +72,7 @@ export class Reader {
 
   constructor(host: ReaderHost) {
     this.#host = host
+    this.#atEnd = Math.ceil(host.height / TYPICAL_PX)
   }
 
   get isAtEnd(): boolean {

@@ -120,6 +120,7 @@ export class ChatView {
     chatElement.append(this.#frame, live)
     root.replaceChildren(chatElement)
     this.#reader = new Reader({
+      height: innerHeight,
       messages: () => chat.conversation.getSnapshot().messages,
       hasOlder: () => chat.conversation.getSnapshot().hasOlder,
       showOlder: () => chat.conversation.showOlder(),

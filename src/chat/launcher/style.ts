@@ -18,7 +18,7 @@ export const launcherStyle = `
 .launcher:hover { transform: translateY(-2px); box-shadow: 0 2px 4px rgb(0 0 0 / 0.2), 0 12px 32px rgb(0 0 0 / 0.22) }
 .launcher:active { transform: scale(0.95) }
 .launcher:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px }
-.launcher svg { inline-size: 1.875rem; block-size: 1.875rem; fill: none; stroke: currentColor; stroke-width: 1.75; stroke-linecap: round }
+.launcher svg, .wait svg { inline-size: 2rem; block-size: 2rem; fill: none; stroke: currentColor; stroke-width: 1.75; stroke-linecap: round }
 .frame { color: var(--plimsoll-text, light-dark(#17202a, #e8edf2)); background: var(--plimsoll-surface, light-dark(#fff, #12171c)) }
 .floating .frame {
   position: fixed; inset-block-end: calc(var(--plimsoll-offset, 1.25rem) + 4.25rem); right: var(--plimsoll-offset, 1.25rem);
@@ -35,7 +35,7 @@ export const launcherStyle = `
 .inline .frame { overflow: clip; border-radius: var(--plimsoll-radius, 1.25rem); box-shadow: inset 0 0 0 1px light-dark(#dfe4e9, #2c353e) }
 .wait { display: grid; place-content: center; justify-items: center; gap: 1rem; block-size: 100%; padding: 1.5rem; font: 0.9375rem/1.5 var(--plimsoll-font, system-ui, sans-serif); text-align: center }
 .wait button { min-block-size: 2.25rem; padding: 0.25rem 1rem; border: 1px solid currentColor; border-radius: 0.625rem; background: none; color: inherit; font: inherit; cursor: pointer }
-.wait svg { inline-size: 2.5rem; block-size: 2.5rem; fill: none; stroke: currentColor; stroke-width: 1.5; stroke-linecap: round; opacity: 0.6; animation: swell 1.6s ease-in-out infinite }
+.wait svg { opacity: 0.6; animation: swell 1.6s ease-in-out infinite }
 @keyframes swell { 50% { opacity: 0.25 } }
 @media (max-width: 30em) {
   .floating .frame, .floating.left .frame { inset: 0; inline-size: auto; block-size: 100dvh; border-radius: 0; box-shadow: none }

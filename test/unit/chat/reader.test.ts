@@ -35,6 +35,7 @@ function list(older: { readonly hasOlder: () => boolean; readonly showOlder: () 
     ({ dataset }) => ({ message: { id: dataset.message } }) as unknown as ShownMessage,
   )
   const reader = new Reader({
+    height: 700,
     messages: () => messages,
     ...older,
     releaseOlder: () => {},
@@ -62,7 +63,7 @@ it('leaves a reader who went away and came back where that is', () => {
   expect(scroller.scrollTop).toBe(3_000)
 })
 
-it('draws the newest five first, ten more at a time until they fill what is seen, and twice when it is told', () => {
+it('draws the newest first, as many as the window may hold, ten more at a time until they fill what is seen, and twice when it is told', () => {
   const { reader, scroller, drawn } = list()
   const draw = (): number => {
     const { from, to } = reader.range()
