@@ -47,7 +47,7 @@ export interface Chat {
    * is left in this browser: local sessions, messages that wait to be sent, and who the guest was;
    * a guest's sessions at the edge are removed where it can be reached. A `synced` edge's sessions
    * leave this browser in any case. Where something that was not sent would be lost by that,
-   * nothing is done, unless `force` says so.
+   * nothing is done, unless `force` says so. With `dryRun` nothing is done in any case.
    */
   signOut(options?: SignOutOptions): Promise<SignedOut>
   /** Calls the listener with what the element tells its page of. @returns what ends it */
@@ -59,12 +59,19 @@ export interface SignOutOptions {
   readonly erase?: boolean
   /** Whether what would be lost is no reason to stay. */
   readonly force?: boolean
+  /** Whether it only says what would be lost, and of a guest until when the edge has it. */
+  readonly dryRun?: boolean
 }
 
 export interface SignedOut {
   readonly done: boolean
   /** Where it is not done: what would be lost. */
   readonly lost: readonly Lost[]
+  /**
+   * Where it is not done, and the user is a guest at the edge: when that erases what it has of them,
+   * in Unix milliseconds. Absent: they are none, or the edge does not say it.
+   */
+  readonly guestEnd?: number
 }
 
 /**

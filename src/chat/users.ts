@@ -82,17 +82,23 @@ async function showNewest({ conversation, sessions, platform }: UsersParts): Pro
 /** As {@link Chat.signOut}. */
 export async function signOut(
   parts: UsersParts,
-  { erase = false, force = false }: SignOutOptions,
+  { erase = false, force = false, dryRun = false }: SignOutOptions,
 ): Promise<SignedOut> {
   const { conversation, sessions, identity, clearDrafts, platform, name } = parts
   const { session } = conversation.getSnapshot()
+  const { guestEnd } = identity
+  const stays = (lost: readonly Lost[]): SignedOut => ({
+    ...{ done: false, lost },
+    ...(guestEnd !== undefined && { guestEnd }),
+  })
+  if (dryRun) return stays((await (await parts.openEdge())?.signOut({ erase, force, dryRun })) ?? [])
   let cleared: Promise<void> | undefined
   const change = async (): Promise<readonly Lost[]> => {
     // Before the lock is held, under which what they write waits.
     const [edge, local] = [await parts.openEdge(), erase ? await parts.openLocal() : undefined]
     // What another tab writes meanwhile would be nobody's.
     return platform.locks.request(identity.lockName, {}, async () => {
-      const lost = (await edge?.signOut({ erase, force })) ?? []
+      const lost = (await edge?.signOut({ erase, force, dryRun })) ?? []
       if (lost.length > 0) return lost
       if (erase) {
         const { eraseBrowser } = await import('./homes/erase-browser.ts')
@@ -112,7 +118,7 @@ export async function signOut(
   const lost = await conversation.whileAway(change, true)
   if (lost.length > 0) {
     if (session) await conversation.open(session.sessionId, { home: session.home })
-    return { done: false, lost }
+    return stays(lost)
   }
   // They are signed out, though their drafts cannot be removed: a second call tries it again.
   await sessions.reset()
