@@ -3,7 +3,7 @@ import { PlimsollError } from '../ports/errors.ts'
 import { ChatConversation } from './conversation/conversation.ts'
 import { ChatSessionList } from './conversation/session-list.ts'
 import type { AddedDrafts } from './homes/added.ts'
-import { type Drafts, NEW, storedDrafts } from './homes/drafts.ts'
+import { type Drafts, storedDrafts } from './homes/drafts.ts'
 import type { Edge, Lost } from './homes/edge.ts'
 import type { Home } from './homes/home.ts'
 import { Identity, type Move, mayBe } from './homes/identity.ts'
@@ -67,10 +67,7 @@ export interface SignedOut {
   readonly done: boolean
   /** Where it is not done: what would be lost. */
   readonly lost: readonly Lost[]
-  /**
-   * Where it is not done, and the user is a guest at the edge: when that erases what it has of them,
-   * in Unix milliseconds. Absent: they are none, or the edge does not say it.
-   */
+  /** Where it is not done: as {@link Chat.guestEnd}. */
   readonly guestEnd?: number
 }
 
@@ -248,15 +245,14 @@ class OpenedChat implements Chat {
       conversation: this.conversation,
       sessions: this.sessions,
       identity: this.#identity,
-      clearDrafts: () => {
-        for (const each of this.#kept) each.clear()
-      },
+      drafts: this.drafts,
+      places: this.#places,
+      kept: this.#kept,
       platform: this.#platform,
       name: this.#name,
       openEdge: async () => (this.#settings.src === undefined ? undefined : this.#openEdge()),
       openLocal: async () => (this.#usesLocal() ? (await this.#openLocal()).opened : undefined),
       usesLocal: () => this.#usesLocal(),
-      hasDraft: () => this.drafts.read(NEW) !== '' || this.hasAdded(NEW),
       move: (move) => this.#move(move),
       closeHomes: () => this.#closeHomes(),
       setToken: (token) => {

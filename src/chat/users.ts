@@ -3,6 +3,7 @@ import { PlimsollError } from '../ports/errors.ts'
 import type { ChatConversation } from './conversation/conversation.ts'
 import type { ChatSessionList } from './conversation/session-list.ts'
 import { deleteAdded } from './homes/delete-database.ts'
+import { type Drafts, NEW } from './homes/drafts.ts'
 import type { Edge, Lost } from './homes/edge.ts'
 import { type Identity, type Move, subjectOf } from './homes/identity.ts'
 import type { LocalStore } from './homes/open-local.ts'
@@ -16,8 +17,11 @@ export interface UsersParts {
   readonly conversation: ChatConversation
   readonly sessions: ChatSessionList
   readonly identity: Identity
-  /** Forgets what is kept by conversation beside them, but what was added. */
-  readonly clearDrafts: () => void
+  readonly drafts: Drafts
+  /** Of what was added, where it is. */
+  readonly places: Drafts
+  /** All that is kept by conversation, those two too. */
+  readonly kept: readonly Drafts[]
   readonly platform: ChatPlatform
   readonly name: string
   /** Contract: the edge; undefined: there is none. */
@@ -25,8 +29,6 @@ export interface UsersParts {
   /** Contract: what is kept in this browser alone; undefined: nothing is. */
   readonly openLocal: () => Promise<LocalStore | undefined>
   readonly usesLocal: () => boolean
-  /** Whether something is written in a conversation in which nothing was said. */
-  readonly hasDraft: () => boolean
   readonly move: (move: Move) => Promise<void>
   readonly closeHomes: () => Promise<void>
   readonly setToken: (token: string | undefined) => void
@@ -38,7 +40,8 @@ export interface UsersParts {
 export async function identify(parts: UsersParts, user: Parameters<Chat['identify']>[0]): Promise<void> {
   const { conversation, sessions, identity, platform } = parts
   const { session, loaded, isMissing, messages } = conversation.getSnapshot()
-  const isEmpty = loaded && !isMissing && messages.length === 0 && !parts.hasDraft()
+  const hasDraft = [parts.drafts, parts.places].some((each) => each.read(NEW) !== '')
+  const isEmpty = loaded && !isMissing && messages.length === 0 && !hasDraft
   const token = 'token' in user ? user.token : undefined
   const named = 'userId' in user ? user.userId : subjectOf(user.token)
   const userId = named === '' ? undefined : named
@@ -84,7 +87,7 @@ export async function signOut(
   parts: UsersParts,
   { erase = false, force = false, dryRun = false }: SignOutOptions,
 ): Promise<SignedOut> {
-  const { conversation, sessions, identity, clearDrafts, platform, name } = parts
+  const { conversation, sessions, identity, kept, platform, name } = parts
   const { session } = conversation.getSnapshot()
   const { guestEnd } = identity
   const stays = (lost: readonly Lost[]): SignedOut => ({
@@ -106,7 +109,7 @@ export async function signOut(
       }
       await parts.closeHomes()
       parts.setToken(undefined)
-      clearDrafts()
+      for (const each of kept) each.clear()
       cleared = deleteAdded(parts)
       // It is heard below.
       cleared.catch(() => {})
