@@ -26,6 +26,7 @@ export async function signOut({ dialog, chat, words, locale }: SignOutParts): Pr
     const counts = [
       [words.unsent, sum('waiting')],
       [words.refused, sum('refused')],
+      [words.drafts, lost.filter(({ draft }) => draft).length],
     ] as const
     return counts.flatMap(([line, count]) => (count > 0 ? line(number.format(count)) : []))
   }

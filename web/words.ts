@@ -28,6 +28,7 @@ export interface Words {
   readonly lost: string
   readonly unsent: (count: string) => string
   readonly refused: (count: string) => string
+  readonly drafts: (count: string) => string
   readonly stay: string
   readonly notSignedOut: string
 }
@@ -59,6 +60,7 @@ const english: Words = {
   lost: 'This would be lost:',
   unsent: (count) => `Messages and changes that were not sent: ${count}`,
   refused: (count) => `Messages and changes that the service refused: ${count}`,
+  drafts: (count) => `Drafts, text or files: ${count}`,
   stay: 'Cancel',
   notSignedOut: 'Not all is gone from this browser. Sign out again.',
 }
@@ -92,6 +94,7 @@ const catalogue: Readonly<Record<string, Words>> = {
     lost: 'Das ginge verloren:',
     unsent: (count) => `Nicht gesendete Nachrichten und Änderungen: ${count}`,
     refused: (count) => `Vom Dienst abgelehnte Nachrichten und Änderungen: ${count}`,
+    drafts: (count) => `Entwürfe, Text oder Dateien: ${count}`,
     stay: 'Abbrechen',
     notSignedOut: 'Noch ist nicht alles aus diesem Browser weg. Melden Sie sich noch einmal ab.',
   },
@@ -122,6 +125,7 @@ const catalogue: Readonly<Record<string, Words>> = {
     lost: 'Ceci serait perdu :',
     unsent: (count) => `Messages et modifications non envoyés : ${count}`,
     refused: (count) => `Messages et modifications refusés par le service : ${count}`,
+    drafts: (count) => `Brouillons, texte ou fichiers : ${count}`,
     stay: 'Annuler',
     notSignedOut: 'Tout n’a pas disparu de ce navigateur. Déconnectez-vous encore une fois.',
   },
@@ -152,6 +156,7 @@ const catalogue: Readonly<Record<string, Words>> = {
     lost: 'Se perdería esto:',
     unsent: (count) => `Mensajes y cambios sin enviar: ${count}`,
     refused: (count) => `Mensajes y cambios que el servicio rechazó: ${count}`,
+    drafts: (count) => `Borradores, texto o archivos: ${count}`,
     stay: 'Cancelar',
     notSignedOut: 'Aún no se ha borrado todo de este navegador. Cierre sesión otra vez.',
   },
@@ -182,6 +187,7 @@ const catalogue: Readonly<Record<string, Words>> = {
     lost: 'سيضيع ما يلي:',
     unsent: (count) => `رسائل وتغييرات لم تُرسل: ${count}`,
     refused: (count) => `رسائل وتغييرات رفضتها الخدمة: ${count}`,
+    drafts: (count) => `مسودات من نصوص أو ملفات: ${count}`,
     stay: 'إلغاء',
     notSignedOut: 'لم يُمحَ كل شيء من هذا المتصفح بعد. سجّل الخروج مرة أخرى.',
   },
@@ -212,6 +218,7 @@ const catalogue: Readonly<Record<string, Words>> = {
     lost: '次のものが失われます。',
     unsent: (count) => `送られていないメッセージと変更：${count}`,
     refused: (count) => `サービスが受け付けなかったメッセージと変更：${count}`,
+    drafts: (count) => `下書きの文章やファイル：${count}`,
     stay: 'キャンセル',
     notSignedOut: 'このブラウザにまだ残っているものがあります。もう一度サインアウトしてください。',
   },

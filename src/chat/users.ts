@@ -94,14 +94,21 @@ export async function signOut(
     ...{ done: false, lost },
     ...(guestEnd !== undefined && { guestEnd }),
   })
-  if (dryRun) return stays((await (await parts.openEdge())?.signOut({ erase, force, dryRun })) ?? [])
+  parts.drafts.tell('asked')
+  /** Signs out at the edge where nothing would be lost. */
+  const atEdge = async (edge: Edge | undefined): Promise<readonly Lost[]> => {
+    const drafts = force && !dryRun ? new Set<string>() : draftsIn(parts)
+    const isDry = dryRun || drafts.size > 0
+    return withDrafts((await edge?.signOut({ erase, force, dryRun: isDry })) ?? [], drafts)
+  }
+  if (dryRun) return stays(await atEdge(await parts.openEdge()))
   let cleared: Promise<void> | undefined
   const change = async (): Promise<readonly Lost[]> => {
     // Before the lock is held, under which what they write waits.
     const [edge, local] = [await parts.openEdge(), erase ? await parts.openLocal() : undefined]
     // What another tab writes meanwhile would be nobody's.
     return platform.locks.request(identity.lockName, {}, async () => {
-      const lost = (await edge?.signOut({ erase, force, dryRun })) ?? []
+      const lost = await atEdge(edge)
       if (lost.length > 0) return lost
       if (erase) {
         const { eraseBrowser } = await import('./homes/erase-browser.ts')
@@ -127,6 +134,20 @@ export async function signOut(
   await sessions.reset()
   await cleared
   return { done: true, lost: [] }
+}
+
+/** Names of the conversations in whose fields something stands, everybody's. */
+function draftsIn({ drafts, places }: UsersParts): ReadonlySet<string> {
+  return new Set([...drafts.all(), ...places.all()].map(([name]) => name))
+}
+
+function withDrafts(lost: readonly Lost[], names: ReadonlySet<string>): readonly Lost[] {
+  const nameOf = ({ sessionId = NEW }: Lost): string => sessionId
+  const others = [...names].filter((name) => !lost.some((each) => nameOf(each) === name))
+  return [
+    ...lost,
+    ...others.map((name) => ({ ...(name !== NEW && { sessionId: name }), waiting: 0, refused: 0 })),
+  ].map((each) => (names.has(nameOf(each)) ? { ...each, draft: true } : each))
 }
 
 function checkGuest({ owner, isGuest }: Identity, userId: string | undefined): void {

@@ -781,7 +781,9 @@ describe.concurrent('from any host, with the memory of the browser alone', () =>
       await chat.button('Sign out').click()
       await dialog.waitFor()
     }
+    await chat.field.fill('canary-93ac half a')
     await ask()
+    expect(await dialog.getByText('Drafts, text or files: 1').isVisible()).toBe(true)
     // Nothing is at a service.
     expect(await dialog.textContent()).not.toContain('service')
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)

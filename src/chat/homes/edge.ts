@@ -24,13 +24,18 @@ export interface SigningOut {
   readonly dryRun: boolean
 }
 
-/** What would be lost by signing out, or was: of the session of an id, or of what all share. */
+/**
+ * What would be lost by signing out, or was: of the session of an id, or of none, which is what all
+ * share, or a conversation in which nothing was said.
+ */
 export interface Lost {
   readonly sessionId?: string
   /** What was not sent yet. */
   readonly waiting: number
   /** What the edge refused, and nobody has looked after. */
   readonly refused: number
+  /** Whether something stands in its field: text or files, of whoever used this browser. */
+  readonly draft?: true
 }
 
 /** An edge, as one user of the widget has it: the sessions there, and what is to be sent. */

@@ -168,6 +168,42 @@ it('does nothing where it is only asked what signing out would do', async () => 
   await chat.close()
 })
 
+it.each([{ src: undefined }, { src: SRC }, { src: SRC, synced: true }])(
+  'tells that what stands in a field would be lost: $src, synced: $synced',
+  async (settings) => {
+    const [place, service] = [browser(), new TestService()]
+    const { fetch } = service
+    const getToken = () => tokenOf('ada')
+    const more = settings.src === undefined ? { model: () => 'Yes.' } : { getToken, ...settings }
+    const chat = place.open({ ...more, platform: { fetch, WebSocket: undefined } })
+    await chat.sessions.search('')
+    place.network.set(false)
+    const sessionId = await chat.conversation.create()
+    await chat.conversation.send('Of Ada.')
+    await chat.conversation.create()
+    const shown = chat.conversation.getSnapshot().session
+    // As the field does.
+    chat.drafts.subscribe((event) => {
+      if (event === 'asked') chat.drafts.write(sessionId, 'Half a')
+    })
+    await (await chat.added()).write('new', { files: [], pasted: ['SWORDFISH'] })
+    const draft = { waiting: 0, refused: 0, draft: true }
+    const told = await chat.signOut({ dryRun: true })
+    const [one, shared] = settings.synced ? [1, 2] : [0, 0]
+    const lost = [
+      { sessionId, ...draft, waiting: one },
+      { ...draft, waiting: shared },
+    ]
+    expect(told).toEqual({ done: false, lost })
+    expect(await chat.signOut()).toEqual(told)
+    expect(chat.conversation.getSnapshot().session?.sessionId).toBe(shown?.sessionId)
+    expect(await allTexts(place)).toContain('SWORDFISH')
+    expect(await chat.signOut({ force: true })).toEqual({ done: true, lost: [] })
+    expect(await allTexts(place)).not.toContain('SWORDFISH')
+    await chat.close()
+  },
+)
+
 it('tells who erases this browser what of others would be lost', async () => {
   const [place, service] = [browser(), listening()]
   let token = tokenOf('ada')
@@ -306,6 +342,7 @@ it('shows the newest conversation to who signs in where nothing was said, unless
     chat.drafts.write('new', typed)
     await chat.identify({ userId: 'ada' })
     expect(chat.conversation.getSnapshot().session?.sessionId).toBe(typed === '' ? newest : empty)
+    chat.drafts.write('new', '')
   }
   await chat.close()
 })
