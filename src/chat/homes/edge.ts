@@ -21,6 +21,7 @@ export interface SigningIn {
 export interface SigningOut {
   readonly erase: boolean
   readonly force: boolean
+  readonly dryRun: boolean
 }
 
 /** What would be lost by signing out, or was: of the session of an id, or of what all share. */
@@ -53,7 +54,8 @@ export interface Edge {
    * Removes what is kept here, with `erase` all of it and what a guest has at the edge, where that
    * can be reached.
    *
-   * @returns what would be lost; then nothing was removed, unless it is forced
+   * @returns what would be lost; then nothing was removed, unless it is forced. With `dryRun`
+   * nothing ever is
    */
   signOut(options: SigningOut): Promise<readonly Lost[]>
   close(): Promise<void>

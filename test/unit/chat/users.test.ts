@@ -144,6 +144,30 @@ it('finds what waits again after a sign-out, and tells a guest that it would be 
   await again.close()
 })
 
+it('does nothing where it is only asked what signing out would do', async () => {
+  const [place, service] = [browser(), listening()]
+  const guestEnd = 4_102_444_800_000
+  const token = `x.${btoa(JSON.stringify({ sub: 'guest', exp: guestEnd / 1_000 }))}.x`
+  const fetch = async (url: string, init: RequestInit): Promise<Response> =>
+    url.endsWith('/guests')
+      ? Response.json({ token, userId: 'guest', expiresAt: guestEnd })
+      : service.fetch(url, init)
+  const chat = plainTab(place, fetch)
+  await chat.sessions.search('')
+  const options = { erase: true, force: true, dryRun: true }
+  expect(await chat.signOut(options)).toEqual({ done: false, lost: [], guestEnd })
+  expect(chat.guestEnd()).toBe(guestEnd)
+  place.network.set(false)
+  const sessionId = await chat.conversation.create()
+  await chat.conversation.send('SWORDFISH')
+  const told = { done: false, lost: [{ sessionId, waiting: 1, refused: 0 }], guestEnd }
+  expect(await chat.signOut(options)).toEqual(told)
+  expect(said(chat.conversation.getSnapshot())).toEqual(['user: SWORDFISH'])
+  expect(await allTexts(place)).toContain('SWORDFISH')
+  expect(await chat.signOut({ erase: true })).toEqual(told)
+  await chat.close()
+})
+
 it('tells who erases this browser what of others would be lost', async () => {
   const [place, service] = [browser(), listening()]
   let token = tokenOf('ada')
