@@ -9,6 +9,7 @@ import { firstScreen } from './first-screen.ts'
 import { InspectorPanel } from './inspector-panel.ts'
 import { offerInstall } from './install.ts'
 import { offerPersistence } from './persistence.ts'
+import { signOut } from './sign-out.ts'
 import { watchUpdates } from './updates.ts'
 import { wordsFor } from './words.ts'
 
@@ -85,6 +86,32 @@ button('dismiss', words.dismiss).addEventListener('click', () =>
     box.hidden = true
   }),
 )
+
+const ask = find<HTMLDialogElement>('#ask')
+find('#ask-title').textContent = words.signOutAsk
+find('#ask .here').textContent = words.goesHere
+find('#ask .lost p').textContent = words.lost
+button('stay', words.stay).addEventListener('click', () => ask.close())
+button('go', words.signOut).addEventListener('click', () => ask.close('go'))
+// It is the dialog alone that Escape closes.
+ask.addEventListener('keydown', (event) => event.stopPropagation())
+const end = button('sign-out', words.signOut)
+let isLeaving = false
+end.addEventListener('click', async () => {
+  if (isLeaving) return
+  isLeaving = true
+  try {
+    // What the page itself still knows of them goes with it.
+    if (await signOut({ dialog: ask, chat, words, locale })) return location.reload()
+  } catch (error) {
+    console.warn('Not all is gone from this browser:', error)
+    notice(words.notSignedOut)
+  } finally {
+    isLeaving = false
+  }
+  // In a closed menu nothing takes the focus.
+  if (!end.checkVisibility()) void chat.show()
+})
 
 offerInstall(button('install', words.install))
 void offerPersistence(button('keep', words.keep), (isKept) => notice(isKept ? words.kept : words.notKept))

@@ -17,6 +17,20 @@ export interface Words {
   readonly reload: string
   readonly offlineReady: string
   readonly dismiss: string
+  readonly signOut: string
+  readonly signOutAsk: string
+  /** What goes from this browser. */
+  readonly goesHere: string
+  /** Of a guest, whom nobody can be again. */
+  readonly goesThere: (date: string) => string
+  readonly staysThere: string
+  /** Before what would be lost. */
+  readonly lost: string
+  readonly unsent: (count: string) => string
+  readonly refused: (count: string) => string
+  readonly drafts: (count: string) => string
+  readonly stay: string
+  readonly notSignedOut: string
 }
 
 const english: Words = {
@@ -36,6 +50,19 @@ const english: Words = {
   reload: 'Reload',
   offlineReady: 'Ready to work offline.',
   dismiss: 'Close',
+  signOut: 'Sign out',
+  signOutAsk: 'Sign out of this browser?',
+  goesHere:
+    'All that this browser keeps of you is erased: conversations, and what is remembered. What is on this device alone is gone for good.',
+  goesThere: (date) =>
+    `You are a guest: the service erases what it keeps of you, too. If it cannot be reached now, it does so on ${date}; until then nobody can open it again.`,
+  staysThere: 'What is at the service stays there, and whoever may use it finds it there.',
+  lost: 'This would be lost:',
+  unsent: (count) => `Messages and changes that were not sent: ${count}`,
+  refused: (count) => `Messages and changes that the service refused: ${count}`,
+  drafts: (count) => `Drafts, text or files: ${count}`,
+  stay: 'Cancel',
+  notSignedOut: 'Not all is gone from this browser. Sign out again.',
 }
 
 const catalogue: Readonly<Record<string, Words>> = {
@@ -57,6 +84,19 @@ const catalogue: Readonly<Record<string, Words>> = {
     reload: 'Neu laden',
     offlineReady: 'Bereit für die Arbeit ohne Netz.',
     dismiss: 'Schließen',
+    signOut: 'Abmelden',
+    signOutAsk: 'Von diesem Browser abmelden?',
+    goesHere:
+      'Alles, was dieser Browser von Ihnen behält, wird gelöscht: Unterhaltungen und was gemerkt ist. Was nur auf diesem Gerät ist, ist dann für immer weg.',
+    goesThere: (date) =>
+      `Sie sind Gast: Auch der Dienst löscht, was er von Ihnen behält. Ist er jetzt nicht erreichbar, tut er es am ${date}; bis dahin kann es niemand mehr öffnen.`,
+    staysThere: 'Was beim Dienst ist, bleibt dort, und wer ihn nutzen darf, findet es dort.',
+    lost: 'Das ginge verloren:',
+    unsent: (count) => `Nicht gesendete Nachrichten und Änderungen: ${count}`,
+    refused: (count) => `Vom Dienst abgelehnte Nachrichten und Änderungen: ${count}`,
+    drafts: (count) => `Entwürfe, Text oder Dateien: ${count}`,
+    stay: 'Abbrechen',
+    notSignedOut: 'Noch ist nicht alles aus diesem Browser weg. Melden Sie sich noch einmal ab.',
   },
   fr: {
     firstText:
@@ -75,6 +115,19 @@ const catalogue: Readonly<Record<string, Words>> = {
     reload: 'Recharger',
     offlineReady: 'Prêt à fonctionner hors ligne.',
     dismiss: 'Fermer',
+    signOut: 'Se déconnecter',
+    signOutAsk: 'Se déconnecter de ce navigateur ?',
+    goesHere:
+      'Tout ce que ce navigateur conserve de vous est effacé : les conversations et ce qui est retenu. Ce qui n’est que sur cet appareil disparaît pour toujours.',
+    goesThere: (date) =>
+      `Vous êtes invité : le service efface aussi ce qu’il conserve de vous. S’il est injoignable maintenant, il le fera le ${date} ; d’ici là, personne ne pourra plus l’ouvrir.`,
+    staysThere: 'Ce qui est chez le service y reste, et quiconque peut l’utiliser l’y trouve.',
+    lost: 'Ceci serait perdu :',
+    unsent: (count) => `Messages et modifications non envoyés : ${count}`,
+    refused: (count) => `Messages et modifications refusés par le service : ${count}`,
+    drafts: (count) => `Brouillons, texte ou fichiers : ${count}`,
+    stay: 'Annuler',
+    notSignedOut: 'Tout n’a pas disparu de ce navigateur. Déconnectez-vous encore une fois.',
   },
   es: {
     firstText:
@@ -93,6 +146,19 @@ const catalogue: Readonly<Record<string, Words>> = {
     reload: 'Recargar',
     offlineReady: 'Listo para funcionar sin conexión.',
     dismiss: 'Cerrar',
+    signOut: 'Cerrar sesión',
+    signOutAsk: '¿Cerrar sesión en este navegador?',
+    goesHere:
+      'Se borra todo lo que este navegador guarda de usted: las conversaciones y lo que se recuerda. Lo que solo está en este dispositivo se pierde para siempre.',
+    goesThere: (date) =>
+      `Usted es invitado: el servicio también borra lo que guarda de usted. Si ahora no se puede contactar con él, lo hará el ${date}; hasta entonces nadie podrá volver a abrirlo.`,
+    staysThere: 'Lo que está en el servicio se queda allí, y quien pueda usarlo lo encuentra.',
+    lost: 'Se perdería esto:',
+    unsent: (count) => `Mensajes y cambios sin enviar: ${count}`,
+    refused: (count) => `Mensajes y cambios que el servicio rechazó: ${count}`,
+    drafts: (count) => `Borradores, texto o archivos: ${count}`,
+    stay: 'Cancelar',
+    notSignedOut: 'Aún no se ha borrado todo de este navegador. Cierre sesión otra vez.',
   },
   ar: {
     firstText:
@@ -111,6 +177,19 @@ const catalogue: Readonly<Record<string, Words>> = {
     reload: 'إعادة التحميل',
     offlineReady: 'جاهز للعمل دون اتصال.',
     dismiss: 'إغلاق',
+    signOut: 'تسجيل الخروج',
+    signOutAsk: 'تسجيل الخروج من هذا المتصفح؟',
+    goesHere:
+      'يُمحى كل ما يحفظه هذا المتصفح عنك: المحادثات وما حُفظ في الذاكرة. وما كان على هذا الجهاز وحده يزول نهائيًا.',
+    goesThere: (date) =>
+      `أنت ضيف: تمحو الخدمة أيضًا ما تحفظه عنك. إن تعذر الوصول إليها الآن فستمحوه في ${date}، وإلى ذلك الحين لا يستطيع أحد فتحه من جديد.`,
+    staysThere: 'ما هو لدى الخدمة يبقى هناك، ويجده من يحق له استخدامها.',
+    lost: 'سيضيع ما يلي:',
+    unsent: (count) => `رسائل وتغييرات لم تُرسل: ${count}`,
+    refused: (count) => `رسائل وتغييرات رفضتها الخدمة: ${count}`,
+    drafts: (count) => `مسودات من نصوص أو ملفات: ${count}`,
+    stay: 'إلغاء',
+    notSignedOut: 'لم يُمحَ كل شيء من هذا المتصفح بعد. سجّل الخروج مرة أخرى.',
   },
   ja: {
     firstText:
@@ -129,6 +208,19 @@ const catalogue: Readonly<Record<string, Words>> = {
     reload: '再読み込み',
     offlineReady: 'オフラインで使えます。',
     dismiss: '閉じる',
+    signOut: 'サインアウト',
+    signOutAsk: 'このブラウザからサインアウトしますか？',
+    goesHere:
+      'このブラウザが保存しているものは、会話も記憶もすべて消去されます。この端末だけにあるものは、二度と戻りません。',
+    goesThere: (date) =>
+      `ゲストとしてご利用中です。サービスが保管しているものも消去されます。今サービスにつながらないときは${date}に消去され、それまで誰もふたたび開くことはできません。`,
+    staysThere: 'サービスにあるものはそこに残り、サービスを使える人なら見られます。',
+    lost: '次のものが失われます。',
+    unsent: (count) => `送られていないメッセージと変更：${count}`,
+    refused: (count) => `サービスが受け付けなかったメッセージと変更：${count}`,
+    drafts: (count) => `下書きの文章やファイル：${count}`,
+    stay: 'キャンセル',
+    notSignedOut: 'このブラウザにまだ残っているものがあります。もう一度サインアウトしてください。',
   },
 }
 

@@ -9,13 +9,18 @@ const UNIT = '--_unit'
 /**
  * Gives a shadow root a style, once; its `rem` are `UNIT`. Constructed style sheets need no
  * exception of a content security policy.
+ *
+ * @param root undefined: it is made ahead
  */
-export function adopt(root: ShadowRoot, style: string): void {
-  const sheet = sheets.get(style) ?? new CSSStyleSheet()
-  if (sheets.size === 0) registerUnit()
-  if (!sheets.has(style)) sheet.replaceSync(style.replace(/(-?[\d.]+)rem\b/g, `calc($1 * var(${UNIT}))`))
-  sheets.set(style, sheet)
-  if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet)
+export function adopt(root: ShadowRoot | undefined, style: string): void {
+  let sheet = sheets.get(style)
+  if (!sheet) {
+    if (sheets.size === 0) registerUnit()
+    sheet = new CSSStyleSheet()
+    sheet.replaceSync(style.replace(/(-?[\d.]+)rem\b/g, `calc($1 * var(${UNIT}))`))
+    sheets.set(style, sheet)
+  }
+  if (root && !root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet)
 }
 
 function registerUnit(): void {

@@ -2,6 +2,7 @@ import type { ChatConversation } from './conversation/conversation.ts'
 import type { ChatSessionList } from './conversation/session-list.ts'
 import { allPanels } from './homes/all-panels.ts'
 import { deleteAdded } from './homes/delete-database.ts'
+import type { Drafts } from './homes/drafts.ts'
 import type { HomeKind, HomeMemory, MemoryPanelModel } from './ports.ts'
 import type { ChatPlatform } from './settings.ts'
 
@@ -16,8 +17,8 @@ export interface ChatPanelParts {
   readonly sessions: ChatSessionList
   readonly platform: ChatPlatform
   readonly name: string
-  /** Contract: forgets what is kept by conversation beside them, but what was added. */
-  readonly clearDrafts: () => void
+  /** What is kept by conversation beside them. */
+  readonly kept: readonly Drafts[]
 }
 
 /**
@@ -25,7 +26,7 @@ export interface ChatPanelParts {
  * whichever home or scope it is written to.
  */
 export async function chatPanel(parts: ChatPanelParts): Promise<MemoryPanelModel> {
-  const { kinds, destinations, open, conversation, sessions, clearDrafts } = parts
+  const { kinds, destinations, open, conversation, sessions, kept } = parts
   const homes = kinds.map(async (kind) => ({ kind, memory: await open(kind) }))
   const panel = allPanels(await Promise.all(homes), destinations, open)
   const told = <Done>(change: Promise<Done>): Promise<Done> => change.finally(() => conversation.onFacts())
@@ -37,7 +38,7 @@ export async function chatPanel(parts: ChatPanelParts): Promise<MemoryPanelModel
     import: (chunks, home) => told(panel.import(chunks, home)).finally(() => sessions.refresh()),
     async eraseAll() {
       const certificate = await panel.eraseAll()
-      clearDrafts()
+      for (const each of kept) each.clear()
       await deleteAdded(parts)
       await conversation.create()
       await sessions.refresh()

@@ -282,7 +282,7 @@ export class PlimsollChat extends Base {
   /**
    * Ends the user's time here; with `erase` nothing readable of it stays in this browser. Where
    * something that was not sent would be lost by that, nothing is done without `force`, and `lost`
-   * says what it is.
+   * says what it is. With `dryRun` nothing is done: ask the person by what it says.
    */
   async signOut(options?: SignOutOptions): Promise<SignedOut> {
     const chat = await this.#opened()

@@ -3,7 +3,7 @@ import { PlimsollError } from '../ports/errors.ts'
 import { ChatConversation } from './conversation/conversation.ts'
 import { ChatSessionList } from './conversation/session-list.ts'
 import type { AddedDrafts } from './homes/added.ts'
-import { type Drafts, NEW, storedDrafts } from './homes/drafts.ts'
+import { type Drafts, storedDrafts } from './homes/drafts.ts'
 import type { Edge, Lost } from './homes/edge.ts'
 import type { Home } from './homes/home.ts'
 import { Identity, type Move, mayBe } from './homes/identity.ts'
@@ -47,7 +47,7 @@ export interface Chat {
    * is left in this browser: local sessions, messages that wait to be sent, and who the guest was;
    * a guest's sessions at the edge are removed where it can be reached. A `synced` edge's sessions
    * leave this browser in any case. Where something that was not sent would be lost by that,
-   * nothing is done, unless `force` says so.
+   * nothing is done, unless `force` says so. With `dryRun` nothing is done in any case.
    */
   signOut(options?: SignOutOptions): Promise<SignedOut>
   /** Calls the listener with what the element tells its page of. @returns what ends it */
@@ -59,12 +59,16 @@ export interface SignOutOptions {
   readonly erase?: boolean
   /** Whether what would be lost is no reason to stay. */
   readonly force?: boolean
+  /** Whether it only says what would be lost, and of a guest until when the edge has it. */
+  readonly dryRun?: boolean
 }
 
 export interface SignedOut {
   readonly done: boolean
   /** Where it is not done: what would be lost. */
   readonly lost: readonly Lost[]
+  /** Where it is not done: as {@link Chat.guestEnd}. */
+  readonly guestEnd?: number
 }
 
 /**
@@ -241,15 +245,14 @@ class OpenedChat implements Chat {
       conversation: this.conversation,
       sessions: this.sessions,
       identity: this.#identity,
-      clearDrafts: () => {
-        for (const each of this.#kept) each.clear()
-      },
+      drafts: this.drafts,
+      places: this.#places,
+      kept: this.#kept,
       platform: this.#platform,
       name: this.#name,
       openEdge: async () => (this.#settings.src === undefined ? undefined : this.#openEdge()),
       openLocal: async () => (this.#usesLocal() ? (await this.#openLocal()).opened : undefined),
       usesLocal: () => this.#usesLocal(),
-      hasDraft: () => this.drafts.read(NEW) !== '' || this.hasAdded(NEW),
       move: (move) => this.#move(move),
       closeHomes: () => this.#closeHomes(),
       setToken: (token) => {

@@ -3,6 +3,7 @@ import { PlimsollError } from '../ports/errors.ts'
 import type { ChatConversation } from './conversation/conversation.ts'
 import type { ChatSessionList } from './conversation/session-list.ts'
 import { deleteAdded } from './homes/delete-database.ts'
+import { type Drafts, NEW } from './homes/drafts.ts'
 import type { Edge, Lost } from './homes/edge.ts'
 import { type Identity, type Move, subjectOf } from './homes/identity.ts'
 import type { LocalStore } from './homes/open-local.ts'
@@ -16,8 +17,11 @@ export interface UsersParts {
   readonly conversation: ChatConversation
   readonly sessions: ChatSessionList
   readonly identity: Identity
-  /** Forgets what is kept by conversation beside them, but what was added. */
-  readonly clearDrafts: () => void
+  readonly drafts: Drafts
+  /** Of what was added, where it is. */
+  readonly places: Drafts
+  /** All that is kept by conversation, those two too. */
+  readonly kept: readonly Drafts[]
   readonly platform: ChatPlatform
   readonly name: string
   /** Contract: the edge; undefined: there is none. */
@@ -25,8 +29,6 @@ export interface UsersParts {
   /** Contract: what is kept in this browser alone; undefined: nothing is. */
   readonly openLocal: () => Promise<LocalStore | undefined>
   readonly usesLocal: () => boolean
-  /** Whether something is written in a conversation in which nothing was said. */
-  readonly hasDraft: () => boolean
   readonly move: (move: Move) => Promise<void>
   readonly closeHomes: () => Promise<void>
   readonly setToken: (token: string | undefined) => void
@@ -38,7 +40,8 @@ export interface UsersParts {
 export async function identify(parts: UsersParts, user: Parameters<Chat['identify']>[0]): Promise<void> {
   const { conversation, sessions, identity, platform } = parts
   const { session, loaded, isMissing, messages } = conversation.getSnapshot()
-  const isEmpty = loaded && !isMissing && messages.length === 0 && !parts.hasDraft()
+  const hasDraft = [parts.drafts, parts.places].some((each) => each.read(NEW) !== '')
+  const isEmpty = loaded && !isMissing && messages.length === 0 && !hasDraft
   const token = 'token' in user ? user.token : undefined
   const named = 'userId' in user ? user.userId : subjectOf(user.token)
   const userId = named === '' ? undefined : named
@@ -82,17 +85,30 @@ async function showNewest({ conversation, sessions, platform }: UsersParts): Pro
 /** As {@link Chat.signOut}. */
 export async function signOut(
   parts: UsersParts,
-  { erase = false, force = false }: SignOutOptions,
+  { erase = false, force = false, dryRun = false }: SignOutOptions,
 ): Promise<SignedOut> {
-  const { conversation, sessions, identity, clearDrafts, platform, name } = parts
+  const { conversation, sessions, identity, kept, platform, name } = parts
   const { session } = conversation.getSnapshot()
+  const { guestEnd } = identity
+  const stays = (lost: readonly Lost[]): SignedOut => ({
+    ...{ done: false, lost },
+    ...(guestEnd !== undefined && { guestEnd }),
+  })
+  parts.drafts.tell('asked')
+  /** Signs out at the edge where nothing would be lost. */
+  const atEdge = async (edge: Edge | undefined): Promise<readonly Lost[]> => {
+    const drafts = force && !dryRun ? new Set<string>() : draftsIn(parts)
+    const isDry = dryRun || drafts.size > 0
+    return withDrafts((await edge?.signOut({ erase, force, dryRun: isDry })) ?? [], drafts)
+  }
+  if (dryRun) return stays(await atEdge(await parts.openEdge()))
   let cleared: Promise<void> | undefined
   const change = async (): Promise<readonly Lost[]> => {
     // Before the lock is held, under which what they write waits.
     const [edge, local] = [await parts.openEdge(), erase ? await parts.openLocal() : undefined]
     // What another tab writes meanwhile would be nobody's.
     return platform.locks.request(identity.lockName, {}, async () => {
-      const lost = (await edge?.signOut({ erase, force })) ?? []
+      const lost = await atEdge(edge)
       if (lost.length > 0) return lost
       if (erase) {
         const { eraseBrowser } = await import('./homes/erase-browser.ts')
@@ -100,7 +116,7 @@ export async function signOut(
       }
       await parts.closeHomes()
       parts.setToken(undefined)
-      clearDrafts()
+      for (const each of kept) each.clear()
       cleared = deleteAdded(parts)
       // It is heard below.
       cleared.catch(() => {})
@@ -112,12 +128,26 @@ export async function signOut(
   const lost = await conversation.whileAway(change, true)
   if (lost.length > 0) {
     if (session) await conversation.open(session.sessionId, { home: session.home })
-    return { done: false, lost }
+    return stays(lost)
   }
   // They are signed out, though their drafts cannot be removed: a second call tries it again.
   await sessions.reset()
   await cleared
   return { done: true, lost: [] }
+}
+
+/** Names of the conversations in whose fields something stands, everybody's. */
+function draftsIn({ drafts, places }: UsersParts): ReadonlySet<string> {
+  return new Set([...drafts.all(), ...places.all()].map(([name]) => name))
+}
+
+function withDrafts(lost: readonly Lost[], names: ReadonlySet<string>): readonly Lost[] {
+  const nameOf = ({ sessionId = NEW }: Lost): string => sessionId
+  const others = [...names].filter((name) => !lost.some((each) => nameOf(each) === name))
+  return [
+    ...lost,
+    ...others.map((name) => ({ ...(name !== NEW && { sessionId: name }), waiting: 0, refused: 0 })),
+  ].map((each) => (names.has(nameOf(each)) ? { ...each, draft: true } : each))
 }
 
 function checkGuest({ owner, isGuest }: Identity, userId: string | undefined): void {

@@ -9,10 +9,17 @@ export interface SignedOut {
   readonly lost: readonly { readonly scope: Scope; readonly waiting: number; readonly refused: number }[]
 }
 
+export interface SignOutOptions {
+  /** Whether what would be lost is no reason to stay. */
+  readonly force?: boolean
+  /** Whether it only says what would be lost. */
+  readonly dryRun?: boolean
+}
+
 /**
  * Removes what is here of the user, and stops until `store.resume()`. Where something waits for the
  * home, or was refused and not resolved, nothing is removed, unless `force` is given: wait for
- * `store.settled()` before, for as long as the user would.
+ * `store.settled()` before, for as long as the user would. With `dryRun` nothing is removed at all.
  *
  * @returns what was lost, or would be: by scope, how many ops
  * @example
@@ -25,18 +32,19 @@ export interface SignedOut {
  */
 export function signOut(
   store: SyncedStore,
-  { force = false }: { readonly force?: boolean } = {},
+  { force = false, dryRun = false }: SignOutOptions = {},
 ): Promise<SignedOut> {
   const engine = engineOf('signOut', store)
-  return engine.paused(() => emptied(engine.followed, force))
+  return engine.paused(() => emptied(engine.followed, force && !dryRun, dryRun))
 }
 
 /**
  * Empties all scopes of the user, unless something would be lost.
  *
  * @param isForced whether what would be lost is no reason
+ * @param isDry whether it only looks
  */
-async function emptied(followed: Followed, isForced: boolean): Promise<SignedOut> {
+async function emptied(followed: Followed, isForced: boolean, isDry: boolean): Promise<SignedOut> {
   const lost: SignedOut['lost'][number][] = []
   const look = (scope: Scope, isLast: boolean): Promise<void> =>
     followed.with(scope, async (replica) => {
@@ -50,7 +58,7 @@ async function emptied(followed: Followed, isForced: boolean): Promise<SignedOut
       }
     })
   const scopes = await followed.ours()
-  for (const isLast of [false, true])
+  for (const isLast of isDry ? [false] : [false, true])
     for (const scope of scopes) if (!isLast || isForced || lost.length === 0) await look(scope, isLast)
-  return { done: isForced || lost.length === 0, lost }
+  return { done: !isDry && (isForced || lost.length === 0), lost }
 }

@@ -272,7 +272,11 @@ describe('what somebody wrote and did not send', () => {
     await element.identify({ userId: 'ada' })
     await frame()
     expect(written()).toEqual(['SWORDFISH', 1])
-    await element.signOut()
+    const lost = [{ waiting: 0, refused: 0, draft: true }]
+    expect(await element.signOut()).toEqual({ done: false, lost })
+    await frame()
+    expect(written()).toEqual(['SWORDFISH', 1])
+    await element.signOut({ force: true })
     await frame()
     expect(written()).toEqual(['', 0])
     expect(at('.empty').textContent).toContain('What can I do for you?')
@@ -289,6 +293,14 @@ describe('what somebody wrote and did not send', () => {
     expect(written()).toEqual(['', 0])
     expect(JSON.stringify(localStorage)).not.toContain('SWORDFISH')
     expect(kept('added')).toBe('')
+  })
+
+  it('is told of by a sign-out as soon as it is typed, and stays', async () => {
+    const { element, at, written } = await opened()
+    fill(at('textarea'), 'SWORDFISH')
+    expect(await element.signOut()).toMatchObject({ done: false, lost: [{ draft: true }] })
+    await frame()
+    expect(written()).toEqual(['SWORDFISH', 0])
   })
 
   /** Files that are read once that is let happen. */
@@ -329,7 +341,7 @@ describe('what somebody wrote and did not send', () => {
     const { element, root, at, written } = await filled()
     const read = slowFiles()
     at<HTMLFormElement>('form').requestSubmit()
-    await element.signOut()
+    await element.signOut({ force: true })
     read()
     await frame()
     await frame()

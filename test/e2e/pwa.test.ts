@@ -429,6 +429,52 @@ describe.concurrent('with an edge behind it', () => {
     await expect.poll(own).toEqual(['Written offline, one.', 'Written offline, two.'])
   })
 
+  it('lets a guest leave this browser, and says first what goes, what stays and what was not sent', async ({
+    visits,
+    expect,
+  }) => {
+    const context = await visits.profile()
+    const chat = await visits.tab(context, edge.url)
+    const { page } = chat
+    answers.set('canary-2b7d in the open', { text: 'Read.' })
+    await chat.say('canary-2b7d in the open')
+    await expect.poll(() => chat.texts()).toHaveLength(2)
+    await page.evaluate('navigator.serviceWorker.ready.then(() => 1)')
+    const dialog = page.getByRole('dialog', { name: 'Sign out of this browser?' })
+    await chat.button('Sign out').press('Enter')
+    await dialog.waitFor()
+    expect(await dialog.textContent()).toMatch(/You are a guest: .* on \d+ \w+ \d{4}; until then nobody/)
+    expect(await dialog.getByText('This would be lost').isVisible()).toBe(false)
+    await page.keyboard.press('Escape')
+    await expect.poll(() => page.locator('#sign-out:focus').count()).toBe(1)
+    await context.setOffline(true)
+    await chat.say('canary-2b7d not sent')
+    await expect.poll(() => page.getByText('Waiting for a connection').count()).toBe(1)
+    await chat.button('Sign out').press('Enter')
+    await dialog.waitFor()
+    expect(await dialog.textContent()).toMatch(/Messages and changes that were not sent: [12]/)
+    expect(await page.locator('#stay:focus').count()).toBe(1)
+    const violations = await axeIn(page)
+    expect(await violations()).toEqual([])
+    await page.screenshot({ path: 'dist/screenshots/edge-sign-out.png' })
+    const stored = async (): Promise<string> =>
+      JSON.stringify(await context.storageState({ indexedDB: true }))
+    await page.keyboard.press('Enter')
+    await expect.poll(() => dialog.isVisible()).toBe(false)
+    expect(await chat.texts()).toHaveLength(3)
+    expect(await stored()).toContain('canary-2b7d')
+    await chat.button('Sign out').press('Enter')
+    const loaded = page.waitForEvent('load')
+    await dialog.getByRole('button', { name: 'Sign out' }).press('Enter')
+    await loaded
+    await expect.poll(() => page.getByRole('heading', { name: 'Plimsoll', level: 2 }).isVisible()).toBe(true)
+    expect(await chat.texts()).toEqual([])
+    expect(await stored()).not.toContain('canary-2b7d')
+    await context.setOffline(false)
+    await page.reload()
+    await expect.poll(() => page.getByText('Your conversations will be listed here.').isVisible()).toBe(true)
+  })
+
   it.runIf(isWhole)(
     'has one reply to a message where the edge answers what devices push, too',
     async ({ visits, expect }) => {
@@ -720,6 +766,42 @@ describe.concurrent('from any host, with the memory of the browser alone', () =>
       .poll(() => chat.page.getByRole('heading', { name: 'Plimsoll', level: 2 }).isVisible())
       .toBe(true)
     expect(await chat.texts()).toEqual([])
+  })
+
+  it('lets a person leave this browser from its menu, in 360 px and the dark', async ({ visits, expect }) => {
+    const options = { viewport: { width: 360, height: 740 }, colorScheme: 'dark' } as const
+    const context = await visits.briefly(options)
+    const chat = await visits.tab(context, staticUrl())
+    const { page } = chat
+    await chat.say('canary-93ac in the open')
+    await expect.poll(() => chat.texts()).toHaveLength(2)
+    const dialog = page.getByRole('dialog', { name: 'Sign out of this browser?' })
+    const ask = async (): Promise<void> => {
+      await chat.button('More').click()
+      await chat.button('Sign out').click()
+      await dialog.waitFor()
+    }
+    await chat.field.fill('canary-93ac half a')
+    await ask()
+    expect(await dialog.getByText('Drafts, text or files: 1').isVisible()).toBe(true)
+    // Nothing is at a service.
+    expect(await dialog.textContent()).not.toContain('service')
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
+    const { x, width } = (await dialog.boundingBox()) ?? { x: 0, width: 360 }
+    expect([x > 0, x + width < 360]).toEqual([true, true])
+    const violations = await axeIn(page)
+    expect(await violations()).toEqual([])
+    await page.screenshot({ path: 'dist/screenshots/360-sign-out.png' })
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    // The button that asked is in the menu, which is closed.
+    await expect.poll(() => page.locator('plimsoll-chat textarea:focus').count()).toBe(1)
+    await ask()
+    const loaded = page.waitForEvent('load')
+    await dialog.getByRole('button', { name: 'Sign out' }).click()
+    await loaded
+    await expect.poll(() => page.getByRole('heading', { name: 'Plimsoll', level: 2 }).isVisible()).toBe(true)
+    expect(await chat.texts()).toEqual([])
+    expect(JSON.stringify(await context.storageState({ indexedDB: true }))).not.toContain('canary-93ac')
   })
 
   it('shows what a model would be given, beside the conversation', async ({ visits, expect }) => {

@@ -1,5 +1,7 @@
+import { adopt } from '../adopt.ts'
 import { loadMarkdown } from '../markdown/prose.ts'
 import type { Chat } from '../open-chat.ts'
+import { viewStyle } from './style.ts'
 
 /**
  * How long the list of conversations is waited for before an empty one is shown, in milliseconds.
@@ -21,7 +23,10 @@ export async function firstSession(chat: Chat, sessionId: string | undefined): P
     return
   }
   const loading = markdown()
-  await conversation.open(newest.sessionId, 'home' in newest ? { home: newest.home } : {})
+  const opening = conversation.open(newest.sessionId, 'home' in newest ? { home: newest.home } : {})
+  // Made while the browser reads.
+  adopt(undefined, viewStyle)
+  await opening
   await Promise.race([loading, new Promise((done) => setTimeout(done, MARKDOWN_MS))])
 }
 

@@ -505,7 +505,8 @@ export class ChatView {
   readonly #draftsChanged = (event: DraftEvent): void => {
     const isFilled = !!this.#textarea()?.value || hasAdded(this.#ui)
     if (event === 'named' && isFilled) return
-    if (event === 'left') this.#keepDraft()
+    if (event === 'left' || event === 'asked') this.#keepDraft()
+    if (event === 'asked') return
     if (event !== 'named') {
       this.#forgotten++
       this.#sending.clear()

@@ -12,10 +12,10 @@ const LONGEST = 20_000
 type Draft = readonly [name: string, text: string, by?: string | null | undefined]
 
 /**
- * `named`: it is known whose they are. `left`: they are somebody else's from now on. `gone`: they
- * are forgotten.
+ * `asked`: somebody asks for them. `named`: it is known whose they are. `left`: they are somebody
+ * else's from now on. `gone`: they are forgotten.
  */
-export type DraftEvent = 'named' | 'left' | 'gone'
+export type DraftEvent = 'asked' | 'named' | 'left' | 'gone'
 
 /** Of who uses the chat. */
 export interface OwnDrafts {

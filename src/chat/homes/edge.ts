@@ -21,15 +21,21 @@ export interface SigningIn {
 export interface SigningOut {
   readonly erase: boolean
   readonly force: boolean
+  readonly dryRun: boolean
 }
 
-/** What would be lost by signing out, or was: of the session of an id, or of what all share. */
+/**
+ * What would be lost by signing out, or was: of the session of an id, or of none, which is what all
+ * share, or a conversation in which nothing was said.
+ */
 export interface Lost {
   readonly sessionId?: string
   /** What was not sent yet. */
   readonly waiting: number
   /** What the edge refused, and nobody has looked after. */
   readonly refused: number
+  /** Whether something stands in its field: text or files, of whoever used this browser. */
+  readonly draft?: true
 }
 
 /** An edge, as one user of the widget has it: the sessions there, and what is to be sent. */
@@ -53,7 +59,8 @@ export interface Edge {
    * Removes what is kept here, with `erase` all of it and what a guest has at the edge, where that
    * can be reached.
    *
-   * @returns what would be lost; then nothing was removed, unless it is forced
+   * @returns what would be lost; then nothing was removed, unless it is forced. With `dryRun`
+   * nothing ever is
    */
   signOut(options: SigningOut): Promise<readonly Lost[]>
   close(): Promise<void>

@@ -37,13 +37,13 @@ export async function signOutOf(
   outbox: Outbox,
   access: EdgeAccess,
   parts: EdgeAccessParts,
-  { erase, force }: SigningOut,
+  { erase, force, dryRun }: SigningOut,
 ): Promise<readonly Lost[]> {
   const { all, entries } = outbox
   // A guest's are found again by nobody.
   const ends = erase ? all : entries.filter(({ subject }) => !subject && parts.identity.isGuest)
-  const lost = force ? [] : lostOf(ends)
-  if (lost.length > 0) return lost
+  const lost = force && !dryRun ? [] : lostOf(ends)
+  if (dryRun || lost.length > 0) return lost
   for (const { id } of ends) await outbox.drop(id)
   if (erase) await eraseGuest(access, parts)
   return []

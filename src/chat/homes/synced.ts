@@ -11,7 +11,7 @@ import { httpTransport } from '../../sync/http.ts'
 import { readScopes } from '../../sync/read.ts'
 import { type Refusals, refusalsOf } from '../../sync/refusals.ts'
 import type { Refused } from '../../sync/refused.ts'
-import { signOut } from '../../sync/sign-out.ts'
+import { type SignOutOptions, signOut } from '../../sync/sign-out.ts'
 import { edgeSocket } from '../../sync/sockets.ts'
 import type { SyncState } from '../../sync/status.ts'
 import { type SyncedStore, type SyncOptions, sync } from '../../sync/sync.ts'
@@ -206,14 +206,14 @@ export class SyncedEdge implements Edge {
     if (this.#store.status.waiting > 0 || (await this.#hasRefused())) throw unsent()
     const isClaimed = token !== undefined && guestToken !== undefined
     const sessions = isClaimed ? await claimGuest(this.#access.clientOf(token), guestToken) : undefined
-    await this.#empty(true)
+    await this.#empty({ force: true })
     return sessions ?? new Map()
   }
 
-  async signOut({ erase, force }: SigningOut): Promise<readonly Lost[]> {
+  async signOut({ erase, ...how }: SigningOut): Promise<readonly Lost[]> {
     const { platform } = this.#parts
     await this.#restSoon()
-    const { done, lost } = await this.#empty(force)
+    const { done, lost } = await this.#empty(how)
     if (!done)
       return lost.map(({ scope: { sessionId }, waiting, refused }) => ({
         ...(sessionId !== undefined && { sessionId }),
@@ -314,9 +314,9 @@ export class SyncedEdge implements Edge {
   }
 
   /** Empties what is here, unless what the database holds cannot be told. */
-  async #empty(force: boolean): ReturnType<typeof signOut> {
+  async #empty(options: SignOutOptions): ReturnType<typeof signOut> {
     await this.#database.scopes()
-    return signOut(this.#store, { force })
+    return signOut(this.#store, options)
   }
 
   /** The store, as what a person changes is written to it. */
@@ -452,7 +452,7 @@ export class SyncedEdge implements Edge {
 
   async #eraseAll(all: HomeMemory): ReturnType<HomeMemory['eraseAll']> {
     const certificate = await all.eraseAll()
-    await this.#empty(true)
+    await this.#empty({ force: true })
     this.#store.resume()
     return certificate
   }
@@ -484,7 +484,7 @@ export class SyncedEdge implements Edge {
     } finally {
       await theirs.close()
     }
-    await this.#empty(true)
+    await this.#empty({ force: true })
   }
 
   /** Whether the edge refused something that nobody has looked after, also where it is not open. */

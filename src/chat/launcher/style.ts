@@ -13,9 +13,9 @@ export const launcherStyle = `
   display: grid; place-items: center; inline-size: 3.5rem; block-size: 3.5rem; padding: 0; border: 0; border-radius: 50%;
   background: var(--accent); color: var(--plimsoll-on-accent, light-dark(#fff, #06202f)); cursor: pointer;
   box-shadow: 0 1px 3px rgb(0 0 0 / 0.2), 0 8px 24px rgb(0 0 0 / 0.18);
-  transition: transform 0.2s cubic-bezier(0.2, 0.8, 0.2, 1), box-shadow 0.2s;
+  transition: transform 0.2s cubic-bezier(0.2, 0.8, 0.2, 1);
 }
-.launcher:hover { transform: translateY(-2px); box-shadow: 0 2px 4px rgb(0 0 0 / 0.2), 0 12px 32px rgb(0 0 0 / 0.22) }
+.launcher:hover { transform: translateY(-2px) }
 .launcher:active { transform: scale(0.95) }
 .launcher:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px }
 .launcher svg, .wait svg { inline-size: 2rem; block-size: 2rem; fill: none; stroke: currentColor; stroke-width: 1.75; stroke-linecap: round }

@@ -144,6 +144,66 @@ it('finds what waits again after a sign-out, and tells a guest that it would be 
   await again.close()
 })
 
+it('does nothing where it is only asked what signing out would do', async () => {
+  const [place, service] = [browser(), listening()]
+  const guestEnd = 4_102_444_800_000
+  const token = `x.${btoa(JSON.stringify({ sub: 'guest', exp: guestEnd / 1_000 }))}.x`
+  const fetch = async (url: string, init: RequestInit): Promise<Response> =>
+    url.endsWith('/guests')
+      ? Response.json({ token, userId: 'guest', expiresAt: guestEnd })
+      : service.fetch(url, init)
+  const chat = plainTab(place, fetch)
+  await chat.sessions.search('')
+  const options = { erase: true, force: true, dryRun: true }
+  expect(await chat.signOut(options)).toEqual({ done: false, lost: [], guestEnd })
+  expect(chat.guestEnd()).toBe(guestEnd)
+  place.network.set(false)
+  const sessionId = await chat.conversation.create()
+  await chat.conversation.send('SWORDFISH')
+  const told = { done: false, lost: [{ sessionId, waiting: 1, refused: 0 }], guestEnd }
+  expect(await chat.signOut(options)).toEqual(told)
+  expect(said(chat.conversation.getSnapshot())).toEqual(['user: SWORDFISH'])
+  expect(await allTexts(place)).toContain('SWORDFISH')
+  expect(await chat.signOut({ erase: true })).toEqual(told)
+  await chat.close()
+})
+
+it.each([{ src: undefined }, { src: SRC }, { src: SRC, synced: true }])(
+  'tells that what stands in a field would be lost: $src, synced: $synced',
+  async (settings) => {
+    const [place, service] = [browser(), new TestService()]
+    const { fetch } = service
+    const getToken = () => tokenOf('ada')
+    const more = settings.src === undefined ? { model: () => 'Yes.' } : { getToken, ...settings }
+    const chat = place.open({ ...more, platform: { fetch, WebSocket: undefined } })
+    await chat.sessions.search('')
+    place.network.set(false)
+    const sessionId = await chat.conversation.create()
+    await chat.conversation.send('Of Ada.')
+    await chat.conversation.create()
+    const shown = chat.conversation.getSnapshot().session
+    // As the field does.
+    chat.drafts.subscribe((event) => {
+      if (event === 'asked') chat.drafts.write(sessionId, 'Half a')
+    })
+    await (await chat.added()).write('new', { files: [], pasted: ['SWORDFISH'] })
+    const draft = { waiting: 0, refused: 0, draft: true }
+    const told = await chat.signOut({ dryRun: true })
+    const [one, shared] = settings.synced ? [1, 2] : [0, 0]
+    const lost = [
+      { sessionId, ...draft, waiting: one },
+      { ...draft, waiting: shared },
+    ]
+    expect(told).toEqual({ done: false, lost })
+    expect(await chat.signOut()).toEqual(told)
+    expect(chat.conversation.getSnapshot().session?.sessionId).toBe(shown?.sessionId)
+    expect(await allTexts(place)).toContain('SWORDFISH')
+    expect(await chat.signOut({ force: true })).toEqual({ done: true, lost: [] })
+    expect(await allTexts(place)).not.toContain('SWORDFISH')
+    await chat.close()
+  },
+)
+
 it('tells who erases this browser what of others would be lost', async () => {
   const [place, service] = [browser(), listening()]
   let token = tokenOf('ada')
@@ -282,6 +342,7 @@ it('shows the newest conversation to who signs in where nothing was said, unless
     chat.drafts.write('new', typed)
     await chat.identify({ userId: 'ada' })
     expect(chat.conversation.getSnapshot().session?.sessionId).toBe(typed === '' ? newest : empty)
+    chat.drafts.write('new', '')
   }
   await chat.close()
 })

@@ -1,0 +1,63 @@
+import type { PlimsollChat, SignedOut } from '../src/chat/index.ts'
+import type { Words } from './words.ts'
+
+export interface SignOutParts {
+  readonly dialog: HTMLDialogElement
+  readonly chat: Pick<PlimsollChat, 'signOut' | 'src'>
+  readonly words: Words
+  /** How its numbers and dates are written. */
+  readonly locale: string
+}
+
+/**
+ * Asks whether the person leaves this browser, and says first what goes with that. @returns whether
+ * they left, and nothing of theirs is here any more
+ */
+export async function signOut({ dialog, chat, words, locale }: SignOutParts): Promise<boolean> {
+  const number = new Intl.NumberFormat(locale)
+  const date = new Intl.DateTimeFormat(locale, { dateStyle: 'long' })
+  /** What becomes of what is at the service. */
+  const there = ({ guestEnd }: SignedOut): string => {
+    if (chat.src === undefined) return ''
+    return guestEnd === undefined ? words.staysThere : words.goesThere(date.format(guestEnd))
+  }
+  const lines = ({ lost }: SignedOut): readonly string[] => {
+    const sum = (of: 'waiting' | 'refused'): number => lost.reduce((all, each) => all + each[of], 0)
+    const counts = [
+      [words.unsent, sum('waiting')],
+      [words.refused, sum('refused')],
+      [words.drafts, lost.filter(({ draft }) => draft).length],
+    ] as const
+    return counts.flatMap(([line, count]) => (count > 0 ? line(number.format(count)) : []))
+  }
+  for (let told = await chat.signOut({ erase: true, dryRun: true }); !told.done; ) {
+    if (!(await agreed(dialog, there(told), lines(told)))) return false
+    // What would be lost since then is asked about, too.
+    told = await chat.signOut({ erase: true, force: told.lost.length > 0 })
+  }
+  return true
+}
+
+/** @returns whether the person said so */
+function agreed(dialog: HTMLDialogElement, there: string, lost: readonly string[]): Promise<boolean> {
+  const [what, list] = ['.there', '.lost'].map((name) => dialog.querySelector<HTMLElement>(name))
+  if (what) {
+    what.textContent = there
+    what.hidden = there === ''
+  }
+  if (list) {
+    list.hidden = lost.length === 0
+    list.querySelector('ul')?.replaceChildren(
+      ...lost.map((line) => {
+        const item = document.createElement('li')
+        item.textContent = line
+        return item
+      }),
+    )
+  }
+  dialog.returnValue = ''
+  dialog.showModal()
+  return new Promise((done) => {
+    dialog.addEventListener('close', () => done(dialog.returnValue !== ''), { once: true })
+  })
+}
