@@ -50,6 +50,7 @@ const arrows: { readonly [folder: string]: readonly string[] } = {
     // What its panel of requests shows.
     'inspector/model',
     'inspector/strings',
+    'inspector/view/steps-view.ts',
     'replay/words.ts',
     'agent',
     'client',

@@ -215,6 +215,46 @@ describe('what the model will see', () => {
     await expect.poll(text).toContain('The service cannot be reached.')
   })
 
+  it('shows a call of a tool and its result for people, and the bytes a click away', async () => {
+    const memory = createMemory({ store: mapStore(), budget: 2_000 })
+    const session = memory.session({ userId: 'ada', sessionId: 'trip' })
+    const [id, long] = ['c1', 'word '.repeat(200)]
+    const input = { to: 'Turin', when: { day: 'Monday', hours: [9, 10] } }
+    await session.append({ role: 'user', content: 'To Turin' })
+    await session.append({
+      role: 'assistant',
+      content: [{ type: 'tool-call', id, name: 'find_trains', input }],
+    })
+    const output = { trains: [{ at: '9:40', note: '<b>late</b>' }], long }
+    await session.append({ role: 'tool', content: [{ type: 'tool-result', callId: id, output }] })
+    await session.append({ role: 'assistant', content: 'There is one.' })
+    const shown = await showTold({}, session)
+    shown.find('.to-seen').click()
+    await expect.poll(() => shown.root.querySelectorAll('.tool-steps').length).toBe(2)
+    for (const details of shown.root.querySelectorAll<HTMLDetailsElement>(
+      '.seen details.card, .seen .stretches > li > details',
+    ))
+      details.open = true
+    const plain = (one: Element) => one.textContent?.replace(/[\s\u2068\u2069]+/g, ' ').trim()
+    const [call, result] = shown.root.querySelectorAll('.tool-steps')
+    expect(call && plain(call)).toMatch(
+      /^Called find_trains ?to: Turin ?when: ?day: Monday ?hours: ?1: 9 ?2: 10$/,
+    )
+    expect(result && plain(result)).toContain('Result of find_trains')
+    expect(result && plain(result)).toContain('note: <b>late</b>')
+    const whole = result?.querySelector<HTMLDetailsElement>('details')
+    expect(whole && plain(whole)).toContain('Show all')
+    const ends = () => whole?.querySelector(':scope > .value')?.checkVisibility()
+    expect(ends()).toBe(false)
+    whole?.querySelector('summary')?.click()
+    expect(ends()).toBe(true)
+    const bytes = call?.parentElement?.querySelector<HTMLDetailsElement>(':scope > details')
+    expect([bytes?.open, bytes?.querySelector('summary')?.textContent]).toEqual([false, 'As it was sent'])
+    expect(bytes?.querySelector('pre')?.textContent).toContain('"arguments":"{\\"to\\":\\"Turin\\"')
+    await Promise.all(shown.root.getAnimations().map(({ finished }) => finished))
+    expect(await violations(shown.element)).toEqual([])
+  })
+
   it.each([
     ['light', 'en', 1_280],
     ['dark', 'ar', 360],

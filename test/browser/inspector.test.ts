@@ -204,6 +204,25 @@ describe('a dropped log', () => {
     expect(JSON.parse(shown)).toHaveProperty('messages')
   })
 
+  test('shows a call of a tool and its result for people, and the bytes beside them', async () => {
+    const call = { name: 'find_trains', arguments: '{"to":"Turin"}' }
+    const lines = [
+      { role: 'user', content: 'To Turin' },
+      { role: 'assistant', content: null, tool_calls: [{ id: 'c1', type: 'function', function: call }] },
+      { role: 'tool', tool_call_id: 'c1', content: '{"at":"9:40"}' },
+      { role: 'assistant', content: 'There is one.' },
+    ]
+    await drop(new File([lines.map((line) => JSON.stringify(line)).join('\n')], 'log.jsonl'))
+    await scrubTo(1)
+    const [called] = all('.stretch').filter((one) => said(one).includes('Called \u2068find_trains\u2069'))
+    expect(called).toBeDefined()
+    called?.dispatchEvent(new PointerEvent('pointerenter'))
+    await vi.waitFor(() => expect(said(find('.tool-steps'))).toMatch(/find_trains\u2069 ?to: Turin/))
+    expect(find<HTMLDetailsElement>('.bytes').open).toBe(false)
+    expect(find('.bytes summary').textContent).toBe('As it was sent')
+    expect(find('.bytes code').textContent).toContain('"arguments":"{\\"to\\":\\"Turin\\"}"')
+  })
+
   test('says of each stretch where it comes from, to the pointer and to the keyboard', async () => {
     await openTrip()
     await scrubTo(20)

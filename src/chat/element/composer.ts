@@ -8,6 +8,7 @@ export function composer(scene: Scene): TemplateResult {
   const label = settings.placeholder ?? words.text('placeholder')
   const canSend = ui.hasDraft || ui.files.length + ui.pasted.length > 0
   const isStopping = state.reply !== undefined && !canSend
+  const name = isStopping ? 'stop' : 'send'
   return html`<div class="foot-bar">
     ${filesOf(scene)}
     ${ui.isLeft ? html`<p class="muted" role="status">${words.text('leftUnsent')}</p>` : nothing}
@@ -29,11 +30,8 @@ export function composer(scene: Scene): TemplateResult {
         }}></textarea>
       <div class="row">
         ${state.takesUploads ? attach(scene) : nothing}
-        ${
-          isStopping
-            ? html`<button class="go" part="send" type="button" aria-label=${words.text('stop')} title=${words.text('stop')} @click=${() => act.stop()}>${icon('stop')}</button>`
-            : html`<button class="go" part="send" aria-label=${words.text('send')} title=${words.text('send')} ?disabled=${!canSend}>${icon('send')}</button>`
-        }
+        <button class="go" part="send" type=${isStopping ? 'button' : 'submit'} aria-label=${words.text(name)} title=${words.text(name)}
+          ?disabled=${!isStopping && !canSend} @click=${isStopping ? act.stop : nothing}>${icon(name)}</button>
       </div>
     </form>
     <p class="hint">${words.text('composerHint')}</p>

@@ -56,13 +56,14 @@ function modelBadge(scene: Scene): TemplateResult | typeof nothing {
 
 /** The mark, with water as high as the newest request was full; a click shows the next one. */
 function loadMark({ words, state: { receipt, messages }, ui, act }: Scene): TemplateResult {
-  const use = receipt?.cap
-    ? words.text('contextUse', { used: words.number(receipt.used), cap: words.number(receipt.cap) })
-    : ''
+  const label =
+    words.text('seen') +
+    (receipt?.cap
+      ? `. ${words.text('contextUse', { used: words.number(receipt.used), cap: words.number(receipt.cap) })}`
+      : '')
   const picture = mark(receipt?.cap ? receipt.used / receipt.cap : messages.length > 0 ? 0.5 : 0)
   const isOpen = ui.side === 'seen' && ui.sentFor === undefined
-  const label = [words.text('seen'), use].filter(Boolean).join('. ')
-  return html`<button class="load to-seen" type="button" aria-label=${label} title=${label} aria-expanded=${isOpen}
+  return html`<button class="to-seen" type="button" aria-label=${label} title=${label} aria-expanded=${isOpen}
     @click=${() => (isOpen ? act.show(undefined) : act.showSeen(undefined))}>${picture}</button>`
 }
 

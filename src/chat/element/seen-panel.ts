@@ -5,9 +5,11 @@
 import { html, nothing, svg, type TemplateResult } from 'lit/html.js'
 import { SECTIONS, type Section, type Shown, type Stretch, showContext } from '../../inspector/model/shown.ts'
 import type { InspectorSource } from '../../inspector/model/source.ts'
+import { type ToolStep, toolSteps } from '../../inspector/model/tool-steps.ts'
 import { checkedWords } from '../../inspector/strings/checked.ts'
 import { loadStrings } from '../../inspector/strings/load.ts'
 import type { Strings } from '../../inspector/strings/strings.ts'
+import { stepsTitle, stepsView } from '../../inspector/view/steps-view.ts'
 import { shorten, visible } from '../../replay/words.ts'
 import { loaded } from '../homes/load.ts'
 import { inspectedSource } from '../inspected-source.ts'
@@ -174,32 +176,42 @@ function bar({ segments }: Shown, whole: number): TemplateResult {
 
 function sectionView(
   section: Section,
-  { shown: { segments, stretches, text }, tools }: Seen & { readonly shown: Shown },
+  { shown, tools }: Seen & { readonly shown: Shown },
   strings: Strings,
   words: PanelScene['words'],
 ): TemplateResult {
+  const { segments, stretches, text } = shown
+  const steps = toolSteps(shown)
   const tokens = segments.find((one) => one.section === section)?.tokens ?? 0
   return html`<details class="card">
     <summary><svg class="swatch" aria-hidden="true"><rect class="of-${section}" width="100%" height="100%" /></svg>
       <strong>${strings.sections[section]}</strong> <span class="muted small">${strings.tokens(words.number(tokens))}</span>${icon('expand')}
       <span class="muted small about">${strings.explained[section]}${section === 'tools' && tools.length > 0 ? html` <bdi>${tools.join(', ')}</bdi>` : nothing}</span></summary>
-    <ul class="stretches">${stretches
-      .filter((stretch) => stretch.section === section)
-      .map((stretch) => html`<li>${stretchView(stretch, text, strings, words)}</li>`)}</ul>
+    <ul class="stretches">${stretches.map((stretch, place) =>
+      stretch.section === section
+        ? html`<li>${stretchView(stretch, steps[place] ?? [], text, strings, words)}</li>`
+        : nothing,
+    )}</ul>
   </details>`
 }
 
 function stretchView(
   { from, to, tokens, trust, rule, records }: Stretch,
+  steps: readonly ToolStep[],
   text: string,
   strings: Strings,
   words: PanelScene['words'],
 ): TemplateResult {
   const whole = text.slice(from, to)
   const row = (term: string, value: unknown) => html`<dt>${term}</dt><dd>${value}</dd>`
+  const bytes = html`<pre tabindex="0" dir="auto">${whole.slice(0, LONGEST).split('\n').map(visible).join('\n')}</pre>`
   return html`<details>
-    <summary><code dir="auto">${visible(shorten(whole, BEGINNING))}</code></summary>
-    <pre tabindex="0" dir="auto">${whole.slice(0, LONGEST).split('\n').map(visible).join('\n')}</pre>
+    <summary>${steps.length > 0 ? stepsTitle(steps, strings) : html`<code dir="auto">${visible(shorten(whole, BEGINNING))}</code>`}</summary>
+    ${
+      steps.length > 0
+        ? html`${stepsView(steps, strings)}<details class="small"><summary>${strings.asSent}${icon('expand')}</summary>${bytes}</details>`
+        : bytes
+    }
     <dl class="small">
       ${row(strings.stretch.tokens, words.number(tokens))}
       ${trust === undefined ? nothing : row(strings.stretch.trust, strings.trust[trust])}

@@ -23,5 +23,12 @@ export const seenStyle = `
 .seen pre { max-block-size: 16rem; overflow: auto; margin-block: 0.375rem; padding: 0.5rem; border-radius: 0.5rem; background: var(--raised); white-space: pre-wrap; overflow-wrap: anywhere }
 .seen .stretches dl { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 0.125rem 0.75rem }
 .seen .stretches dt { color: var(--muted) }
+.tool-steps { display: grid; gap: 0.25rem; margin-block: 0.375rem; font-size: 0.8125rem; line-height: 1.45; overflow-wrap: anywhere }
+.tool-steps dt { font-weight: 600 }
+.tool-steps ul { padding-inline-start: 0.75rem; border-inline-start: 2px solid var(--line) }
+.tool-steps .name { color: var(--muted); font-weight: 400 }
+.tool-steps .value { white-space: pre-wrap }
+.tool-steps .long > summary { display: block; color: inherit }
+.tool-steps .long[open] > summary > .value { display: none }
 .terms dt { font-weight: 600 }
 `

@@ -118,6 +118,10 @@ export const arabic: Strings = {
   tabs: { request: 'الطلب', left: 'المحذوف', diff: 'الفرق' },
   requestHint: 'أشر إلى مقطع، أو تنقّل بينها بمفاتيح الأسهم، لترى من أين جاء.',
   requestLabel: 'مقاطع الطلب بالترتيب',
+  toolCall: (name) => `استدعاء ${name}`,
+  toolResult: (name) => `نتيجة ${name}`,
+  showAll: 'عرض الكل',
+  asSent: 'كما أُرسل',
   stretch: {
     record: 'السجل',
     rule: 'القاعدة',

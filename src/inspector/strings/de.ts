@@ -124,6 +124,10 @@ export const german: Strings = {
   requestHint:
     'Zeige auf einen Abschnitt oder gehe mit den Pfeiltasten hindurch, um zu sehen, woher er kommt.',
   requestLabel: 'Abschnitte der Anfrage, der Reihe nach',
+  toolCall: (name) => `${name} aufgerufen`,
+  toolResult: (name) => `Ergebnis von ${name}`,
+  showAll: 'Alles anzeigen',
+  asSent: 'Wie es gesendet wurde',
   stretch: {
     record: 'Eintrag',
     rule: 'Regel',

@@ -121,6 +121,10 @@ export const english: Strings = {
   tabs: { request: 'Request', left: 'Left out', diff: 'Difference' },
   requestHint: 'Point at a stretch, or go through them with the arrow keys, to see where it comes from.',
   requestLabel: 'Stretches of the request, in order',
+  toolCall: (name) => `Called ${name}`,
+  toolResult: (name) => `Result of ${name}`,
+  showAll: 'Show all',
+  asSent: 'As it was sent',
   stretch: {
     record: 'Record',
     rule: 'Rule',

@@ -123,6 +123,10 @@ export const spanish: Strings = {
   tabs: { request: 'Petición', left: 'Omitido', diff: 'Diferencia' },
   requestHint: 'Señala un tramo, o recórrelos con las flechas, para ver de dónde viene.',
   requestLabel: 'Tramos de la petición, en orden',
+  toolCall: (name) => `Llamada a ${name}`,
+  toolResult: (name) => `Resultado de ${name}`,
+  showAll: 'Mostrar todo',
+  asSent: 'Tal como se envió',
   stretch: {
     record: 'Registro',
     rule: 'Regla',

@@ -123,6 +123,10 @@ export const french: Strings = {
   tabs: { request: 'Requête', left: 'Omis', diff: 'Différence' },
   requestHint: 'Pointez un passage, ou parcourez-les avec les flèches, pour voir d’où il vient.',
   requestLabel: 'Passages de la requête, dans l’ordre',
+  toolCall: (name) => `Appel de ${name}`,
+  toolResult: (name) => `Résultat de ${name}`,
+  showAll: 'Tout afficher',
+  asSent: 'Tel qu’il a été envoyé',
   stretch: {
     record: 'Enregistrement',
     rule: 'Règle',

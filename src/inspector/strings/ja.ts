@@ -119,6 +119,10 @@ export const japanese: Strings = {
   tabs: { request: 'リクエスト', left: '省いたもの', diff: '違い' },
   requestHint: '部分を指すか、矢印キーで移動すると、どこから来たかがわかります。',
   requestLabel: 'リクエストの各部分（順番どおり）',
+  toolCall: (name) => `${name} の呼び出し`,
+  toolResult: (name) => `${name} の結果`,
+  showAll: 'すべて表示',
+  asSent: '送信されたまま',
   stretch: {
     record: '記録',
     rule: '規則',

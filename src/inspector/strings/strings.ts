@@ -91,6 +91,12 @@ export interface Strings {
   readonly tabs: Readonly<Record<'request' | 'left' | 'diff', string>>
   readonly requestHint: string
   readonly requestLabel: string
+  readonly toolCall: (name: string) => string
+  readonly toolResult: (name: string) => string
+  /** Of a long text. */
+  readonly showAll: string
+  /** Opens the bytes of what is shown for people. */
+  readonly asSent: string
   readonly stretch: {
     readonly record: string
     readonly rule: string

@@ -1,6 +1,9 @@
 import { html, nothing, type TemplateResult } from 'lit'
+import { keyed } from 'lit/directives/keyed.js'
 import type { LeftOut, Shown, Stretch } from '../model/shown.ts'
+import { type ToolStep, toolSteps } from '../model/tool-steps.ts'
 import { fillOf } from './drawing.ts'
+import { stepsTitle, stepsView } from './steps-view.ts'
 import type { Words } from './words.ts'
 
 export interface RequestParts {
@@ -14,7 +17,9 @@ export interface RequestParts {
 export function requestView({ shown, picked, pick }: RequestParts, words: Words): TemplateResult {
   const { strings, count, body } = words
   const { stretches, text } = shown
+  const steps = toolSteps(shown)
   const current = Math.min(picked, stretches.length - 1)
+  const bytesOf = ({ from, to }: Stretch) => html`<code dir="auto">${body(text.slice(from, to))}</code>`
   const keys = (event: KeyboardEvent): void => {
     const to = { ArrowDown: current + 1, ArrowUp: current - 1, Home: 0, End: stretches.length - 1 }[event.key]
     if (to === undefined) return
@@ -35,7 +40,7 @@ export function requestView({ shown, picked, pick }: RequestParts, words: Words)
         @keydown=${keys}
       >
         ${stretches.map(
-          ({ from, to, section, tokens }, index) => html`
+          (stretch, index) => html`
             <li
               class="stretch"
               role="option"
@@ -44,25 +49,38 @@ export function requestView({ shown, picked, pick }: RequestParts, words: Words)
               @focus=${() => pick(index)}
               @pointerenter=${() => pick(index)}
             >
-              <svg aria-hidden="true"><rect width="100%" height="100%" fill=${fillOf(section)} /></svg>
-              <code dir="auto">${body(text.slice(from, to))}</code>
-              <span class="weight">${count(tokens)}</span>
+              <svg aria-hidden="true"><rect width="100%" height="100%" fill=${fillOf(stretch.section)} /></svg>
+              ${steps[index]?.length ? html`<span>${stepsTitle(steps[index], strings)}</span>` : bytesOf(stretch)}
+              <span class="weight">${count(stretch.tokens)}</span>
             </li>
           `,
         )}
       </ul>
-      ${originView(stretches[current], words)}
+      <div class="origin">
+        ${originView(stretches[current], words)}
+        ${stretches[current] && steps[current]?.length ? keyed(stretches[current], readView(steps[current], bytesOf(stretches[current]), strings)) : nothing}
+      </div>
     </div>
   `
 }
 
+/** What tools were given and gave, as people read it; the bytes stay one click away. */
+function readView(
+  steps: readonly ToolStep[],
+  bytes: TemplateResult,
+  strings: Words['strings'],
+): TemplateResult {
+  return html`${stepsView(steps, strings)}
+    <details class="bytes"><summary>${strings.asSent}</summary>${bytes}</details>`
+}
+
 function originView(stretch: Stretch | undefined, words: Words): TemplateResult {
   const { strings, count, label } = words
-  if (!stretch) return html`<p class="origin">${strings.stretch.pick}</p>`
+  if (!stretch) return html`<p>${strings.stretch.pick}</p>`
   const { section, rule, records, tokens, trust, path, role } = stretch
   const row = (term: string, value: unknown) => html`<dt>${term}</dt><dd>${value}</dd>`
   return html`
-    <section class="origin" aria-live="polite">
+    <section aria-live="polite">
       <h3>${strings.sections[section]}</h3>
       <dl>
         ${path === undefined ? nothing : row(strings.stretch.place, [path, role].filter(Boolean).join(' '))}

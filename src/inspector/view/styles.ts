@@ -611,7 +611,7 @@ export const styles = css`
     inline-size: 0.3125rem;
     block-size: 100%;
   }
-  .stretch code {
+  .request code {
     font-family: var(--mono);
     font-size: 0.75rem;
     line-height: 1.5;
@@ -638,14 +638,44 @@ export const styles = css`
     border-radius: 0.375rem;
     background: var(--sunk);
   }
-  .origin dl {
+  .origin section {
+    display: grid;
+    gap: 0.5rem;
+  }
+  .origin section dl {
     display: grid;
     grid-template-columns: max-content minmax(0, 1fr);
     gap: 0.375rem 0.875rem;
   }
-  .origin dt {
+  .origin section dt {
     color: var(--quiet);
     font-size: 0.8125rem;
+  }
+  .tool-steps {
+    display: grid;
+    gap: 0.25rem;
+    font-size: 0.8125rem;
+    overflow-wrap: anywhere;
+  }
+  .tool-steps dt {
+    font-weight: 600;
+  }
+  .tool-steps ul {
+    padding-inline-start: 0.75rem;
+    border-inline-start: 2px solid var(--edge);
+  }
+  .tool-steps .name {
+    color: var(--quiet);
+  }
+  .tool-steps .value {
+    white-space: pre-wrap;
+  }
+  .tool-steps summary,
+  .bytes > summary {
+    cursor: pointer;
+  }
+  .tool-steps .long[open] > summary > .value {
+    display: none;
   }
   .left li,
   .changes li {
