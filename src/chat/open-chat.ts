@@ -3,7 +3,7 @@ import { PlimsollError } from '../ports/errors.ts'
 import { ChatConversation } from './conversation/conversation.ts'
 import { ChatSessionList } from './conversation/session-list.ts'
 import type { AddedDrafts } from './homes/added.ts'
-import { type Drafts, storedDrafts } from './homes/drafts.ts'
+import { type Drafts, draftOf, storedDrafts } from './homes/drafts.ts'
 import type { Edge, Lost } from './homes/edge.ts'
 import type { Home } from './homes/home.ts'
 import { Identity, type Move, mayBe } from './homes/identity.ts'
@@ -172,8 +172,10 @@ class OpenedChat implements Chat {
           await this.conversation.create()
         }
         await this.conversation.settled(sessionId)
-        if (this.hasAdded(sessionId)) await (await this.added()).write(sessionId, { files: [], pasted: [] })
-        for (const kept of this.#kept) kept.write(sessionId, '')
+        const name = draftOf({ home, sessionId })
+        if (this.hasAdded(name)) await (await this.added()).write(name, { files: [], pasted: [] })
+        this.drafts.write(name, '')
+        for (const kept of [this.#begun, this.#unasked]) kept.write(sessionId, '')
       },
     })
     this.models.subscribe(() => this.conversation.onModel())
@@ -258,7 +260,7 @@ class OpenedChat implements Chat {
       setToken: (token) => {
         this.#token = token
       },
-      forgetLocal: () => this.#platform.storage.removeItem(this.#localKey),
+      localKey: this.#localKey,
     }
   }
 

@@ -153,8 +153,8 @@ export interface SendOptions {
   readonly uploads?: readonly Upload[]
   /** Whom the page's tokens named when it was typed, where that is known. */
   readonly by?: string | undefined
-  /** Id of the session it is for: where another one shows, it is not said. Default: what shows. */
-  readonly session?: string | undefined
+  /** The session it is for: where another one shows, it is not said. Default: what shows. */
+  readonly session?: Pick<SessionEntry, 'home' | 'sessionId'> | undefined
 }
 
 /** A file to send with a message. */

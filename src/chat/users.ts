@@ -3,7 +3,7 @@ import { PlimsollError } from '../ports/errors.ts'
 import type { ChatConversation } from './conversation/conversation.ts'
 import type { ChatSessionList } from './conversation/session-list.ts'
 import { deleteAdded } from './homes/delete-database.ts'
-import { type Drafts, NEW } from './homes/drafts.ts'
+import { type Drafts, draftOf, NEW } from './homes/drafts.ts'
 import type { Edge, Lost } from './homes/edge.ts'
 import { type Identity, type Move, subjectOf } from './homes/identity.ts'
 import type { LocalStore } from './homes/open-local.ts'
@@ -32,8 +32,8 @@ export interface UsersParts {
   readonly move: (move: Move) => Promise<void>
   readonly closeHomes: () => Promise<void>
   readonly setToken: (token: string | undefined) => void
-  /** Forgets that this browser was used. */
-  readonly forgetLocal: () => void
+  /** Under it the storage says that this browser was used. */
+  readonly localKey: string
 }
 
 /** As {@link Chat.identify}. */
@@ -121,7 +121,7 @@ export async function signOut(
       // It is heard below.
       cleared.catch(() => {})
       identity.forget()
-      parts.forgetLocal()
+      platform.storage.removeItem(parts.localKey)
       return lost
     })
   }
@@ -142,12 +142,16 @@ function draftsIn({ drafts, places }: UsersParts): ReadonlySet<string> {
 }
 
 function withDrafts(lost: readonly Lost[], names: ReadonlySet<string>): readonly Lost[] {
-  const nameOf = ({ sessionId = NEW }: Lost): string => sessionId
+  const nameOf = ({ sessionId }: Lost): string =>
+    sessionId === undefined ? NEW : draftOf({ home: 'edge', sessionId })
   const others = [...names].filter((name) => !lost.some((each) => nameOf(each) === name))
   return [
-    ...lost,
-    ...others.map((name) => ({ ...(name !== NEW && { sessionId: name }), waiting: 0, refused: 0 })),
-  ].map((each) => (names.has(nameOf(each)) ? { ...each, draft: true } : each))
+    ...lost.map((each) => (names.has(nameOf(each)) ? ({ ...each, draft: true } as const) : each)),
+    ...others.map((name) => ({
+      ...(name !== NEW && { sessionId: name.slice(name.indexOf('/') + 1) }),
+      ...({ waiting: 0, refused: 0, draft: true } as const),
+    })),
+  ]
 }
 
 function checkGuest({ owner, isGuest }: Identity, userId: string | undefined): void {

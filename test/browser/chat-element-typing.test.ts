@@ -1,7 +1,7 @@
 import { Lexer, Tokenizer } from 'marked'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { page, server } from 'vitest/browser'
-import { PlimsollChat } from '../../src/chat/index.ts'
+import { type HomeKind, PlimsollChat } from '../../src/chat/index.ts'
 import { loadStrings } from '../../src/chat/strings/load.ts'
 import { wordsOf } from '../../src/chat/strings/words.ts'
 import { TestService } from '../unit/chat/test-service.ts'
@@ -457,9 +457,9 @@ describe('what somebody wrote and did not send', () => {
         })
       },
     })
-    const open = async (id: string): Promise<void> => {
+    const open = async (id: string, home: HomeKind = 'local'): Promise<void> => {
       shown.fake.log = [said('user', 'Hello')]
-      await shown.fake.chat.conversation.open(id)
+      await shown.fake.chat.conversation.open(id, { home })
       await frame()
     }
     await open('s1')
@@ -469,17 +469,17 @@ describe('what somebody wrote and did not send', () => {
     shown.button('Send').click()
     await frame()
     const shows = () => [field(shown).value, shown.root.querySelectorAll('.files .chip').length]
-    const keptFiles = async () => (await (await shown.fake.chat.added()).read('s1')).files.length
+    const keptFiles = async () => (await (await shown.fake.chat.added()).read('local/s1')).files.length
     return { shown, open, shows, keptFiles, end: () => end() }
   }
 
   it('is kept while it is on its way, and no longer', async () => {
     const { shown, keptFiles, shows, end } = await sending(true)
     dispatchEvent(new Event('pagehide'))
-    expect([shows(), shown.fake.drafts.read('s1'), await keptFiles()]).toEqual([['', 0], 'of s1', 1])
+    expect([shows(), shown.fake.drafts.read('local/s1'), await keptFiles()]).toEqual([['', 0], 'of s1', 1])
     end()
-    await until(() => shown.fake.drafts.read('s1') === '')
-    await until(() => !shown.fake.chat.hasAdded('s1'))
+    await until(() => shown.fake.drafts.read('local/s1') === '')
+    await until(() => !shown.fake.chat.hasAdded('local/s1'))
   })
 
   it('goes back to its own conversation where it could not be sent', async () => {
@@ -491,7 +491,22 @@ describe('what somebody wrote and did not send', () => {
     expect(shows()).toEqual(['', 0])
     await open('s1')
     await until(() => shows()[1] === 1)
-    expect([shows(), shown.fake.drafts.read('s2')]).toEqual([['of s1', 1], ''])
+    expect([shows(), shown.fake.drafts.read('local/s2')]).toEqual([['of s1', 1], ''])
+  })
+
+  it('does not go to the conversation of the same id in another home', async () => {
+    const { shown, open, shows, end } = await sending(false)
+    await open('s1', 'edge')
+    end()
+    await frame()
+    await frame()
+    expect(shows()).toEqual(['', 0])
+    fill(field(shown), 'at the service')
+    await open('s1')
+    await until(() => shows()[1] === 1)
+    expect(shows()).toEqual(['of s1', 1])
+    await open('s1', 'edge')
+    expect(shows()).toEqual(['at the service', 0])
   })
 
   it('comes back where its conversation could not be opened', async () => {

@@ -4,7 +4,7 @@ import { isPlimsollError, isUnreachable, PlimsollError } from '../../ports/error
 import type { Message, MessageInput, Part } from '../../ports/message.ts'
 import { sameAttachment } from '../../ports/same-attachment.ts'
 import { isAnswered } from '../homes/answered.ts'
-import type { Drafts } from '../homes/drafts.ts'
+import { type Drafts, draftOf } from '../homes/drafts.ts'
 import type { Home, HomeSession, Outgoing, RememberedFact, ReplyEvent, ReplyOptions } from '../homes/home.ts'
 import { problemOf } from '../homes/problem.ts'
 import type {
@@ -180,7 +180,7 @@ export class ChatConversation implements Conversation {
     await this.#entering
     const open = this.#open
     const isThere = open && opened === this.#opened
-    if (!isThere || (options.session ?? open.entry.sessionId) !== open.entry.sessionId) return false
+    if (!isThere || draftOf(options.session ?? open.entry) !== draftOf(open.entry)) return false
     return this.#say(open, text, options)
   }
 

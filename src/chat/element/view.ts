@@ -2,12 +2,12 @@
 import { html, nothing, render } from 'lit/html.js'
 import { adopt } from '../adopt.ts'
 import type { Added } from '../homes/added.ts'
-import { type DraftEvent, NEW } from '../homes/drafts.ts'
+import { type DraftEvent, draftOf, NEW } from '../homes/drafts.ts'
 import { loaded } from '../homes/load.ts'
 import { kept } from '../kept.ts'
 import { adoptMarkdown } from '../markdown/prose.ts'
 import type { Chat } from '../open-chat.ts'
-import type { ConversationState, Upload } from '../ports.ts'
+import type { ConversationState, SessionEntry, Upload } from '../ports.ts'
 import type { Words } from '../strings/words.ts'
 import { Announcer } from './announcer.ts'
 import { composer } from './composer.ts'
@@ -97,7 +97,7 @@ export class ChatView {
   #soughtTimer: ReturnType<typeof setTimeout> | undefined
   #draftTimer: ReturnType<typeof setTimeout> | undefined
   /** Whose draft stands in the field. */
-  #drafted: { readonly sessionId: string; readonly name: string } | undefined
+  #drafted: { readonly session: SessionEntry; readonly name: string } | undefined
   /** Counts how often all drafts were forgotten: what was written before comes back no more. */
   #forgotten = 0
   /** Drafts that are on their way, by name: they stay kept until they are there. */
@@ -327,9 +327,9 @@ export class ChatView {
     }
     this.#sending.delete(name)
     const isOver = forgotten !== this.#forgotten
-    const shown = this.#chat.conversation.getSnapshot().session?.sessionId
-    const isShown = !isOver && (name === this.#drafted?.name || session === shown)
-    if (!isSent && !isOver && session !== undefined && session !== shown) this.#update({ isLeft: true })
+    const isThere = draftOf(this.#chat.conversation.getSnapshot().session) === draftOf(session)
+    const isShown = !isOver && (name === this.#drafted?.name || isThere)
+    if (!isSent && !isOver && session && !isThere) this.#update({ isLeft: true })
     if (isSent) {
       own.write(name, isShown ? textarea.value : '')
       if (!isOver && hasAdded({ files, pasted })) this.#keepAdded(name, isShown ? this.#ui : EMPTY_FIELD)
@@ -341,13 +341,13 @@ export class ChatView {
   }
 
   /**
-   * Id of the session that what is in the field is for. What was written in one in which nothing
-   * was said yet is for the next such one, too.
+   * The session that what is in the field is for. What was written in one in which nothing was said
+   * yet is for the next such one, too.
    */
-  #target(): string | undefined {
+  #target(): SessionEntry | undefined {
     const { session, loaded, messages } = this.#chat.conversation.getSnapshot()
     const isNew = this.#drafted?.name === NEW && loaded && messages.length === 0
-    return this.#drafted && !isNew ? this.#drafted.sessionId : session?.sessionId
+    return (!isNew && this.#drafted?.session) || session
   }
 
   #open(opened: Promise<unknown>, seek?: () => Promise<void>): void {
@@ -460,11 +460,11 @@ export class ChatView {
     const textarea = this.#textarea()
     const before = this.#drafted
     if (!textarea || !session) return
-    const { sessionId } = session
     // One in which nothing was said yet has another id after a reload.
     const isNew = messages.length === 0
-    const name = isNew && loaded ? NEW : sessionId
-    if (before?.sessionId === sessionId) {
+    const own = draftOf(session)
+    const name = isNew && loaded ? NEW : own
+    if (before && own === draftOf(before.session)) {
       if (before.name === name) return
       if (!this.#sending.has(before.name)) this.#chat.drafts.write(before.name, '')
       if (hasAdded(this.#ui)) {
@@ -476,7 +476,7 @@ export class ChatView {
       textarea.value = ''
       this.#update(EMPTY_FIELD)
     } else if (isNew && !loaded) return
-    this.#drafted = { sessionId, name }
+    this.#drafted = { session, name }
     if (!this.#sending.has(name)) {
       if (!hasAdded(this.#ui) && this.#chat.hasAdded(name)) this.#attempt(this.#showAdded(name))
       if (textarea.value === '') textarea.value = this.#chat.drafts.read(name)
@@ -569,9 +569,9 @@ export class ChatView {
 
   /** Copies a code block; any click but that which opens it ends the menu. */
   readonly #clicked = ({ target }: Event): void => {
-    if (this.#ui.isMore && target instanceof Element && !target.closest('.to-more'))
-      this.#update({ isMore: false })
-    const button = target instanceof Element ? target.closest<HTMLElement>('[data-copy]') : null
+    const clicked = target as Element
+    if (this.#ui.isMore && !clicked.closest('.to-more')) this.#update({ isMore: false })
+    const button = clicked.closest('[data-copy]')
     const code = button?.closest('figure')?.querySelector('code')
     if (!button || !code) return
     this.#attempt(

@@ -1,8 +1,14 @@
+import type { SessionEntry } from '../ports.ts'
 import type { ChatStorage } from '../settings.ts'
 import { mayBe } from './identity.ts'
 
 /** Names the draft of a conversation in which nothing was said yet. */
 export const NEW = 'new'
+/** Names that of another one: two homes may have one of the same id. */
+export function draftOf(session: Pick<SessionEntry, 'home' | 'sessionId'> | undefined): string {
+  return `${session?.home}/${session?.sessionId}`
+}
+
 /** Of more conversations the oldest drafts go: all are to have room. */
 const MOST = 100
 /** UTF-16 units. */

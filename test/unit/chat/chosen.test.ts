@@ -159,7 +159,7 @@ it('nothing of another conversation shows while one is looked for by its id alon
   const { session } = await until({ conversation }, idle)
   const opening = conversation.open('linked')
   expect(conversation.getSnapshot()).toMatchObject({ session: undefined, messages: [] })
-  const sending = conversation.send(TEXT, { session: session?.sessionId })
+  const sending = conversation.send(TEXT, { session })
   slow.open()
   await opening
   expect(await sending).toBe(false)

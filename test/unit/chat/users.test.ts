@@ -182,9 +182,10 @@ it.each([{ src: undefined }, { src: SRC }, { src: SRC, synced: true }])(
     await chat.conversation.send('Of Ada.')
     await chat.conversation.create()
     const shown = chat.conversation.getSnapshot().session
+    const home = shown?.home
     // As the field does.
     chat.drafts.subscribe((event) => {
-      if (event === 'asked') chat.drafts.write(sessionId, 'Half a')
+      if (event === 'asked') chat.drafts.write(`${home}/${sessionId}`, 'Half a')
     })
     await (await chat.added()).write('new', { files: [], pasted: ['SWORDFISH'] })
     const draft = { waiting: 0, refused: 0, draft: true }
@@ -305,6 +306,33 @@ it('forgets the draft of a conversation that is deleted, and shows it no more', 
   await chat.sessions.search('')
   await chat.sessions.delete(id)
   expect(events).toEqual(['gone'])
+  await chat.close()
+})
+
+it('forgets no draft of the conversation of the same id in another home', async () => {
+  const service = new TestService()
+  const chat = browser().open({
+    ...{ src: SRC, synced: true, model: async () => 'Yes.', getToken: () => 'ada' },
+    platform: { fetch: service.fetch, WebSocket: undefined },
+  })
+  const id = await chat.conversation.create({ home: 'local' })
+  await chat.conversation.send('Hello.')
+  for (const home of ['local', 'edge']) {
+    chat.drafts.write(`${home}/${id}`, home)
+    await (await chat.added()).write(`${home}/${id}`, { files: [], pasted: [home] })
+  }
+  const draft = { sessionId: id, waiting: 0, refused: 0, draft: true }
+  expect((await chat.signOut({ dryRun: true })).lost).toEqual([draft, draft])
+  await chat.sessions.search('')
+  await chat.sessions.delete(id, { home: 'local' })
+  const left = ['local', 'edge'].map((home) => [
+    chat.drafts.read(`${home}/${id}`),
+    chat.hasAdded(`${home}/${id}`),
+  ])
+  expect(left).toEqual([
+    ['', false],
+    ['edge', true],
+  ])
   await chat.close()
 })
 
