@@ -260,6 +260,11 @@ export interface MemoryFact {
   readonly sources: readonly string[]
 }
 
+export interface FactOrigin {
+  readonly sessionId: string
+  readonly messageId: string
+}
+
 /** What is remembered of one user in one home. Methods reject with a PlimsollError. */
 export interface HomeMemory {
   facts(options?: { readonly query?: string }): Promise<readonly MemoryFact[]>
@@ -268,6 +273,11 @@ export interface HomeMemory {
   /** Takes it for the user's own word. */
   promote(factId: string): Promise<void>
   forget(factId: string): Promise<HomeCertificate>
+  /**
+   * Where the first message is from which a fact was taken. Undefined: its conversation or it is
+   * gone.
+   */
+  origin(factId: string): Promise<FactOrigin | undefined>
   profile(): Promise<readonly { readonly name: string; readonly text: string }[]>
   setProfile(name: string, text: string): Promise<void>
   skills(): Promise<readonly { readonly name: string; readonly description: string; readonly text: string }[]>
@@ -288,11 +298,12 @@ export interface ImportCount {
 }
 
 /** What is remembered of one user in all homes, for the panel. */
-export interface MemoryPanelModel extends Omit<HomeMemory, 'export' | 'import'> {
+export interface MemoryPanelModel extends Omit<HomeMemory, 'export' | 'import' | 'origin'> {
   /** Where something is kept: each has an export of its own. */
   readonly homes: readonly HomeKind[]
   /** Where what is imported may be kept: the person says where. */
   readonly destinations: readonly HomeKind[]
   export(home: HomeKind): AsyncIterable<string>
+  origin(factId: string): Promise<(FactOrigin & { readonly home: HomeKind }) | undefined>
   import(chunks: AsyncIterable<string>, home: HomeKind): Promise<ImportCount>
 }

@@ -49,6 +49,34 @@ async function settled(root: ShadowRoot): Promise<void> {
 }
 
 describe('the memory panel', () => {
+  it('opens the conversation of a fact at the message, and says where that is gone', async () => {
+    const { fake, root, find, text } = await show({
+      prepare: (chat) => {
+        chat.facts = [fact('Likes window seats', { sources: ['said'] }), fact('Nobody said it')]
+      },
+    })
+    const open = () => root.querySelector<HTMLElement>('[title="Show where it was said"]')
+    find('.to-memory').click()
+    await until(() => root.querySelectorAll('.fact').length === 2)
+    expect(root.querySelectorAll('[title="Show where it was said"]').length).toBe(1)
+    expect(open()?.getAttribute('aria-label')).toMatch(/^from you, .*\. Show where it was said$/)
+    open()?.click()
+    await expect.poll(text).toContain('Where it was said is gone')
+    expect([open(), root.querySelector('.side.memory') !== null]).toEqual([null, true])
+    find('.side.memory header button').click()
+    await frame()
+    find('.to-memory').click()
+    await until(() => open() !== null)
+    fake.log = [said('user', 'I like window seats'), said('assistant', 'Noted.')]
+    const messageId = fake.log[0]?.message.id ?? ''
+    fake.origin = { sessionId: 'trip', home: 'local', messageId }
+    open()?.click()
+    await until(() => root.querySelector('.message.sought') !== null)
+    expect(fake.calls).toContainEqual(['open', 'trip'])
+    expect(find('.sought').dataset.message).toBe(messageId)
+    expect(root.querySelector('.side.memory')).toBe(null)
+  })
+
   it('shows each fact with its kind, who says it, and when', async () => {
     const { text } = await openPanel()
     expect(text()).toContain('2 facts')

@@ -1,6 +1,7 @@
 import { repeat } from 'lit/directives/repeat.js'
 import { html, nothing, type TemplateResult } from 'lit/html.js'
 import type { Trust } from '../../ports/message.ts'
+import { messagesOf } from '../homes/panel-facts.ts'
 import type { MemoryFact, MemoryPanelModel } from '../ports.ts'
 import type { PanelTextKey } from '../strings/panels/catalogue.ts'
 import { confirmation } from './confirm.ts'
@@ -36,12 +37,21 @@ export function factsTab(scene: PanelScene, state: MemoryState, actions: MemoryA
 }
 
 function factView(
-  { words, settings, now }: PanelScene,
-  { editing, forgetting }: MemoryState,
+  { words, settings, now, act }: PanelScene,
+  { editing, forgetting, lost }: MemoryState,
   actions: MemoryActions,
   fact: MemoryFact,
 ): TemplateResult {
   const { id, kind, title, text, pinned, confidence, trust, createdAt, reviewAt, shared } = fact
+  const origin = `${words.text(TRUST[trust])}${words.text('comma')}${words.day(createdAt, now)}`
+  const open = (): void =>
+    actions.change(
+      (memory) => memory.origin(id),
+      (found) => {
+        if (found) act.openSession(found.sessionId, found.home, found.messageId)
+        return { lost: found ? undefined : id }
+      },
+    )
   const named = (key: PanelTextKey): string => `${words.text(key)}: ${title || text}`
   return html`<article class="card fact ${pinned ? 'pinned' : ''}">
     ${title && title !== text ? html`<h3 dir="auto">${title}</h3>` : nothing}
@@ -57,7 +67,11 @@ function factView(
           )
         : html`<p dir="auto">${text}</p>`
     }
-    <p class="labels"><span>${words.text(TRUST[trust])}${words.text('comma')}${words.day(createdAt, now)}</span>${
+    <p class="labels">${
+      messagesOf(fact).length === 0 || lost === id
+        ? html`<span>${origin}</span>`
+        : html`<button type="button" title=${words.text('factOrigin')} aria-label="${origin}. ${words.text('factOrigin')}" @click=${open}>${origin}</button>`
+    }${
       forgetting === id
         ? nothing
         : html`<button type="button" aria-label=${named('forget')}
@@ -65,6 +79,7 @@ function factView(
     }<span>${words.text(KINDS[kind])}</span>${
       pinned ? html`<span>${words.text('pinned')}</span>` : nothing
     }<span>${words.text(shared ? 'shared' : 'ownSession')}</span></p>
+    ${lost === id ? html`<p class="muted small" role="status">${words.text('factOriginGone')}</p>` : nothing}
     ${isOwn(trust) || shared || (kind !== 'preference' && kind !== 'constraint') ? nothing : html`<p class="muted small">${words.text('promoteHint')}</p>`}
     ${
       settings.isDeveloper

@@ -36,6 +36,8 @@ export interface MemoryState {
   readonly editing: string | undefined
   /** Id of the fact that may be forgotten. */
   readonly forgetting: string | undefined
+  /** Id of the fact of which nobody can show where it was said. */
+  readonly lost: string | undefined
   readonly certificate: HomeCertificate | undefined
   readonly imported: ImportCount | undefined
   readonly homes: readonly HomeKind[]
@@ -86,6 +88,7 @@ class MemoryPanel implements MemoryActions {
     skills: undefined,
     editing: undefined,
     forgetting: undefined,
+    lost: undefined,
     certificate: undefined,
     imported: undefined,
     homes: [],
@@ -165,7 +168,7 @@ class MemoryPanel implements MemoryActions {
     const now = [ui.openings, state.messages]
     if (this.#state.isBusy || state.reply || now.every((one, place) => one === this.#readAt[place])) return
     this.#readAt = now
-    void this.#read()
+    void this.#read({ lost: undefined })
   }
 
   view(scene: PanelScene): TemplateResult {

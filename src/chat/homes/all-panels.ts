@@ -36,6 +36,13 @@ export function allPanels(
     pin: async (factId, pinned) => (await ownerOf(factId)).pin(factId, pinned),
     promote: async (factId) => (await ownerOf(factId)).promote(factId),
     forget: async (factId) => (await ownerOf(factId)).forget(factId),
+    async origin(factId) {
+      for (const { kind, memory } of homes) {
+        const found = await memory.origin(factId)
+        if (found) return { ...found, home: kind }
+      }
+      return undefined
+    },
     async *export(home) {
       for (const { kind, memory } of homes) if (kind === home) yield* memory.export()
     },

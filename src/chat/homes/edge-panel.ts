@@ -2,7 +2,7 @@ import type { Client } from '../../client/client.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { HomeMemory } from '../ports.ts'
 import { counted } from './import-count.ts'
-import { matching, panelFact, sharedFirst } from './panel-facts.ts'
+import { matching, originOf, panelFact, sharedFirst } from './panel-facts.ts'
 
 /** What is remembered of the caller at an edge. */
 export function edgePanel(client: Client): HomeMemory {
@@ -50,6 +50,12 @@ export function edgePanel(client: Client): HomeMemory {
       await (await ownerOf(factId)).facts.update(factId, { promote: true })
     },
     forget: async (factId) => (await ownerOf(factId)).facts.forget(factId),
+    async origin(factId) {
+      const found = (await all()).find(({ fact }) => fact.id === factId)
+      if (!found) return undefined
+      const ids = found.sessionId === undefined ? await sessionIds() : [found.sessionId]
+      return originOf(found.fact, ids, (id, before) => client.session(id).messages({ before, messages: 1 }))
+    },
     profile: () => client.me.profile.list(),
     async setProfile(name, text) {
       await client.me.profile.set(name, text)

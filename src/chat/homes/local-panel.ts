@@ -9,25 +9,29 @@ import type { Fact } from '../../ports/fact.ts'
 import type { HomeMemory } from '../ports.ts'
 import { counted } from './import-count.ts'
 import type { LocalMemory, LocalMemorySession } from './local-memory.ts'
-import { matching, panelFact, sharedFirst } from './panel-facts.ts'
+import { matching, originOf, panelFact, sharedFirst } from './panel-facts.ts'
 
 /** What is remembered of a user in this browser. */
 export function localPanel(memory: LocalMemory, userId: string, now: () => number): HomeMemory {
   const scope = { userId }
   const user = memory.user(scope)
+  const sessionIds = async (): Promise<readonly string[]> => {
+    const found: string[] = []
+    for (let after: string | undefined; ; ) {
+      const page = await listSessions(memory, scope, after === undefined ? {} : { after })
+      found.push(...page.map(({ sessionId }) => sessionId))
+      after = page.at(-1)?.sessionId
+      if (after === undefined) return found
+    }
+  }
   /** Facts with the session whose they are; those that all share, with none. */
   const all = async (): Promise<readonly { readonly fact: Fact; readonly sessionId?: string }[]> => {
     const shared = await user.facts.list()
     const known = new Set(shared.map(({ id }) => id))
     const own = []
-    for (let after: string | undefined; ; ) {
-      const page = await listSessions(memory, scope, after === undefined ? {} : { after })
-      for (const { sessionId } of page) {
-        const facts = await memory.session({ userId, sessionId }).facts.list()
-        own.push(...facts.filter(({ id }) => !known.has(id)).map((fact) => ({ fact, sessionId })))
-      }
-      after = page.at(-1)?.sessionId
-      if (after === undefined) break
+    for (const sessionId of await sessionIds()) {
+      const facts = await memory.session({ userId, sessionId }).facts.list()
+      own.push(...facts.filter(({ id }) => !known.has(id)).map((fact) => ({ fact, sessionId })))
     }
     return [...shared.map((fact) => ({ fact })), ...own]
   }
@@ -66,6 +70,14 @@ export function localPanel(memory: LocalMemory, userId: string, now: () => numbe
       if (by) return forget(by, factId, { kind: 'fact' })
       await forgetFact(memory, scope, factId)
       return certificateOf({ now }, 'forget', factId, false, { facts: removed([factId]) })
+    },
+    async origin(factId) {
+      const found = (await all()).find(({ fact }) => fact.id === factId)
+      if (!found) return undefined
+      const ids = found.sessionId === undefined ? await sessionIds() : [found.sessionId]
+      return originOf(found.fact, ids, (sessionId, before) =>
+        memory.session({ userId, sessionId }).history({ before, messages: 1 }),
+      )
     },
     profile: () => user.profile.list(),
     async setProfile(name, text) {

@@ -41,6 +41,8 @@ export class FakeChat {
   refuses: ErrorCode | undefined
   log: ShownMessage[] = []
   facts: MemoryFact[] = []
+  /** Where facts were said. */
+  origin: { readonly sessionId: string; readonly messageId: string; readonly home: HomeKind } | undefined
   models: ModelChoice = {
     chosen: 'demo',
     options: [
@@ -270,6 +272,10 @@ export class FakeChat {
           note('forgetFact', factId)
           this.facts = this.facts.filter(({ id }) => id !== factId)
           return this.#forgotten()
+        },
+        origin: async (factId) => {
+          note('origin', factId)
+          return this.origin
         },
         profile: async () => this.profile,
         setProfile: async (name, text) => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { allPanels } from '../../../src/chat/homes/all-panels.ts'
 import { edgePanel } from '../../../src/chat/homes/edge-panel.ts'
 import { localPanel } from '../../../src/chat/homes/local-panel.ts'
+import { originOf } from '../../../src/chat/homes/panel-facts.ts'
 import type { Chat } from '../../../src/chat/open-chat.ts'
 import type { ConversationState, RememberedChip } from '../../../src/chat/ports.ts'
 import type { Client } from '../../../src/client/client.ts'
@@ -363,9 +364,42 @@ function clientOf(memory: ReturnType<typeof panelOver>['memory'], userId: string
       import: (text: string, options: ImportOptions) => importInto(memory, scope, [text], options),
     },
     sessions: { list: (options: { readonly after?: string }) => listSessions(memory, scope, options) },
-    session: (sessionId: string) => memory.session({ userId, sessionId }),
+    session: (sessionId: string) => {
+      const session = memory.session({ userId, sessionId })
+      return { facts: session.facts, messages: session.history.bind(session) }
+    },
   } as unknown as Client
 }
+
+describe('where a fact was said', () => {
+  it.each(['local', 'edge'] as const)('is its first message, while that is there, %s', async (kind) => {
+    const { memory, panel, session } = panelOver()
+    const home = kind === 'local' ? panel : edgePanel(clientOf(memory, 'ada'))
+    await memory.session({ userId: 'ada', sessionId: 'other' }).append({ role: 'user', content: 'Else' })
+    await session.append({ role: 'user', content: 'I like window seats' })
+    await session.append({ role: 'assistant', content: 'Noted.' })
+    const [said, noted] = await session.history()
+    const sources = [said?.id ?? '', noted?.id ?? '']
+    await session.facts.remember({ id: 'own', kind: 'finding', text: 'Sat at the window', sources })
+    await session.facts.remember({
+      id: 'all',
+      kind: 'preference',
+      text: 'Window',
+      sources: [sources[0] ?? ''],
+    })
+    await session.facts.remember({ id: 'none', kind: 'preference', text: 'Nobody said it' })
+    const all = allPanels([{ kind, memory: home }], [kind], async () => home)
+    const origin = { home: kind, sessionId: 'trip', messageId: sources[0] }
+    expect((await all.facts()).map(({ id, shared }) => [id, shared])).toContainEqual(['all', true])
+    expect([await all.origin('own'), await all.origin('all')]).toEqual([origin, origin])
+    expect([await all.origin('none'), await all.origin('gone')]).toEqual([undefined, undefined])
+    const elsewhere = panelOver()
+    // As after an import of the facts alone.
+    await expect(
+      originOf({ sources }, ['trip', 'x'], async () => elsewhere.session.history({ before: 'm' })),
+    ).resolves.toBeUndefined()
+  })
+})
 
 describe('the panel of an edge', () => {
   it('counts what an import adds there, whatever of it this browser has by then', async () => {

@@ -38,6 +38,8 @@ export const de: PanelStrings = {
   promoteHint: 'Einmal bestätigt, gilt es in allen Unterhaltungen.',
   forget: 'Vergessen',
   forgetAsk: 'Diesen Fakt vergessen? Nachrichten, die ihn nennen, bleiben.',
+  factOrigin: 'Zeigen, wo es gesagt wurde',
+  factOriginGone: 'Wo es gesagt wurde, ist nicht mehr da: Die Unterhaltung oder Nachricht wurde gelöscht.',
   forgotten: 'Vergessen',
   forgetMessageAsk:
     'Diese Nachricht vergessen? Ihr Text geht für immer, mit dem, was daraus gemerkt wurde, und Zusammenfassungen, die davon berichten. Andere Nachrichten bleiben, andere Fassungen dieser Nachricht auch.',

@@ -36,6 +36,8 @@ export const en = {
   promoteHint: 'Once confirmed, it is in all conversations.',
   forget: 'Forget',
   forgetAsk: 'Forget this fact? Messages that say it stay.',
+  factOrigin: 'Show where it was said',
+  factOriginGone: 'Where it was said is gone: that conversation or message was deleted.',
   forgotten: 'Forgotten',
   forgetMessageAsk:
     'Forget this message? Its text goes for good, with what was remembered from it and summaries that tell of it. Other messages stay, and so do other versions of this one.',

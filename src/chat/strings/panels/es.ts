@@ -38,6 +38,8 @@ export const es: PanelStrings = {
   promoteHint: 'Una vez confirmado, está en todas las conversaciones.',
   forget: 'Olvidar',
   forgetAsk: '¿Olvidar este hecho? Los mensajes que lo mencionan se quedan.',
+  factOrigin: 'Mostrar dónde se dijo',
+  factOriginGone: 'Donde se dijo ya no está: se borró esa conversación o ese mensaje.',
   forgotten: 'Olvidado',
   forgetMessageAsk:
     '¿Olvidar este mensaje? Su texto desaparece para siempre, con lo que se recuerda de él y los resúmenes que lo mencionan. Los demás mensajes se quedan, y también las otras versiones de este.',

@@ -38,6 +38,8 @@ export const fr: PanelStrings = {
   promoteHint: 'Une fois confirmé, il vaut dans toutes les conversations.',
   forget: 'Oublier',
   forgetAsk: 'Oublier ce fait ? Les messages qui le mentionnent restent.',
+  factOrigin: 'Montrer où cela a été dit',
+  factOriginGone: 'L’endroit où cela a été dit n’existe plus : la conversation ou le message a été supprimé.',
   forgotten: 'Oublié',
   forgetMessageAsk:
     'Oublier ce message ? Son texte disparaît pour toujours, avec ce qui en a été retenu et les résumés qui en parlent. Les autres messages restent, les autres versions de celui-ci aussi.',

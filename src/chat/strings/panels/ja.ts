@@ -38,6 +38,8 @@ export const ja: PanelStrings = {
   promoteHint: '確認すると、すべての会話で使われます。',
   forget: '忘れる',
   forgetAsk: 'この事実を忘れますか？これに触れたメッセージは残ります。',
+  factOrigin: '話された場所を表示',
+  factOriginGone: '話された場所はもうありません。会話またはメッセージが削除されました。',
   forgotten: '忘れました',
   forgetMessageAsk:
     'このメッセージを忘れますか？本文と、そこから記憶したこと、これに触れた要約は完全になくなります。ほかのメッセージと、このメッセージのほかの版は残ります。',
