@@ -381,6 +381,29 @@ describe('the memory panel', () => {
     expect(text()).not.toContain('were added')
   })
 
+  it('says of each home in use who can read what is there, and until when it is kept', async () => {
+    const data = async (...given: Parameters<typeof openPanel>): Promise<readonly string[]> => {
+      const { fake, button, root } = await openPanel(...given)
+      fake.guestEnd = Date.UTC(2026, 11, 20, 12)
+      button('Your data').click()
+      await frame()
+      const told = [...root.querySelectorAll('.memory .home-data')].map((each) => each.textContent ?? '')
+      clear()
+      return told.map((text) => text.replaceAll(/\s+/g, ' ').trim())
+    }
+    const local =
+      'On this device Whoever uses this browser can read your conversations here. The model that answers reads them, too. They are kept until you delete them, or the data of this browser is deleted.'
+    const atEdge =
+      'At the service The service can read your conversations there. The model that answers reads them, too.'
+    const here = 'They are in this browser, too: whoever uses it can read them.'
+    const end =
+      'They are kept until you delete them. You are a guest: what the service keeps of you is erased on Dec 20, 2026.'
+    const src = 'https://edge.example'
+    expect(await data()).toEqual([local])
+    expect(await data({ src }, ['edge'])).toEqual([`${atEdge} ${end}`])
+    expect(await data({ src, synced: '' }, ['local', 'edge'])).toEqual([local, `${atEdge} ${here} ${end}`])
+  })
+
   it('exports each home by itself, and imports where the person says', async () => {
     const { fake, button, root, text } = await openPanel()
     fake.homes = ['local', 'edge']

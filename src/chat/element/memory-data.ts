@@ -22,8 +22,7 @@ export function dataTab(scene: PanelScene, state: MemoryState, actions: MemoryAc
   // Where there is but one home, nobody needs to be told which.
   const named = (verb: 'import' | 'export', home: HomeKind): string =>
     words.text(destinations.length === 1 ? `${verb}Button` : `${verb}${home === 'edge' ? 'Edge' : 'Local'}`)
-  const end = homes.includes('edge') && scene.chat.guestEnd()
-  return html`${end ? html`<p class="muted">${words.text('guestEnd', { date: words.date(end) })}</p>` : nothing}${
+  return html`${homes.map((home) => keeping(scene, home))}${
     destinations.some(isCutOff) && !isSaid
       ? html`<div class="notice">${icon('offline')}<p>${words.text('problemOffline')}</p></div>`
       : nothing
@@ -91,6 +90,22 @@ export function dataTab(scene: PanelScene, state: MemoryState, actions: MemoryAc
       </label>
       <div class="row"><button class="danger" aria-disabled=${isBusy} ?disabled=${!mayErase || homes.some(isCutOff)}>${words.text('eraseTitle')}</button></div>
     </form>`
+}
+
+/** Who can read what is in a home, and until when it is kept. */
+function keeping({ words, settings, chat }: PanelScene, home: HomeKind): TemplateResult {
+  const end = chat.guestEnd()
+  const edge = [
+    words.text('readEdge'),
+    settings.isSynced ? words.text('alsoHere') : '',
+    words.text('keptEdge'),
+    end ? words.text('guestEnd', { date: words.date(end) }) : '',
+  ]
+  const told = home === 'edge' ? edge : [words.text('readLocal'), words.text('keptLocal')]
+  return html`<section class="card home-data">
+    <h3>${homeName(words, home)}</h3>
+    <p class="muted">${told.filter(Boolean).join(' ')}</p>
+  </section>`
 }
 
 async function save(memory: MemoryPanelModel, home: HomeKind): Promise<void> {

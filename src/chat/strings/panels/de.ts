@@ -48,6 +48,13 @@ export const de: PanelStrings = {
   profileText: 'Text von {name}',
   seenNothing: 'Es wurde nichts gesagt, also gibt es keine Anfrage.',
 
+  readLocal:
+    'Wer diesen Browser benutzt, kann Ihre Unterhaltungen hier lesen. Auch das Modell, das antwortet, liest sie.',
+  keptLocal: 'Sie bleiben hier, bis Sie sie löschen oder die Daten dieses Browsers gelöscht werden.',
+  readEdge: 'Der Dienst kann Ihre Unterhaltungen dort lesen. Auch das Modell, das antwortet, liest sie.',
+  alsoHere: 'Sie sind auch in diesem Browser: Wer ihn benutzt, kann sie lesen.',
+  keptEdge: 'Sie bleiben dort, bis Sie sie löschen.',
+
   exportTitle: 'Export',
   exportText: 'Alles, was von Ihnen gespeichert ist, als Datei aus JSON-Zeilen.',
   exportButton: 'Als Datei speichern',

@@ -48,6 +48,13 @@ export const es: PanelStrings = {
   profileText: 'Texto de {name}',
   seenNothing: 'No se ha dicho nada, así que no hay petición.',
 
+  readLocal:
+    'Quien use este navegador puede leer aquí sus conversaciones. El modelo que responde también las lee.',
+  keptLocal: 'Se guardan hasta que usted las elimine, o hasta que se eliminen los datos de este navegador.',
+  readEdge: 'El servicio puede leer las conversaciones que guarda. El modelo que responde también las lee.',
+  alsoHere: 'También están en este navegador: quien lo use puede leerlas.',
+  keptEdge: 'Se guardan hasta que usted las elimine.',
+
   exportTitle: 'Exportar',
   exportText: 'Todo lo que se guarda de usted, en un archivo de líneas JSON.',
   exportButton: 'Guardar un archivo',

@@ -48,6 +48,14 @@ export const fr: PanelStrings = {
   profileText: 'Texte de {name}',
   seenNothing: 'Rien n’a été dit : il n’y a pas de requête.',
 
+  readLocal:
+    'Quiconque utilise ce navigateur peut lire vos conversations ici. Le modèle qui répond les lit aussi.',
+  keptLocal:
+    'Elles y restent jusqu’à ce que vous les supprimiez, ou que les données de ce navigateur soient supprimées.',
+  readEdge: 'Le service peut lire les conversations qui sont chez lui. Le modèle qui répond les lit aussi.',
+  alsoHere: 'Elles sont aussi dans ce navigateur : quiconque l’utilise peut les lire.',
+  keptEdge: 'Elles restent chez le service jusqu’à ce que vous les supprimiez.',
+
   exportTitle: 'Exporter',
   exportText: 'Tout ce qui est conservé de vous, dans un fichier de lignes JSON.',
   exportButton: 'Enregistrer un fichier',

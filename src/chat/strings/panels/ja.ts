@@ -48,6 +48,12 @@ export const ja: PanelStrings = {
   profileText: '{name}の本文',
   seenNothing: '何も話していないので、リクエストはありません。',
 
+  readLocal: 'このブラウザーを使う人は、ここにある会話を読めます。返答するモデルも読みます。',
+  keptLocal: '削除するか、このブラウザーのデータが削除されるまで、保存されます。',
+  readEdge: 'サービスは、そこにある会話を読めます。返答するモデルも読みます。',
+  alsoHere: 'このブラウザーにもあり、使う人は読めます。',
+  keptEdge: '削除するまで保存されます。',
+
   exportTitle: '書き出し',
   exportText: 'あなたについて保存されているすべてを、JSON行のファイルにします。',
   exportButton: 'ファイルに保存',
