@@ -239,7 +239,7 @@ export interface SessionList {
   /** @param options `home`: of which home, where two of one id are listed. Default: the newest */
   rename(sessionId: string, title: string, options?: { readonly home?: HomeKind }): Promise<void>
   /** What waits to be sent goes with it. @param options as of `rename` */
-  delete(sessionId: string, options?: { readonly home?: HomeKind }): Promise<Certificate>
+  delete(sessionId: string, options?: { readonly home?: HomeKind }): Promise<HomeCertificate>
 }
 
 /** A fact as the panel shows it. */
@@ -286,7 +286,7 @@ export interface HomeMemory {
   /** @param chunks of an export, cut anywhere */
   import(chunks: AsyncIterable<string>): Promise<ImportCount>
   /** Removes everything. */
-  eraseAll(): Promise<Certificate>
+  eraseAll(): Promise<HomeCertificate>
 }
 
 /** What an import came to. */

@@ -514,7 +514,7 @@ describe('the list of conversations', () => {
 })
 
 describe('what is deleted without a network', () => {
-  it('is said to wait for one, until there is one', async () => {
+  it('is said to wait for one, until the service has done it', async () => {
     const { button, fake, find, root, text } = await show({
       prepare: (fake) => fake.setSessions([session('Oslo'), session('Rome', { home: 'edge' })]),
     })
@@ -528,10 +528,21 @@ describe('what is deleted without a network', () => {
       await frame()
     }
     fake.become({ online: false })
+    let arrive = (_: boolean): void => {}
+    fake.arrival = new Promise((done) => {
+      arrive = done
+    })
     await remove('Rome')
     await until(() => text().includes('Delete Rome: Waiting for a connection'))
     fake.become({ online: true })
+    await frame()
+    await frame()
+    expect(text()).toContain('Delete Rome')
+    expect(find('[aria-live]').textContent).not.toContain('is deleted')
+    arrive(true)
     await until(() => !text().includes('Delete Rome'))
+    await until(() => find('[aria-live]').textContent === '“Rome” is deleted.')
+    fake.arrival = undefined
     await remove('Oslo')
     expect(find('.sessions [role=status]').textContent).toBe('')
   })

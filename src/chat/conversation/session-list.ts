@@ -1,7 +1,6 @@
-import type { Certificate } from '../../ports/certificate.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { Home } from '../homes/home.ts'
-import type { HomeKind, SessionEntry, SessionList } from '../ports.ts'
+import type { HomeCertificate, HomeKind, SessionEntry, SessionList } from '../ports.ts'
 import { hasAll, wordsOf } from '../search-words.ts'
 
 export interface SessionListParts {
@@ -68,7 +67,7 @@ export class ChatSessionList implements SessionList {
     await this.refresh()
   }
 
-  async delete(sessionId: string, { home: kind }: InHome = {}): Promise<Certificate> {
+  async delete(sessionId: string, { home: kind }: InHome = {}): Promise<HomeCertificate> {
     const home = await this.#homeOf(sessionId, kind)
     await this.#parts.onDelete(sessionId, home.kind)
     const certificate = await home.delete(sessionId)

@@ -1,7 +1,6 @@
 import { repeat } from 'lit/directives/repeat.js'
 import { html, nothing, type TemplateResult } from 'lit/html.js'
-import type { Certificate } from '../../ports/certificate.ts'
-import type { HomeKind, SessionEntry } from '../ports.ts'
+import type { HomeCertificate, HomeKind, SessionEntry } from '../ports.ts'
 import { confirmation } from './confirm.ts'
 import { homeIcon, homeName } from './home.ts'
 import { icon } from './icons.ts'
@@ -17,8 +16,8 @@ const SEARCH_MS = 200
 /** All conversations, to be searched, renamed and deleted. */
 export function sessionList(): (scene: Scene) => TemplateResult {
   let now: Scene
-  /** Titles of what was deleted here, and not heard of where it is kept. */
-  let deleted: readonly string[] = []
+  /** What was deleted here, until the service has done it. */
+  let deleted: ListParts['deleted'] = []
   let timer: ReturnType<typeof setTimeout> | undefined
   let listed: Scene['sessions']['sessions'] | undefined
   const search = (query: string): void => {
@@ -32,19 +31,24 @@ export function sessionList(): (scene: Scene) => TemplateResult {
   }
   return (scene) => {
     now = scene
-    const { online, storage } = scene.state
     const { sessions } = scene.sessions
     // Of what was found, another tab may have deleted or named something.
     if (scene.ui.found && sessions !== listed) search(scene.ui.query)
     listed = sessions
-    if (online && storage !== 'away') deleted = []
     return listView(scene, {
       search,
       deleted,
-      onDeleted: (title, { pending }) => {
-        if (!pending.includes('store')) return now.act.say(now.words.text('removed', { title }))
-        deleted = [...deleted, title]
+      onDeleted: (title, { arrival }) => {
+        const say = () => now.act.say(now.words.text('removed', { title }))
+        if (!arrival) return say()
+        const one = { title }
+        deleted = [...deleted, one]
         now.update({})
+        void arrival.then((isDone) => {
+          if (isDone) say()
+          deleted = deleted.filter((each) => each !== one)
+          now.update({})
+        })
       },
     })
   }
@@ -52,8 +56,8 @@ export function sessionList(): (scene: Scene) => TemplateResult {
 
 interface ListParts {
   readonly search: (query: string) => void
-  readonly deleted: readonly string[]
-  readonly onDeleted: (title: string, certificate: Certificate) => void
+  readonly deleted: readonly { readonly title: string }[]
+  readonly onDeleted: (title: string, certificate: HomeCertificate) => void
 }
 
 function listView(scene: Scene, parts: ListParts): TemplateResult {
@@ -72,7 +76,7 @@ function listView(scene: Scene, parts: ListParts): TemplateResult {
           @input=${({ currentTarget }: Event) => parts.search((currentTarget as HTMLInputElement).value)} />
       </div>
       <div role="status">${parts.deleted.map(
-        (title) =>
+        ({ title }) =>
           html`<p class="state">${icon('offline')}${words.text('removeOf', { title })}: ${words.text('queued')}</p>`,
       )}</div>
       ${

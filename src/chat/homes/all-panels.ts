@@ -1,6 +1,5 @@
-import type { Certificate } from '../../ports/certificate.ts'
 import { PlimsollError } from '../../ports/errors.ts'
-import type { HomeKind, HomeMemory, MemoryPanelModel } from '../ports.ts'
+import type { HomeCertificate, HomeKind, HomeMemory, MemoryPanelModel } from '../ports.ts'
 import { together } from './together.ts'
 
 /**
@@ -48,7 +47,7 @@ export function allPanels(
     },
     import: async (chunks, home) => (await open(home)).import(chunks),
     async eraseAll() {
-      const certificates: Certificate[] = []
+      const certificates: HomeCertificate[] = []
       for (const panel of panels) certificates.push(await panel.eraseAll())
       return certificates.reduce(together)
     },

@@ -1,6 +1,5 @@
 /** What a conversation needs of the place where sessions are kept and answered. */
 import type { Branch } from '../../ports/branch.ts'
-import type { Certificate } from '../../ports/certificate.ts'
 import type { Receipt } from '../../ports/context.ts'
 import type { Message, MessageInput, SessionMessage, Trust } from '../../ports/message.ts'
 import type {
@@ -40,7 +39,7 @@ export interface Home {
   /** @returns undefined: there is none */
   find(sessionId: string): Promise<ListedSession | undefined>
   rename(sessionId: string, title: string): Promise<void>
-  delete(sessionId: string): Promise<Certificate>
+  delete(sessionId: string): Promise<HomeCertificate>
   /** Sessions in whose messages the words are found, best first. */
   search(query: string): Promise<readonly FoundSession[]>
   memory(): Promise<HomeMemory>

@@ -197,7 +197,7 @@ export class FakeChat {
             this.log = this.log.filter(({ message }) => message.id !== messageId)
             this.become({ messages: this.#state.messages.filter(({ message }) => message.id !== messageId) })
           })
-          const told = this.#forgotten()
+          const told = this.#told(certificate('forget'))
           return { ...told, removed: { ...told.removed, messages: { count: 1, first: [messageId] } } }
         },
         showOlder: async () => {
@@ -235,9 +235,7 @@ export class FakeChat {
         delete: async (sessionId) => {
           note('delete', sessionId)
           this.setSessions(this.sessions.filter((session) => session.sessionId !== sessionId))
-          const { pending, ...rest } = certificate('erase')
-          // Without a network, where it is kept does not hear of it.
-          return { ...rest, pending: this.#state.online ? pending : ['store', ...pending] }
+          return this.#told(certificate('erase'))
         },
       },
       drafts: this.drafts,
@@ -271,7 +269,7 @@ export class FakeChat {
         forget: async (factId) => {
           note('forgetFact', factId)
           this.facts = this.facts.filter(({ id }) => id !== factId)
-          return this.#forgotten()
+          return this.#told(certificate('forget'))
         },
         origin: async (factId) => {
           note('origin', factId)
@@ -324,8 +322,7 @@ export class FakeChat {
     }
   }
 
-  #forgotten(): HomeCertificate {
-    const told = certificate('forget')
+  #told(told: Certificate): HomeCertificate {
     if (!this.arrival) return told
     return { ...told, confirmed: [], pending: ['store', ...told.pending], arrival: this.arrival }
   }

@@ -488,12 +488,14 @@ it('says nothing of a conversation that is deleted in two places', async () => {
   const problems: unknown[] = []
   chat.conversation.subscribe(() => problems.push(chat.conversation.getSnapshot().problem?.code))
   place.network.set(false)
-  expect((await chat.sessions.delete(id)).pending).toContain('store')
+  const { pending, arrival } = await chat.sessions.delete(id)
+  expect(pending).toContain('store')
   await service.delete('ada', id)
   place.network.set(true)
   // Sent after what was refused.
   await talked(chat, 'Again.')
   await expect.poll(() => service.titles('ada')).toEqual(['Again.'])
+  expect(await arrival).toBe(true)
   expect((await chat.sessions.search('')).map(({ title }) => title)).toEqual(['Again.'])
   expect(problems).not.toContain('ERR_CONFLICT')
   await chat.close()
