@@ -1,6 +1,7 @@
 import { guard } from 'lit/directives/guard.js'
 import { html, nothing, type TemplateResult } from 'lit/html.js'
 import type { Trust } from '../../ports/message.ts'
+import { loaded } from '../homes/load.ts'
 import { chunksOf, prose } from '../markdown/prose.ts'
 import type { RunningReply, ShownCall, ShownMessage } from '../ports.ts'
 import type { TextKey } from '../strings/catalogue.ts'
@@ -54,8 +55,8 @@ function bodyOf(
 ): TemplateResult {
   const { words } = scene
   const files = media.map(
-    ({ mediaType, name }) =>
-      html`<p class="chip">${icon('attach')}<span dir="auto" title=${mediaType}>${name ?? words.text('attachment', { type: mediaType })}</span></p>`,
+    (part) =>
+      html`<button class="chip" type="button" @click=${({ currentTarget }: Event) => scene.attempt(loaded(() => import('./open-file.ts')).then(({ openFile }) => openFile(scene, part, currentTarget as HTMLElement)))}>${icon('attach')}<span dir="auto" title=${part.mediaType}>${part.name ?? words.text('attachment', { type: part.mediaType })}</span></button>`,
   )
   const read = beginningOf(scene, shown.message.id, text)
   const more =

@@ -44,6 +44,9 @@ export const de: PanelStrings = {
   forgetMessageAsk:
     'Diese Nachricht vergessen? Ihr Text geht für immer, mit dem, was daraus gemerkt wurde, und Zusammenfassungen, die davon berichten. Andere Nachrichten bleiben, andere Fassungen dieser Nachricht auch.',
   forgetReplyAsk: 'Der Teil der Antwort, in dem sie gemerkt wurde, geht auch.',
+  fileGone: '„{name}“ ist nicht mehr gespeichert.',
+  fileAway:
+    '„{name}“ ist nicht auf diesem Gerät, und der Dienst ist gerade nicht erreichbar. Versuchen Sie es später noch einmal.',
   factText: 'Text des Fakts',
   profileText: 'Text von {name}',
   seenNothing: 'Es wurde nichts gesagt, also gibt es keine Anfrage.',

@@ -42,6 +42,8 @@ export const en = {
   forgetMessageAsk:
     'Forget this message? Its text goes for good, with what was remembered from it and summaries that tell of it. Other messages stay, and so do other versions of this one.',
   forgetReplyAsk: 'The part of the reply in which it was remembered goes too.',
+  fileGone: '“{name}” is no longer kept.',
+  fileAway: '“{name}” is not on this device, and the service cannot be reached now. Try again later.',
   factText: 'Text of the fact',
   profileText: 'Text of {name}',
   seenNothing: 'Nothing was said, so there is no request.',

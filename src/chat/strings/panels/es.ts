@@ -44,6 +44,9 @@ export const es: PanelStrings = {
   forgetMessageAsk:
     '¿Olvidar este mensaje? Su texto desaparece para siempre, con lo que se recuerda de él y los resúmenes que lo mencionan. Los demás mensajes se quedan, y también las otras versiones de este.',
   forgetReplyAsk: 'La parte de la respuesta en la que se recordó desaparece también.',
+  fileGone: '«{name}» ya no se conserva.',
+  fileAway:
+    '«{name}» no está en este dispositivo y ahora no se puede contactar con el servicio. Inténtelo de nuevo más tarde.',
   factText: 'Texto del hecho',
   profileText: 'Texto de {name}',
   seenNothing: 'No se ha dicho nada, así que no hay petición.',

@@ -44,6 +44,9 @@ export const fr: PanelStrings = {
   forgetMessageAsk:
     'Oublier ce message ? Son texte disparaît pour toujours, avec ce qui en a été retenu et les résumés qui en parlent. Les autres messages restent, les autres versions de celui-ci aussi.',
   forgetReplyAsk: 'La partie de la réponse où il a été retenu disparaît aussi.',
+  fileGone: '« {name} » n’est plus conservé.',
+  fileAway:
+    '« {name} » n’est pas sur cet appareil, et le service est injoignable pour le moment. Réessayez plus tard.',
   factText: 'Texte du fait',
   profileText: 'Texte de {name}',
   seenNothing: 'Rien n’a été dit : il n’y a pas de requête.',

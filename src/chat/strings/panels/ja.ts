@@ -44,6 +44,8 @@ export const ja: PanelStrings = {
   forgetMessageAsk:
     'このメッセージを忘れますか？本文と、そこから記憶したこと、これに触れた要約は完全になくなります。ほかのメッセージと、このメッセージのほかの版は残ります。',
   forgetReplyAsk: 'これを記憶した返信の部分もなくなります。',
+  fileGone: '「{name}」はもう保存されていません。',
+  fileAway: '「{name}」はこの端末になく、いまはサービスにつながりません。あとでもう一度お試しください。',
   factText: '事実の本文',
   profileText: '{name}の本文',
   seenNothing: '何も話していないので、リクエストはありません。',
