@@ -11,7 +11,7 @@ import { checkId } from '../text/json.ts'
 import { kernelOf } from './kernel-of.ts'
 import { branchesOf, readMarks, standing } from './marks.ts'
 import { nameOf, type RewindOptions, wasDone, writeRewinds } from './rewind.ts'
-import { readFromMessage, readShown } from './rewinds.ts'
+import { asVersion, readFromMessage, readShown } from './rewinds.ts'
 
 /**
  * All places of a session at which a message was edited or a reply made again, with their versions;
@@ -70,7 +70,7 @@ async function planSwitch(session: KernelSession, id: string): Promise<Switch | 
       ? await readShown(store)
       : (await readFromMessage(session, after, 'switchTo')).hides.slice(1)
   const undo = standing(marks).filter((mark) => mark.hides.includes(id))
-  return { hides, after, undo: undo.map((mark) => mark.id) }
+  return { ...asVersion(marks, { hides, after }), undo: undo.map((mark) => mark.id) }
 }
 
 /** What is written for it, under names that are made from one. */

@@ -11,15 +11,25 @@ import type { ScopeStore } from '../ports/store.ts'
  * they follow each other. Rewinds that say no place are left out. Pure.
  */
 export function branchesOf(marks: readonly RewindMark[]): readonly Branch[] {
-  const parted = new Set(standing(marks).map(({ after }) => after))
+  const held = standing(marks)
+  const parted = new Set(held.map(({ after }) => after))
+  const hidden = new Set(held.flatMap(({ hides }) => hides))
+  const hiding = new Map(marks.filter(isHiding).map((mark) => [mark.id, mark]))
   const places = new Map<string | null, Set<string>>()
-  for (const { after, hides } of marks.filter(isHiding)) {
+  for (const { after, hides } of hiding.values()) {
     const [first] = hides
     if (after === undefined || first === undefined || !parted.has(after)) continue
     const versions = places.get(after) ?? new Set()
     places.set(after, versions.add(first))
   }
-  return [...places].map(([after, versions]) => ({ after, versions: [...versions] }))
+  const undone = marks.flatMap((mark) => ('undo' in mark && hiding.get(mark.undo)) || [])
+  const newest = new Map(undone.map(({ after, hides }) => [after, hides[0] as string]))
+  return [...places].map(([after, all]) => {
+    const shown = newest.get(after)
+    // Of others that are not hidden nothing is left: a switch would have hidden it.
+    const versions = [...all].filter((id) => hidden.has(id) || id === shown)
+    return { after, versions, ...(shown && !hidden.has(shown) && { shown }) }
+  })
 }
 
 /** The rewinds that hold, oldest first. */
