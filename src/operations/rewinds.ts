@@ -38,10 +38,7 @@ export async function readHiding(
   id: string,
 ): Promise<HidingMark> {
   await session.lane.view.refresh()
-  const [what, marks] = await Promise.all([
-    readFromMessage(session, id, operation),
-    readMarks(session.store),
-  ])
+  const [what, marks] = await Promise.all([readFromMessage(session, id, operation), readMarks(session.store)])
   return { type: 'rewind', id: name, ...asVersion(marks, what) }
 }
 
