@@ -637,7 +637,7 @@ describe.concurrent('from any host, with the memory of the browser alone', () =>
     await chat.say('Two seats to Turin.')
     await expect.poll(() => chat.texts()).toHaveLength(2)
     await expect.poll(() => chat.page.getByText('Scripted demo').first().isVisible()).toBe(true)
-    await expect.poll(() => chat.page.getByText('On this device').first().isVisible()).toBe(true)
+    await expect.poll(() => chat.page.locator('.home').getByText('On this device').isVisible()).toBe(true)
     const before = await chat.texts()
     await chat.page.evaluate('navigator.serviceWorker.ready.then(() => 1)')
     await context.setOffline(true)
