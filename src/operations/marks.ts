@@ -13,22 +13,24 @@ import type { ScopeStore } from '../ports/store.ts'
 export function branchesOf(marks: readonly RewindMark[]): readonly Branch[] {
   const held = standing(marks)
   const parted = new Set(held.map(({ after }) => after))
-  const hidden = new Set(held.flatMap(({ hides }) => hides))
-  const hiding = new Map(marks.filter(isHiding).map((mark) => [mark.id, mark]))
-  const places = new Map<string | null, Set<string>>()
-  for (const { after, hides } of hiding.values()) {
-    const [first] = hides
-    if (after === undefined || first === undefined || !parted.has(after)) continue
-    const versions = places.get(after) ?? new Set()
-    places.set(after, versions.add(first))
+  const hidden = new Set<string | undefined>(held.flatMap(({ hides }) => hides))
+  const hiding = new Map<string, HidingMark>()
+  const places = new Map<string | null, { readonly all: Set<string>; last: string | undefined }>()
+  for (const mark of marks) {
+    const isUndo = 'undo' in mark
+    const of = isUndo ? hiding.get(mark.undo) : mark
+    const { after, hides: [first] = [] } = of ?? {}
+    if (!of || after === undefined || first === undefined || !parted.has(after)) continue
+    hiding.set(of.id, of)
+    const place = places.get(after) ?? { all: new Set(), last: undefined }
+    place.all.add(first)
+    if (isUndo) place.last = first
+    places.set(after, place)
   }
-  const undone = marks.flatMap((mark) => ('undo' in mark && hiding.get(mark.undo)) || [])
-  const newest = new Map(undone.map(({ after, hides }) => [after, hides[0] as string]))
-  return [...places].map(([after, all]) => {
-    const shown = newest.get(after)
+  return [...places].map(([after, { all, last }]) => {
+    const shown = hidden.has(last) ? undefined : last
     // Of others that are not hidden nothing is left: a switch would have hidden it.
-    const versions = [...all].filter((id) => hidden.has(id) || id === shown)
-    return { after, versions, ...(shown && !hidden.has(shown) && { shown }) }
+    return { after, versions: [...all].filter((id) => id === shown || hidden.has(id)), shown }
   })
 }
 

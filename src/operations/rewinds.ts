@@ -9,7 +9,6 @@ import type { HidingMark, Op, RewindMark } from '../ports/op.ts'
 import type { ScopeStore } from '../ports/store.ts'
 import { hashText } from '../text/hash.ts'
 import { checkId } from '../text/json.ts'
-import { branchesOf, readMarks } from './marks.ts'
 
 export type RewindOp = Extract<Op, { readonly kind: 'mark' }>
 
@@ -38,8 +37,7 @@ export async function readHiding(
   id: string,
 ): Promise<HidingMark> {
   await session.lane.view.refresh()
-  const [what, marks] = await Promise.all([readFromMessage(session, id, operation), readMarks(session.store)])
-  return { type: 'rewind', id: name, ...asVersion(marks, what) }
+  return { type: 'rewind', id: name, ...(await readFromMessage(session, id, operation)) }
 }
 
 /**
@@ -58,19 +56,6 @@ export async function readFromMessage(
   if (place < 0) throw notFound(operation, id)
   const after = all[place - 1] ?? (await readHistory(store, { before: id, messages: 1 })).at(-1)?.id ?? null
   return { hides: all.slice(place), after }
-}
-
-/**
- * What hides the version that shows, named by the message that began it: that it was forgotten
- * since makes no other version of what is left. Pure.
- */
-export function asVersion<What extends Pick<HidingMark, 'hides' | 'after'>>(
-  marks: readonly RewindMark[],
-  what: What,
-): What {
-  const shown = branchesOf(marks).find(({ after }) => after === what.after)?.shown
-  const isNamed = shown === undefined || what.hides.length === 0 || what.hides.includes(shown)
-  return isNamed ? what : { ...what, hides: [shown, ...what.hides] }
 }
 
 /** Ids of what shows from the round of a message on. */

@@ -11,8 +11,8 @@ export interface Branch {
    */
   readonly versions: readonly string[]
   /**
-   * Which of them shows again. Where its first message was forgotten since, what is left of it shows
-   * after `after`. Absent: all of them are hidden.
+   * Which of them shows again. Where its first message was forgotten since, what is left of it
+   * shows after `after`. Absent: all of them are hidden.
    */
-  readonly shown?: string
+  readonly shown?: string | undefined
 }

@@ -195,9 +195,11 @@ describe('branches and switchTo', () => {
     await session.append([say('v2'), reply('b2')])
     await forget(session, 'b1')
     await editMessage(session, 'v2', say('w1'))
-    expect((await versions(session)).get('w1')).toEqual({ index: 3, count: 3, versions: ['u1', 'v1', 'w1'] })
-    await switchTo(session, 'v1')
+    expect((await versions(session)).get('w1')).toEqual({ index: 2, count: 3, versions: ['u1', 'v1', 'v2'] })
+    await switchTo(session, 'v2')
     expect(await shown(session)).toEqual(['v2', 'b2'])
+    await switchTo(session, 'v1')
+    expect(await shown(session)).toEqual(['w1'])
   })
 
   it('do not count one of which nothing is left, once another one shows', async () => {
