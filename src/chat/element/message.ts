@@ -112,12 +112,18 @@ function later({ ui, act }: Scene): Scene['ui']['later'] {
   return ui.later
 }
 
-function delivery(
-  scene: Scene,
-  { message, delivery, problem }: ShownMessage,
-): TemplateResult | typeof nothing {
+const isUsers = (shown: ShownMessage | undefined): boolean => shown?.message.role === 'user'
+
+function delivery(scene: Scene, shown: ShownMessage): TemplateResult | typeof nothing {
   const { words, chat, state } = scene
-  if (delivery === 'sent') return nothing
+  const { message, delivery, problem } = shown
+  if (delivery === 'sent') {
+    const { messages } = state
+    const place = messages.indexOf(shown)
+    const isPassed =
+      isUsers(shown) && isUsers(messages[place + 1]) && !messages.slice(place).every((one) => isUsers(one))
+    return isPassed ? html`<p class="state">${words.text('passed')}</p>` : nothing
+  }
   const isHeld = state.online && state.problem && state.problem.code !== 'ERR_OFFLINE'
   const drop = html`<button type="button" @click=${() => scene.attempt(chat.conversation.drop(message.id))}>${words.text('drop')}</button>`
   if (delivery === 'queued')
