@@ -161,8 +161,7 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
   // With what sessions need wherever they are kept.
   opened: ['element/opened.ts', 'homes/listed.ts', '../ports/host.ts', '../ports/options.ts'],
   local: ['homes/local.ts'],
-  memory: ['homes/local-memory.ts', 'homes/local-reply.ts'],
-  'function-model': ['models/function-model.ts'],
+  memory: ['homes/local-memory.ts', 'homes/local-reply.ts', 'models/function-model.ts'],
   // Of what an edge needs, all that forgetting here does, too.
   certificate: ['../operations/forget/certificate.ts'],
   // With what is kept of a draft, there as here.

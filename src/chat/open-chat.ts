@@ -175,7 +175,8 @@ class OpenedChat implements Chat {
         const name = draftOf({ home, sessionId })
         if (this.hasAdded(name)) await (await this.added()).write(name, { files: [], pasted: [] })
         this.drafts.write(name, '')
-        for (const kept of [this.#begun, this.#unasked]) kept.write(sessionId, '')
+        this.#begun.write(sessionId, '')
+        if (home === 'edge') this.#unasked.write(sessionId, '')
       },
     })
     this.models.subscribe(() => this.conversation.onModel())

@@ -733,16 +733,38 @@ describe('the look', () => {
     await page.viewport(414, 896)
   })
 
-  it('keeps where it is kept, and that it is a demo, on one line of the header in 320 px', async () => {
-    await page.viewport(320, 720)
-    const { fake, find } = await show()
-    fake.become({ session: session('Remembering trains') })
-    await frame()
-    const [home, demo] = ['.home span', '.home .badge'].map((each) => find(each).getBoundingClientRect())
-    expect(demo?.top).toBeLessThan(home?.bottom ?? 0)
-    expect(find('.home span').scrollWidth).toBe(find('.home span').clientWidth)
-    await page.viewport(414, 896)
-  })
+  it.each(
+    [320, 360].flatMap((width) =>
+      ['en', 'de', 'ar'].flatMap((lang) => ['page', 'bottom-right'].map((to) => [width, lang, to] as const)),
+    ),
+  )(
+    'gives a title two lines in %s px, %s, %s, and one to where it is kept and to the demo',
+    async (...at) => {
+      const [width, lang, placement] = at
+      await page.viewport(width, 720)
+      const { fake, find } = await show({ attributes: { lang, placement } })
+      const titles = {
+        en: 'To Turin, and back in May',
+        de: 'Nach Turin und im Mai zurück',
+        ar: 'إلى تورينو والعودة',
+      }
+      fake.become({ session: session(titles[lang as 'en']) })
+      await frame()
+      const [home, demo] = ['.home span', '.home .badge'].map((each) => find(each).getBoundingClientRect())
+      expect(demo?.top).toBeLessThan(home?.bottom ?? 0)
+      for (const each of ['.main h2', '.home span', '.home .badge']) {
+        const { scrollWidth, clientWidth, scrollHeight, clientHeight } = find(each)
+        expect([each, scrollWidth, scrollHeight]).toEqual([each, clientWidth, clientHeight])
+      }
+      expect(find('.main h2').clientHeight).toBeLessThan(41)
+      expect(find('.main > .head').offsetHeight).toBeLessThan(80)
+      // A longer one ends in sight.
+      fake.become({ session: session('A title of some more words than there is room for '.repeat(3)) })
+      await frame()
+      expect(find('.main h2').clientHeight).toBeLessThan(41)
+      await page.viewport(414, 896)
+    },
+  )
 
   it('is as large as the reader wants text to be, whatever the page makes of its root', async () => {
     const shown = await show()

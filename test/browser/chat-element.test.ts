@@ -613,6 +613,38 @@ describe('messages', () => {
     await until(() => root.activeElement?.textContent?.includes('Hello') === true)
   })
 
+  it('says that replies may repeat what was forgotten, and offers to forget the reply to it', async () => {
+    const { fake, button, find, root, text } = await show()
+    const messages = [
+      said('user', 'Hello'),
+      said('user', 'My secret is xylophone.'),
+      said('assistant', 'You said: “My secret is xylophone.”'),
+      said('user', 'Thanks'),
+      said('assistant', 'Not at all.'),
+    ]
+    const [, secret, repeats, , last] = messages.map(({ message: { id } }) => id)
+    fake.add(...messages)
+    await frame()
+    const forget = async (id = '') => {
+      find(`[data-message=${id}] [aria-label="Forget this message"]`).click()
+      await until(() => root.querySelector('.forgetting .danger') !== null)
+    }
+    await forget(secret)
+    expect(text()).toContain('also replies that repeat it')
+    button('Forget').click()
+    await until(() => text().includes('Replies may repeat it, and the model still reads them.'))
+    button('Forget the reply to it').click()
+    await until(() => root.querySelector(`[data-message=${repeats}] .forgetting .danger`) !== null)
+    button('Forget').click()
+    await until(() => !text().includes('xylophone'))
+    await until(() => text().includes('Forgotten on'))
+    expect(text()).not.toContain('Replies may repeat it')
+    await forget(last)
+    button('Forget').click()
+    await until(() => !text().includes('Not at all'))
+    expect(text()).not.toContain('Replies may repeat it')
+  })
+
   it.each([
     [true, 'Gone: on this device'],
     [false, 'Perhaps not all is gone on this device.'],

@@ -58,8 +58,7 @@ export function weighTag(folder: string): TagWeight {
   const shown = { ...opened, 'sessions of this browser, when it is opened': weighNew(chunks('local')) }
   const answering = {
     ...shown,
-    'memory, and what answers, behind it': weighNew(chunks('memory')),
-    'model that is a function of the page': weighNew(chunks('function-model')),
+    'memory, and what answers, a function of the page too, behind it': weighNew(chunks('memory')),
   }
   const steps = {
     ...answering,

@@ -121,10 +121,11 @@ function delivery(
   const { words, chat, state } = scene
   if (delivery === 'sent') return nothing
   const isHeld = state.online && state.problem && state.problem.code !== 'ERR_OFFLINE'
+  const drop = html`<button type="button" @click=${() => scene.attempt(chat.conversation.drop(message.id))}>${words.text('drop')}</button>`
   if (delivery === 'queued')
     // With a network most are sent before anybody could read it, unless something keeps them back.
     return html`<p class=${state.online && !state.problem ? 'state soon' : 'state'}>${icon('offline')}${words.text(isHeld ? 'failed' : 'queued')}
-      <button type="button" @click=${() => scene.attempt(chat.conversation.drop(message.id))}>${words.text('drop')}</button></p>`
+      ${drop}</p>`
   return html`<div class="state bad">
     ${icon('warning')}<span>${words.text('failed')}${problem ? html`: ${words.text(wordsFor(problem))}` : nothing}</span>
     ${
@@ -132,7 +133,7 @@ function delivery(
         ? nothing
         : html`<button type="button" @click=${() => scene.attempt(chat.conversation.retry(message.id))}>${words.text('tryAgain')}</button>`
     }
-    <button type="button" @click=${() => scene.attempt(chat.conversation.drop(message.id))}>${words.text('drop')}</button>
+    ${drop}
   </div>`
 }
 

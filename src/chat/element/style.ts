@@ -63,16 +63,15 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .head { display: flex; align-items: center; gap: 0.625rem; min-block-size: 3.75rem; padding: 0.375rem 0.75rem; border-block-end: 1px solid var(--line) }
 .titles { flex: 1; min-inline-size: 0 }
 .head h2 { font-size: 0.9375rem; font-weight: 620; line-height: 1.3 }
-.home { display: flex; flex-wrap: wrap; align-items: center; gap: 0 0.3125rem; color: var(--muted); font-size: 0.75rem; line-height: 1.35 }
-.head :is(h2, .home, .home span) { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
+.home { display: flex; align-items: center; gap: 0.3125rem; color: var(--muted); font-size: 0.75rem }
+.head h2, .home * { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 .titles:dir(rtl) > h2 { text-align: right }
 .home .icon { inline-size: 0.8125rem; block-size: 0.8125rem }
-.home span { max-inline-size: calc(100% - 1.125rem) }
 .buttons { display: flex }
 .more { display: contents }
 .to-more, .head .label { display: none }
 .head button, .go { inline-size: 2.25rem; block-size: 2.25rem; padding: 0 }
-.head .badge { flex: none; display: inline-block; inline-size: auto; max-inline-size: 8rem; block-size: 1.5rem; min-block-size: 1.5rem; line-height: 1.5rem; padding: 0 0.5rem; overflow: hidden; border-radius: 1rem; background: var(--tint); color: var(--accent); font-size: 0.6875rem; font-weight: 600; text-overflow: ellipsis }
+.head .badge { flex: none; display: block; inline-size: auto; max-inline-size: 8rem; block-size: 1.5rem; min-block-size: 1.5rem; line-height: 1.5rem; padding: 0 0.5rem; border-radius: 1rem; background: var(--tint); color: var(--accent); font-size: 0.6875rem; font-weight: 600 }
 .notice { display: flex; flex-wrap: wrap; align-items: center; gap: 0.25rem 0.625rem; padding: 0.5rem 0.875rem; border-block-end: 1px solid var(--line); background: var(--raised); font-size: 0.8125rem; line-height: 1.45 }
 .notice p { flex: 1 1 12rem }
 .notice.bad { background: color-mix(in oklab, var(--danger) 8%, var(--surface)) }
@@ -120,7 +119,7 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 
 .empty { display: grid; justify-items: center; gap: 0.75rem; margin: auto; padding: 1.5rem; text-align: center; animation: rise 0.4s var(--ease) }
 .empty .mark { inline-size: 3.5rem; block-size: 3.5rem; stroke-width: 1.25 }
-.empty h3 { font-size: 1.25rem; font-weight: 620; letter-spacing: -0.01em; line-height: 1.3; text-wrap: balance }
+.empty h3 { font-size: 1.25rem; font-weight: 620; line-height: 1.3; text-wrap: balance }
 .empty .row { justify-content: center }
 .empty p { max-inline-size: 26rem; color: var(--muted); text-wrap: pretty }
 .homes { display: flex; gap: 0.25rem; inline-size: fit-content; margin: 0.25rem auto 0; padding: 0.25rem; border: 1px solid var(--line); border-radius: 1rem; background: var(--surface) }
@@ -163,9 +162,14 @@ textarea::placeholder, input::placeholder { color: var(--muted); opacity: 1 }
   .head .more button { justify-content: start; gap: 0.5rem; inline-size: 100%; padding-inline: 0.75rem; font-size: 0.875rem }
   .head .more .label { display: inline }
 }
+@container (inline-size < 27em) {
+  .main > .head { flex-wrap: wrap; row-gap: 0 }
+  .main .titles { display: contents }
+  .main h2 { flex: 1; display: -webkit-box; overflow-wrap: anywhere; white-space: normal; -webkit-box-orient: vertical; -webkit-line-clamp: 2 }
+  .home { order: 1; flex-basis: 100%; padding-inline: 2.875rem }
+}
 @container (inline-size < 23em) {
-  .main > .head { padding-inline: 0.375rem }
-  .main .to-new, .home > .icon { display: none }
+  .main .to-new { display: none }
 }
 @media (hover: none), (max-height: 30em) { .hint { display: none } }
 @media (max-height: 20em) { .choice p { display: none } }

@@ -274,7 +274,7 @@ export const schemas = {
   contextCall: z
     .strictObject({
       messages: messageInputs.optional(),
-      tools: z.array(toolSpec).optional(),
+      tools: z.union([z.array(toolSpec), z.literal('agent')]).optional(),
       system: z.string().optional(),
       tail: z.union([z.string(), z.array(z.strictObject({ name: z.string(), text: z.string() }))]).optional(),
       recall: z.union([queried, z.strictObject({ query: queried.optional(), sessions })]).optional(),

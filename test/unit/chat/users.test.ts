@@ -309,9 +309,9 @@ it('forgets the draft of a conversation that is deleted, and shows it no more', 
   await chat.close()
 })
 
-it('forgets no draft of the conversation of the same id in another home', async () => {
-  const service = new TestService()
-  const chat = browser().open({
+it('forgets nothing of the conversation of the same id in another home', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = place.open({
     ...{ src: SRC, synced: true, model: async () => 'Yes.', getToken: () => 'ada' },
     platform: { fetch: service.fetch, WebSocket: undefined },
   })
@@ -324,7 +324,10 @@ it('forgets no draft of the conversation of the same id in another home', async 
   const draft = { sessionId: id, waiting: 0, refused: 0, draft: true }
   expect((await chat.signOut({ dryRun: true })).lost).toEqual([draft, draft])
   await chat.sessions.search('')
+  const unasked = `plimsoll-chat/unasked/${SRC}`
+  place.platform.storage?.setItem(unasked, JSON.stringify([[id, 'mark']]))
   await chat.sessions.delete(id, { home: 'local' })
+  expect(place.platform.storage?.getItem(unasked)).toContain(id)
   const left = ['local', 'edge'].map((home) => [
     chat.drafts.read(`${home}/${id}`),
     chat.hasAdded(`${home}/${id}`),
