@@ -275,9 +275,22 @@ export class ChatConversation implements Conversation {
   }
 
   async forgetMessage(messageId: string): Promise<HomeCertificate | undefined> {
-    const certificate = await this.#open?.session.forget(messageId, 'message')
+    const open = this.#open
+    const isNewest = this.#run.messages.at(-1)?.id === messageId
+    const certificate = await open?.session.forget(messageId, 'message')
     await this.#refresh(true)
+    if (isNewest && open && this.#open === open && !this.#stop) await this.#try(() => this.#showLeft(open))
     return certificate
+  }
+
+  /** Shows another version where nothing is left of one, at which it could be chosen. */
+  async #showLeft({ session }: Open): Promise<void> {
+    const newest = this.#run.messages.at(-1)?.id ?? null
+    const { versions = [], shown } = this.#branches.find(({ after }) => after === newest) ?? {}
+    const left = versions.findLast((id) => id !== shown)
+    if (left === undefined) return
+    await session.switchTo(left)
+    await this.#refresh()
   }
 
   async showOlder(): Promise<void> {

@@ -1,10 +1,8 @@
 import { guard } from 'lit/directives/guard.js'
 import { html, nothing, type TemplateResult } from 'lit/html.js'
-import type { Trust } from '../../ports/message.ts'
 import { chunksOf, prose } from '../markdown/prose.ts'
 import type { RunningReply, ShownCall, ShownMessage } from '../ports.ts'
-import type { TextKey } from '../strings/catalogue.ts'
-import { icon, mark } from './icons.ts'
+import { icon } from './icons.ts'
 import { isCutOff, wordsFor } from './problems.ts'
 import type { Row } from './rows.ts'
 import type { PanelScene, Scene } from './scene.ts'
@@ -25,7 +23,7 @@ export function messageView(scene: Scene, row: Row, isLast: boolean): TemplateRe
     ${
       isUser && ui.editing === message.id
         ? later(scene)?.editor(scene, row)
-        : html`${bodyOf(scene, row, isUser, isLast)}${delivery(scene, row.shown)}${chips(scene, row.shown)}${row.text || row.media.length || row.shown.version ? foot(scene, row, isUser, isLast) : nothing}`
+        : html`${bodyOf(scene, row, isUser, isLast)}${delivery(scene, row.shown)}${row.shown.remembered.length ? later(scene)?.chips(scene, row.shown) : nothing}${row.text || row.media.length || row.shown.version ? foot(scene, row, isUser, isLast) : nothing}`
     }
     ${ui.forgetting?.at === message.id ? ui.forgetting.view(scene as PanelScene) : nothing}
   </article>`
@@ -139,36 +137,6 @@ function delivery(
     ${drop}
   </div>`
 }
-
-function chips(
-  scene: Scene,
-  { message: { createdAt }, remembered }: ShownMessage,
-): TemplateResult | typeof nothing {
-  const { words, chat, now, act } = scene
-  if (remembered.length === 0) return nothing
-  return html`<div class="chips">${remembered.map(({ factId, text, trust, said, undo }) => {
-    // The text alone is of its own direction, with what it ends in.
-    const [before, after] = words.text(said ? 'remembered' : 'versionRemembered', { text: '\n' }).split('\n')
-    return undo === 'done'
-      ? html`<p class="chip" role="status">${icon('check')}<span>${words.text('factForgotten')} ${said ? words.text('saidStays') : nothing}</span>
-          ${said ? html`<button type="button" @click=${() => act.forget(said)}>${words.text('forgetMessage')}</button>` : nothing}</p>`
-      : html`<p class="chip">
-          ${mark(0.7)}<span>${before}<bdi>${text}</bdi>${after} · ${words.text(TRUST[trust])}${words.text('comma')}${words.day(createdAt, now)}</span>
-          <button type="button" aria-label="${words.text('undo')}: ${text}"
-            @click=${() => scene.attempt(chat.conversation.forget(factId))}>${words.text('undo')}</button>
-        </p>`
-  })}</div>`
-}
-
-/** From whom something is. */
-export const TRUST = {
-  system: 'trustSystem',
-  user: 'trustUser',
-  assistant: 'trustAssistant',
-  import: 'trustImport',
-  tool: 'trustTool',
-  web: 'trustWeb',
-} as const satisfies Readonly<Record<Trust, TextKey>>
 
 function foot(scene: Scene, { shown, text }: Row, isUser: boolean, isLast: boolean): TemplateResult {
   const { words, state, ui, act, chat } = scene

@@ -290,7 +290,7 @@ export const schemas = {
     .strictObject({ message: id.optional(), undo: z.union([id, z.literal(true)]).optional() })
     .openapi('Rewind'),
   branches: z.object({
-    branches: z.array(z.object({ after: id.nullable(), versions: z.array(id) })),
+    branches: z.array(z.object({ after: id.nullable(), versions: z.array(id), shown: id.optional() })),
   }),
   switchTo: z.strictObject({ show: id }).openapi('SwitchTo', { example: { show: 'message-7' } }),
   factQuery: z.strictObject({
