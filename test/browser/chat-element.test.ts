@@ -509,12 +509,12 @@ describe('messages', () => {
       ...cut,
       message: { ...cut.message, metadata: { finishReason: 'length' } },
     })
-    await until(() => text().includes('The reply reached its length limit.'))
+    await until(() => text().includes('The reply reached its greatest length.'))
     button('Go on').click()
     expect(fake.calls.at(-1)).toEqual(['send', 'Go on'])
     fake.add(said('user', 'Go on'))
     await frame()
-    expect(text()).toContain('The reply reached its length limit.')
+    expect(text()).toContain('The reply reached its greatest length.')
     expect(root.querySelector('.state button')).toBe(null)
   })
 
