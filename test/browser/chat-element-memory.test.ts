@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { page } from 'vitest/browser'
-import type { HomeKind } from '../../src/chat/ports.ts'
+import type { HomeKind, MemoryFact } from '../../src/chat/ports.ts'
 import { LANGUAGES } from '../../src/chat/strings/load.ts'
 import { clear, fill, frame, press, type Shown, show, until } from './support/element.ts'
 import { fact, said, session } from './support/fake-chat.ts'
@@ -13,19 +13,20 @@ afterEach(async () => {
 async function openPanel(
   attributes: Readonly<Record<string, string>> = {},
   homes: readonly HomeKind[] = ['local'],
+  facts: readonly MemoryFact[] = [
+    fact('Likes window seats', { kind: 'preference', confidence: 0.95 }),
+    fact('Platform 7', { trust: 'web', confidence: 0.4 }),
+  ],
 ): Promise<Shown> {
   const shown = await show({
     attributes,
     prepare: (fake) => {
       fake.homes = [...homes]
-      fake.facts = [
-        fact('Likes window seats', { kind: 'preference', confidence: 0.95 }),
-        fact('Platform 7', { trust: 'web', confidence: 0.4 }),
-      ]
+      fake.facts = [...facts]
     },
   })
   shown.button('Memory').click()
-  await until(() => shown.root.querySelectorAll('.fact').length === 2)
+  await until(() => shown.root.querySelectorAll('.fact').length === facts.length)
   return shown
 }
 
@@ -152,6 +153,54 @@ describe('the memory panel', () => {
     button('Save').click()
     await until(() => find('.fact').textContent.includes('Likes aisle seats'))
     expect(fake.calls.at(-1)?.[0]).toBe('editFact')
+  })
+
+  it('is edited by keys: the focus goes to the field, and back to the button', async () => {
+    const { fake, button, find, root } = await openPanel()
+    const focused = (): string | null | undefined => root.activeElement?.ariaLabel
+    const edit = async (): Promise<void> => {
+      await press('{Enter}')
+      await until(() => focused() === 'Text of the fact')
+    }
+    button('Edit: Likes window seats').focus()
+    await edit()
+    await press('{Escape}')
+    expect(focused()).toBe('Edit: Likes window seats')
+    await edit()
+    button('Cancel').focus()
+    await press('{Enter}')
+    expect(focused()).toBe('Edit: Likes window seats')
+    await edit()
+    // The new text is a fact of its own, wherever it stands.
+    fake.supersedes = true
+    fill(find<HTMLTextAreaElement>('.fact textarea'), 'Likes aisle seats')
+    button('Save').focus()
+    await press('{Enter}')
+    await until(() => root.querySelector('.editor') === null)
+    await settled(root)
+    expect(focused()).toBe('Edit: Likes aisle seats')
+    fake.profile = [{ name: 'preferences', text: 'Brief answers' }]
+    button('Back').click()
+    await frame()
+    button('Memory').click()
+    await settled(root)
+    button('Profile').click()
+    await frame()
+    button('Edit: preferences').focus()
+    await press('{Enter}')
+    await until(() => focused() === 'Text of preferences')
+    button('Save').focus()
+    await press('{Enter}')
+    await until(() => focused() === 'Edit: preferences')
+  })
+
+  it('asks in the field of view of who goes by keys, and gives the focus back', async () => {
+    const { button, root } = await openPanel({}, ['local'], [fact('A', { sources: ['m1'] })])
+    button('Forget: A').focus()
+    await press('{Enter}')
+    await until(() => root.activeElement?.textContent === 'Cancel')
+    await press('{Enter}')
+    expect(root.activeElement?.ariaLabel).toBe('Forget: A')
   })
 
   it('says a fact as a person would: what, from whom, when, and how it goes', async () => {

@@ -41,6 +41,8 @@ export class FakeChat {
   refuses: ErrorCode | undefined
   log: ShownMessage[] = []
   facts: MemoryFact[] = []
+  /** Whether an edited fact is another one, behind the others. */
+  supersedes = false
   /** Where facts were said. */
   origin: { readonly sessionId: string; readonly messageId: string; readonly home: HomeKind } | undefined
   models: ModelChoice = {
@@ -256,7 +258,12 @@ export class FakeChat {
         },
         edit: async (factId, { text }) => {
           note('editFact', factId, text)
-          await this.#change(() => this.#changeFact(factId, { text }))
+          await this.#change(() => {
+            if (!this.supersedes) return this.#changeFact(factId, { text })
+            const changed = this.facts.filter(({ id }) => id === factId)
+            const others = this.facts.filter(({ id }) => id !== factId)
+            this.facts = [...others, ...changed.map((each) => ({ ...each, id: `${each.id}-2`, text }))]
+          })
         },
         pin: async (factId, pinned) => {
           note('pin', factId, pinned)
