@@ -502,6 +502,22 @@ describe('messages', () => {
     expect(root.activeElement).toBe(find('.chip button'))
   })
 
+  it('says below a reply that it reached its length limit, and goes on where nothing came after it', async () => {
+    const { fake, button, text, root } = await show()
+    const cut = said('assistant', 'Two trains ')
+    fake.add(said('user', 'Which trains?'), {
+      ...cut,
+      message: { ...cut.message, metadata: { finishReason: 'length' } },
+    })
+    await until(() => text().includes('The reply reached its greatest length.'))
+    button('Go on').click()
+    expect(fake.calls.at(-1)).toEqual(['send', 'Go on'])
+    fake.add(said('user', 'Go on'))
+    await frame()
+    expect(text()).toContain('The reply reached its greatest length.')
+    expect(root.querySelector('.state button')).toBe(null)
+  })
+
   it('says below a reply that it was cut off, and tries again where nothing came after it', async () => {
     const { fake, button, text, root } = await show()
     const cut = said('assistant', 'Two trains ')

@@ -65,18 +65,21 @@ function bodyOf(
   return html`${reasoningOf(scene, reasoning)}
   ${text ? html`<div class="prose" dir="auto" ${prose(read, { copyLabel: words.text('copyCode'), isGrowing: false })}></div>${more}` : nothing}
   ${files}${stepsOf(scene, toldCalls(scene, calls))}
-  ${shown.message.metadata?.stopped ? stoppedView(scene, shown, isLast) : nothing}`
+  ${endView(scene, shown, isLast)}`
 }
 
-function stoppedView(
-  { words, chat, state, attempt }: Scene,
-  { message }: ShownMessage,
+/** Of a reply that is not whole: why, and how to go on. */
+function endView(
+  { words, chat: { conversation }, state, attempt }: Scene,
+  { message: { metadata: { stopped, finishReason } = {} } }: ShownMessage,
   isLast: boolean,
-): TemplateResult {
-  if (message.metadata?.stopped === true) return html`<p class="state">${words.text('stopped')}</p>`
-  return html`<p class="state">${words.text('problemInterrupted')} ${
-    isLast && !isCutOff(state)
-      ? html`<button class="outlined" type="button" @click=${() => attempt(chat.conversation.retry())}>${words.text('tryAgain')}</button>`
+): TemplateResult | typeof nothing {
+  if (!stopped && finishReason !== 'length') return nothing
+  const again = words.text(stopped ? 'tryAgain' : 'goOn')
+  const why = stopped ? (stopped === true ? 'stopped' : 'problemInterrupted') : 'problemLength'
+  return html`<p class="state">${words.text(why)} ${
+    stopped !== true && isLast && !isCutOff(state)
+      ? html`<button class="outlined" type="button" @click=${() => attempt(stopped ? conversation.retry() : conversation.send(again))}>${again}</button>`
       : nothing
   }</p>`
 }

@@ -104,6 +104,8 @@ export const ar: ViewStrings = {
   problemAuth: 'لم تسجّل الدخول، أو انتهى تسجيلك. سجّل الدخول ثم أعد المحاولة.',
   problemTimeout: 'استغرق الأمر وقتًا طويلًا. أعد المحاولة. ما كتبته محفوظ.',
   problemInterrupted: 'انقطع الرد.',
+  problemLength: 'بلغ الرد أقصى طول له.',
+  goOn: 'تابع',
   problemTooLarge: 'هذا طويل جدًا. اختصره أو ابدأ محادثة جديدة.',
   problemGone: 'ما كان هنا حُذف من مكان آخر.',
   problemUpgrade: 'هذه الصفحة أقدم مما حفظته. أعد تحميلها.',

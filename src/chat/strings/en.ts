@@ -102,6 +102,8 @@ export const en = {
   problemAuth: 'You are not signed in, or no longer. Sign in, then try again.',
   problemTimeout: 'This took too long. Try again. What you wrote is kept.',
   problemInterrupted: 'The reply was cut off.',
+  problemLength: 'The reply reached its greatest length.',
+  goOn: 'Go on',
   problemTooLarge: 'This is too long. Shorten it, or begin a new conversation.',
   problemGone: 'This was deleted elsewhere.',
   problemUpgrade: 'This page is older than what it has kept. Reload it.',

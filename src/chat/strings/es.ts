@@ -107,6 +107,8 @@ export const es: ViewStrings = {
   problemAuth: 'No ha iniciado sesión, o ya no. Inicie sesión e inténtelo de nuevo.',
   problemTimeout: 'Tardó demasiado. Inténtelo de nuevo. Lo que escribió está guardado.',
   problemInterrupted: 'La respuesta se cortó.',
+  problemLength: 'La respuesta alcanzó su longitud máxima.',
+  goOn: 'Continúe',
   problemTooLarge: 'Es demasiado largo. Acórtelo, o empiece una conversación nueva.',
   problemGone: 'Lo que había aquí se eliminó en otro lugar.',
   problemUpgrade: 'Esta página es más antigua que lo que ha guardado. Recárguela.',

@@ -106,6 +106,8 @@ export const ja: ViewStrings = {
   problemAuth: 'ログインしていないか、期限が切れました。ログインしてやり直してください。',
   problemTimeout: '時間がかかりすぎました。やり直してください。書いた内容は保存されています。',
   problemInterrupted: '返信が途切れました。',
+  problemLength: '返信が長さの上限に達しました。',
+  goOn: '続けて',
   problemTooLarge: '長すぎます。短くするか、新しい会話を始めてください。',
   problemGone: 'ここにあった内容は別の場所で削除されました。',
   problemUpgrade: 'このページは保存された内容より古い版です。再読み込みしてください。',
