@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { page } from 'vitest/browser'
 import type { HomeKind, MemoryFact } from '../../src/chat/ports.ts'
 import { LANGUAGES } from '../../src/chat/strings/load.ts'
+import type { Certificate } from '../../src/ports/certificate.ts'
 import { clear, fill, frame, press, type Shown, show, until } from './support/element.ts'
 import { fact, said, session } from './support/fake-chat.ts'
 
@@ -253,7 +254,9 @@ describe('the memory panel', () => {
   })
 
   it('says of what was forgotten without a network once the service has done it', async () => {
-    const { fake, button, root, text } = await openPanel({ src: 'https://edge.example' }, ['edge'])
+    const { fake, button, root, text } = await openPanel({ src: 'https://edge.example', synced: '' }, [
+      'edge',
+    ])
     let resolve = (_: boolean): void => {}
     fake.arrival = new Promise((done) => {
       resolve = done
@@ -262,9 +265,10 @@ describe('the memory panel', () => {
     await frame()
     root.querySelector<HTMLElement>('.confirm .danger')?.click()
     await until(() => text().includes('The service does not know of it yet.'))
+    expect(text()).toContain('Gone: on this device.')
     expect(text()).not.toContain('at the service.')
     resolve(true)
-    await until(() => text().includes('Gone: at the service.'))
+    await until(() => text().includes('Gone: on this device and at the service.'))
     expect(text()).not.toContain('The service does not know of it yet.')
   })
 
@@ -321,9 +325,38 @@ describe('the memory panel', () => {
     await frame()
     // It was for that one time.
     expect(find<HTMLInputElement>('input[name=confirm]').value).toBe('')
-    expect(focused()).toBe(find('input[name=confirm]'))
+    // What came of it is above, and is brought into sight.
+    expect(focused()).toBe(find('.certificate'))
+    const [told, body] = [find('.certificate'), find('.memory .body')].map((each) =>
+      each.getBoundingClientRect(),
+    )
+    expect(told?.top).toBeGreaterThanOrEqual(body?.top ?? Number.NaN)
+    expect(told?.bottom).toBeLessThanOrEqual(body?.bottom ?? Number.NaN)
     await press('{Escape}')
     await until(() => root.querySelector('.side.memory') === null)
+  })
+
+  it('names no other conversations where everything was erased', async () => {
+    const { fake, find, root, text, button } = await openPanel({ src: 'https://edge.example' }, ['edge'])
+    fake.holders = { pending: ['replicas', 'devices', 'recovery'] }
+    button('Forget: Likes window seats').click()
+    await frame()
+    root.querySelector<HTMLElement>('.confirm .danger')?.click()
+    await until(() => text().includes('What your other conversations have of it goes by itself, soon.'))
+    button('Your data').click()
+    await frame()
+    const gone: Partial<Certificate> = { confirmed: ['store', 'replicas'], pending: ['recovery'] }
+    for (const holders of [fake.holders, gone]) {
+      fake.holders = holders
+      fill(find<HTMLInputElement>('input[name=confirm]'), 'erase')
+      await until(() => !find<HTMLButtonElement>('.card .danger').disabled)
+      find('.card .danger').click()
+      await until(() => text().includes('Erased on'))
+      expect(text()).not.toContain('other conversations')
+      button('Facts').click()
+      button('Your data').click()
+      await frame()
+    }
   })
 
   it('says offline what of the service cannot be done, and offers what can', async () => {

@@ -1,6 +1,5 @@
 /** Forgetting one message: the question, and what came of it. Loaded when somebody wants that. */
 import { html, nothing, type TemplateResult } from 'lit/html.js'
-import type { Certificate } from '../../ports/certificate.ts'
 import type { Message } from '../../ports/message.ts'
 import { together } from '../homes/together.ts'
 import type { Chat } from '../open-chat.ts'
@@ -107,7 +106,7 @@ export function forgetting(
 }
 
 interface Forgotten {
-  readonly certificate: Certificate
+  readonly certificate: HomeCertificate
   readonly homes: readonly HomeKind[]
   readonly steps: number
   readonly repeats: Replies

@@ -43,6 +43,8 @@ export class FakeChat {
   facts: MemoryFact[] = []
   /** Whether an edited fact is another one, behind the others. */
   supersedes = false
+  /** Who has no more, and may have still, what is removed. */
+  holders: Partial<Certificate> = {}
   /** Where facts were said. */
   origin: { readonly sessionId: string; readonly messageId: string; readonly home: HomeKind } | undefined
   models: ModelChoice = {
@@ -303,7 +305,7 @@ export class FakeChat {
           this.facts = []
           const told = certificate('erase')
           const [sessions, messages] = [3, 9].map((count) => ({ count, first: [] }))
-          return { ...told, removed: { ...told.removed, sessions, messages } } as Certificate
+          return this.#told({ ...told, removed: { ...told.removed, sessions, messages } } as Certificate)
         },
       }),
       identify: async (user) => note('identify', user),
@@ -329,7 +331,8 @@ export class FakeChat {
     }
   }
 
-  #told(told: Certificate): HomeCertificate {
+  #told(certificate: Certificate): HomeCertificate {
+    const told = { ...certificate, ...this.holders }
     if (!this.arrival) return told
     return { ...told, confirmed: [], pending: ['store', ...told.pending], arrival: this.arrival }
   }
