@@ -259,6 +259,24 @@ describe('a local conversation', () => {
     await chat.close()
   })
 
+  it('is not found by what a version says that does not show', async () => {
+    const chat = browser().open({ model: () => 'Yes.' })
+    for (const text of ['The zebra is one.', 'Then the heron.']) {
+      await chat.conversation.send(text)
+      await until(chat, idle)
+    }
+    const id = chat.conversation.getSnapshot().messages[0]?.message.id ?? ''
+    await chat.conversation.edit(id, 'The walrus is two.')
+    const { messages } = await until(chat, idle)
+    const found = async (query: string) =>
+      (await chat.sessions.search(query)).map(({ messageId }) => messageId)
+    expect(await found('walrus')).toEqual([messages[0]?.message.id])
+    expect(await found('heron')).toEqual([])
+    await chat.conversation.switchVersion(messages[0]?.message.id ?? '', 1)
+    expect(await found('heron')).toEqual([chat.conversation.getSnapshot().messages[2]?.message.id])
+    await chat.close()
+  })
+
   it('shows the old reply again where no other one could be made', async () => {
     let fails = false
     const chat = browser().open({
