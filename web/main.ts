@@ -48,8 +48,10 @@ const leave = button('leave', words.closeInspector)
 leave.title = words.closeInspector
 const panel = new InspectorPanel(find('#inspector'), chat, { leave, locale }, () => {
   inspect.ariaExpanded = 'false'
-  // In a closed menu nothing takes the focus.
-  if (inspect.checkVisibility()) inspect.focus()
+  // In a closed menu nothing takes the focus: that is for what opens it.
+  const more = chat.shadowRoot?.querySelector<HTMLElement>('.to-more')
+  const opener = [inspect, more].find((each) => each?.checkVisibility())
+  if (opener) opener.focus()
   else void chat.show()
 })
 const toggle = async (): Promise<void> => {

@@ -67,7 +67,15 @@ export function withUsage(
   isAlways = false,
 ): MessageInput {
   if (!call.reported && !isAlways) return message
-  const usage = { ...call, model } as unknown as Json
-  const metadata = { ...message.metadata, usage }
+  return noted(message, { usage: { ...call, model } as unknown as Json })
+}
+
+/** Why a reply ended, in its metadata, where that has room for it. */
+export function withFinish(message: MessageInput, finishReason: string): MessageInput {
+  return noted(message, { finishReason })
+}
+
+function noted(message: MessageInput, more: { readonly [name: string]: Json }): MessageInput {
+  const metadata = { ...message.metadata, ...more }
   return utf8Length(JSON.stringify(metadata)) > MAX_METADATA_BYTES ? message : { ...message, metadata }
 }

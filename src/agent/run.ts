@@ -15,7 +15,7 @@ import { EventLog, runOf } from './event-log.ts'
 import type { AgentEvent } from './events.ts'
 import type { Lease, Settled, Tenure } from './lease.ts'
 import type { CallUsage, ModelCall, Stop } from './middleware.ts'
-import { callModel, type Reply, withUsage } from './model-call.ts'
+import { callModel, type Reply, withFinish, withUsage } from './model-call.ts'
 import type { AgentResult, AgentRun, ResumeOptions, RunOptions } from './options.ts'
 import { buildContext, previewContext } from './request.ts'
 import { goOn, type RunState, write, writeReply } from './run-state.ts'
@@ -243,11 +243,8 @@ async function takeStep(
     reply = await callModel(run, step, context)
     const reported = reportedBy(reply.usage)
     call = { predicted: predict(context, before), ...(reported && { reported }) }
-    message = await writeReply(
-      run,
-      step,
-      withUsage(reply.message, call, run.options.model, run.tenure !== undefined),
-    )
+    const said = reply.reason === 'length' ? withFinish(reply.message, 'length') : reply.message
+    message = await writeReply(run, step, withUsage(said, call, run.options.model, run.tenure !== undefined))
   } catch (error) {
     if (!(error instanceof Aborted))
       await run.hooks.afterModelCall({ ...modelCall(run, step), status: 'failed', error })

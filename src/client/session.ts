@@ -3,7 +3,7 @@ import type { Certificate } from '../ports/certificate.ts'
 import type { CompactEvent, Context, ContextAt } from '../ports/context.ts'
 import type { Explanation, Provider } from '../ports/explanation.ts'
 import type { FactInput, Remembered } from '../ports/fact.ts'
-import type { Message, MessageInput } from '../ports/message.ts'
+import type { Message, MessageInput, ToolSpec } from '../ports/message.ts'
 import type { RecallAcross } from '../ports/recall.ts'
 import type {
   ContextOptions as AnyContextOptions,
@@ -27,7 +27,9 @@ import { boundTo, unless, type VersionedOptions } from './versions.ts'
  */
 export type HistoryOptions = Omit<AnyHistoryOptions, 'characters'>
 
-export interface ContextOptions extends AnyContextOptions {
+export interface ContextOptions extends Omit<AnyContextOptions, 'tools'> {
+  /** Tools of the call; `agent`: those that the edge's own agent gets. */
+  readonly tools?: readonly ToolSpec[] | 'agent'
   /**
    * Shows what is recalled: for this query, or, with `true`, for what the newest user message says.
    * With `sessions` it shows what other sessions of the user said, too. Default: nothing is

@@ -1,8 +1,6 @@
 import type { KernelSession } from '../kernel/feature.ts'
-import { markIn } from '../kernel/log/bodies.ts'
 import { readEntry } from '../kernel/log/entries.ts'
-import { hiddenBy } from '../kernel/log/fold.ts'
-import { notFound, readRewinds } from '../kernel/log/history.ts'
+import { notFound } from '../kernel/log/history.ts'
 import { partId } from '../kernel/log/rounds.ts'
 import type { Branch } from '../ports/branch.ts'
 import type { SessionBase } from '../ports/memory.ts'
@@ -59,18 +57,19 @@ interface Switch extends Pick<HidingMark, 'hides' | 'after'> {
  */
 async function planSwitch(session: KernelSession, id: string): Promise<Switch | undefined> {
   const { store } = session
-  const rows = await readRewinds(store)
-  const marks = rows.flatMap((row) => (markIn(row) as RewindMark | undefined) ?? [])
-  const hidden = hiddenBy(rows)
-  if (!hidden.has(id) && (await readEntry(store, id))?.kind === 'message') return undefined
-  const after = branchesOf(marks).find(({ versions }) => versions.includes(id))?.after
-  if (after === undefined) throw notFound('switchTo', id)
-  const hides =
+  const marks = await readMarks(store)
+  const undo = standing(marks).flatMap((mark) => (mark.hides.includes(id) ? mark.id : []))
+  if (undo.length === 0 && (await readEntry(store, id))?.kind === 'message') return undefined
+  const branch = branchesOf(marks).find(({ versions }) => versions.includes(id))
+  if (!branch) throw notFound('switchTo', id)
+  const { after, shown } = branch
+  const left =
     after === null
       ? await readShown(store)
       : (await readFromMessage(session, after, 'switchTo')).hides.slice(1)
-  const undo = standing(marks).filter((mark) => mark.hides.includes(id))
-  return { hides, after, undo: undo.map((mark) => mark.id) }
+  // What is left of a version is the same one, though the message that began it was forgotten.
+  const hides = shown && left.length > 0 && !left.includes(shown) ? [shown, ...left] : left
+  return { hides, after, undo }
 }
 
 /** What is written for it, under names that are made from one. */

@@ -11,15 +11,27 @@ import type { ScopeStore } from '../ports/store.ts'
  * they follow each other. Rewinds that say no place are left out. Pure.
  */
 export function branchesOf(marks: readonly RewindMark[]): readonly Branch[] {
-  const parted = new Set(standing(marks).map(({ after }) => after))
-  const places = new Map<string | null, Set<string>>()
-  for (const { after, hides } of marks.filter(isHiding)) {
-    const [first] = hides
-    if (after === undefined || first === undefined || !parted.has(after)) continue
-    const versions = places.get(after) ?? new Set()
-    places.set(after, versions.add(first))
+  const held = standing(marks)
+  const parted = new Set(held.map(({ after }) => after))
+  const hidden = new Set<string | undefined>(held.flatMap(({ hides }) => hides))
+  const hiding = new Map<string, HidingMark>()
+  const places = new Map<string | null, { readonly all: Set<string>; last: string | undefined }>()
+  for (const mark of marks) {
+    const isUndo = 'undo' in mark
+    const of = isUndo ? hiding.get(mark.undo) : mark
+    const { after, hides: [first] = [] } = of ?? {}
+    if (!of || after === undefined || first === undefined || !parted.has(after)) continue
+    hiding.set(of.id, of)
+    const place = places.get(after) ?? { all: new Set(), last: undefined }
+    place.all.add(first)
+    if (isUndo) place.last = first
+    places.set(after, place)
   }
-  return [...places].map(([after, versions]) => ({ after, versions: [...versions] }))
+  return [...places].map(([after, { all, last }]) => {
+    const shown = hidden.has(last) ? undefined : last
+    // Of others that are not hidden nothing is left: a switch would have hidden it.
+    return { after, versions: [...all].filter((id) => id === shown || hidden.has(id)), shown }
+  })
 }
 
 /** The rewinds that hold, oldest first. */

@@ -33,15 +33,16 @@ export function versionsIn(
   branches: readonly Branch[],
   isFromStart: boolean,
 ): ReadonlyMap<string, Version> {
-  const places = new Map(branches.map(({ after, versions }) => [after, versions]))
+  const places = new Map(branches.map((branch) => [branch.after, branch]))
   const found = new Map<string, Version>()
   messages.forEach(({ id }, index) => {
     if (index === 0 && !isFromStart) return
-    const known = places.get(messages[index - 1]?.id ?? null) ?? []
+    const { versions: known = [], shown = id } = places.get(messages[index - 1]?.id ?? null) ?? {}
+    const first = known.includes(id) ? id : shown
     // What was never hidden is the newest.
-    const versions = known.includes(id) ? known : [...known, id]
+    const versions = known.includes(first) ? known : [...known, id]
     if (versions.length > 1)
-      found.set(id, { index: versions.indexOf(id) + 1, count: versions.length, versions })
+      found.set(id, { index: versions.indexOf(first) + 1, count: versions.length, versions })
   })
   return found
 }

@@ -10,4 +10,9 @@ export interface Branch {
    * was never hidden is not among them: it is the newest, and shows after `after`.
    */
   readonly versions: readonly string[]
+  /**
+   * Which of them shows again. Where its first message was forgotten since, what is left of it
+   * shows after `after`. Absent: all of them are hidden.
+   */
+  readonly shown?: string | undefined
 }

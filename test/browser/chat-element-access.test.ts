@@ -54,6 +54,39 @@ describe('the keyboard', () => {
     },
   )
 
+  it('stays at the versions of a message, whose message is another one then', async () => {
+    const { fake, root, button } = await show()
+    const at = (index: number) => said('user', `Text ${index}`, { version: { index, count: 3 } })
+    const turn = async (name: string, index: number): Promise<string | null | undefined> => {
+      button(name).focus()
+      await press('{Enter}')
+      // As a home does it: the conversation is read again.
+      const [first] = fake.state.messages
+      fake.become({ messages: [...(first ? [first] : []), at(index), said('assistant', 'Reply')] })
+      await frame()
+      return root.activeElement?.ariaLabel
+    }
+    fake.add(said('assistant', '```ts\nconst a = 1\n```'), at(3), said('assistant', 'Reply'))
+    await frame()
+    expect(await turn('The version before', 2)).toBe('The version before')
+    // Where that is disabled, beside it.
+    expect(await turn('The version before', 1)).toBe('The version after')
+    expect(await turn('The version after', 2)).toBe('The version after')
+    expect(await turn('The version after', 3)).toBe('The version before')
+  })
+
+  it.each(['{Escape}', 'Cancel'])('goes back to the button that edits a message: %s', async (how) => {
+    const { fake, root, button } = await show()
+    fake.add(said('user', 'First'), said('assistant', 'Reply'))
+    await frame()
+    button('Edit').focus()
+    await press('{Enter}')
+    await until(() => root.activeElement?.ariaLabel === 'Edit your message')
+    if (how === 'Cancel') button('Cancel').focus()
+    await press(how === 'Cancel' ? '{Enter}' : how)
+    expect(root.activeElement?.ariaLabel).toBe('Edit')
+  })
+
   it('goes back to the menu of the header from what stands in it', async () => {
     await page.viewport(390, 800)
     const { element, find, root } = await show()

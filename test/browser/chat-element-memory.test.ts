@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { page } from 'vitest/browser'
-import type { HomeKind } from '../../src/chat/ports.ts'
+import type { HomeKind, MemoryFact } from '../../src/chat/ports.ts'
 import { LANGUAGES } from '../../src/chat/strings/load.ts'
+import type { Certificate } from '../../src/ports/certificate.ts'
 import { clear, fill, frame, press, type Shown, show, until } from './support/element.ts'
 import { fact, said, session } from './support/fake-chat.ts'
 
@@ -13,19 +14,20 @@ afterEach(async () => {
 async function openPanel(
   attributes: Readonly<Record<string, string>> = {},
   homes: readonly HomeKind[] = ['local'],
+  facts: readonly MemoryFact[] = [
+    fact('Likes window seats', { kind: 'preference', confidence: 0.95 }),
+    fact('Platform 7', { trust: 'web', confidence: 0.4 }),
+  ],
 ): Promise<Shown> {
   const shown = await show({
     attributes,
     prepare: (fake) => {
       fake.homes = [...homes]
-      fake.facts = [
-        fact('Likes window seats', { kind: 'preference', confidence: 0.95 }),
-        fact('Platform 7', { trust: 'web', confidence: 0.4 }),
-      ]
+      fake.facts = [...facts]
     },
   })
   shown.button('Memory').click()
-  await until(() => shown.root.querySelectorAll('.fact').length === 2)
+  await until(() => shown.root.querySelectorAll('.fact').length === facts.length)
   return shown
 }
 
@@ -154,6 +156,54 @@ describe('the memory panel', () => {
     expect(fake.calls.at(-1)?.[0]).toBe('editFact')
   })
 
+  it('is edited by keys: the focus goes to the field, and back to the button', async () => {
+    const { fake, button, find, root } = await openPanel()
+    const focused = (): string | null | undefined => root.activeElement?.ariaLabel
+    const edit = async (): Promise<void> => {
+      await press('{Enter}')
+      await until(() => focused() === 'Text of the fact')
+    }
+    button('Edit: Likes window seats').focus()
+    await edit()
+    await press('{Escape}')
+    expect(focused()).toBe('Edit: Likes window seats')
+    await edit()
+    button('Cancel').focus()
+    await press('{Enter}')
+    expect(focused()).toBe('Edit: Likes window seats')
+    await edit()
+    // The new text is a fact of its own, wherever it stands.
+    fake.supersedes = true
+    fill(find<HTMLTextAreaElement>('.fact textarea'), 'Likes aisle seats')
+    button('Save').focus()
+    await press('{Enter}')
+    await until(() => root.querySelector('.editor') === null)
+    await settled(root)
+    expect(focused()).toBe('Edit: Likes aisle seats')
+    fake.profile = [{ name: 'preferences', text: 'Brief answers' }]
+    button('Back').click()
+    await frame()
+    button('Memory').click()
+    await settled(root)
+    button('Profile').click()
+    await frame()
+    button('Edit: preferences').focus()
+    await press('{Enter}')
+    await until(() => focused() === 'Text of preferences')
+    button('Save').focus()
+    await press('{Enter}')
+    await until(() => focused() === 'Edit: preferences')
+  })
+
+  it('asks in the field of view of who goes by keys, and gives the focus back', async () => {
+    const { button, root } = await openPanel({}, ['local'], [fact('A', { sources: ['m1'] })])
+    button('Forget: A').focus()
+    await press('{Enter}')
+    await until(() => root.activeElement?.textContent === 'Cancel')
+    await press('{Enter}')
+    expect(root.activeElement?.ariaLabel).toBe('Forget: A')
+  })
+
   it('says a fact as a person would: what, from whom, when, and how it goes', async () => {
     const { find } = await openPanel()
     const told = (): string => find('.fact').textContent.trim().replaceAll(/\s+/g, ' ')
@@ -204,7 +254,9 @@ describe('the memory panel', () => {
   })
 
   it('says of what was forgotten without a network once the service has done it', async () => {
-    const { fake, button, root, text } = await openPanel({ src: 'https://edge.example' }, ['edge'])
+    const { fake, button, root, text } = await openPanel({ src: 'https://edge.example', synced: '' }, [
+      'edge',
+    ])
     let resolve = (_: boolean): void => {}
     fake.arrival = new Promise((done) => {
       resolve = done
@@ -213,9 +265,10 @@ describe('the memory panel', () => {
     await frame()
     root.querySelector<HTMLElement>('.confirm .danger')?.click()
     await until(() => text().includes('The service does not know of it yet.'))
+    expect(text()).toContain('Gone: on this device.')
     expect(text()).not.toContain('at the service.')
     resolve(true)
-    await until(() => text().includes('Gone: at the service.'))
+    await until(() => text().includes('Gone: on this device and at the service.'))
     expect(text()).not.toContain('The service does not know of it yet.')
   })
 
@@ -272,9 +325,38 @@ describe('the memory panel', () => {
     await frame()
     // It was for that one time.
     expect(find<HTMLInputElement>('input[name=confirm]').value).toBe('')
-    expect(focused()).toBe(find('input[name=confirm]'))
+    // What came of it is above, and is brought into sight.
+    expect(focused()).toBe(find('.certificate'))
+    const [told, body] = [find('.certificate'), find('.memory .body')].map((each) =>
+      each.getBoundingClientRect(),
+    )
+    expect(told?.top).toBeGreaterThanOrEqual(body?.top ?? Number.NaN)
+    expect(told?.bottom).toBeLessThanOrEqual(body?.bottom ?? Number.NaN)
     await press('{Escape}')
     await until(() => root.querySelector('.side.memory') === null)
+  })
+
+  it('names no other conversations where everything was erased', async () => {
+    const { fake, find, root, text, button } = await openPanel({ src: 'https://edge.example' }, ['edge'])
+    fake.holders = { pending: ['replicas', 'devices', 'recovery'] }
+    button('Forget: Likes window seats').click()
+    await frame()
+    root.querySelector<HTMLElement>('.confirm .danger')?.click()
+    await until(() => text().includes('What your other conversations have of it goes by itself, soon.'))
+    button('Your data').click()
+    await frame()
+    const gone: Partial<Certificate> = { confirmed: ['store', 'replicas'], pending: ['recovery'] }
+    for (const holders of [fake.holders, gone]) {
+      fake.holders = holders
+      fill(find<HTMLInputElement>('input[name=confirm]'), 'erase')
+      await until(() => !find<HTMLButtonElement>('.card .danger').disabled)
+      find('.card .danger').click()
+      await until(() => text().includes('Erased on'))
+      expect(text()).not.toContain('other conversations')
+      button('Facts').click()
+      button('Your data').click()
+      await frame()
+    }
   })
 
   it('says offline what of the service cannot be done, and offers what can', async () => {

@@ -309,6 +309,18 @@ describe('messages', () => {
     }
   })
 
+  it('says of a message that has no reply that it was read with the next one, once that is answered', async () => {
+    const { fake, text } = await show()
+    const passed = 'No reply of its own: the model read it with the next message.'
+    fake.add(said('user', 'Hello?'))
+    fake.add(said('user', 'Are you there?'))
+    await until(() => text().includes('Are you there?'))
+    expect(text()).not.toContain(passed)
+    fake.add(said('assistant', 'Yes.'))
+    await until(() => text().includes(passed))
+    expect(text().split(passed)).toHaveLength(2)
+  })
+
   it('says of a reply that it was stopped', async () => {
     const { fake, text } = await show()
     const reply = said('assistant', 'Half of')
@@ -502,6 +514,22 @@ describe('messages', () => {
     expect(root.activeElement).toBe(find('.chip button'))
   })
 
+  it('says below a reply that it reached its length limit, and goes on where nothing came after it', async () => {
+    const { fake, button, text, root } = await show()
+    const cut = said('assistant', 'Two trains ')
+    fake.add(said('user', 'Which trains?'), {
+      ...cut,
+      message: { ...cut.message, metadata: { finishReason: 'length' } },
+    })
+    await until(() => text().includes('The reply reached its greatest length.'))
+    button('Go on').click()
+    expect(fake.calls.at(-1)).toEqual(['send', 'Go on'])
+    fake.add(said('user', 'Go on'))
+    await frame()
+    expect(text()).toContain('The reply reached its greatest length.')
+    expect(root.querySelector('.state button')).toBe(null)
+  })
+
   it('says below a reply that it was cut off, and tries again where nothing came after it', async () => {
     const { fake, button, text, root } = await show()
     const cut = said('assistant', 'Two trains ')
@@ -611,6 +639,38 @@ describe('messages', () => {
     await press('{Escape}')
     expect(root.querySelector('.forgetting')).toBe(null)
     await until(() => root.activeElement?.textContent?.includes('Hello') === true)
+  })
+
+  it('says that replies may repeat what was forgotten, and offers to forget the reply to it', async () => {
+    const { fake, button, find, root, text } = await show()
+    const messages = [
+      said('user', 'Hello'),
+      said('user', 'My secret is xylophone.'),
+      said('assistant', 'You said: “My secret is xylophone.”'),
+      said('user', 'Thanks'),
+      said('assistant', 'Not at all.'),
+    ]
+    const [, secret, repeats, , last] = messages.map(({ message: { id } }) => id)
+    fake.add(...messages)
+    await frame()
+    const forget = async (id = '') => {
+      find(`[data-message=${id}] [aria-label="Forget this message"]`).click()
+      await until(() => root.querySelector('.forgetting .danger') !== null)
+    }
+    await forget(secret)
+    expect(text()).toContain('also replies that repeat it')
+    button('Forget').click()
+    await until(() => text().includes('Replies may repeat it, and the model still reads them.'))
+    button('Forget the reply to it').click()
+    await until(() => root.querySelector(`[data-message=${repeats}] .forgetting .danger`) !== null)
+    button('Forget').click()
+    await until(() => !text().includes('xylophone'))
+    await until(() => text().includes('Forgotten on'))
+    expect(text()).not.toContain('Replies may repeat it')
+    await forget(last)
+    button('Forget').click()
+    await until(() => !text().includes('Not at all'))
+    expect(text()).not.toContain('Replies may repeat it')
   })
 
   it.each([

@@ -40,7 +40,7 @@ export async function followArrival(
  */
 export function certificateView(
   { words, settings }: PanelScene,
-  { action, at, already, removed, confirmed, pending }: Certificate,
+  { action, at, already, removed, confirmed, pending, arrival }: HomeCertificate,
   homes: readonly HomeKind[],
   steps = 0,
 ): TemplateResult {
@@ -51,20 +51,24 @@ export function certificateView(
   )
   const counts = kinds.map((kind) => words.counted(REMOVED[kind], removed[kind].count))
   if (steps > 0) counts.push(words.counted('removedSteps', steps))
+  // With everything, all other conversations went.
+  const hasOthers = isAtService && action === 'forget'
   const gone = [
-    ...(confirmed.includes('store') && (!isAtService || homes.includes('local') || settings.isSynced)
+    // What the service has not heard of yet is gone here.
+    ...((arrival || confirmed.includes('store')) &&
+    (!isAtService || homes.includes('local') || settings.isSynced)
       ? [words.text('goneDevice')]
       : []),
     ...(confirmed.includes('store') && isAtService ? [words.text('goneService')] : []),
-    ...(confirmed.includes('replicas') && isAtService ? [words.text('goneCopies')] : []),
+    ...(confirmed.includes('replicas') && hasOthers ? [words.text('goneCopies')] : []),
   ]
   const left = [
     ...(pending.includes('store') ? [words.text(isAtService ? 'leftService' : 'leftDevice')] : []),
-    ...(pending.includes('replicas') && isAtService ? [words.text('leftCopies')] : []),
+    ...(pending.includes('replicas') && hasOthers ? [words.text('leftCopies')] : []),
     ...(pending.includes('devices') ? [words.text('leftElsewhere')] : []),
     ...(pending.includes('recovery') ? [words.text(isAtService ? 'leftBackups' : 'leftFiles')] : []),
   ]
-  return html`<section class="certificate" role="status">
+  return html`<section class="certificate" role="status" tabindex="-1">
     <h3>${icon('check')}${words.text(action === 'erase' ? 'certificateErase' : 'certificateForget', { date: words.date(at) })}</h3>
     ${already ? html`<p>${words.text('certificateAlready')}</p>` : nothing}
     ${counts.length ? html`<p>${list.format(counts)}</p>` : nothing}

@@ -5,6 +5,16 @@ import type { Scene } from './scene.ts'
 
 export function editor(scene: Scene, row: Row): TemplateResult {
   const { words } = scene
+  const stop = ({ currentTarget }: Event): void => {
+    const message = (currentTarget as Element).closest<HTMLElement>('.message')
+    scene.update({ editing: undefined })
+    requestAnimationFrame(() => {
+      // Its buttons show where it has the focus.
+      message?.focus()
+      const buttons = [...(message?.querySelectorAll('button') ?? [])]
+      buttons.find(({ title }) => title === words.text('edit'))?.focus()
+    })
+  }
   return html`<form class="editor" @submit=${(event: Event) => {
     event.preventDefault()
     scene.attempt(save(scene, row, event.currentTarget as HTMLFormElement))
@@ -14,14 +24,14 @@ export function editor(scene: Scene, row: Row): TemplateResult {
         if (event.isComposing) return
         if (event.key === 'Escape') {
           event.stopPropagation()
-          scene.update({ editing: undefined })
+          stop(event)
         } else if (event.key === 'Enter' && !event.shiftKey) {
           event.preventDefault()
           ;(event.currentTarget as HTMLTextAreaElement).form?.requestSubmit()
         }
       }}></textarea>
     <div class="row">
-      <button class="outlined" type="button" @click=${() => scene.update({ editing: undefined })}>${words.text('cancel')}</button>
+      <button class="outlined" type="button" @click=${stop}>${words.text('cancel')}</button>
       <button class="primary">${words.text('editSend')}</button>
     </div>
   </form>`

@@ -26,7 +26,8 @@ export interface FocusPlace {
 export function placeOf(frame: HTMLElement): FocusPlace | undefined {
   const element = (frame.getRootNode() as ShadowRoot).activeElement
   if (!element || !frame.contains(element)) return undefined
-  const item = element.closest('li, .card, .chip')
+  // Another version is another message, in the place of that.
+  const item = element.closest('li, .card, .chip, .message:has(.versions :focus)')
   const list = item?.parentElement ?? null
   const index = list && item ? [...list.children].indexOf(item) : 0
   return { element, item, list, index, panel: element.closest('.side') }
@@ -34,13 +35,18 @@ export function placeOf(frame: HTMLElement): FocusPlace | undefined {
 
 /**
  * What takes the focus at a place by now: of its item, of the one there, of the one before, of the
- * panel.
+ * panel. There, what has the same name; or else the first, of versions the other one.
  */
-export function firstFocusable({ item, list, index, panel }: FocusPlace): HTMLElement | undefined {
+export function firstFocusable({ element, item, list, index, panel }: FocusPlace): HTMLElement | undefined {
+  const { title } = element as HTMLElement
   // What is gone by now is not visible.
   for (const within of [item, list?.children[index], list?.children[index - 1], panel]) {
     const found = [...(within?.querySelectorAll<HTMLElement>(FOCUSABLE) ?? [])]
-    const first = found.find((each) => each.checkVisibility())
+    const seen = found.filter((each) => each.checkVisibility())
+    const first =
+      seen.find((each) => title && each.title === title) ??
+      seen.find((each) => each.closest('.versions')) ??
+      seen[0]
     if (first) return first
   }
   return undefined

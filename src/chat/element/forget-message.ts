@@ -1,6 +1,5 @@
 /** Forgetting one message: the question, and what came of it. Loaded when somebody wants that. */
 import { html, nothing, type TemplateResult } from 'lit/html.js'
-import type { Certificate } from '../../ports/certificate.ts'
 import type { Message } from '../../ports/message.ts'
 import { together } from '../homes/together.ts'
 import type { Chat } from '../open-chat.ts'
@@ -66,6 +65,7 @@ export function forgetting(
     const title = titleWithout(messageId, state)
     const gone = goesWith(messages, messageId)
     const at = neighbourOf(messages, gone)
+    const repeats = repliesTo(messages, gone)
     update(ask(() => nothing, true))
     try {
       if (session && title !== undefined) await sessions.rename(session.sessionId, title || untitled, session)
@@ -91,7 +91,7 @@ export function forgetting(
       })
       const view = (scene: PanelScene): TemplateResult => {
         redraw = () => scene.update({})
-        return forgottenView(scene, told, homes, steps, () => end(at))
+        return forgottenView(scene, { certificate: told, homes, steps, repeats }, () => end(at))
       }
       update({ at, view })
       focus('.forgetting')
@@ -105,14 +105,19 @@ export function forgetting(
   return ask(() => nothing)
 }
 
+interface Forgotten {
+  readonly certificate: HomeCertificate
+  readonly homes: readonly HomeKind[]
+  readonly steps: number
+  readonly repeats: Replies
+}
+
 function forgottenView(
   scene: PanelScene,
-  certificate: Certificate,
-  homes: readonly HomeKind[],
-  steps: number,
+  { certificate, homes, steps, repeats: { isAny, own } }: Forgotten,
   onClose: () => void,
 ): TemplateResult {
-  const { words } = scene
+  const { words, act } = scene
   return html`<div class="forgetting" role="group" tabindex="-1" aria-label=${words.text('forgotten')} @keydown=${(
     event: KeyboardEvent,
   ) => {
@@ -121,6 +126,11 @@ function forgottenView(
     onClose()
   }}>
     ${certificateView(scene, certificate, homes, steps)}
+    ${
+      isAny
+        ? html`<p>${words.text('repliesStay')} ${own ? html`<button class="outlined" type="button" @click=${() => act.forget(own)}>${words.text('forgetReply')}</button>` : nothing}</p>`
+        : nothing
+    }
     ${iconButton(words.text('dismiss'), 'close', onClose)}
   </div>`
 }
@@ -160,6 +170,24 @@ function isNoting({ content }: Message): boolean {
 function isSeen({ role, content }: Message): boolean {
   if (role !== 'user' && role !== 'assistant') return false
   return textIn({ content }).trim() !== '' || partsOf(content).some(({ type }) => type === 'media')
+}
+
+/** Replies that were made with a message, and stay. */
+interface Replies {
+  readonly isAny: boolean
+  /** Id of the one to it. */
+  readonly own: string | undefined
+}
+
+/** Of what somebody said, which a reply may repeat. @param gone it is the last of these */
+function repliesTo(messages: readonly ShownMessage[], gone: readonly Message[]): Replies {
+  const place = messages.findIndex(({ message }) => message === gone.at(-1))
+  const after = gone.at(-1)?.role === 'user' ? messages.slice(place + 1) : []
+  const isReply = ({ message }: ShownMessage): boolean =>
+    message.role === 'assistant' && isSeen(message) && !gone.includes(message)
+  const next = after.findIndex(({ message }) => message.role === 'user')
+  const own = after.slice(0, next < 0 ? undefined : next).findLast(isReply)
+  return { isAny: after.some(isReply), own: own?.message.id }
 }
 
 /** The message beside which it is told what became of others: the one before, or else after. */

@@ -15,8 +15,8 @@ export function dataTab(scene: PanelScene, state: MemoryState, actions: MemoryAc
   const { imported, mayErase, isBusy, homes, destinations } = state
   const word = words.text('eraseWord')
   // A button that is disabled while it works would lose the focus.
-  const change: MemoryActions['change'] = (task, then) => {
-    if (!isBusy) actions.change(task, then)
+  const change: MemoryActions['change'] = (task, then, at) => {
+    if (!isBusy) actions.change(task, then, at)
   }
   // Where there is but one home, nobody needs to be told which.
   const named = (verb: 'import' | 'export', home: HomeKind): string =>
@@ -76,6 +76,8 @@ export function dataTab(scene: PanelScene, state: MemoryState, actions: MemoryAc
           form.reset()
           return { certificate, mayErase: false }
         },
+        // It is above, out of sight.
+        () => '.memory .certificate',
       )
     }}>
       <h3>${words.text('eraseTitle')}${homes.length > 1 ? `: ${homes.map((home) => homeName(words, home)).join(words.text('comma'))}` : nothing}</h3>

@@ -4,10 +4,10 @@ import type { Trust } from '../../ports/message.ts'
 import { messagesOf } from '../homes/panel-facts.ts'
 import type { MemoryFact, MemoryPanelModel } from '../ports.ts'
 import type { PanelTextKey } from '../strings/panels/catalogue.ts'
+import { TRUST } from './chips.ts'
 import { confirmation } from './confirm.ts'
 import { icon } from './icons.ts'
 import type { MemoryActions, MemoryState } from './memory-panel.ts'
-import { TRUST } from './message.ts'
 import { pinIcon, searchIcon } from './panel-icons.ts'
 import type { PanelScene } from './scene.ts'
 
@@ -53,18 +53,18 @@ function factView(
       },
     )
   const named = (key: PanelTextKey): string => `${words.text(key)}: ${title || text}`
-  return html`<article class="card fact ${pinned ? 'pinned' : ''}">
+  return html`<article class="card fact ${pinned ? 'pinned' : ''}" data-card=${id}>
     ${title && title !== text ? html`<h3 dir="auto">${title}</h3>` : nothing}
     ${
       editing === id
-        ? textEditor(
-            words.text('factText'),
+        ? textEditor(words, actions, {
+            label: words.text('factText'),
             text,
-            words.text('save'),
-            words.text('cancel'),
-            actions,
-            (memory, value) => memory.edit(id, { text: value }),
-          )
+            card: id,
+            write: (memory, value) => memory.edit(id, { text: value }),
+            // By another id, the new text is a fact of its own.
+            written: ({ facts }, value) => facts?.find((each) => each.text === value)?.id,
+          })
         : html`<p dir="auto">${text}</p>`
     }
     <p class="labels">${
@@ -74,8 +74,8 @@ function factView(
     }${
       forgetting === id
         ? nothing
-        : html`<button type="button" aria-label=${named('forget')}
-            @click=${() => actions.update({ forgetting: id, certificate: undefined })}>${words.text('forget')}</button>`
+        : html`<button class="to-forget" type="button" aria-label=${named('forget')}
+            @click=${() => actions.update({ forgetting: id, certificate: undefined }, inCard(id, '.confirm button'))}>${words.text('forget')}</button>`
     }<span>${words.text(KINDS[kind])}</span>${
       pinned ? html`<span>${words.text('pinned')}</span>` : nothing
     }<span>${words.text(shared ? 'shared' : 'ownSession')}</span></p>
@@ -92,7 +92,7 @@ function factView(
         ? confirmation(words, {
             ask: words.text('forgetAsk'),
             label: words.text('forget'),
-            onCancel: () => actions.update({ forgetting: undefined }),
+            onCancel: () => actions.update({ forgetting: undefined }, inCard(id, '.to-forget')),
             onConfirm: () =>
               actions.change(
                 (memory) => memory.forget(id),
@@ -100,7 +100,7 @@ function factView(
               ),
           })
         : html`<div class="acts">
-            <button type="button" aria-label=${named('edit')} @click=${() => actions.update({ editing: id })}>${icon('edit')}${words.text('edit')}</button>
+            ${editButton(words, actions, named('edit'), id)}
             ${
               isOwn(trust)
                 ? html`<button type="button" aria-label=${named(pinned ? 'unpin' : 'pin')} aria-pressed=${pinned ? 'true' : 'false'}
@@ -117,15 +117,38 @@ function isOwn(trust: Trust): boolean {
   return trust === 'user' || trust === 'system'
 }
 
+/** Selects something in the card of a fact or of a document of the profile. */
+function inCard(card: string, selector: string): string {
+  return `[data-card="${CSS.escape(card)}"] ${selector}`
+}
+
+export function editButton(
+  words: PanelScene['words'],
+  actions: MemoryActions,
+  label: string,
+  card: string,
+): TemplateResult {
+  return html`<button class="to-edit" type="button" aria-label=${label}
+    @click=${() => actions.update({ editing: card }, inCard(card, 'textarea'))}>${icon('edit')}${words.text('edit')}</button>`
+}
+
+interface EditedText {
+  readonly label: string
+  readonly text: string
+  /** Id of the fact, or name of the document. */
+  readonly card: string
+  readonly write: (memory: MemoryPanelModel, text: string) => Promise<void>
+  /** Which card has the text once it is written. */
+  readonly written: (state: MemoryState, text: string) => string | undefined
+}
+
 /** A text that is changed in its place. */
 export function textEditor(
-  label: string,
-  text: string,
-  save: string,
-  cancel: string,
+  words: PanelScene['words'],
   actions: MemoryActions,
-  write: (memory: MemoryPanelModel, text: string) => Promise<void>,
+  { label, text, card, write, written }: EditedText,
 ): TemplateResult {
+  const stop = (): void => actions.update({ editing: undefined }, inCard(card, '.to-edit'))
   return html`<form class="editor" @submit=${(event: Event) => {
     event.preventDefault()
     const value = (event.currentTarget as HTMLFormElement).querySelector('textarea')?.value.trim()
@@ -133,16 +156,20 @@ export function textEditor(
     actions.change(
       (memory) => write(memory, value),
       () => ({ editing: undefined }),
+      (state) => {
+        const at = written(state, value)
+        return at && inCard(at, '.to-edit')
+      },
     )
   }} @keydown=${(event: KeyboardEvent) => {
     if (event.key !== 'Escape' || event.isComposing) return
     event.stopPropagation()
-    actions.update({ editing: undefined })
+    stop()
   }}>
     <textarea rows="2" dir="auto" aria-label=${label} .defaultValue=${text}></textarea>
     <div class="row">
-      <button class="outlined" type="button" @click=${() => actions.update({ editing: undefined })}>${cancel}</button>
-      <button class="primary">${save}</button>
+      <button class="outlined" type="button" @click=${stop}>${words.text('cancel')}</button>
+      <button class="primary">${words.text('save')}</button>
     </div>
   </form>`
 }

@@ -53,14 +53,17 @@ export interface MemoryState {
 
 /** What the tabs may do. */
 export interface MemoryActions {
-  update(change: Partial<MemoryState>): void
+  /** @param at selects what has the focus then */
+  update(change: Partial<MemoryState>, at?: string): void
   search(query: string): void
   /**
-   * Does something with the memory, then reads it again; `then` says what else is shown after it.
+   * Does something with the memory, then reads it again; `then` says what else is shown after it,
+   * `at` selects what has the focus then.
    */
   change<Done>(
     task: (memory: MemoryPanelModel) => Promise<Done>,
     then?: (done: Done) => Partial<MemoryState>,
+    at?: (state: MemoryState) => string | undefined,
   ): void
 }
 
@@ -68,15 +71,23 @@ const SEARCH_MS = 200
 
 const TABS: readonly Tab[] = ['facts', 'profile', 'skills', 'data']
 
-/** @param draw draws the view again */
-export function memoryPanel(chat: Chat, draw: () => void): (scene: PanelScene) => TemplateResult {
-  const panel = new MemoryPanel(chat, draw)
+/**
+ * @param draw draws the view again
+ * @param focus contract: focuses what a selector names, soon
+ */
+export function memoryPanel(
+  chat: Chat,
+  draw: () => void,
+  focus: (selector: string) => void,
+): (scene: PanelScene) => TemplateResult {
+  const panel = new MemoryPanel(chat, draw, focus)
   return (scene) => panel.view(scene)
 }
 
 class MemoryPanel implements MemoryActions {
   readonly #chat: Chat
   readonly #draw: () => void
+  readonly #focus: (selector: string) => void
   #searchTimer: ReturnType<typeof setTimeout> | undefined
   /** What was shown when it was last read: it is read again when that is another. */
   #readAt: readonly unknown[] = []
@@ -99,14 +110,16 @@ class MemoryPanel implements MemoryActions {
     unread: undefined,
   }
 
-  constructor(chat: Chat, draw: () => void) {
+  constructor(chat: Chat, draw: () => void, focus: (selector: string) => void) {
     this.#chat = chat
     this.#draw = draw
+    this.#focus = focus
   }
 
-  update(change: Partial<MemoryState>): void {
+  update(change: Partial<MemoryState>, at?: string): void {
     this.#state = { ...this.#state, ...change }
     this.#draw()
+    if (at) this.#focus(at)
     const { certificate } = change
     if (!certificate) return
     void followArrival(certificate, (next) => {
@@ -123,13 +136,15 @@ class MemoryPanel implements MemoryActions {
   change<Done>(
     task: (memory: MemoryPanelModel) => Promise<Done>,
     then?: (done: Done) => Partial<MemoryState>,
+    at?: (state: MemoryState) => string | undefined,
   ): void {
-    void this.#change(task, then)
+    void this.#change(task, then, at)
   }
 
   async #change<Done>(
     task: (memory: MemoryPanelModel) => Promise<Done>,
     then?: (done: Done) => Partial<MemoryState>,
+    at?: (state: MemoryState) => string | undefined,
   ): Promise<void> {
     this.update({ isBusy: true, problem: undefined, imported: undefined })
     let shown: Partial<MemoryState> | undefined
@@ -141,6 +156,7 @@ class MemoryPanel implements MemoryActions {
     }
     // Of an import that failed, too: a part of it may be there.
     await this.#read(shown)
+    if (!this.#state.problem) this.update({}, at?.(this.#state))
   }
 
   /** @param shown what else is shown after it */

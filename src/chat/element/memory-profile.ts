@@ -1,6 +1,6 @@
 import { html, type TemplateResult } from 'lit/html.js'
 import { icon } from './icons.ts'
-import { textEditor } from './memory-facts.ts'
+import { editButton, textEditor } from './memory-facts.ts'
 import type { MemoryActions, MemoryState } from './memory-panel.ts'
 import type { PanelScene } from './scene.ts'
 
@@ -11,20 +11,19 @@ export function profileTab(
 ): TemplateResult {
   if (profile?.length === 0) return html`<p class="nothing">${words.text('noProfile')}</p>`
   return html`${profile?.map(
-    ({ name, text }) => html`<article class="card">
+    ({ name, text }) => html`<article class="card" data-card=${name}>
       <h3 dir="auto">${name}</h3>
       ${
         editing === name
-          ? textEditor(
-              words.text('profileText', { name }),
+          ? textEditor(words, actions, {
+              label: words.text('profileText', { name }),
               text,
-              words.text('save'),
-              words.text('cancel'),
-              actions,
-              (memory, value) => memory.setProfile(name, value),
-            )
+              card: name,
+              write: (memory, value) => memory.setProfile(name, value),
+              written: () => name,
+            })
           : html`<p class="plain" dir="auto">${text}</p>
-              <div class="acts"><button type="button" aria-label="${words.text('edit')}: ${name}" @click=${() => actions.update({ editing: name })}>${icon('edit')}${words.text('edit')}</button></div>`
+              <div class="acts">${editButton(words, actions, `${words.text('edit')}: ${name}`, name)}</div>`
       }
     </article>`,
   )}`

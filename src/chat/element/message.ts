@@ -1,11 +1,9 @@
 import { guard } from 'lit/directives/guard.js'
 import { html, nothing, type TemplateResult } from 'lit/html.js'
-import type { Trust } from '../../ports/message.ts'
 import { loaded } from '../homes/load.ts'
 import { chunksOf, prose } from '../markdown/prose.ts'
 import type { RunningReply, ShownCall, ShownMessage } from '../ports.ts'
-import type { TextKey } from '../strings/catalogue.ts'
-import { icon, mark } from './icons.ts'
+import { icon } from './icons.ts'
 import { isCutOff, wordsFor } from './problems.ts'
 import type { Row } from './rows.ts'
 import type { PanelScene, Scene } from './scene.ts'
@@ -26,7 +24,7 @@ export function messageView(scene: Scene, row: Row, isLast: boolean): TemplateRe
     ${
       isUser && ui.editing === message.id
         ? later(scene)?.editor(scene, row)
-        : html`${bodyOf(scene, row, isUser, isLast)}${delivery(scene, row.shown)}${chips(scene, row.shown)}${row.text || row.media.length || row.shown.version ? foot(scene, row, isUser, isLast) : nothing}`
+        : html`${bodyOf(scene, row, isUser, isLast)}${delivery(scene, row.shown)}${row.shown.remembered.length ? later(scene)?.chips(scene, row.shown) : nothing}${row.text || row.media.length || row.shown.version ? foot(scene, row, isUser, isLast) : nothing}`
     }
     ${ui.forgetting?.at === message.id ? ui.forgetting.view(scene as PanelScene) : nothing}
   </article>`
@@ -68,18 +66,21 @@ function bodyOf(
   return html`${reasoningOf(scene, reasoning)}
   ${text ? html`<div class="prose" dir="auto" ${prose(read, { copyLabel: words.text('copyCode'), isGrowing: false })}></div>${more}` : nothing}
   ${files}${stepsOf(scene, toldCalls(scene, calls))}
-  ${shown.message.metadata?.stopped ? stoppedView(scene, shown, isLast) : nothing}`
+  ${endView(scene, shown, isLast)}`
 }
 
-function stoppedView(
-  { words, chat, state, attempt }: Scene,
-  { message }: ShownMessage,
+/** Of a reply that is not whole: why, and how to go on. */
+function endView(
+  { words, chat: { conversation }, state, attempt }: Scene,
+  { message: { metadata: { stopped, finishReason } = {} } }: ShownMessage,
   isLast: boolean,
-): TemplateResult {
-  if (message.metadata?.stopped === true) return html`<p class="state">${words.text('stopped')}</p>`
-  return html`<p class="state">${words.text('problemInterrupted')} ${
-    isLast && !isCutOff(state)
-      ? html`<button class="outlined" type="button" @click=${() => attempt(chat.conversation.retry())}>${words.text('tryAgain')}</button>`
+): TemplateResult | typeof nothing {
+  if (!stopped && finishReason !== 'length') return nothing
+  const again = words.text(stopped ? 'tryAgain' : 'goOn')
+  const why = stopped ? (stopped === true ? 'stopped' : 'problemInterrupted') : 'problemLength'
+  return html`<p class="state">${words.text(why)} ${
+    stopped !== true && isLast && !isCutOff(state)
+      ? html`<button class="outlined" type="button" @click=${() => attempt(stopped ? conversation.retry() : conversation.send(again))}>${again}</button>`
       : nothing
   }</p>`
 }
@@ -115,12 +116,18 @@ function later({ ui, act }: Scene): Scene['ui']['later'] {
   return ui.later
 }
 
-function delivery(
-  scene: Scene,
-  { message, delivery, problem }: ShownMessage,
-): TemplateResult | typeof nothing {
+const isUsers = (shown: ShownMessage | undefined): boolean => shown?.message.role === 'user'
+
+function delivery(scene: Scene, shown: ShownMessage): TemplateResult | typeof nothing {
   const { words, chat, state } = scene
-  if (delivery === 'sent') return nothing
+  const { message, delivery, problem } = shown
+  if (delivery === 'sent') {
+    const { messages } = state
+    const place = messages.indexOf(shown)
+    const isPassed =
+      isUsers(shown) && isUsers(messages[place + 1]) && !messages.slice(place).every((one) => isUsers(one))
+    return isPassed ? html`<p class="state">${words.text('passed')}</p>` : nothing
+  }
   const isHeld = state.online && state.problem && state.problem.code !== 'ERR_OFFLINE'
   const drop = html`<button type="button" @click=${() => scene.attempt(chat.conversation.drop(message.id))}>${words.text('drop')}</button>`
   if (delivery === 'queued')
@@ -138,36 +145,6 @@ function delivery(
   </div>`
 }
 
-function chips(
-  scene: Scene,
-  { message: { createdAt }, remembered }: ShownMessage,
-): TemplateResult | typeof nothing {
-  const { words, chat, now, act } = scene
-  if (remembered.length === 0) return nothing
-  return html`<div class="chips">${remembered.map(({ factId, text, trust, said, undo }) => {
-    // The text alone is of its own direction, with what it ends in.
-    const [before, after] = words.text(said ? 'remembered' : 'versionRemembered', { text: '\n' }).split('\n')
-    return undo === 'done'
-      ? html`<p class="chip" role="status">${icon('check')}<span>${words.text('factForgotten')} ${said ? words.text('saidStays') : nothing}</span>
-          ${said ? html`<button type="button" @click=${() => act.forget(said)}>${words.text('forgetMessage')}</button>` : nothing}</p>`
-      : html`<p class="chip">
-          ${mark(0.7)}<span>${before}<bdi>${text}</bdi>${after} · ${words.text(TRUST[trust])}${words.text('comma')}${words.day(createdAt, now)}</span>
-          <button type="button" aria-label="${words.text('undo')}: ${text}"
-            @click=${() => scene.attempt(chat.conversation.forget(factId))}>${words.text('undo')}</button>
-        </p>`
-  })}</div>`
-}
-
-/** From whom something is. */
-export const TRUST = {
-  system: 'trustSystem',
-  user: 'trustUser',
-  assistant: 'trustAssistant',
-  import: 'trustImport',
-  tool: 'trustTool',
-  web: 'trustWeb',
-} as const satisfies Readonly<Record<Trust, TextKey>>
-
 function foot(scene: Scene, { shown, text }: Row, isUser: boolean, isLast: boolean): TemplateResult {
   const { words, state, ui, act, chat } = scene
   const { message, version } = shown
@@ -178,7 +155,7 @@ function foot(scene: Scene, { shown, text }: Row, isUser: boolean, isLast: boole
   // What the model was asked with, the message before being the newest.
   const asked = isUser ? undefined : state.messages[state.messages.indexOf(shown) - 1]
   return html`<div class="foot ${version || isCopied ? 'kept' : ''}">
-    ${version ? versions(scene, message.id, version) : nothing}
+    ${version ? later(scene)?.versions(scene, message.id, version) : nothing}
     ${text ? iconButton(words.text(isCopied ? 'copied' : 'copy'), isCopied ? 'check' : 'copy', () => act.copy(text, message.id)) : nothing}
     ${isUser && shown.delivery === 'sent' ? iconButton(words.text('edit'), 'edit', () => act.edit(message.id), isBusy) : nothing}
     ${
@@ -195,22 +172,6 @@ function foot(scene: Scene, { shown, text }: Row, isUser: boolean, isLast: boole
     ${asked ? iconButton(words.text('sent'), 'seen', () => act.showSeen(asked.message.id)) : nothing}
     <time datetime=${new Date(message.createdAt).toISOString()}>${words.time(message.createdAt)}</time>
   </div>`
-}
-
-function versions(
-  scene: Scene,
-  messageId: string,
-  { index, count }: { readonly index: number; readonly count: number },
-): TemplateResult {
-  const { words, chat, state } = scene
-  const isBusy = state.reply !== undefined
-  const go = (to: number) => () => scene.attempt(chat.conversation.switchVersion(messageId, to))
-  const label = words.text('versionOf', { index: words.number(index), count: words.number(count) })
-  return html`<span class="versions" role="group" aria-label=${label}>
-    ${iconButton(words.text('olderVersion'), 'back', go(index - 1), isBusy || index <= 1)}
-    <span aria-hidden="true">${words.number(index)} / ${words.number(count)}</span>
-    ${iconButton(words.text('newerVersion'), 'forward', go(index + 1), isBusy || index >= count)}
-  </span>`
 }
 
 /** A button that is a picture, named by its words. */

@@ -404,7 +404,11 @@ export class ChatView {
       case 'sessions':
         return (await import('./session-list.ts')).sessionList()
       case 'memory':
-        return (await import('./memory-panel.ts')).memoryPanel(this.#chat, () => this.draw())
+        return (await import('./memory-panel.ts')).memoryPanel(
+          this.#chat,
+          () => this.draw(),
+          (selector) => this.#focusSoon(selector),
+        )
       case 'seen':
         return this.#seenPanel()
       case 'model':

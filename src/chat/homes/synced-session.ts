@@ -83,7 +83,12 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
     client: session,
     newest: () => readHistory(log(), { rounds: 1 }),
     async keep(message, round) {
-      await (await opened()).append(message, { round })
+      try {
+        // There it records what was sent for it.
+        await session.append(message, { round })
+      } catch {
+        await (await opened()).append(message, { round })
+      }
     },
   }
   const asked = async () => (await answered.newest()).findLast(({ role }) => role === 'user')

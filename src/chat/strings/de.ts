@@ -83,6 +83,7 @@ export const de: ViewStrings = {
   saidStays: 'Was gesagt wurde, bleibt, und das Modell liest es weiter.',
   forgetMessage: 'Diese Nachricht vergessen',
   stopped: 'Angehalten',
+  passed: 'Keine eigene Antwort: Das Modell hat es mit der nächsten Nachricht gelesen.',
 
   toolWaiting: '{name} steht an',
   toolRunning: '{name} läuft',
@@ -111,6 +112,8 @@ export const de: ViewStrings = {
   problemAuth: 'Sie sind nicht oder nicht mehr angemeldet. Melden Sie sich an, dann noch einmal.',
   problemTimeout: 'Das hat zu lange gedauert. Versuchen Sie es noch einmal. Ihr Text ist gespeichert.',
   problemInterrupted: 'Die Antwort wurde abgebrochen.',
+  problemLength: 'Die Antwort hat ihre Höchstlänge erreicht.',
+  goOn: 'Bitte weiter',
   problemTooLarge: 'Das ist zu lang. Kürzen Sie es, oder beginnen Sie eine neue Unterhaltung.',
   problemGone: 'Was hier war, wurde anderswo gelöscht.',
   problemUpgrade: 'Diese Seite ist älter als das, was sie gespeichert hat. Laden Sie sie neu.',

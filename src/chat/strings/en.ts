@@ -78,6 +78,7 @@ export const en = {
   saidStays: 'What was said stays, and the model still reads it.',
   forgetMessage: 'Forget this message',
   stopped: 'Stopped',
+  passed: 'No reply of its own: the model read it with the next message.',
 
   toolWaiting: 'Will run {name}',
   toolRunning: 'Running {name}',
@@ -102,6 +103,8 @@ export const en = {
   problemAuth: 'You are not signed in, or no longer. Sign in, then try again.',
   problemTimeout: 'This took too long. Try again. What you wrote is kept.',
   problemInterrupted: 'The reply was cut off.',
+  problemLength: 'The reply reached its greatest length.',
+  goOn: 'Go on',
   problemTooLarge: 'This is too long. Shorten it, or begin a new conversation.',
   problemGone: 'This was deleted elsewhere.',
   problemUpgrade: 'This page is older than what it has kept. Reload it.',

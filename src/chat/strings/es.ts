@@ -81,6 +81,7 @@ export const es: ViewStrings = {
   saidStays: 'Lo que se dijo se queda, y el modelo lo sigue leyendo.',
   forgetMessage: 'Olvidar este mensaje',
   stopped: 'Detenido',
+  passed: 'Sin respuesta propia: el modelo lo leyó con el mensaje siguiente.',
 
   toolWaiting: '{name} se ejecutará',
   toolRunning: '{name} se ejecuta',
@@ -107,6 +108,8 @@ export const es: ViewStrings = {
   problemAuth: 'No ha iniciado sesión, o ya no. Inicie sesión e inténtelo de nuevo.',
   problemTimeout: 'Tardó demasiado. Inténtelo de nuevo. Lo que escribió está guardado.',
   problemInterrupted: 'La respuesta se cortó.',
+  problemLength: 'La respuesta alcanzó su longitud máxima.',
+  goOn: 'Continúe',
   problemTooLarge: 'Es demasiado largo. Acórtelo, o empiece una conversación nueva.',
   problemGone: 'Lo que había aquí se eliminó en otro lugar.',
   problemUpgrade: 'Esta página es más antigua que lo que ha guardado. Recárguela.',

@@ -82,6 +82,7 @@ export const fr: ViewStrings = {
   saidStays: 'Ce qui a été dit reste, et le modèle le lit encore.',
   forgetMessage: 'Oublier ce message',
   stopped: 'Arrêté',
+  passed: 'Pas de réponse propre : le modèle l’a lu avec le message suivant.',
 
   toolWaiting: '{name} va s’exécuter',
   toolRunning: '{name} s’exécute',
@@ -110,6 +111,8 @@ export const fr: ViewStrings = {
   problemAuth: 'Vous n’êtes pas connecté, ou ne l’êtes plus. Connectez-vous, puis réessayez.',
   problemTimeout: 'Cela a pris trop de temps. Réessayez. Votre texte est conservé.',
   problemInterrupted: 'La réponse a été interrompue.',
+  problemLength: 'La réponse a atteint sa longueur maximale.',
+  goOn: 'Continuez',
   problemTooLarge: 'C’est trop long. Raccourcissez, ou commencez une nouvelle conversation.',
   problemGone: 'Ce qui était ici a été supprimé ailleurs.',
   problemUpgrade: 'Cette page est plus ancienne que ce qu’elle a conservé. Rechargez-la.',

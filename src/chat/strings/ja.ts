@@ -81,6 +81,7 @@ export const ja: ViewStrings = {
   saidStays: '言ったことは残り、モデルはまだそれを読みます。',
   forgetMessage: 'このメッセージを忘れる',
   stopped: '停止しました',
+  passed: '個別の返信はありません。モデルは次のメッセージと一緒に読みました。',
 
   toolWaiting: '{name}を実行予定',
   toolRunning: '{name}を実行中',
@@ -106,6 +107,8 @@ export const ja: ViewStrings = {
   problemAuth: 'ログインしていないか、期限が切れました。ログインしてやり直してください。',
   problemTimeout: '時間がかかりすぎました。やり直してください。書いた内容は保存されています。',
   problemInterrupted: '返信が途切れました。',
+  problemLength: '返信が長さの上限に達しました。',
+  goOn: '続けて',
   problemTooLarge: '長すぎます。短くするか、新しい会話を始めてください。',
   problemGone: 'ここにあった内容は別の場所で削除されました。',
   problemUpgrade: 'このページは保存された内容より古い版です。再読み込みしてください。',

@@ -274,7 +274,7 @@ export const schemas = {
   contextCall: z
     .strictObject({
       messages: messageInputs.optional(),
-      tools: z.array(toolSpec).optional(),
+      tools: z.union([z.array(toolSpec), z.literal('agent')]).optional(),
       system: z.string().optional(),
       tail: z.union([z.string(), z.array(z.strictObject({ name: z.string(), text: z.string() }))]).optional(),
       recall: z.union([queried, z.strictObject({ query: queried.optional(), sessions })]).optional(),
@@ -290,7 +290,7 @@ export const schemas = {
     .strictObject({ message: id.optional(), undo: z.union([id, z.literal(true)]).optional() })
     .openapi('Rewind'),
   branches: z.object({
-    branches: z.array(z.object({ after: id.nullable(), versions: z.array(id) })),
+    branches: z.array(z.object({ after: id.nullable(), versions: z.array(id), shown: id.optional() })),
   }),
   switchTo: z.strictObject({ show: id }).openapi('SwitchTo', { example: { show: 'message-7' } }),
   factQuery: z.strictObject({

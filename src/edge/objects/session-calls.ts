@@ -11,7 +11,7 @@ import { PlimsollError } from '../../ports/errors.ts'
 import type { Provider } from '../../ports/explanation.ts'
 import type { FactInput, FactQuery, Rating } from '../../ports/fact.ts'
 import type { Session } from '../../ports/memory.ts'
-import type { Json, MessageInput } from '../../ports/message.ts'
+import type { Json, MessageInput, ToolSpec } from '../../ports/message.ts'
 import type { AppendResult, ContextOptions, HistoryOptions } from '../../ports/session.ts'
 import type { StartOptions } from '../../ports/start.ts'
 import { PAGE_UNITS } from '../../ports/store.ts'
@@ -32,7 +32,9 @@ export interface UploadedMessage {
 export type GivenMessage = MessageInput | UploadedMessage
 
 /** What a context call asks for: messages to append first, and the options of the context. */
-export interface ContextCall extends ContextOptions {
+export interface ContextCall extends Omit<ContextOptions, 'tools'> {
+  /** `agent`: those that the object's own agent gets. */
+  readonly tools?: readonly ToolSpec[] | 'agent'
   readonly messages?: readonly GivenMessage[]
 }
 
@@ -65,6 +67,8 @@ export interface Asked {
     messages: readonly GivenMessage[],
     write: (messages: readonly MessageInput[]) => Promise<Result>,
   ) => Promise<Result>
+  /** Tools of the object's own agent, as its model sees them. */
+  readonly tools: () => Promise<readonly ToolSpec[]>
   /** Says whether the user's other sessions hold no more what is forgotten. */
   readonly settled: (certificate: Certificate) => Promise<Certificate>
   /** Why the copy of what the user's sessions share may be old. */
@@ -122,9 +126,11 @@ export const sessionCalls = {
     answer({ messages: await session.history({ ...options, characters: PAGE_UNITS }) }),
 
   context: async (
-    { session, append, opId, stale }: Asked,
-    { messages = [], ...options }: ContextCall,
+    { session, append, tools: agents, opId, stale }: Asked,
+    { messages = [], tools, ...rest }: ContextCall,
   ): Promise<Answer> => {
+    const given = tools === 'agent' ? await agents() : tools
+    const options = { ...rest, ...(given !== undefined && { tools: given }) }
     if (messages.length > 0) {
       checkContext(session, options)
       // It would be written, or not be in what is shown.

@@ -1,7 +1,8 @@
 import { DurableObject } from 'cloudflare:workers'
 import { type Lease, lease } from '../../agent/lease.ts'
 import { memoryTools } from '../../agent/memory-tools.ts'
-import type { RunOptions } from '../../agent/options.ts'
+import type { AgentTool, RunOptions } from '../../agent/options.ts'
+import { toolSpecs } from '../../agent/start-run.ts'
 import { handleMcpRequest } from '../../bridges/mcp/handle-request.ts'
 import type { McpSession } from '../../bridges/mcp/start-resource.ts'
 import { certificateOf } from '../../operations/forget/certificate.ts'
@@ -257,7 +258,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     lease: () => this.#settings.lease && edgeLease(this.#settings.lease),
     storage: this.ctx.storage,
     seal: () => this.#life.seal,
-    tools: (session) => this.#settings.tools?.(session) ?? memoryTools(session),
+    tools: (session) => this.#tools(session),
     host: this.#host,
     beforeModel: (tokens) => this.#spend(tokens),
     afterModel: (usage, { receipt }) => this.#settle(usage, receipt.used),
@@ -420,6 +421,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
           wrote()
           return appended
         },
+        tools: () => toolSpecs(this.#tools(session)),
         whole: (messages, write) => writeGiven(this.#parts, messages, write),
         settled: (certificate) => this.#settled(home.scope, certificate),
         ...(opId !== undefined && { opId }),
@@ -929,6 +931,11 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   get #budgets(): TokenBuckets {
     this.#buckets ??= new TokenBuckets(this.ctx.storage, sessionBudgets(this.#settings.budgets), webHost.now)
     return this.#buckets
+  }
+
+  /** Those of the edge's own agent. */
+  #tools(session: EdgeSession): readonly AgentTool[] {
+    return this.#settings.tools?.(session) ?? memoryTools(session)
   }
 
   /**

@@ -56,11 +56,11 @@ const MOST_MESSAGES = 400
 /** The same at an edge, where each past call is a request. */
 const MOST_AT_EDGE = 40
 
-/** How the call that comes next is asked for: nothing is written. */
+/** How the call that comes next is asked for at an edge, for its agent: nothing is written. */
 export interface PreviewOptions {
   readonly preview: true
   readonly onPending: 'abandon'
-  readonly tools?: readonly ToolSpec[]
+  readonly tools: 'agent'
 }
 
 const NEXT_CALL = { preview: true, onPending: 'abandon' } as const
@@ -134,29 +134,16 @@ export interface InspectedClient {
 
 /**
  * A session at an edge, as {@link sessionSource} shows one of this page: past calls among the
- * newest 40 messages, a request each whenever something changed. The next one is given the tools of
- * the call before it, since only the edge knows its agent's.
+ * newest 40 messages, a request each whenever something changed. The next one is given the tools
+ * that the edge's own agent gets.
  */
 export function clientSource(client: InspectedClient, options: SourceOptions = {}): InspectorSource {
   checkOptions('clientSource', 'options', options, ['provider', 'name'])
-  /** As they were read for the calls, of which the next one comes after the newest. */
-  let shown: readonly Message[] = []
-  const newestTools = async (): Promise<readonly ToolSpec[] | undefined> => {
-    const newest = callsIn(shown).at(-1)
-    const found = newest && (await client.contextAt(newest.id).catch(() => undefined))
-    return found?.context.tools
-  }
   return sourceOf(
     {
       sessionId: client.sessionId,
-      async messages() {
-        shown = await client.messages({ messages: MOST_AT_EDGE })
-        return shown
-      },
-      async next() {
-        const tools = await newestTools()
-        return client.context({ ...NEXT_CALL, ...(tools && { tools }) })
-      },
+      messages: () => client.messages({ messages: MOST_AT_EDGE }),
+      next: () => client.context({ ...NEXT_CALL, tools: 'agent' }),
       past: (id) => client.contextAt(id),
       subscribe: (listener) =>
         client.live?.(({ type }) => {

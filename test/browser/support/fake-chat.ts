@@ -43,6 +43,10 @@ export class FakeChat {
   refuses: ErrorCode | undefined
   log: ShownMessage[] = []
   facts: MemoryFact[] = []
+  /** Whether an edited fact is another one, behind the others. */
+  supersedes = false
+  /** Who has no more, and may have still, what is removed. */
+  holders: Partial<Certificate> = {}
   /** Where facts were said. */
   origin: { readonly sessionId: string; readonly messageId: string; readonly home: HomeKind } | undefined
   models: ModelChoice = {
@@ -259,7 +263,12 @@ export class FakeChat {
         },
         edit: async (factId, { text }) => {
           note('editFact', factId, text)
-          await this.#change(() => this.#changeFact(factId, { text }))
+          await this.#change(() => {
+            if (!this.supersedes) return this.#changeFact(factId, { text })
+            const changed = this.facts.filter(({ id }) => id === factId)
+            const others = this.facts.filter(({ id }) => id !== factId)
+            this.facts = [...others, ...changed.map((each) => ({ ...each, id: `${each.id}-2`, text }))]
+          })
         },
         pin: async (factId, pinned) => {
           note('pin', factId, pinned)
@@ -299,7 +308,7 @@ export class FakeChat {
           this.facts = []
           const told = certificate('erase')
           const [sessions, messages] = [3, 9].map((count) => ({ count, first: [] }))
-          return { ...told, removed: { ...told.removed, sessions, messages } } as Certificate
+          return this.#told({ ...told, removed: { ...told.removed, sessions, messages } } as Certificate)
         },
       }),
       identify: async (user) => note('identify', user),
@@ -325,7 +334,8 @@ export class FakeChat {
     }
   }
 
-  #told(told: Certificate): HomeCertificate {
+  #told(certificate: Certificate): HomeCertificate {
+    const told = { ...certificate, ...this.holders }
     if (!this.arrival) return told
     return { ...told, confirmed: [], pending: ['store', ...told.pending], arrival: this.arrival }
   }

@@ -258,7 +258,26 @@ describe('a run with a session', () => {
 
   it('says that a reply was cut short', async () => {
     const model = scriptedModel([{ text: 'Half a', reason: 'length' }])
-    expect(await runAgent({ input: 'Go', model })).toMatchObject({ reason: 'length', answer: 'Half a' })
+    const session = open()
+    expect(await runAgent({ input: 'Go', model, session })).toMatchObject({
+      reason: 'length',
+      answer: 'Half a',
+    })
+    expect((await session.history()).at(-1)?.metadata).toEqual({ finishReason: 'length' })
+  })
+
+  it('says so of none whose metadata has no room for it', async () => {
+    const full = { pad: 'x'.repeat(4_080) }
+    const message = { role: 'assistant', content: 'Half a', metadata: full } as const
+    const model: Model = {
+      id: 'own',
+      async *complete() {
+        yield { type: 'finish', message, reason: 'length' }
+      },
+    }
+    const session = open()
+    await runAgent({ input: 'Go', model, session })
+    expect((await session.history()).at(-1)?.metadata).toEqual(full)
   })
 
   it('goes on with a run whose input it is given again', async () => {

@@ -197,6 +197,26 @@ describe('what was remembered of a reply', () => {
     await chat.close()
   })
 
+  it('leaves that way where one went to and fro before, and shows another version when none is left', async () => {
+    const chat = browser().open({ model: () => 'Yes.' })
+    await chat.conversation.send('one')
+    await until(chat, idle)
+    const shown = () => chat.conversation.getSnapshot().messages
+    const first = () => shown()[0]?.message.id ?? ''
+    await chat.conversation.edit(first(), 'two')
+    await until(chat, (state) => idle(state) && shown()[0]?.message.content === 'two')
+    await chat.conversation.switchVersion(first(), 1)
+    await chat.conversation.switchVersion(first(), 2)
+    await chat.conversation.forgetMessage(first())
+    expect(shown()).toMatchObject([{ message: { role: 'assistant' }, version: { index: 2, count: 2 } }])
+    await chat.conversation.switchVersion(first(), 1)
+    expect(shown()[0]?.message.content).toBe('one')
+    await chat.conversation.switchVersion(first(), 2)
+    await chat.conversation.forgetMessage(first())
+    expect(shown()[0]?.message.content).toBe('one')
+    await chat.close()
+  })
+
   it('shows at the edited message where a version of it was remembered that is shown no more', async () => {
     const { chat, chip } = await remembering()
     const user = () => chat.conversation.getSnapshot().messages.find(({ message }) => message.role === 'user')

@@ -1,6 +1,7 @@
 /** Sessions of a service that are in this browser, too. */
 import { expect, it } from 'vitest'
 import type { Chat } from '../../../src/chat/open-chat.ts'
+import { contextAt } from '../../../src/operations/context-at.ts'
 import { pictureOf } from '../../everywhere/pictures.ts'
 import { idle, said, talked, until } from './states.ts'
 import { allTexts, browser, SRC, syncedTab as tab, tokenOf } from './support.ts'
@@ -307,6 +308,20 @@ it('asks once for an answer that fails, and again when somebody does', async () 
   await chat.conversation.retry()
   await until(chat, (state) => idle(state) && state.messages.length === 4)
   expect(chats()).toBe(2)
+  await chat.close()
+})
+
+it('keeps what came of a reply that failed where what was sent for it was recorded', async () => {
+  const service = new TestService()
+  service.partial = 'Once upon'
+  service.reply = () => Promise.reject(new Error('the model failed'))
+  const chat = tab(browser(), service)
+  const id = await chat.conversation.create({ home: 'edge' })
+  await chat.conversation.send('Tell me a story')
+  const { messages } = await until(chat, idle)
+  expect(said(chat.conversation.getSnapshot())).toEqual(['user: Tell me a story', 'assistant: Once upon'])
+  const at = await contextAt(service.session('ada', id), messages[0]?.message.id ?? '')
+  expect(at).toMatchObject({ verified: true })
   await chat.close()
 })
 

@@ -2,6 +2,7 @@ import {
   attach,
   createMemory,
   type Message,
+  type MessageInput,
   mapStore,
   readAttachment,
   type Session,
@@ -40,9 +41,12 @@ export class TestService {
   isDemo = false
   /** What it says. */
   reply: (said: string) => string | Promise<string> = (said) => `Reply to ${said}`
+  /** What it streams of a reply that fails then. */
+  partial = ''
   /** What it takes of no device. */
   refuses: (text: string) => boolean = () => false
   readonly #answers = new Map<string, Promise<string>>()
+  readonly #sessions = new Map<string, Session>()
   #guests = 0
 
   constructor() {
@@ -89,7 +93,23 @@ export class TestService {
     }
     const [, sessionId] = /^\/v1\/sessions\/([^/]+)\/chat$/.exec(pathname) ?? []
     if (sessionId !== undefined && request.method === 'POST') return this.#chat(request, sessionId)
+    const [, into] = /^\/v1\/sessions\/([^/]+)\/messages$/.exec(pathname) ?? []
+    if (into !== undefined && request.method === 'POST') {
+      const { messages, round } = (await request.json()) as {
+        messages: readonly MessageInput[]
+        round: string
+      }
+      return Response.json(await this.session(userOf(request), into).append(messages, { round }))
+    }
     return Response.json({ code: 'ERR_NOT_FOUND', detail: 'there is none' }, { status: 404 })
+  }
+
+  /** The one that its chats go on in. */
+  session(userId: string, sessionId: string): Session {
+    const name = `${userId}/${sessionId}`
+    const session = this.#sessions.get(name) ?? this.#memory.session({ userId, sessionId })
+    this.#sessions.set(name, session)
+    return session
   }
 
   /** As the service has it. */
@@ -158,6 +178,7 @@ export class TestService {
   }
 
   async #answer(session: Session, { id, content }: Message): Promise<string> {
+    await session.context()
     const text = await this.reply(String(content))
     await session.append({ role: 'assistant', content: text }, { round: id })
     return text
@@ -165,7 +186,7 @@ export class TestService {
 
   async #chat(request: Request, sessionId: string): Promise<Response> {
     const { messages } = (await request.json()) as { readonly messages: readonly Posted[] }
-    const session = this.#memory.session({ userId: userOf(request), sessionId })
+    const session = this.session(userOf(request), sessionId)
     const posted = messages.at(-1)
     const known = (await session.history()).find(({ id }) => id === posted?.id)
     if (!known) {
@@ -176,22 +197,23 @@ export class TestService {
     const said = (await session.history()).find(({ id }) => id === posted?.id)
     if (!said) return Response.json({ code: 'ERR_NOT_FOUND', detail: 'not here' }, { status: 404 })
     // The same request again joins the one that goes on, or reads again what came of it.
-    const begun = this.#answers.get(said.id)
+    const before = this.#answers.get(said.id)
     const isShown = async (text: string) => (await session.history()).some(({ content }) => content === text)
-    const answering = begun && (await isShown(await begun)) ? begun : this.#answer(session, said)
+    const answering = before && (await isShown(await before)) ? before : this.#answer(session, said)
     this.#answers.set(said.id, answering)
     const text = await answering.catch(() => undefined)
     if (text === undefined) this.#answers.delete(said.id)
-    const failed = [{ type: 'start' }, { type: 'error', errorText: 'ERR_MODEL: the model failed' }]
-    const answered = [
+    const begun = [
       { type: 'start' },
       { type: 'start-step' },
       { type: 'text-start', id: '1' },
-      { type: 'text-delta', id: '1', delta: text },
-      { type: 'text-end', id: '1' },
-      { type: 'finish-step' },
-      { type: 'finish' },
+      { type: 'text-delta', id: '1', delta: text ?? this.partial },
     ]
+    const failed = [
+      ...(this.partial ? begun : begun.slice(0, 1)),
+      { type: 'error', errorText: 'ERR_MODEL: the model failed' },
+    ]
+    const answered = [...begun, { type: 'text-end', id: '1' }, { type: 'finish-step' }, { type: 'finish' }]
     const lines = [
       ...(text === undefined ? failed : answered).map((chunk) => JSON.stringify(chunk)),
       '[DONE]',

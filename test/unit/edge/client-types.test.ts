@@ -16,6 +16,6 @@ it('what calls give is what the library takes', () => {
 
 it('a context is asked for there with the options of a session that recalls', () => {
   type Options = Library.ContextOptionsOf<{ recall: Library.RecallShape }>
-  expectTypeOf<Client.ContextOptions>().toExtend<Options>()
+  expectTypeOf<Client.ContextOptions & Pick<Options, 'tools'>>().toExtend<Options>()
   expectTypeOf<Options>().toExtend<Client.ContextOptions>()
 })

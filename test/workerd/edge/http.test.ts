@@ -155,6 +155,20 @@ describe('a request', () => {
     expect((await caller.call('GET', `${at}/messages`)).body).toEqual({ messages: [] })
   })
 
+  it('for the context of its own agent has the tools that this agent gets, also before anything was said', async () => {
+    const { caller, at } = await opened()
+    type Shown = { tools?: { name: string }[]; receipt: { used: number } }
+    const look = async (body: object) => (await caller.call<Shown>('POST', `${at}/context`, body)).body
+    const bare = await look({ preview: true })
+    const agents = await look({ preview: true, tools: 'agent' })
+    expect(bare.tools).toBe(undefined)
+    expect(agents.tools?.map(({ name }) => name)).toContain('memory_preference')
+    expect(agents.receipt.used).toBeGreaterThan(bare.receipt.used + 100)
+    expect(await caller.call('POST', `${at}/context`, { tools: 'others' })).toMatchObject(
+      refusal(400, 'ERR_INVALID_ARGUMENT', 'body.tools'),
+    )
+  })
+
   it('by another method is 405, and says which there are', async () => {
     const { caller, at } = await opened()
     for (const [method, path, allowed] of [

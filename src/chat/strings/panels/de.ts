@@ -42,8 +42,10 @@ export const de: PanelStrings = {
   factOriginGone: 'Wo es gesagt wurde, ist nicht mehr da: Die Unterhaltung oder Nachricht wurde gelöscht.',
   forgotten: 'Vergessen',
   forgetMessageAsk:
-    'Diese Nachricht vergessen? Ihr Text geht für immer, mit dem, was daraus gemerkt wurde, und Zusammenfassungen, die davon berichten. Andere Nachrichten bleiben, andere Fassungen dieser Nachricht auch.',
+    'Diese Nachricht vergessen? Ihr Text geht für immer, mit dem, was daraus gemerkt wurde, und Zusammenfassungen, die davon berichten. Andere Nachrichten bleiben, auch Antworten, die sie wiederholen, und andere Fassungen dieser Nachricht.',
   forgetReplyAsk: 'Der Teil der Antwort, in dem sie gemerkt wurde, geht auch.',
+  repliesStay: 'Antworten wiederholen sie vielleicht, und das Modell liest sie weiter.',
+  forgetReply: 'Die Antwort darauf vergessen',
   fileGone: '„{name}“ ist nicht mehr gespeichert.',
   fileAway:
     '„{name}“ ist nicht auf diesem Gerät, und der Dienst ist gerade nicht erreichbar. Versuchen Sie es später noch einmal.',

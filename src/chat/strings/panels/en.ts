@@ -40,8 +40,10 @@ export const en = {
   factOriginGone: 'Where it was said is gone: that conversation or message was deleted.',
   forgotten: 'Forgotten',
   forgetMessageAsk:
-    'Forget this message? Its text goes for good, with what was remembered from it and summaries that tell of it. Other messages stay, and so do other versions of this one.',
+    'Forget this message? Its text goes for good, with what was remembered from it and summaries that tell of it. Other messages stay, also replies that repeat it, and so do other versions of this one.',
   forgetReplyAsk: 'The part of the reply in which it was remembered goes too.',
+  repliesStay: 'Replies may repeat it, and the model still reads them.',
+  forgetReply: 'Forget the reply to it',
   fileGone: '“{name}” is no longer kept.',
   fileAway: '“{name}” is not on this device, and the service cannot be reached now. Try again later.',
   factText: 'Text of the fact',

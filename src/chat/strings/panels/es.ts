@@ -42,8 +42,10 @@ export const es: PanelStrings = {
   factOriginGone: 'Donde se dijo ya no está: se borró esa conversación o ese mensaje.',
   forgotten: 'Olvidado',
   forgetMessageAsk:
-    '¿Olvidar este mensaje? Su texto desaparece para siempre, con lo que se recuerda de él y los resúmenes que lo mencionan. Los demás mensajes se quedan, y también las otras versiones de este.',
+    '¿Olvidar este mensaje? Su texto desaparece para siempre, con lo que se recuerda de él y los resúmenes que lo mencionan. Los demás mensajes se quedan, también las respuestas que lo repiten y las otras versiones de este.',
   forgetReplyAsk: 'La parte de la respuesta en la que se recordó desaparece también.',
+  repliesStay: 'Puede que haya respuestas que lo repitan, y el modelo las sigue leyendo.',
+  forgetReply: 'Olvidar la respuesta a este mensaje',
   fileGone: '«{name}» ya no se conserva.',
   fileAway:
     '«{name}» no está en este dispositivo y ahora no se puede contactar con el servicio. Inténtelo de nuevo más tarde.',

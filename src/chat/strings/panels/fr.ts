@@ -42,8 +42,10 @@ export const fr: PanelStrings = {
   factOriginGone: 'L’endroit où cela a été dit n’existe plus : la conversation ou le message a été supprimé.',
   forgotten: 'Oublié',
   forgetMessageAsk:
-    'Oublier ce message ? Son texte disparaît pour toujours, avec ce qui en a été retenu et les résumés qui en parlent. Les autres messages restent, les autres versions de celui-ci aussi.',
+    'Oublier ce message ? Son texte disparaît pour toujours, avec ce qui en a été retenu et les résumés qui en parlent. Les autres messages restent, même les réponses qui le répètent, et les autres versions de celui-ci aussi.',
   forgetReplyAsk: 'La partie de la réponse où il a été retenu disparaît aussi.',
+  repliesStay: 'Des réponses le répètent peut-être, et le modèle les lit encore.',
+  forgetReply: 'Oublier la réponse à ce message',
   fileGone: '« {name} » n’est plus conservé.',
   fileAway:
     '« {name} » n’est pas sur cet appareil, et le service est injoignable pour le moment. Réessayez plus tard.',

@@ -1,5 +1,6 @@
 /** Replies as OpenAI's clients read them. */
 
+import { withFinish } from '../../../agent/model-call.ts'
 import { defaultCounter } from '../../../counters/default.ts'
 import { textOf } from '../../../kernel/log/message.ts'
 import type { Json, Message, MessageInput, ToolCallPart } from '../../../ports/message.ts'
@@ -62,13 +63,9 @@ export function usageOf(
   }
 }
 
-/** Where a stored reply keeps why it ended. */
-const FINISH_KEY = 'finishReason'
-
 /** A reply as it is stored, with why it ended, where its content does not say that. */
-export function withFinish(message: MessageInput, finish: ChatFinishReason): MessageInput {
-  if (finish === finishOf('stop', message)) return message
-  return { ...message, metadata: { ...message.metadata, [FINISH_KEY]: finish } }
+export function withItsFinish(message: MessageInput, finish: ChatFinishReason): MessageInput {
+  return finish === finishOf('stop', message) ? message : withFinish(message, finish)
 }
 
 /** What is known of a reply that was stored. */
@@ -76,7 +73,7 @@ export function storedReply({ content, metadata = {} }: Message): {
   readonly finish: ChatFinishReason
   readonly usage: ChatUsage
 } {
-  const { usage, [FINISH_KEY]: finish } = metadata
+  const { usage, finishReason: finish } = metadata
   const { reported } = (usage ?? {}) as { readonly reported?: { readonly [name: string]: Json } }
   const { cached, uncached, output } = (reported ?? {}) as { readonly [name: string]: number | undefined }
   return {

@@ -5,7 +5,7 @@ import { PlimsollError } from '../../../ports/errors.ts'
 import type { ModelEvent } from '../../../ports/model.ts'
 import type { Run } from '../protocol.ts'
 import { withPictures } from '../with-pictures.ts'
-import { finishOf, withFinish } from './completion.ts'
+import { finishOf, withItsFinish } from './completion.ts'
 import type { ReplyHead } from './encoder.ts'
 import type { CompletionRequest } from './request.ts'
 
@@ -51,7 +51,7 @@ export function singleReply(
     const reported = reportedBy(usage)
     const predicted = predict(context, undefined)
     const call = { predicted, ...(reported && { reported }) }
-    const stored = withUsage(withFinish(message, finishOf(reason, message)), call, answering)
+    const stored = withUsage(withItsFinish(message, finishOf(reason, message)), call, answering)
     await session.append({ ...stored, id: messageId, createdAt }, round === undefined ? {} : { round })
     tell({ type: 'reply', message, reason, usage, predicted: predicted.input })
     return { status: 'done', steps: 1 }
