@@ -359,9 +359,8 @@ describe('messages', () => {
   it('edits a past message in its place, and switches between its versions', async () => {
     const { fake, find, button, root } = await show()
     fake.add(said('user', 'First', { version: { index: 2, count: 3 } }), said('assistant', 'Reply'))
-    await frame()
+    await until(() => root.querySelector('.versions')?.ariaLabel === 'Version 2 of 3')
     const id = fake.state.messages[0]?.message.id
-    expect(find('.versions').ariaLabel).toBe('Version 2 of 3')
     button('The version before').click()
     expect(fake.calls.at(-1)).toEqual(['switchVersion', id, 1])
     button('Edit').click()
