@@ -104,7 +104,7 @@ function callFor(round: Round, tools: readonly ToolSpec[]): Wanted | undefined {
   if (calls.length > 0) return undefined
   const query = words.asks.exec(said)?.[1]?.trim()
   if (query !== undefined)
-    return has(RECALL_TOOL) && rememberedIn(context, query).length === 0
+    return has(RECALL_TOOL) && !words.me.test(query) && rememberedIn(context, query).length === 0
       ? { name: RECALL_TOOL, input: { query } }
       : undefined
   for (const { kind, asks } of words.wishes) {
@@ -155,12 +155,15 @@ function answerTo({ context, said, since, words }: Round): string {
     ),
   )
   const calls = since.flatMap(callsIn)
-  if (outputs.length > 0 && calls.every(({ name }) => WRITES.test(name))) return words.remembered
+  if (outputs.length > 0 && calls.every(({ name }) => WRITES.test(name)))
+    return calls.some(({ name }) => name !== NOTE_TOOL)
+      ? `${words.remembered} ${words.known}`
+      : words.remembered
   const found = outputs.filter((output) => !output.startsWith(NOTHING_FOUND))
   if (found.length > 0) return words.found(quoted(found.map(textFound).join(' | ')))
-  const query = words.asks.exec(said)?.[1]
+  const query = words.asks.exec(said)?.[1]?.trim()
   if (query === undefined) return said === '' ? words.silence : words.said(quoted(said))
-  const remembered = rememberedIn(context, query)
+  const remembered = words.me.test(query) ? factsIn(context) : rememberedIn(context, query)
   return remembered.length > 0 ? words.told(quoted(remembered.join(' '))) : words.nothing
 }
 

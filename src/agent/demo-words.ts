@@ -4,6 +4,8 @@ export interface DemoWords {
   readonly notice: string
   /** Of the moment: what was noted may be forgotten again, and this stays in the log. */
   readonly remembered: string
+  /** Of a preference or a rule: where it is known, and how long only there. */
+  readonly known: string
   readonly found: (found: string) => string
   /** Nothing that was asked for is remembered here; it may be in another conversation. */
   readonly nothing: string
@@ -14,6 +16,8 @@ export interface DemoWords {
   readonly given: (count: number, messages: string, used: string, cap: string) => string
   /** What somebody wants to know of: the first group. */
   readonly asks: RegExp
+  /** Where that is who asks: all that is remembered is wanted. */
+  readonly me: RegExp
   /** What is to be remembered: the first group, by the tool that remembers such. The first wins. */
   readonly wishes: readonly {
     readonly kind: 'preference' | 'constraint' | 'finding'
@@ -40,15 +44,17 @@ export interface TripWords {
 const en: DemoWords = {
   notice: 'This is a scripted demo: no language model was called.',
   remembered: 'It was remembered just now.',
+  known: 'Until you confirm it in Memory (“Confirm as mine”), it is in this conversation only.',
   found: (found) => `It was looked up: ${found}`,
   nothing:
-    'Nothing about that is remembered here yet: say “Remember that I prefer window seats.” first. A preference or a rule of another conversation is known here once you confirm it in Memory (“Confirm as mine”).',
+    'Nothing about that is known in this conversation. Say “Remember that I prefer window seats.” here. If you told another conversation, confirm it in Memory (“Confirm as mine”): a preference or a rule is then known here, too.',
   told: (told) => `I remember: ${told}`,
   said: (said) => `You said: ${said}`,
   silence: 'You sent no words.',
   given: (count, messages, used, cap) =>
     `It was given ${messages} ${count === 1 ? 'message' : 'messages'}: ${used} of ${cap} tokens.`,
   asks: /\b(?:what do you (?:remember|know) about|do you remember|recall)\s+(.{2,400}?)[?.!]*$/i,
+  me: /^(?:me|myself)$/i,
   wishes: [
     {
       kind: 'preference',
@@ -82,15 +88,18 @@ const en: DemoWords = {
 const de: DemoWords = {
   notice: 'Das ist eine Demo nach Skript: Kein Sprachmodell wurde aufgerufen.',
   remembered: 'Es wurde gerade gemerkt.',
+  known:
+    'Bis Sie es unter Gedächtnis bestätigen („Als meines bestätigen“), gilt es nur in dieser Unterhaltung.',
   found: (found) => `Nachgesehen: ${found}`,
   nothing:
-    'Darüber ist hier noch nichts gemerkt: Sagen Sie zuerst „Merk dir, dass ich gern am Fenster sitze.“ Eine Vorliebe oder Vorgabe aus einer anderen Unterhaltung ist hier bekannt, sobald Sie sie unter Gedächtnis bestätigen („Als meines bestätigen“).',
+    'Darüber ist in dieser Unterhaltung nichts bekannt. Sagen Sie hier „Merk dir, dass ich gern am Fenster sitze.“ Haben Sie es in einer anderen Unterhaltung gesagt, bestätigen Sie es unter Gedächtnis („Als meines bestätigen“): Eine Vorliebe oder Vorgabe ist dann auch hier bekannt.',
   told: (told) => `Gemerkt ist: ${told}`,
   said: (said) => `Sie haben gesagt: ${said}`,
   silence: 'Sie haben keinen Text gesendet.',
   given: (count, messages, used, cap) =>
     `Das Skript bekam ${messages} ${count === 1 ? 'Nachricht' : 'Nachrichten'}: ${used} von ${cap} Token.`,
   asks: /^was weißt du über\s+(.{2,400}?)[?.!]*$/i,
+  me: /^mich$/i,
   wishes: [{ kind: 'preference', asks: /^merke? dir(?:,? dass)?\s*:?\s*(.{2,580})/i }],
   ofYou: (text) => (text === 'ich gern am Fenster sitze.' ? 'Sie sitzen gern am Fenster.' : text),
   plans: /^plane? (?:mir )?(?:eine reise|ein wochenende|mein wochenende)(?: (?:nach|in) (.{2,60}?))?[.!]*$/i,
@@ -113,15 +122,18 @@ const de: DemoWords = {
 const fr: DemoWords = {
   notice: 'Ceci est une démo scénarisée : aucun modèle de langage n’a été appelé.',
   remembered: 'Cela vient d’être retenu.',
+  known:
+    'Tant que vous ne l’avez pas confirmé sous Mémoire (« Confirmer »), cela ne vaut que dans cette conversation.',
   found: (found) => `Voici ce qui a été trouvé : ${found}`,
   nothing:
-    'Ici, rien n’est encore retenu à ce sujet : dites d’abord « Retiens que je préfère une place côté fenêtre. » Une préférence ou une règle d’une autre conversation est connue ici dès que vous la confirmez sous Mémoire (« Confirmer »).',
+    'Dans cette conversation, rien n’est connu à ce sujet. Dites ici « Retiens que je préfère une place côté fenêtre. » Si vous l’avez dit dans une autre conversation, confirmez-le sous Mémoire (« Confirmer ») : une préférence ou une règle est alors connue ici aussi.',
   told: (told) => `Voici ce que j’ai retenu : ${told}`,
   said: (said) => `Vous avez dit : ${said}`,
   silence: 'Vous n’avez envoyé aucun texte.',
   given: (count, messages, used, cap) =>
     `Le script a reçu ${messages} ${count === 1 ? 'message' : 'messages'} : ${used} jetons sur ${cap}.`,
   asks: /^que sais-tu de\s+(.{2,400}?)[\s?.!]*$/i,
+  me: /^moi$/i,
   wishes: [{ kind: 'preference', asks: /^retiens(?: que)?\s*:?\s*(.{2,580})/i }],
   ofYou: (text) =>
     text === 'je préfère une place côté fenêtre.' ? 'Vous préférez une place côté fenêtre.' : text,
@@ -145,15 +157,17 @@ const fr: DemoWords = {
 const es: DemoWords = {
   notice: 'Esto es una demo con guion: no se llamó a ningún modelo de lenguaje.',
   remembered: 'Se acaba de recordar.',
+  known: 'Hasta que lo confirme en Memoria («Confirmar como mío»), vale solo en esta conversación.',
   found: (found) => `Esto se encontró: ${found}`,
   nothing:
-    'Aquí aún no se recuerda nada de eso: diga primero «Recuerda que prefiero el asiento de ventanilla.» Una preferencia o una regla de otra conversación se conoce aquí en cuanto la confirme en Memoria («Confirmar como mío»).',
+    'En esta conversación no se conoce nada de eso. Diga aquí «Recuerda que prefiero el asiento de ventanilla.» Si lo dijo en otra conversación, confírmelo en Memoria («Confirmar como mío»): una preferencia o una regla se conoce entonces aquí también.',
   told: (told) => `Recuerdo esto: ${told}`,
   said: (said) => `Usted dijo: ${said}`,
   silence: 'No envió ningún texto.',
   given: (count, messages, used, cap) =>
     `El guion recibió ${messages} ${count === 1 ? 'mensaje' : 'mensajes'}: ${used} de ${cap} tokens.`,
   asks: /^¿?qué sabes de\s+(.{2,400}?)[?.!]*$/i,
+  me: /^mí$/i,
   wishes: [{ kind: 'preference', asks: /^recuerda(?: que)?\s*:?\s*(.{2,580})/i }],
   ofYou: (text) =>
     text === 'prefiero el asiento de ventanilla.' ? 'Usted prefiere el asiento de ventanilla.' : text,
@@ -177,14 +191,16 @@ const es: DemoWords = {
 const ar: DemoWords = {
   notice: 'هذا عرض مُعدّ مسبقًا: لم يُستدعَ أي نموذج لغوي.',
   remembered: 'حُفظ ذلك الآن.',
+  known: 'وإلى أن تؤكّده في الذاكرة («تأكيد») يبقى في هذه المحادثة فقط.',
   found: (found) => `وُجد ما يلي: ${found}`,
   nothing:
-    'لا شيء محفوظ عن ذلك هنا بعد: قل أولًا «تذكّر أن مقعدي المفضل بجانب النافذة.» وكل تفضيل أو قاعدة من محادثة أخرى يصبح معروفًا هنا بعد أن تؤكّده في الذاكرة («تأكيد»).',
+    'لا شيء معروف عن ذلك في هذه المحادثة. قل هنا «تذكّر أن مقعدي المفضل بجانب النافذة.» وإن قلته في محادثة أخرى فأكّده في الذاكرة («تأكيد»): عندها يصبح كل تفضيل أو قاعدة معروفًا هنا أيضًا.',
   told: (told) => `المحفوظ في الذاكرة: ${told}`,
   said: (said) => `قلتَ: ${said}`,
   silence: 'لم ترسل نصًا.',
   given: (_, messages, used, cap) => `الرسائل التي تلقّاها: ${messages}، والرموز ${used} من ${cap}.`,
-  asks: /^ماذا تعرف عن\s+(.{2,400}?)[؟?.!]*$/i,
+  asks: /^ماذا تعرف عن\s*(.{1,400}?)[؟?.!]*$/i,
+  me: /^ي$/,
   wishes: [{ kind: 'preference', asks: /^تذكّر(?: أن)?\s*:?\s*(.{2,580})/i }],
   ofYou: (text) => (text === 'مقعدي المفضل بجانب النافذة.' ? 'مقعدك المفضل بجانب النافذة.' : text),
   plans: /^خطّط (?:لرحلة|لعطلة نهاية أسبوع)(?: (?:إلى|في) (.{2,60}?))?[.!]*$/i,
@@ -207,14 +223,16 @@ const ar: DemoWords = {
 const ja: DemoWords = {
   notice: 'これは台本によるデモです。言語モデルは呼び出していません。',
   remembered: 'いま記憶しました。',
+  known: '記憶の「自分のものとして確認」で確認するまでは、この会話だけで使われます。',
   found: (found) => `見つかったもの：${found}`,
   nothing:
-    'それについて、ここではまだ何も記憶していません。先に「覚えて：窓側の席が好きです。」と言ってください。別の会話の好みや決まりは、記憶の「自分のものとして確認」で確認するとここでも使われます。',
+    'それについて、この会話ではまだ何も記憶していません。ここで「覚えて：窓側の席が好きです。」と言ってください。別の会話で言った場合は、記憶の「自分のものとして確認」で確認すると、好みや決まりがここでも使われます。',
   told: (told) => `記憶していること：${told}`,
   said: (said) => `あなたの発言：${said}`,
   silence: '文章は送られていません。',
   given: (_, messages, used, cap) => `渡されたメッセージ ${messages} 件、${cap} トークン中 ${used}。`,
-  asks: /^(.{2,400}?)について何を覚えて/,
+  asks: /^(.{1,400}?)について何を覚えて/,
+  me: /^(?:私|わたし|僕|ぼく|俺)$/,
   wishes: [{ kind: 'preference', asks: /^覚えて\s*[:：]?\s*(.{2,580})/ }],
   ofYou: (text) => text,
   plans: /^(?:(.{1,60}?)で過ごす)?(?:週末|旅行)を計画して/,

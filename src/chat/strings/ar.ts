@@ -81,6 +81,7 @@ export const ar: ViewStrings = {
   saidStays: 'ما قيل يبقى، ولا يزال النموذج يقرؤه.',
   forgetMessage: 'نسيان هذه الرسالة',
   stopped: 'أُوقف',
+  passed: 'لا رد خاصًّا بها: قرأها النموذج مع الرسالة التالية.',
 
   toolWaiting: 'ستُشغَّل {name}',
   toolRunning: 'تعمل {name}',

@@ -83,6 +83,7 @@ export const de: ViewStrings = {
   saidStays: 'Was gesagt wurde, bleibt, und das Modell liest es weiter.',
   forgetMessage: 'Diese Nachricht vergessen',
   stopped: 'Angehalten',
+  passed: 'Keine eigene Antwort: Das Modell hat es mit der nächsten Nachricht gelesen.',
 
   toolWaiting: '{name} steht an',
   toolRunning: '{name} läuft',

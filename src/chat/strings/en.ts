@@ -79,6 +79,7 @@ export const en = {
   saidStays: 'What was said stays, and the model still reads it.',
   forgetMessage: 'Forget this message',
   stopped: 'Stopped',
+  passed: 'No reply of its own: the model read it with the next message.',
 
   toolWaiting: 'Will run {name}',
   toolRunning: 'Running {name}',

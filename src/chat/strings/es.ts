@@ -82,6 +82,7 @@ export const es: ViewStrings = {
   saidStays: 'Lo que se dijo se queda, y el modelo lo sigue leyendo.',
   forgetMessage: 'Olvidar este mensaje',
   stopped: 'Detenido',
+  passed: 'Sin respuesta propia: el modelo lo leyó con el mensaje siguiente.',
 
   toolWaiting: '{name} se ejecutará',
   toolRunning: '{name} se ejecuta',

@@ -83,6 +83,7 @@ export const fr: ViewStrings = {
   saidStays: 'Ce qui a été dit reste, et le modèle le lit encore.',
   forgetMessage: 'Oublier ce message',
   stopped: 'Arrêté',
+  passed: 'Pas de réponse propre : le modèle l’a lu avec le message suivant.',
 
   toolWaiting: '{name} va s’exécuter',
   toolRunning: '{name} s’exécute',

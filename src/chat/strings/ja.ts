@@ -82,6 +82,7 @@ export const ja: ViewStrings = {
   saidStays: '言ったことは残り、モデルはまだそれを読みます。',
   forgetMessage: 'このメッセージを忘れる',
   stopped: '停止しました',
+  passed: '個別の返信はありません。モデルは次のメッセージと一緒に読みました。',
 
   toolWaiting: '{name}を実行予定',
   toolRunning: '{name}を実行中',

@@ -87,8 +87,11 @@ describe('the demo model', () => {
     const { answer, steps } = await runAgent({ input, model, session, tools: memoryTools(session) })
     expect(await session.facts.list()).toMatchObject([{ kind, text }])
     expect(steps).toBe(2)
-    expect(answer).toContain(demoWords(language).remembered)
-    expect(answer).toContain(demoWords(language).notice)
+    const { notice, remembered, known } = demoWords(language)
+    expect(answer).toContain(remembered)
+    expect(answer).toContain(notice)
+    // Findings stay in their conversation.
+    expect(answer.includes(known)).toBe(kind !== 'finding')
   })
 
   it('looks for a wish in the first 4 000 characters alone, so that no text keeps it searching', async () => {
@@ -163,12 +166,30 @@ describe('the demo model', () => {
     ['ja', ja, jaPanels],
   ])('says what is confirmed by which button as the widget does: %s', (language, { memory }, panels) => {
     const { promote, kindPreference, kindConstraint } = panels
-    const { nothing } = demoWords(language)
-    expect(nothing).toContain(memory)
-    // Findings stay in their conversation.
+    const { nothing, known } = demoWords(language)
     for (const kind of [kindPreference, kindConstraint])
       expect(nothing.toLowerCase()).toContain(kind.toLowerCase())
-    expect(nothing).toMatch(new RegExp(`[“„«「]\\s?${promote}\\s?[”“»」]`, 'u'))
+    for (const text of [nothing, known]) {
+      expect(text).toContain(memory)
+      expect(text).toMatch(new RegExp(`[“„«「]\\s?${promote}\\s?[”“»」]`, 'u'))
+    }
+  })
+
+  it.each([
+    ['Remember that I prefer window seats.', 'What do you remember about me?', 'en'],
+    ['Merk dir, dass ich gern am Fenster sitze.', 'Was weißt du über mich?', 'de'],
+    ['Retiens que je préfère une place côté fenêtre.', 'Que sais-tu de moi ?', 'fr'],
+    ['Recuerda que prefiero el asiento de ventanilla.', '¿Qué sabes de mí?', 'es'],
+    ['تذكّر أن مقعدي المفضل بجانب النافذة.', 'ماذا تعرف عني؟', 'ar'],
+    ['覚えて：窓側の席が好きです。', '私について何を覚えていますか？', 'ja'],
+  ])('says all that it remembers of who asks for that: %s', async (wish, input, language) => {
+    const session = sessionOf()
+    const tools = memoryTools(session)
+    const ask = async () => (await runAgent({ input, model, session, tools })).answer
+    expect(await ask()).toContain(demoWords(language).nothing)
+    await runAgent({ input: wish, model, session, tools })
+    const [fact] = await session.facts.list()
+    expect(await ask()).toContain(demoWords(language).told(`“${fact?.text}”`))
   })
 
   it.each([
