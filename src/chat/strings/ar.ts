@@ -20,7 +20,8 @@ export const ar: ViewStrings = {
   titleOf: 'عنوان المحادثة',
   remove: 'حذف',
   removeOf: 'حذف {title}',
-  removeSession: 'هل تريد حذف «{title}» وما حُفظ منها في الذاكرة؟ لا يمكن التراجع عن ذلك.',
+  removeSession:
+    'هل تريد حذف «{title}» وما حُفظ منها في الذاكرة؟ لا يمكن التراجع عن ذلك: لا يعيدها أي ملف محفوظ إلى حيث كانت.',
   removed: 'حُذفت «{title}».',
 
   homeChoice: 'مكان حفظ هذه المحادثة',

@@ -21,7 +21,7 @@ export const de: ViewStrings = {
   remove: 'Löschen',
   removeOf: '{title} löschen',
   removeSession:
-    '„{title}“ löschen, mit allem, was darin gemerkt wurde? Das lässt sich nicht rückgängig machen.',
+    '„{title}“ löschen, mit allem, was darin gemerkt wurde? Das lässt sich nicht rückgängig machen: Auch eine gespeicherte Datei bringt sie nicht dorthin zurück, wo sie war.',
   removed: '„{title}“ ist gelöscht.',
 
   homeChoice: 'Wo diese Unterhaltung liegt',

@@ -18,7 +18,8 @@ export const en = {
   titleOf: 'Title of the conversation',
   remove: 'Delete',
   removeOf: 'Delete {title}',
-  removeSession: 'Delete “{title}” and what was remembered in it? This cannot be undone.',
+  removeSession:
+    'Delete “{title}” and what was remembered in it? This cannot be undone: no saved file brings it back where it was.',
   removed: '“{title}” is deleted.',
 
   homeChoice: 'Where this conversation is kept',

@@ -20,7 +20,8 @@ export const es: ViewStrings = {
   titleOf: 'Título de la conversación',
   remove: 'Eliminar',
   removeOf: 'Eliminar {title}',
-  removeSession: '¿Eliminar «{title}» y lo que se recordó en ella? No se puede deshacer.',
+  removeSession:
+    '¿Eliminar «{title}» y lo que se recordó en ella? No se puede deshacer: ningún archivo guardado la devuelve a donde estaba.',
   removed: '«{title}» está eliminada.',
 
   homeChoice: 'Dónde se guarda esta conversación',

@@ -20,7 +20,8 @@ export const fr: ViewStrings = {
   titleOf: 'Titre de la conversation',
   remove: 'Supprimer',
   removeOf: 'Supprimer {title}',
-  removeSession: 'Supprimer « {title} » et ce qui y a été retenu ? C’est irréversible.',
+  removeSession:
+    'Supprimer « {title} » et ce qui y a été retenu ? C’est irréversible : aucun fichier enregistré ne la ramène là où elle était.',
   removed: '« {title} » est supprimée.',
 
   homeChoice: 'Où cette conversation est conservée',

@@ -20,7 +20,8 @@ export const ja: ViewStrings = {
   titleOf: '会話のタイトル',
   remove: '削除',
   removeOf: '{title}を削除',
-  removeSession: '「{title}」と、そこで記憶された内容を削除しますか？取り消せません。',
+  removeSession:
+    '「{title}」と、そこで記憶された内容を削除しますか？取り消せません。保存したファイルからも、元の場所には戻せません。',
   removed: '「{title}」を削除しました。',
 
   homeChoice: 'この会話の保存先',
