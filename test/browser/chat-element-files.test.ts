@@ -23,6 +23,12 @@ async function sent(
   }
   shown.fake.add(said('user', [{ type: 'media', ...part }]))
   await frame()
+  // What few messages need was asked for with it, and the style of panels.
+  await Promise.all([
+    import('../../src/chat/element/later.ts'),
+    import('../../src/chat/element/panel-style.ts'),
+  ])
+  await frame()
   return { ...shown, asked, chip: shown.find('.message .chip'), addresses: addresses() }
 }
 

@@ -1,6 +1,5 @@
 import { guard } from 'lit/directives/guard.js'
 import { html, nothing, type TemplateResult } from 'lit/html.js'
-import { loaded } from '../homes/load.ts'
 import { chunksOf, prose } from '../markdown/prose.ts'
 import type { RunningReply, ShownCall, ShownMessage } from '../ports.ts'
 import { icon } from './icons.ts'
@@ -54,7 +53,7 @@ function bodyOf(
   const { words } = scene
   const files = media.map(
     (part) =>
-      html`<button class="chip" type="button" @click=${({ currentTarget }: Event) => scene.attempt(loaded(() => import('./open-file.ts')).then(({ openFile }) => openFile(scene, part, currentTarget as HTMLElement)))}>${icon('attach')}<span dir="auto" title=${part.mediaType}>${part.name ?? words.text('attachment', { type: part.mediaType })}</span></button>`,
+      html`<button class="chip" type="button" @click=${later(scene)?.fileOpener(scene, part)}>${icon('attach')}<span dir="auto" title=${part.mediaType}>${part.name ?? words.text('attachment', { type: part.mediaType })}</span></button>`,
   )
   const read = beginningOf(scene, shown.message.id, text)
   const more =
