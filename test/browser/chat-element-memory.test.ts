@@ -595,6 +595,38 @@ describe('the list of conversations', () => {
     expect(context.measureText(input.placeholder).width).toBeLessThan(room)
   })
 
+  it('keeps a title that was typed where it is not kept, and says why', async () => {
+    const { fake, root, button, find, text } = await show({
+      prepare: (chat) => chat.setSessions([session('Turin')]),
+    })
+    button('Conversations').click()
+    await until(() => root.querySelector('.entry') !== null)
+    const field = (): HTMLInputElement => find<HTMLInputElement>('.rename input')
+    const name = async (title: string): Promise<void> => {
+      fill(field(), title)
+      await press('{Enter}')
+    }
+    button('Rename Turin').click()
+    await until(() => root.querySelector('.rename') !== null)
+    // As many as the log takes; keys and what is pasted are cut off there.
+    expect(field().maxLength).toBe(200)
+    await name('x'.repeat(201))
+    await until(() => text().includes('A title has at most 200 characters.'))
+    expect(fake.calls.map(([called]) => called)).not.toContain('rename')
+    expect(root.activeElement).toBe(field())
+    fake.refuses = 'ERR_OFFLINE'
+    fake.become({ online: false })
+    await frame()
+    await name('Rome')
+    await until(() => find('.rename').textContent.includes('There is no connection.'))
+    expect(field().value).toBe('Rome')
+    expect(text()).not.toContain('A title has')
+    fake.refuses = undefined
+    await name('Rome')
+    await until(() => root.querySelector('.rename') === null)
+    expect(find('.entry').textContent).toContain('Rome')
+  })
+
   it('is searched, renamed in and deleted from, the last after a question', async () => {
     const sessions = [session('Trip to Turin'), session('Dinner')]
     const { fake, button, find, root, text } = await show({

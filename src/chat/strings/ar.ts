@@ -18,6 +18,7 @@ export const ar: ViewStrings = {
   noSessionFound: 'لم يُعثر على شيء عن «{query}».',
   renameOf: 'إعادة تسمية {title}',
   titleOf: 'عنوان المحادثة',
+  titleTooLong: 'لا يزيد العنوان على {count} حرف.',
   remove: 'حذف',
   removeOf: 'حذف {title}',
   removeSession:

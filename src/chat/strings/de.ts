@@ -18,6 +18,7 @@ export const de: ViewStrings = {
   noSessionFound: 'Zu „{query}“ wurde nichts gefunden.',
   renameOf: '{title} umbenennen',
   titleOf: 'Titel der Unterhaltung',
+  titleTooLong: 'Ein Titel hat höchstens {count} Zeichen.',
   remove: 'Löschen',
   removeOf: '{title} löschen',
   removeSession:

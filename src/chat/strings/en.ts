@@ -16,6 +16,7 @@ export const en = {
   noSessionFound: 'Nothing was found for “{query}”.',
   renameOf: 'Rename {title}',
   titleOf: 'Title of the conversation',
+  titleTooLong: 'A title has at most {count} characters.',
   remove: 'Delete',
   removeOf: 'Delete {title}',
   removeSession:

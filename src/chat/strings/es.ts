@@ -18,6 +18,7 @@ export const es: ViewStrings = {
   noSessionFound: 'No se encontró nada para «{query}».',
   renameOf: 'Cambiar el nombre de {title}',
   titleOf: 'Título de la conversación',
+  titleTooLong: 'Un título tiene como máximo {count} caracteres.',
   remove: 'Eliminar',
   removeOf: 'Eliminar {title}',
   removeSession:

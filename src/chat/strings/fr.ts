@@ -18,6 +18,7 @@ export const fr: ViewStrings = {
   noSessionFound: 'Rien n’a été trouvé pour « {query} ».',
   renameOf: 'Renommer {title}',
   titleOf: 'Titre de la conversation',
+  titleTooLong: 'Un titre a au plus {count} caractères.',
   remove: 'Supprimer',
   removeOf: 'Supprimer {title}',
   removeSession:

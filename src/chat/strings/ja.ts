@@ -18,6 +18,7 @@ export const ja: ViewStrings = {
   noSessionFound: '「{query}」は見つかりませんでした。',
   renameOf: '{title}の名前を変更',
   titleOf: '会話のタイトル',
+  titleTooLong: 'タイトルは{count}文字までです。',
   remove: '削除',
   removeOf: '{title}を削除',
   removeSession:

@@ -235,6 +235,7 @@ export class FakeChat {
             })),
         rename: async (sessionId, title) => {
           note('rename', sessionId, title)
+          if (this.refuses) throw new PlimsollError(this.refuses, 'Rename the session: it failed')
           this.setSessions(
             this.sessions.map((session) =>
               session.sessionId === sessionId ? { ...session, title } : session,
