@@ -22,12 +22,12 @@ import {
   answerUnseen,
   type Edge,
   type EdgeParts,
-  type Lost,
+  type LeftEdge,
   type SigningIn,
   type SigningOut,
 } from './edge.ts'
 import { checkSubject, EdgeAccess, isOwn } from './edge-access.ts'
-import { claimGuest, eraseGuest, unsent } from './guest.ts'
+import { claimGuest, erasureOf, unsent } from './guest.ts'
 import type { Home, ListedSession } from './home.ts'
 import { idbRows } from './idb-rows.ts'
 import { loaded } from './load.ts'
@@ -210,23 +210,24 @@ export class SyncedEdge implements Edge {
     return sessions ?? new Map()
   }
 
-  async signOut({ erase, ...how }: SigningOut): Promise<readonly Lost[]> {
+  async signOut({ erase, ...how }: SigningOut): Promise<LeftEdge> {
     const { platform } = this.#parts
     await this.#restSoon()
     const { done, lost } = await this.#empty(how)
     if (!done)
-      return lost.map(({ scope: { sessionId }, waiting, refused }) => ({
-        ...(sessionId !== undefined && { sessionId }),
-        waiting,
-        refused,
-      }))
-    if (erase) await eraseGuest(this.#access, this.#parts)
+      return {
+        lost: lost.map(({ scope: { sessionId }, waiting, refused }) => ({
+          ...(sessionId !== undefined && { sessionId }),
+          waiting,
+          refused,
+        })),
+      }
     if (await this.#isEmpty()) {
       await this.close()
       // It is empty, and may stay.
       await deleteDatabase(platform, this.#name).catch(() => {})
     }
-    return []
+    return { lost: [], eraseGuest: erase ? erasureOf(this.#access, this.#parts) : undefined }
   }
 
   async close(): Promise<void> {

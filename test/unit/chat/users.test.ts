@@ -1,7 +1,7 @@
 /** What one user of the widget said and nobody sent is not another one's, nor lost. */
 import { expect, it } from 'vitest'
 import type { Chat } from '../../../src/chat/open-chat.ts'
-import type { ChatSettings } from '../../../src/chat/settings.ts'
+import type { ChatPlatform, ChatSettings } from '../../../src/chat/settings.ts'
 import { idle, said, until } from './states.ts'
 import { allTexts, type Browser, browser, tokenOf } from './support.ts'
 import { TestService } from './test-service.ts'
@@ -440,6 +440,39 @@ it.each([false, true])(
     expect(await sent).toBe(false)
     expect(await allTexts(place)).not.toContain('SWORDFISH')
     await Promise.all([chat.close(), other.close()])
+  },
+)
+
+it.each([false, true])(
+  'leaves nothing here though a service takes a guest’s sign-out and never answers; synced: %s',
+  async (synced) => {
+    const [place, service] = [browser(), new TestService()]
+    let isSilent = false
+    const asked: string[] = []
+    const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+      if (!isSilent) return service.fetch(url, init)
+      const by = new Request(url, init).headers.get('authorization')
+      asked.push(`${init.method} ${new URL(url).pathname} ${by}`)
+      return new Promise((_, reject) => {
+        init.signal?.addEventListener('abort', () => reject(init.signal?.reason))
+      })
+    }
+    const platform: Partial<ChatPlatform> = { fetch, WebSocket: undefined }
+    const chat = place.open({ src: SRC, synced, model: async () => 'Yes.', platform })
+    await chat.sessions.search('')
+    await expect.poll(() => place.platform.storage?.getItem('plimsoll-chat/identity')).toContain('guest-1')
+    await chat.conversation.create({ home: 'local' })
+    await chat.conversation.send('SWORDFISH')
+    await until(chat, idle)
+    await chat.conversation.create()
+    chat.drafts.write('new', 'SWORDFISH')
+    isSilent = true
+    const signedOut = chat.signOut({ erase: true, force: true })
+    await expect.poll(() => asked, { timeout: 5_000 }).toContain('DELETE /v1/me Bearer guest-1')
+    const left = `${await allTexts(place)} ${place.platform.storage?.getItem('plimsoll-chat/drafts')}`
+    expect(left).not.toMatch(/SWORDFISH|guest-1/)
+    expect(await signedOut).toEqual({ done: true, lost: [] })
+    await chat.close()
   },
 )
 
