@@ -295,6 +295,8 @@ export interface ImportCount {
   readonly messages: number
   /** Those that show now and did not before: not what another one has replaced. */
   readonly facts: number
+  /** Sessions that were not taken in: they have another log there, or were erased. */
+  readonly refused: number
 }
 
 /** What is remembered of one user in all homes, for the panel. */

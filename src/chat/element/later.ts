@@ -2,3 +2,4 @@
 export { chips } from './chips.ts'
 export { editor } from './editor.ts'
 export { reasoningView, stepsView } from './steps.ts'
+export { versions } from './versions.ts'

@@ -1,4 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js'
+import { PlimsollError } from '../../ports/errors.ts'
 import type { HomeKind, MemoryPanelModel } from '../ports.ts'
 import { homeName } from './home.ts'
 import { icon } from './icons.ts'
@@ -6,6 +7,8 @@ import type { MemoryActions, MemoryState } from './memory-panel.ts'
 import type { PanelScene } from './scene.ts'
 
 const RELEASE_MS = 60_000
+/** The first line of an export is shorter. */
+const MOST_HEADER_BYTES = 4_096
 
 /** Taking everything along, bringing it back, and removing it. */
 export function dataTab(scene: PanelScene, state: MemoryState, actions: MemoryActions): TemplateResult {
@@ -40,7 +43,12 @@ export function dataTab(scene: PanelScene, state: MemoryState, actions: MemoryAc
       <p class="muted">${words.text('importText')}</p>
       ${
         imported
-          ? html`<p role="status">${words.counted('importedMessages', imported.messages)} ${words.counted('importedFacts', imported.facts)}</p>`
+          ? html`<p role="status">${[
+              words.counted('importedMessages', imported.messages),
+              words.counted('importedFacts', imported.facts),
+              ...(imported.refused ? [words.text('importRefused')] : []),
+              ...(imported.refused && imported.isElsewhere ? [words.text('importHere')] : []),
+            ].join(' ')}</p>`
           : nothing
       }
       ${destinations.map(
@@ -59,7 +67,9 @@ export function dataTab(scene: PanelScene, state: MemoryState, actions: MemoryAc
           if (file)
             actions.change(
               (memory) => memory.import(chunksOf(file), home),
-              (imported) => ({ imported }),
+              (count) => ({
+                imported: { ...count, isElsewhere: home === 'edge' && destinations.includes('local') },
+              }),
             )
           // The same file may be chosen again.
           input.value = ''
@@ -121,8 +131,22 @@ async function save(memory: MemoryPanelModel, home: HomeKind): Promise<void> {
   setTimeout(() => URL.revokeObjectURL(url), RELEASE_MS)
 }
 
-/** A file's text as it is read. */
+/**
+ * A file's text as it is read.
+ *
+ * @throws ERR_UNSUPPORTED_MEDIA_TYPE before anything of it is given: it does not begin as an export
+ */
 async function* chunksOf(file: File): AsyncIterable<string> {
+  if (!isExport((await file.slice(0, MOST_HEADER_BYTES).text()).trimStart()))
+    throw new PlimsollError('ERR_UNSUPPORTED_MEDIA_TYPE', `import: ${file.name} is no export`)
   const reader = file.stream().pipeThrough(new TextDecoderStream()).getReader()
   for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value
+}
+
+function isExport(text: string): boolean {
+  try {
+    return JSON.parse(text.split('\n', 1)[0] ?? '').type === 'export'
+  } catch {
+    return false
+  }
 }

@@ -41,6 +41,8 @@ export class FakeChat {
   refuses: ErrorCode | undefined
   log: ShownMessage[] = []
   facts: MemoryFact[] = []
+  /** Sessions that an import does not take in. */
+  refused = 0
   /** Whether an edited fact is another one, behind the others. */
   supersedes = false
   /** Who has no more, and may have still, what is removed. */
@@ -230,6 +232,7 @@ export class FakeChat {
             })),
         rename: async (sessionId, title) => {
           note('rename', sessionId, title)
+          if (this.refuses) throw new PlimsollError(this.refuses, 'Rename the session: it failed')
           this.setSessions(
             this.sessions.map((session) =>
               session.sessionId === sessionId ? { ...session, title } : session,
@@ -298,7 +301,7 @@ export class FakeChat {
           let text = ''
           for await (const chunk of chunks) text += chunk
           note('import', text, home)
-          return this.#change(() => ({ messages: 3, facts: 1 }))
+          return this.#change(() => ({ messages: 3, facts: 1, refused: this.refused }))
         },
         eraseAll: async () => {
           note('eraseAll')

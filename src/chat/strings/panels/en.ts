@@ -62,7 +62,10 @@ export const en = {
   exportEdge: 'Save what is at the service',
   importTitle: 'Import',
   importText: 'Adds what such a file holds.',
-  importFault: 'Not all was added: this is no whole export, or was deleted here.',
+  importNone: 'Nothing was added: this file is no export.',
+  importFault: 'Not all was added: the file is no whole export.',
+  importRefused: 'Conversations that were deleted there, or go on otherwise there, were not added.',
+  importHere: 'They can be imported to this device.',
   importButton: 'Choose a file',
   importLocal: 'Import to this device',
   importEdge: 'Import to the service',
@@ -70,7 +73,7 @@ export const en = {
   importedFacts: { one: '{count} fact was added.', other: '{count} facts were added.' },
   eraseTitle: 'Erase everything',
   eraseText:
-    'Erases all conversations, what was not sent too, and all that is remembered. This cannot be undone.',
+    'Erases all conversations, what was not sent too, and all that is remembered. This cannot be undone: no saved file brings the conversations back where they were.',
   eraseType: 'Type “{word}” to confirm',
   eraseWord: 'erase',
 

@@ -64,7 +64,11 @@ export const es: PanelStrings = {
   exportEdge: 'Guardar lo que está en el servicio',
   importTitle: 'Importar',
   importText: 'Añade lo que contiene un archivo así.',
-  importFault: 'No se añadió todo: no es una exportación completa, o se borró aquí.',
+  importNone: 'No se añadió nada: este archivo no es una exportación.',
+  importFault: 'No se añadió todo: el archivo no es una exportación completa.',
+  importRefused:
+    'Las conversaciones que se eliminaron allí, o que allí siguen de otro modo, no se añadieron.',
+  importHere: 'Se pueden importar a este dispositivo.',
   importButton: 'Elegir un archivo',
   importLocal: 'Importar a este dispositivo',
   importEdge: 'Importar al servicio',
@@ -72,7 +76,7 @@ export const es: PanelStrings = {
   importedFacts: { one: 'Se añadió {count} hecho.', other: 'Se añadieron {count} hechos.' },
   eraseTitle: 'Borrar todo',
   eraseText:
-    'Borra todas las conversaciones, también lo que no se envió, y todo lo recordado. No se puede deshacer.',
+    'Borra todas las conversaciones, también lo que no se envió, y todo lo recordado. No se puede deshacer: ningún archivo guardado devuelve las conversaciones a donde estaban.',
   eraseType: 'Escriba «{word}» para confirmar',
   eraseWord: 'borrar',
 

@@ -65,7 +65,11 @@ export const fr: PanelStrings = {
   exportEdge: 'Enregistrer ce qui est chez le service',
   importTitle: 'Importer',
   importText: 'Ajoute ce que contient un tel fichier.',
-  importFault: 'Tout n’a pas été ajouté : ce n’est pas un export entier, ou il a été supprimé ici.',
+  importNone: 'Rien n’a été ajouté : ce fichier n’est pas un export.',
+  importFault: 'Tout n’a pas été ajouté : le fichier n’est pas un export entier.',
+  importRefused:
+    'Les conversations qui y ont été supprimées, ou qui y continuent autrement, n’ont pas été ajoutées.',
+  importHere: 'Elles peuvent être importées sur cet appareil.',
   importButton: 'Choisir un fichier',
   importLocal: 'Importer sur cet appareil',
   importEdge: 'Importer chez le service',
@@ -73,7 +77,7 @@ export const fr: PanelStrings = {
   importedFacts: { one: '{count} fait ajouté.', other: '{count} faits ajoutés.' },
   eraseTitle: 'Tout effacer',
   eraseText:
-    'Efface toutes les conversations, même ce qui n’a pas été envoyé, et tout ce qui est retenu. C’est irréversible.',
+    'Efface toutes les conversations, même ce qui n’a pas été envoyé, et tout ce qui est retenu. C’est irréversible : aucun fichier enregistré ne ramène les conversations là où elles étaient.',
   eraseType: 'Saisissez « {word} » pour confirmer',
   eraseWord: 'effacer',
 
