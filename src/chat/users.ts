@@ -106,19 +106,22 @@ export async function signOut(
   })
   parts.drafts.tell('asked')
   /** Signs out at the edge where nothing would be lost. */
-  const atEdge = async (edge: Edge | undefined): Promise<LeftEdge> => {
+  const atEdge = async (edge: Edge | undefined, isAsked = false): Promise<LeftEdge> => {
     const drafts = force && !dryRun ? new Set<string>() : draftsIn(parts)
-    const isDry = dryRun || drafts.size > 0
+    const isDry = isAsked || drafts.size > 0
     const left = await edge?.signOut({ erase, force, dryRun: isDry })
     return { ...left, lost: withDrafts(left?.lost ?? [], drafts) }
   }
-  if (dryRun) return stays((await atEdge(await parts.openEdge())).lost)
+  if (dryRun || !force) {
+    const { lost } = await atEdge(await parts.openEdge(), true)
+    // Nothing is ended by that: a reply goes on.
+    if (dryRun || lost.length > 0) return stays(lost)
+  }
   let cleared: Promise<void> | undefined
   const change = async (): Promise<readonly Lost[]> => {
     // Before the lock is held, under which what they write waits.
     const [edge, local] = [await parts.openEdge(), erase ? await parts.openLocal() : undefined]
-    // What another tab writes meanwhile would be nobody's.
-    return platform.locks.request(identity.lockName, {}, async () => {
+    const leave = async (): Promise<readonly Lost[]> => {
       const { lost, eraseGuest } = await atEdge(edge)
       if (lost.length > 0) return lost
       if (erase) {
@@ -131,11 +134,20 @@ export async function signOut(
       // It is heard below.
       cleared.catch(() => {})
       identity.forget()
-      platform.storage.removeItem(parts.localKey)
+      // Else it says that theirs are here, for when they come back.
+      if (erase) platform.storage.removeItem(parts.localKey)
       // Nothing is here any more, whether or not anybody answers.
       await within(platform, END_MS, Promise.all([parts.closeHomes(), eraseGuest?.()]))
       return lost
-    })
+    }
+    // What another tab writes meanwhile would be nobody's.
+    return platform.locks.request(identity.lockName, {}, () =>
+      leave().catch(async (error) => {
+        // Only what is opened anew finds what is left.
+        await parts.closeHomes()
+        throw error
+      }),
+    )
   }
   const lost = await conversation.whileAway(change, true)
   if (lost.length > 0) {

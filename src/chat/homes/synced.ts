@@ -222,7 +222,7 @@ export class SyncedEdge implements Edge {
           refused,
         })),
       }
-    if (await this.#isEmpty()) {
+    if ((await this.#isGone()) || (await this.#isEmpty())) {
       await this.close()
       // It is empty, and may stay.
       await deleteDatabase(platform, this.#name).catch(() => {})
@@ -316,8 +316,18 @@ export class SyncedEdge implements Edge {
 
   /** Empties what is here, unless what the database holds cannot be told. */
   async #empty(options: SignOutOptions): ReturnType<typeof signOut> {
-    await this.#database.scopes()
-    return signOut(this.#store, options)
+    return (await this.#isGone()) ? { done: !options.dryRun, lost: [] } : signOut(this.#store, options)
+  }
+
+  /** Whether the database is gone, and nothing is left of it. @throws where that cannot be told */
+  async #isGone(): Promise<boolean> {
+    try {
+      await this.#database.scopes()
+      return false
+    } catch (error) {
+      if (this.#database.status().state === 'lost') return true
+      throw error
+    }
   }
 
   /** The store, as what a person changes is written to it. */
