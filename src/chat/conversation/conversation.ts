@@ -3,6 +3,7 @@ import type { Branch } from '../../ports/branch.ts'
 import { isPlimsollError, isUnreachable, PlimsollError } from '../../ports/errors.ts'
 import type { Message, MessageInput, Part } from '../../ports/message.ts'
 import { sameAttachment } from '../../ports/same-attachment.ts'
+import type { Attachment } from '../../ports/store.ts'
 import { isAnswered } from '../homes/answered.ts'
 import { type Drafts, draftOf } from '../homes/drafts.ts'
 import type { Home, HomeSession, Outgoing, RememberedFact, ReplyEvent, ReplyOptions } from '../homes/home.ts'
@@ -283,6 +284,10 @@ export class ChatConversation implements Conversation {
     await this.#refresh(true)
     if (isNewest && open && this.#open === open && !this.#stop) await this.#try(() => this.#showLeft(open))
     return certificate
+  }
+
+  async attachment(ref: string): Promise<Attachment | undefined> {
+    return this.#open?.session.attachment(ref)
   }
 
   /** Shows another version where nothing is left of one, at which it could be chosen. */
@@ -621,13 +626,14 @@ export class ChatConversation implements Conversation {
     if (begun.read(sessionId).startsWith('empty')) begun.write(sessionId, `said/${open.home.kind}`)
     let isThere: boolean
     try {
-      if (uploads.length > 0 && !open.home.takesUploads)
+      const { attach } = open.session
+      if (uploads.length > 0 && !attach)
         throw new PlimsollError('ERR_INVALID_ARGUMENT', 'chat: it takes no files', {
           argument: 'uploads',
         })
       const title = isFirst ? { title: titleOf(text) } : {}
       const added = await Promise.all(
-        uploads.map((upload, place) => open.session.attach(upload, `${id}.${place}`)),
+        attach ? uploads.map((upload, place) => attach(upload, `${id}.${place}`)) : [],
       )
       const parts = [...files, ...added]
       const words = text.trim() === '' ? [] : [{ type: 'text' as const, text }]

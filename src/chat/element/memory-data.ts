@@ -4,9 +4,9 @@ import type { HomeKind, MemoryPanelModel } from '../ports.ts'
 import { homeName } from './home.ts'
 import { icon } from './icons.ts'
 import type { MemoryActions, MemoryState } from './memory-panel.ts'
+import { saveFile } from './save-file.ts'
 import type { PanelScene } from './scene.ts'
 
-const RELEASE_MS = 60_000
 /** The first line of an export is shorter. */
 const MOST_HEADER_BYTES = 4_096
 
@@ -123,12 +123,8 @@ function keeping({ words, settings, chat }: PanelScene, home: HomeKind): Templat
 async function save(memory: MemoryPanelModel, home: HomeKind): Promise<void> {
   const parts: string[] = []
   for await (const line of memory.export(home)) parts.push(line.endsWith('\n') ? line : `${line}\n`)
-  const url = URL.createObjectURL(new Blob(parts, { type: 'application/jsonl' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = `plimsoll-${home === 'edge' ? 'service' : 'device'}-${new Date().toISOString().slice(0, 10)}.jsonl`
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(url), RELEASE_MS)
+  const name = `plimsoll-${home === 'edge' ? 'service' : 'device'}-${new Date().toISOString().slice(0, 10)}.jsonl`
+  saveFile(name, new Blob(parts, { type: 'application/jsonl' }))
 }
 
 /**

@@ -52,8 +52,8 @@ function bodyOf(
 ): TemplateResult {
   const { words } = scene
   const files = media.map(
-    ({ mediaType, name }) =>
-      html`<p class="chip">${icon('attach')}<span dir="auto" title=${mediaType}>${name ?? words.text('attachment', { type: mediaType })}</span></p>`,
+    (part) =>
+      html`<button class="chip" type="button" @click=${later(scene)?.fileOpener(scene, part)}>${icon('attach')}<span dir="auto" title=${part.mediaType}>${part.name ?? words.text('attachment', { type: part.mediaType })}</span></button>`,
   )
   const read = beginningOf(scene, shown.message.id, text)
   const more =

@@ -33,6 +33,8 @@ export class FakeChat {
   guestEnd: number | undefined
   /** What the conversation is for an inspector. */
   inspected: () => Promise<Inspected | undefined> = async () => undefined
+  /** What is kept of files, by their ids. */
+  attachment: Chat['conversation']['attachment'] = async () => undefined
   /** Whether the service does what it did not hear of. Undefined: it has heard of all. */
   arrival: Promise<boolean> | undefined
   /** The code with which the memory fails. */
@@ -217,6 +219,7 @@ export class FakeChat {
           this.become({ messages: this.#state.messages.slice(-messages), hasOlder: true })
         },
         inspected: () => this.inspected(),
+        attachment: (ref) => this.attachment(ref),
         close: async () => {},
       },
       sessions: {

@@ -53,6 +53,8 @@ export const ar: PanelStrings = {
   forgetReplyAsk: 'ويزول أيضًا جزء الرد الذي حُفظت فيه.',
   repliesStay: 'قد تكرّرها الردود، ولا يزال النموذج يقرؤها.',
   forgetReply: 'نسيان الرد عليها',
+  fileGone: 'لم يعد «{name}» محفوظًا.',
+  fileAway: '«{name}» ليس على هذا الجهاز، ويتعذر الوصول إلى الخدمة الآن. حاول مرة أخرى لاحقًا.',
   factText: 'نص الحقيقة',
   profileText: 'نص {name}',
   seenNothing: 'لم يُقل شيء، فلا يوجد طلب.',

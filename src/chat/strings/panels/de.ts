@@ -46,6 +46,9 @@ export const de: PanelStrings = {
   forgetReplyAsk: 'Der Teil der Antwort, in dem sie gemerkt wurde, geht auch.',
   repliesStay: 'Antworten wiederholen sie vielleicht, und das Modell liest sie weiter.',
   forgetReply: 'Die Antwort darauf vergessen',
+  fileGone: '„{name}“ ist nicht mehr gespeichert.',
+  fileAway:
+    '„{name}“ ist nicht auf diesem Gerät, und der Dienst ist gerade nicht erreichbar. Versuchen Sie es später noch einmal.',
   factText: 'Text des Fakts',
   profileText: 'Text von {name}',
   seenNothing: 'Es wurde nichts gesagt, also gibt es keine Anfrage.',

@@ -44,6 +44,8 @@ export const en = {
   forgetReplyAsk: 'The part of the reply in which it was remembered goes too.',
   repliesStay: 'Replies may repeat it, and the model still reads them.',
   forgetReply: 'Forget the reply to it',
+  fileGone: '“{name}” is no longer kept.',
+  fileAway: '“{name}” is not on this device, and the service cannot be reached now. Try again later.',
   factText: 'Text of the fact',
   profileText: 'Text of {name}',
   seenNothing: 'Nothing was said, so there is no request.',

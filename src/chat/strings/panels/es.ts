@@ -46,6 +46,9 @@ export const es: PanelStrings = {
   forgetReplyAsk: 'La parte de la respuesta en la que se recordó desaparece también.',
   repliesStay: 'Puede que haya respuestas que lo repitan, y el modelo las sigue leyendo.',
   forgetReply: 'Olvidar la respuesta a este mensaje',
+  fileGone: '«{name}» ya no se conserva.',
+  fileAway:
+    '«{name}» no está en este dispositivo y ahora no se puede contactar con el servicio. Inténtelo de nuevo más tarde.',
   factText: 'Texto del hecho',
   profileText: 'Texto de {name}',
   seenNothing: 'No se ha dicho nada, así que no hay petición.',

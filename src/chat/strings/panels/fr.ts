@@ -46,6 +46,9 @@ export const fr: PanelStrings = {
   forgetReplyAsk: 'La partie de la réponse où il a été retenu disparaît aussi.',
   repliesStay: 'Des réponses le répètent peut-être, et le modèle les lit encore.',
   forgetReply: 'Oublier la réponse à ce message',
+  fileGone: '« {name} » n’est plus conservé.',
+  fileAway:
+    '« {name} » n’est pas sur cet appareil, et le service est injoignable pour le moment. Réessayez plus tard.',
   factText: 'Texte du fait',
   profileText: 'Texte de {name}',
   seenNothing: 'Rien n’a été dit : il n’y a pas de requête.',

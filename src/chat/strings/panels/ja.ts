@@ -46,6 +46,8 @@ export const ja: PanelStrings = {
   forgetReplyAsk: 'これを記憶した返信の部分もなくなります。',
   repliesStay: '返信がこれを繰り返していることがあり、モデルはまだそれを読みます。',
   forgetReply: 'これへの返信を忘れる',
+  fileGone: '「{name}」はもう保存されていません。',
+  fileAway: '「{name}」はこの端末になく、いまはサービスにつながりません。あとでもう一度お試しください。',
   factText: '事実の本文',
   profileText: '{name}の本文',
   seenNothing: '何も話していないので、リクエストはありません。',
