@@ -209,7 +209,11 @@ describe('a file that was sent', () => {
   })
 })
 
-/** What is dragged, as events of a browser tell it. @returns whether the browser does nothing of its own */
+/**
+ * What is dragged, as events of a browser tell it.
+ *
+ * @returns whether the browser does nothing of its own
+ */
 function drag(at: Element, type: string, ...files: readonly File[]): boolean {
   const dataTransfer = new DataTransfer()
   for (const file of files) dataTransfer.items.add(file)
