@@ -45,28 +45,35 @@ export function createHome(store: Store, users: ReadonlyMap<string, string>): Se
   }
 
   return createServer(async (incoming, response) => {
+    // What nobody has read of a body is let go: the next request comes after it.
+    response.on('finish', () => incoming.unpipe().resume())
     if (incoming.method === 'GET' && incoming.url === '/v1/sync/changes') return listen(incoming, response)
-    const { status, headers, body } = await answer(requestOf(incoming))
+    const request = requestOf(incoming)
+    const { status, headers, body } = request ? await answer(request) : MALFORMED
     response.writeHead(status, Object.fromEntries(headers))
     if (body) Readable.fromWeb(body as never).pipe(response)
     else response.end()
   })
 }
 
-function requestOf(incoming: IncomingMessage): Request {
+/** To what no `Request` can be made of. */
+const MALFORMED = new Response(null, { status: 400 })
+
+/** @returns undefined: its URL is none, or its method is one that `Request` does not take */
+function requestOf(incoming: IncomingMessage): Request | undefined {
   const { method = 'GET', url = '/', headers } = incoming
   const hasBody = method !== 'GET' && method !== 'HEAD'
-  return new Request(new URL(url, 'http://home'), {
-    method,
-    headers: Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]),
-    ...(hasBody && { body: bodyOf(incoming), duplex: 'half' }),
-  } as RequestInit)
-}
-
-/** What is left of a body that was refused is read and let go: the next request comes after it. */
-function bodyOf(incoming: IncomingMessage): ReadableStream {
-  const body = incoming.pipe(new PassThrough()).on('close', () => incoming.resume())
-  return Readable.toWeb(body) as ReadableStream
+  // Not the request itself: a body that is refused would take its connection with it.
+  const body = incoming.pipe(new PassThrough())
+  try {
+    return new Request(new URL(url, 'http://home'), {
+      method,
+      headers: Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]),
+      ...(hasBody && { body: Readable.toWeb(body) as ReadableStream, duplex: 'half' }),
+    } as RequestInit)
+  } catch {
+    return undefined
+  }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -8,6 +8,7 @@ import type { Receipt } from '../ports/context.ts'
 import type { ErrorCode } from '../ports/errors.ts'
 import type { SessionBase } from '../ports/memory.ts'
 import type { Json, Message, ToolSpec, Trust } from '../ports/message.ts'
+import type { Attachment } from '../ports/store.ts'
 
 /** Where a session is kept and answered. Fixed when the session is created. */
 export type HomeKind = 'local' | 'edge'
@@ -216,6 +217,13 @@ export interface Conversation {
    * @throws as `HomeMemory`
    */
   forgetMessage(messageId: string): Promise<HomeCertificate | undefined>
+  /**
+   * The bytes of a file that a message names by its `ref`: from this browser, or from the service
+   * where they are not here. Undefined: nobody has them.
+   *
+   * @throws ERR_OFFLINE and other PlimsollErrors: the service was not reached, or did not give them
+   */
+  attachment(ref: string): Promise<Attachment | undefined>
   /** Reads a page of older messages. Resolves at once where there are none. */
   showOlder(): Promise<void>
   /** Lets go of older pages, so that a long stay does not grow: the newest `messages` stay. */
@@ -295,6 +303,8 @@ export interface ImportCount {
   readonly messages: number
   /** Those that show now and did not before: not what another one has replaced. */
   readonly facts: number
+  /** Sessions that were not taken in: they have another log there, or were erased. */
+  readonly refused: number
 }
 
 /** What is remembered of one user in all homes, for the panel. */

@@ -54,11 +54,18 @@ export async function billsOf(
   )) {
     plimsoll.push(billed(outcomes.plimsoll, plimsoll.at(-1)))
     full.push(billed(outcomes.full, full.at(-1)))
-    shown.push({ end: line.length, shown: windowOf(outcomes.plimsoll), tail: 0 })
+    if (!isRefusal(outcomes.plimsoll))
+      shown.push({ end: line.length, shown: windowOf(outcomes.plimsoll), tail: 0 })
   }
   const optimum: BilledCall[] = []
-  for (const { tokens, repeated } of line.requests(shown))
-    optimum.push({ tokens, cost: (optimum.at(-1)?.cost ?? 0) + costOf(tokens, repeated) })
+  const requests = line.requests(shown).values()
+  for (const { tokens: sent } of plimsoll) {
+    const cost = optimum.at(-1)?.cost ?? 0
+    // What Plimsoll does not send, it need not send.
+    const request = sent === 0 ? undefined : requests.next().value
+    if (!request) optimum.push({ tokens: 0, cost })
+    else optimum.push({ tokens: request.tokens, cost: cost + costOf(request.tokens, request.repeated) })
+  }
   return { budget, calls: { plimsoll, full, optimum } }
 }
 

@@ -31,11 +31,14 @@ async function openPanel(
   return shown
 }
 
+const EXPORT = '{"type":"export"}\n{"a":1}\n'
+
 /** Chooses a file to import, as a person does in the dialog that no test sees. */
-function chooseFile(root: ShadowRoot): void {
-  const input = root.querySelector('.memory input[type=file]') as HTMLInputElement
+function chooseFile(root: ShadowRoot, text = EXPORT, place = 0): void {
+  const input = [...root.querySelectorAll<HTMLInputElement>('.memory input[type=file]')].at(place)
+  if (!input) throw new Error('No file can be chosen')
   const { items, files } = new DataTransfer()
-  items.add(new File(['{"a":1}\n'], 'memory.jsonl'))
+  items.add(new File([text], 'memory.jsonl'))
   input.files = files
   input.dispatchEvent(new Event('change'))
 }
@@ -384,7 +387,7 @@ describe('the memory panel', () => {
     await frame()
     chooseFile(root)
     await until(() => text().includes('3 messages were added. 1 fact was added.'))
-    expect(fake.calls).toContainEqual(['import', '{"a":1}\n', 'local'])
+    expect(fake.calls).toContainEqual(['import', EXPORT, 'local'])
   })
 
   it('says that a file was not taken in, and no more what came of the one before', async () => {
@@ -399,16 +402,50 @@ describe('the memory panel', () => {
     await settled(root)
     expect(root.querySelectorAll('.memory [role=alert]')).toHaveLength(1)
     expect(text()).not.toContain('were added')
-    // What was deleted there does not come back.
-    const fault = 'Not all was added: this is no whole export, or was deleted here.'
-    expect(text()).toContain(fault)
     fake.refuses = 'ERR_INVALID_ARGUMENT'
     chooseFile(root)
-    await until(() => !isBusy(root) && text().includes(fault))
+    await until(() => !isBusy(root) && text().includes('Not all was added: the file is no whole export.'))
     fake.refuses = undefined
     chooseFile(root)
     await until(() => text().includes('3 messages were added.'))
     expect(root.querySelector('.memory [role=alert]')).toBe(null)
+  })
+
+  it.each(['', '\n', 'A note.', '{"a":1}\n', 'null', '\u0000\u0001'])(
+    'says of a file that is no export that nothing was added: %j',
+    async (content) => {
+      const { fake, button, root, text } = await openPanel()
+      button('Your data').click()
+      await frame()
+      chooseFile(root, content)
+      await until(() => text().includes('Nothing was added: this file is no export.'))
+      expect(fake.calls.map(([name]) => name)).not.toContain('import')
+    },
+  )
+
+  it('says of what was deleted at the service that it is not added, and where it can be', async () => {
+    const { fake, button, root, text } = await openPanel({ src: 'https://edge.example' }, ['edge'])
+    fake.destinations = ['local', 'edge']
+    fake.refused = 1
+    fake.become({ messages: [] })
+    button('Your data').click()
+    await until(() => text().includes('Import to the service'))
+    const refused = 'Conversations that were deleted there, or go on otherwise there, were not added.'
+    const here = 'They can be imported to this device.'
+    chooseFile(root, EXPORT, 1)
+    await until(() => text().includes(`1 fact was added. ${refused} ${here}`))
+    // To the device: where else, nobody knows.
+    chooseFile(root)
+    await until(() => text().includes(refused) && !text().includes(here))
+  })
+
+  it('says before what is deleted or erased that a saved file does not bring it back', async () => {
+    const { find, button } = await openPanel()
+    button('Your data').click()
+    await frame()
+    expect(find('form.card').textContent).toContain(
+      'This cannot be undone: no saved file brings the conversations back where they were.',
+    )
   })
 
   it('says that a fact was not changed or confirmed, and keeps the new words', async () => {
@@ -501,7 +538,7 @@ describe('the memory panel', () => {
     expect(button('Import to this device').nextElementSibling).toBe(input)
     chooseFile(root)
     await until(() => fake.calls.some(([name]) => name === 'import'))
-    expect(fake.calls).toContainEqual(['import', '{"a":1}\n', 'local'])
+    expect(fake.calls).toContainEqual(['import', EXPORT, 'local'])
   })
 
   it('says what failed, and stays usable', async () => {
@@ -558,6 +595,38 @@ describe('the list of conversations', () => {
     expect(context.measureText(input.placeholder).width).toBeLessThan(room)
   })
 
+  it('keeps a title that was typed where it is not kept, and says why', async () => {
+    const { fake, root, button, find, text } = await show({
+      prepare: (chat) => chat.setSessions([session('Turin')]),
+    })
+    button('Conversations').click()
+    await until(() => root.querySelector('.entry') !== null)
+    const field = (): HTMLInputElement => find<HTMLInputElement>('.rename input')
+    const name = async (title: string): Promise<void> => {
+      fill(field(), title)
+      await press('{Enter}')
+    }
+    button('Rename Turin').click()
+    await until(() => root.querySelector('.rename') !== null)
+    // As many as the log takes; keys and what is pasted are cut off there.
+    expect(field().maxLength).toBe(200)
+    await name('x'.repeat(201))
+    await until(() => text().includes('A title has at most 200 characters.'))
+    expect(fake.calls.map(([called]) => called)).not.toContain('rename')
+    expect(root.activeElement).toBe(field())
+    fake.refuses = 'ERR_OFFLINE'
+    fake.become({ online: false })
+    await frame()
+    await name('Rome')
+    await until(() => find('.rename').textContent.includes('There is no connection.'))
+    expect(field().value).toBe('Rome')
+    expect(text()).not.toContain('A title has')
+    fake.refuses = undefined
+    await name('Rome')
+    await until(() => root.querySelector('.rename') === null)
+    expect(find('.entry').textContent).toContain('Rome')
+  })
+
   it('is searched, renamed in and deleted from, the last after a question', async () => {
     const sessions = [session('Trip to Turin'), session('Dinner')]
     const { fake, button, find, root, text } = await show({
@@ -587,7 +656,7 @@ describe('the list of conversations', () => {
     find('[aria-label="Delete Supper"]').click()
     await frame()
     expect(find('.confirm p').textContent?.replaceAll(/[\u2068\u2069]/g, '')).toBe(
-      'Delete “Supper” and what was remembered in it? This cannot be undone.',
+      'Delete “Supper” and what was remembered in it? This cannot be undone: no saved file brings it back where it was.',
     )
     root.querySelector<HTMLElement>('.confirm .danger')?.click()
     await until(() => root.querySelectorAll('.entry').length === 1)

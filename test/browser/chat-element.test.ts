@@ -309,6 +309,18 @@ describe('messages', () => {
     }
   })
 
+  it('says of a message that has no reply that it was read with the next one, once that is answered', async () => {
+    const { fake, text } = await show()
+    const passed = 'No reply of its own: the model read it with the next message.'
+    fake.add(said('user', 'Hello?'))
+    fake.add(said('user', 'Are you there?'))
+    await until(() => text().includes('Are you there?'))
+    expect(text()).not.toContain(passed)
+    fake.add(said('assistant', 'Yes.'))
+    await until(() => text().includes(passed))
+    expect(text().split(passed)).toHaveLength(2)
+  })
+
   it('says of a reply that it was stopped', async () => {
     const { fake, text } = await show()
     const reply = said('assistant', 'Half of')
@@ -347,9 +359,8 @@ describe('messages', () => {
   it('edits a past message in its place, and switches between its versions', async () => {
     const { fake, find, button, root } = await show()
     fake.add(said('user', 'First', { version: { index: 2, count: 3 } }), said('assistant', 'Reply'))
-    await frame()
+    await until(() => root.querySelector('.versions')?.ariaLabel === 'Version 2 of 3')
     const id = fake.state.messages[0]?.message.id
-    expect(find('.versions').ariaLabel).toBe('Version 2 of 3')
     button('The version before').click()
     expect(fake.calls.at(-1)).toEqual(['switchVersion', id, 1])
     button('Edit').click()
@@ -750,10 +761,10 @@ describe('messages', () => {
   it('shows all of a long fact on a phone, and its undo on one line', async () => {
     const text = 'Likes trains along the lake, two seats by the window, and no hurry at all on the way'
     await page.viewport(360, 800)
-    const { fake, find } = await show()
+    const { fake, find, root } = await show()
     const chip = { factId: 'f1', text, trust: 'assistant', said: 'm9' } as const
     fake.add(said('user', 'I like trains', { remembered: [chip] }))
-    await frame()
+    await until(() => root.querySelector('.chip button') !== null)
     const undo = find('.chip button')
     expect(undo.offsetHeight).toBeLessThan(2 * Number.parseFloat(getComputedStyle(undo).lineHeight))
     const told = find('.chip span')

@@ -78,3 +78,34 @@ it.skipIf(!canForceColours)(
     expect(open).not.toBe(closed)
   },
 )
+
+it('says of a call in which a message does not fit that it was refused, and counts it as no bill', async () => {
+  const race = raceView('en', 'en')
+  document.body.append(race)
+  const drop = async (...said: readonly string[]) => {
+    const messages = said.flatMap((content) => [
+      { role: 'user', content },
+      { role: 'assistant', content: 'Yes.' },
+    ])
+    const data = new DataTransfer()
+    data.items.add(new File([`${JSON.stringify({ id: 'c', messages })}\n`], 'mine.jsonl'))
+    race.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true }))
+    await expect.poll(() => race.textContent).toContain(`mine.jsonl, ${messages.length} messages.`)
+    return (name: string) => race.querySelector(`tr.${name}`)?.textContent?.replace(/\s+/g, ' ').trim()
+  }
+  const big = 'word '.repeat(30_000)
+  const one = await drop(big)
+  expect(one('plimsoll')).toBe('Plimsoll Refused –1 call refused: nothing was sent')
+  expect(one('full')).toMatch(/^Send everything [\d,]+ \$0\.09.*1 call over the line$/)
+  expect(one('optimum')).toContain('Refused')
+  expect(race.textContent).toContain('A message that does not fit under the line is refused')
+  expect(race.querySelector('h3')?.textContent).toBe('Your conversation, sent three ways')
+  const more = await drop('Hello', big, 'And now?')
+  expect(more('plimsoll')).toMatch(/^Plimsoll \d+ \$0\.0\d+ ?1 call refused: nothing was sent$/)
+  expect(more('full')).toContain('2 calls over the line')
+  // A line has no point where nothing was sent.
+  expect(race.querySelector('path.plimsoll:not(.ahead)')?.getAttribute('d')?.match(/[ML]/g)).toEqual([
+    'M',
+    'M',
+  ])
+})

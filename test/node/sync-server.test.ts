@@ -73,21 +73,34 @@ describe('the stream of changes', () => {
 })
 
 describe('a connection', () => {
-  it('answers what comes after a body that was refused', async () => {
-    const home = await listen()
-    const socket = connect(Number(new URL(home).port), '127.0.0.1')
-    const head = `Host: home\r\n${Object.entries(authorize('ada')).flat().join(': ')}\r\n`
-    const body = Buffer.alloc(9 * 2 ** 20, 'x')
-    socket.write(`POST /v1/sync/push HTTP/1.1\r\n${head}Content-Type: application/json\r\n`)
-    socket.write(`Content-Length: ${body.length}\r\n\r\n`)
-    socket.write(body)
-    socket.write(`GET /v1/sync/push HTTP/1.1\r\n${head}\r\n`)
+  const JSON_TYPE = 'Content-Type: application/json'
+  const ADA = 'Authorization: Bearer ada'
+
+  /** Asks by these lines, then by another method than is taken. @returns the statuses of both */
+  async function statusesOf(lines: readonly string[], body = ''): Promise<readonly unknown[]> {
+    const socket = connect(Number(new URL(await listen()).port), '127.0.0.1')
+    const length = `Content-Length: ${body.length}`
+    socket.write([...lines, 'Host: home', length, '', body].join('\r\n'))
+    socket.write(['GET /v1/sync/push HTTP/1.1', 'Host: home', '', ''].join('\r\n'))
     let answer = ''
     const statuses = () => [...answer.matchAll(/^HTTP\/1\.1 (\d+)/gmu)].map(([, status]) => status)
     for await (const part of socket.setEncoding('utf8')) {
       answer += part
       if (statuses().length === 2) break
     }
-    expect(statuses()).toEqual(['413', '405'])
+    return statuses()
+  }
+
+  it.each([
+    ['is too long', '413', 9, ['POST /v1/sync/push HTTP/1.1', ADA, JSON_TYPE]],
+    ['is nobody’s', '401', 1, ['POST /v1/sync/push HTTP/1.1', JSON_TYPE]],
+    ['is of no type', '415', 1, ['POST /v1/sync/push HTTP/1.1', ADA]],
+    ['goes nowhere', '404', 1, ['POST /v1/nothing HTTP/1.1', ADA, JSON_TYPE]],
+  ])('answers what comes after a body that %s', async (_, status, mebibytes, lines) => {
+    expect(await statusesOf(lines, 'x'.repeat(mebibytes * 2 ** 20))).toEqual([status, '405'])
+  })
+
+  it.each(['TRACE / HTTP/1.1', 'GET //[ HTTP/1.1'])('answers what comes after %s', async (line) => {
+    expect(await statusesOf([line])).toEqual(['400', '405'])
   })
 })

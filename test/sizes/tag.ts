@@ -64,7 +64,9 @@ export function weighTag(folder: string): TagWeight {
     ...answering,
     'where the database fails, soon after something was said': weighNew(chunks('memory-mode')),
     'list of conversations, once something was answered': weighNew(chunks('session-list', 'panel-style')),
-    'what edits a message and shows calls, a second after the view': weighNew(chunks('later')),
+    'what edits a message, shows versions, calls and facts, a second after the view': weighNew(
+      chunks('later'),
+    ),
     'Markdown, with the first message that has some': weighNew(chunks('blocks')),
     'colours, with the first code block, without its language': weighNew(chunks('core')),
     'one language of code (TypeScript)': weighNew(chunks('typescript')),

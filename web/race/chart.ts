@@ -1,8 +1,13 @@
 import { html, svg, type TemplateResult } from 'lit/html.js'
-import type { Billed, Bills } from '../../src/replay/bills.ts'
+import type { Billed, BilledCall, Bills } from '../../src/replay/bills.ts'
 
 /** From the first row to the last. */
 export const BILLED = ['plimsoll', 'full', 'optimum'] as const satisfies readonly Billed[]
+
+/** Whether a call was not made: it would not have fitted under the line. */
+export function isRefused({ tokens }: Pick<BilledCall, 'tokens'>): boolean {
+  return tokens === 0
+}
 
 /** Tokens at the top of the drawing. */
 export function highest({ budget, calls }: Bills): number {
@@ -27,14 +32,20 @@ export function chart(bills: Bills, shown: number, lineLabel: string): TemplateR
   const path = (name: Billed, to: number): string =>
     calls[name]
       .slice(0, to)
-      .map(({ tokens }, call) => `${call === 0 ? 'M' : 'L'}${x(call)} ${y(tokens)}`)
-      .join('') + level
+      .map((made, call, all) => {
+        if (isRefused(made)) return ''
+        const before = all[call - 1]
+        return `${before && !isRefused(before) ? 'L' : 'M'}${x(call)} ${y(made.tokens)}${level}`
+      })
+      .join('')
+  const points = calls.plimsoll.slice(0, shown + 1).map(({ tokens }, call) => `L${x(call)} ${y(tokens)}`)
+  const area = `M0 ${HEIGHT}${points.join('')}${level}V${HEIGHT}Z`
   const line = y(budget)
   const isOver = (calls.full[shown]?.tokens ?? 0) > budget
   return html`<div class="race-chart">
     <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true">
       ${BILLED.map((name) => svg`<path class="ahead ${name}" d=${path(name, count)} />`)}
-      <path class="fill" d="${path('plimsoll', shown + 1)}V${HEIGHT}H0Z" />
+      <path class="fill" d="${area}" />
       <line class="limit ${isOver ? 'broken' : ''}" x1="0" x2=${WIDTH} y1=${line} y2=${line} />
       ${BILLED.map((name) => svg`<path class=${name} d=${path(name, shown + 1)} />`)}
       <line class="place" x1=${x(shown)} x2=${x(shown)} y1="0" y2=${HEIGHT} />

@@ -1,6 +1,6 @@
 /** The share card: the end of a race as a picture, drawn in the page, which sends nothing. */
 import type { Billed, Bills } from '../../src/replay/bills.ts'
-import { BILLED, highest } from './chart.ts'
+import { BILLED, highest, isRefused } from './chart.ts'
 
 export interface Card {
   readonly bills: Bills
@@ -75,9 +75,17 @@ export function drawCard(
   const x = (call: number): number => EDGE + (call / last) * (WIDTH - 2 * EDGE)
   for (const name of BILLED) {
     context.beginPath()
-    for (const [call, { tokens }] of calls[name].entries()) context.lineTo(x(call), y(tokens))
-    // A single call has a level line.
-    if (calls[name].length === 1) context.lineTo(WIDTH - EDGE, y(calls[name][0]?.tokens ?? 0))
+    let isAhead = true
+    for (const [call, made] of calls[name].entries()) {
+      if (isRefused(made)) isAhead = true
+      else {
+        if (isAhead) context.moveTo(x(call), y(made.tokens))
+        isAhead = false
+        context.lineTo(x(call), y(made.tokens))
+        // A single call has a level line.
+        if (calls[name].length === 1) context.lineTo(WIDTH - EDGE, y(made.tokens))
+      }
+    }
     context.strokeStyle = COLOURS[name]
     context.setLineDash(name === 'optimum' ? [6, 6] : [])
     context.lineWidth = 3

@@ -3,8 +3,8 @@
  * the optimum, call by call, with the bills so far. Loaded after the page shows.
  */
 import { html, nothing, render, type TemplateResult } from 'lit/html.js'
-import type { Bills } from '../../src/replay/bills.ts'
-import { BILLED, chart } from './chart.ts'
+import type { BilledCall, Bills } from '../../src/replay/bills.ts'
+import { BILLED, chart, isRefused } from './chart.ts'
 import { dollars } from './money.ts'
 import type { OwnRace } from './own.ts'
 import '../exhibit.css'
@@ -71,6 +71,20 @@ class RaceView {
     return dollars(amount, this.#locale)
   }
 
+  get #title(): string {
+    return this.#run.own ? this.#words.ownTitle : this.#words.title
+  }
+
+  /** Of the calls so far. What was not sent cost nothing, which is no bill. */
+  #billOf(calls: readonly BilledCall[]): { readonly bill: string; readonly refused: string } {
+    const count = calls.filter(isRefused).length
+    const cost = calls.at(-1)?.cost ?? 0
+    return {
+      bill: count === calls.length ? '–' : this.#dollars((cost / 1e6) * DOLLARS),
+      refused: count > 0 ? this.#words.refusals(this.#number.format(count), count) : '',
+    }
+  }
+
   /** That its figures are estimates, and what they assume. */
   get #assumed(): string {
     const { budget } = this.#run.bills
@@ -87,25 +101,23 @@ class RaceView {
     const { budget, calls } = bills
     const tokens = (count: number): string => this.#number.format(count)
     const place = words.call(tokens(this.#call + 1), tokens(this.#last + 1))
-    const bill = (cost: number): string => this.#dollars((cost / 1e6) * DOLLARS)
     const rows = BILLED.map((name) => {
-      const { tokens: sent = 0, cost = 0 } = calls[name][this.#call] ?? {}
-      const over = calls[name].slice(0, this.#call + 1).filter(({ tokens }) => tokens > budget).length
-      return { name, sent, cost, over }
+      const so = calls[name].slice(0, this.#call + 1)
+      const sent = so.at(-1)?.tokens ?? 0
+      const over = so.filter(({ tokens }) => tokens > budget).length
+      const now = isRefused({ tokens: sent }) ? words.refused : tokens(sent)
+      return { name, sent, now, over, ...this.#billOf(so) }
     })
-    const value = [
-      place,
-      ...rows.map(({ name, sent, cost }) => `${words[name]} ${tokens(sent)} · ${bill(cost)}`),
-    ]
+    const value = [place, ...rows.map(({ name, now, bill }) => `${words[name]} ${now} · ${bill}`)]
     return html`
-      <h3>${words.title}</h3>
+      <h3>${this.#title}</h3>
       ${chart(bills, this.#call, words.line(tokens(budget)))}
       ${
         this.#last === 0
           ? html`<p>${words.single}</p>`
           : html`<div class="race-scrub">
         <input type="range" min="0" max=${this.#last} .value=${String(this.#call)}
-          aria-label=${words.title} aria-valuetext=${value.join('; ')}
+          aria-label=${this.#title} aria-valuetext=${value.join('; ')}
           @input=${({ target }: Event) => this.#show(Number((target as HTMLInputElement).value))} />
         <button type="button" @click=${() => this.#toggle()}>
           ${this.#frame === undefined ? words.play : words.pause}
@@ -116,17 +128,17 @@ class RaceView {
       <table>
         <thead><tr><th scope="col">${words.policy}</th><th scope="col">${words.now}</th><th scope="col">${words.bill}</th></tr></thead>
         <tbody>${rows.map(
-          ({ name, sent, cost, over }) => html`<tr class=${name}>
+          ({ name, sent, now, bill, over, refused }) => html`<tr class=${name}>
             <th scope="row"><i aria-hidden="true"></i>${words[name]}</th>
-            <td class=${sent > budget ? 'over' : ''}>${tokens(sent)}</td>
-            <td><strong>${bill(cost)}</strong>${over > 0 ? html`<span class="over">${words.over(tokens(over))}</span>` : nothing}</td>
+            <td class=${sent > budget ? 'over' : ''}>${now}</td>
+            <td><strong>${bill}</strong>${over > 0 ? html`<span class="over">${words.over(tokens(over), over)}</span>` : nothing}${refused ? html`<span class="over">${refused}</span>` : nothing}</td>
           </tr>`,
         )}</tbody>
       </table>
       <p class="race-note">
         ${own ? words.own(own.name, tokens(own.messages)) : words.source}
         ${own && own.played < own.messages ? words.first(tokens(own.played)) : nothing}
-        ${this.#assumed} ${words.optimumMeans}
+        ${this.#assumed} ${words.optimumMeans} ${rows.some(({ refused }) => refused) ? words.refusedMeans : nothing}
       </p>
       <div class="race-drop ${this.#isOver ? 'taking' : ''}">
         <p><strong>${words.drop}</strong> ${words.stays}</p>
@@ -232,13 +244,12 @@ class RaceView {
     const { budget, calls } = bills
     savePicture({
       bills,
-      title: words.title,
+      title: this.#title,
       line: words.line(this.#number.format(budget)),
-      rows: BILLED.map((name) => ({
-        name,
-        label: words[name],
-        bill: this.#dollars(((calls[name].at(-1)?.cost ?? 0) / 1e6) * DOLLARS),
-      })),
+      rows: BILLED.map((name) => {
+        const { bill, refused } = this.#billOf(calls[name])
+        return { name, label: words[name], bill: [bill, refused].filter(Boolean).join(' · ') }
+      }),
       assumed: this.#assumed,
       // What a person's file is called is nobody else's business.
       source: own ? words.own('JSON', this.#number.format(own.messages)) : words.source,

@@ -1,6 +1,8 @@
 /** The words of the race, in the languages of the page. */
 export interface RaceWords {
   readonly title: string
+  /** The title of a file of one's own. */
+  readonly ownTitle: string
   readonly plimsoll: string
   readonly full: string
   readonly optimum: string
@@ -12,7 +14,11 @@ export interface RaceWords {
   /** What the chart shows of a single call. */
   readonly single: string
   /** Calls that were longer than the line. */
-  readonly over: (calls: string) => string
+  readonly over: (calls: string, count: number) => string
+  /** In the place of tokens, of a call that was not made. */
+  readonly refused: string
+  readonly refusals: (calls: string, count: number) => string
+  readonly refusedMeans: string
   readonly play: string
   readonly pause: string
   readonly picture: string
@@ -33,6 +39,7 @@ export interface RaceWords {
 
 const en: RaceWords = {
   title: 'One recorded conversation, sent three ways',
+  ownTitle: 'Your conversation, sent three ways',
   plimsoll: 'Plimsoll',
   full: 'Send everything',
   optimum: 'The optimum',
@@ -42,7 +49,11 @@ const en: RaceWords = {
   line: (tokens) => `the line: ${tokens} tokens`,
   call: (call, of) => `Call ${call} of ${of}`,
   single: 'One call has no course: each line shows what that call sends.',
-  over: (calls) => `${calls} calls over the line`,
+  over: (calls, count) => `${calls} ${count === 1 ? 'call' : 'calls'} over the line`,
+  refused: 'Refused',
+  refusals: (calls, count) => `${calls} ${count === 1 ? 'call' : 'calls'} refused: nothing was sent`,
+  refusedMeans:
+    'A message that does not fit under the line is refused: nothing is sent, so that call is in no bill of Plimsoll and the optimum.',
   play: 'Play',
   pause: 'Pause',
   picture: 'Save as a picture',
@@ -65,6 +76,7 @@ const en: RaceWords = {
 
 const de: RaceWords = {
   title: 'Eine aufgezeichnete Unterhaltung, auf drei Arten gesendet',
+  ownTitle: 'Ihre Unterhaltung, auf drei Arten gesendet',
   plimsoll: 'Plimsoll',
   full: 'Alles senden',
   optimum: 'Das Optimum',
@@ -74,7 +86,11 @@ const de: RaceWords = {
   line: (tokens) => `die Linie: ${tokens} Token`,
   call: (call, of) => `Aufruf ${call} von ${of}`,
   single: 'Ein Aufruf hat keinen Verlauf: Jede Linie zeigt, was dieser Aufruf sendet.',
-  over: (calls) => `${calls} Aufrufe über der Linie`,
+  over: (calls, count) => `${calls} ${count === 1 ? 'Aufruf' : 'Aufrufe'} über der Linie`,
+  refused: 'Abgelehnt',
+  refusals: (calls, count) => `${calls} ${count === 1 ? 'Aufruf' : 'Aufrufe'} abgelehnt: nichts gesendet`,
+  refusedMeans:
+    'Eine Nachricht, die nicht unter die Linie passt, wird abgelehnt: Nichts wird gesendet, und der Aufruf steht bei Plimsoll und beim Optimum in keiner Rechnung.',
   play: 'Abspielen',
   pause: 'Anhalten',
   picture: 'Als Bild speichern',
@@ -97,6 +113,7 @@ const de: RaceWords = {
 
 const fr: RaceWords = {
   title: 'Une conversation enregistrée, envoyée de trois façons',
+  ownTitle: 'Votre conversation, envoyée de trois façons',
   plimsoll: 'Plimsoll',
   full: 'Tout envoyer',
   optimum: 'L’optimum',
@@ -106,7 +123,12 @@ const fr: RaceWords = {
   line: (tokens) => `la ligne : ${tokens} jetons`,
   call: (call, of) => `Appel ${call} sur ${of}`,
   single: 'Un seul appel n’a pas de cours : chaque trait montre ce que cet appel envoie.',
-  over: (calls) => `${calls} appels au-delà de la ligne`,
+  over: (calls, count) => `${calls} ${count === 1 ? 'appel' : 'appels'} au-delà de la ligne`,
+  refused: 'Refusé',
+  refusals: (calls, count) =>
+    `${calls} ${count === 1 ? 'appel refusé' : 'appels refusés'} : rien n’a été envoyé`,
+  refusedMeans:
+    'Un message qui ne tient pas sous la ligne est refusé : rien n’est envoyé, et cet appel n’est compté ni pour Plimsoll ni pour l’optimum.',
   play: 'Lire',
   pause: 'Suspendre',
   picture: 'Enregistrer l’image',
@@ -129,6 +151,7 @@ const fr: RaceWords = {
 
 const es: RaceWords = {
   title: 'Una conversación grabada, enviada de tres formas',
+  ownTitle: 'Su conversación, enviada de tres formas',
   plimsoll: 'Plimsoll',
   full: 'Enviar todo',
   optimum: 'El óptimo',
@@ -138,7 +161,12 @@ const es: RaceWords = {
   line: (tokens) => `la línea: ${tokens} tokens`,
   call: (call, of) => `Llamada ${call} de ${of}`,
   single: 'Una sola llamada no tiene curso: cada línea muestra lo que envía esa llamada.',
-  over: (calls) => `${calls} llamadas por encima de la línea`,
+  over: (calls, count) => `${calls} ${count === 1 ? 'llamada' : 'llamadas'} por encima de la línea`,
+  refused: 'Rechazada',
+  refusals: (calls, count) =>
+    `${calls} ${count === 1 ? 'llamada rechazada' : 'llamadas rechazadas'}: no se envió nada`,
+  refusedMeans:
+    'Un mensaje que no cabe bajo la línea se rechaza: no se envía nada, y esa llamada no cuenta en la factura de Plimsoll ni en la del óptimo.',
   play: 'Reproducir',
   pause: 'Pausar',
   picture: 'Guardar como imagen',
@@ -161,6 +189,7 @@ const es: RaceWords = {
 
 const ar: RaceWords = {
   title: 'محادثة مسجّلة واحدة، أُرسلت بثلاث طرق',
+  ownTitle: 'محادثتك، أُرسلت بثلاث طرق',
   plimsoll: 'Plimsoll',
   full: 'إرسال كل شيء',
   optimum: 'الحد الأمثل',
@@ -171,6 +200,10 @@ const ar: RaceWords = {
   call: (call, of) => `الاستدعاء ${call} من ${of}`,
   single: 'استدعاء واحد لا مسار له: كل خط يبيّن ما يرسله هذا الاستدعاء.',
   over: (calls) => `استدعاءات فوق الخط: ${calls}`,
+  refused: 'مرفوض',
+  refusals: (calls) => `استدعاءات مرفوضة: ${calls}، لم يُرسل شيء`,
+  refusedMeans:
+    'الرسالة التي لا يتسع لها ما تحت الخط تُرفض: لا يُرسل شيء، فلا يُحسب ذلك الاستدعاء في كلفة Plimsoll ولا الحد الأمثل.',
   play: 'تشغيل',
   pause: 'إيقاف مؤقت',
   picture: 'حفظ كصورة',
@@ -191,6 +224,7 @@ const ar: RaceWords = {
 
 const ja: RaceWords = {
   title: '記録された一つの会話を、三つの方法で送る',
+  ownTitle: 'あなたの会話を、三つの方法で送る',
   plimsoll: 'Plimsoll',
   full: 'すべて送る',
   optimum: '最適',
@@ -201,6 +235,10 @@ const ja: RaceWords = {
   call: (call, of) => `呼び出し ${call} / ${of}`,
   single: '呼び出しは一回だけなので推移はありません。各線はその呼び出しが送る量です。',
   over: (calls) => `${calls} 回ラインを超過`,
+  refused: '拒否',
+  refusals: (calls) => `${calls} 回拒否、送信なし`,
+  refusedMeans:
+    'ラインの下に収まらないメッセージは拒否されます。何も送らないため、その呼び出しは Plimsoll と最適の料金に入りません。',
   play: '再生',
   pause: '一時停止',
   picture: '画像として保存',

@@ -3,6 +3,7 @@ import type { Branch } from '../../ports/branch.ts'
 import { isPlimsollError, isUnreachable, PlimsollError } from '../../ports/errors.ts'
 import type { Message, MessageInput, Part } from '../../ports/message.ts'
 import { sameAttachment } from '../../ports/same-attachment.ts'
+import type { Attachment } from '../../ports/store.ts'
 import { isAnswered } from '../homes/answered.ts'
 import { type Drafts, draftOf } from '../homes/drafts.ts'
 import type { Home, HomeSession, Outgoing, RememberedFact, ReplyEvent, ReplyOptions } from '../homes/home.ts'
@@ -109,6 +110,8 @@ export class ChatConversation implements Conversation {
   #isWhole = false
   #stop: AbortController | undefined
   #asked = false
+  /** Whether somebody has stopped the reply that is made. */
+  #isStopped = false
   #answering: Promise<unknown> = Promise.resolve()
   /** Id of the newest message that was reported. */
   #told: string | undefined
@@ -185,16 +188,22 @@ export class ChatConversation implements Conversation {
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#stop?.abort(new Error('stopped'))
+  }
+
+  /** Ends what is being answered, to change something. @returns whether the session still shows */
+  async #halt(open: Open): Promise<boolean> {
+    // Nobody waits for an answer to what is about to change.
     this.#asked = false
     this.#stop?.abort(new Error('stopped'))
+    await this.#answering
+    return this.#open === open
   }
 
   async edit(messageId: string, text: string): Promise<boolean> {
     const open = this.#open
-    if (text.trim() === '' || !open) return false
-    await this.stop()
-    await this.#answering
-    if (this.#open !== open) return false
+    if (text.trim() === '' || !open || !(await this.#halt(open))) return false
     const { content = '' } = this.#run.messages.find(({ id }) => id === messageId) ?? {}
     const files = typeof content === 'string' ? [] : content.filter(({ type }) => type === 'media')
     return this.#say(open, text, { replaces: messageId, files })
@@ -202,10 +211,7 @@ export class ChatConversation implements Conversation {
 
   async regenerate(messageId?: string): Promise<void> {
     const open = this.#open
-    if (!open) return
-    await this.stop()
-    await this.#answering
-    if (this.#open !== open) return
+    if (!open || !(await this.#halt(open))) return
     const { messages } = this.#run
     const asked = messages.findLastIndex(({ role }) => role === 'user')
     const named = messageId === undefined ? -1 : messages.findIndex(({ id }) => id === messageId)
@@ -229,10 +235,7 @@ export class ChatConversation implements Conversation {
 
   async switchVersion(messageId: string, index: number): Promise<void> {
     const open = this.#open
-    if (!open) return
-    await this.stop()
-    await this.#answering
-    if (this.#open !== open) return
+    if (!open || !(await this.#halt(open))) return
     const version = versionsIn(this.#run.messages, this.#branches, !this.#run.hasOlder).get(messageId)
     const wanted = version?.versions[index - 1]
     if (wanted === undefined || wanted === messageId) return
@@ -281,6 +284,10 @@ export class ChatConversation implements Conversation {
     await this.#refresh(true)
     if (isNewest && open && this.#open === open && !this.#stop) await this.#try(() => this.#showLeft(open))
     return certificate
+  }
+
+  async attachment(ref: string): Promise<Attachment | undefined> {
+    return this.#open?.session.attachment(ref)
   }
 
   /** Shows another version where nothing is left of one, at which it could be chosen. */
@@ -573,7 +580,11 @@ export class ChatConversation implements Conversation {
   async #goOn(open: Open): Promise<void> {
     // It is answered once it is sent.
     if (this.#isUnsent) return this.#answer()
-    if (!this.#asking(open) || (await this.#join(open)) || !this.#asking(open)) return
+    if (this.#asking(open) && !(await this.#join(open))) this.#noteUnanswered(open)
+  }
+
+  #noteUnanswered(open: Open): void {
+    if (!this.#asking(open)) return
     this.#become({
       problem: {
         code: 'ERR_INTERRUPTED',
@@ -615,13 +626,14 @@ export class ChatConversation implements Conversation {
     if (begun.read(sessionId).startsWith('empty')) begun.write(sessionId, `said/${open.home.kind}`)
     let isThere: boolean
     try {
-      if (uploads.length > 0 && !open.home.takesUploads)
+      const { attach } = open.session
+      if (uploads.length > 0 && !attach)
         throw new PlimsollError('ERR_INVALID_ARGUMENT', 'chat: it takes no files', {
           argument: 'uploads',
         })
       const title = isFirst ? { title: titleOf(text) } : {}
       const added = await Promise.all(
-        uploads.map((upload, place) => open.session.attach(upload, `${id}.${place}`)),
+        attach ? uploads.map((upload, place) => attach(upload, `${id}.${place}`)) : [],
       )
       const parts = [...files, ...added]
       const words = text.trim() === '' ? [] : [{ type: 'text' as const, text }]
@@ -664,7 +676,7 @@ export class ChatConversation implements Conversation {
       // One that is only followed comes first.
       while (this.#stop && this.#open === open) await this.#answering
       if (this.#open !== open) return
-      this.#asked = false
+      this.#asked = this.#isStopped = false
       const { takeBack } = open
       open.takeBack = undefined
       const newest = this.#run.messages.at(-1)?.id
@@ -679,6 +691,7 @@ export class ChatConversation implements Conversation {
         await this.#try(takeBack)
         await this.#refresh()
       }
+      if (this.#isStopped && !this.#asked) this.#noteUnanswered(open)
     }
     open.isAnswering = false
   }

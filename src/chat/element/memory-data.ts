@@ -1,11 +1,14 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js'
+import { PlimsollError } from '../../ports/errors.ts'
 import type { HomeKind, MemoryPanelModel } from '../ports.ts'
 import { homeName } from './home.ts'
 import { icon } from './icons.ts'
 import type { MemoryActions, MemoryState } from './memory-panel.ts'
+import { saveFile } from './save-file.ts'
 import type { PanelScene } from './scene.ts'
 
-const RELEASE_MS = 60_000
+/** The first line of an export is shorter. */
+const MOST_HEADER_BYTES = 4_096
 
 /** Taking everything along, bringing it back, and removing it. */
 export function dataTab(scene: PanelScene, state: MemoryState, actions: MemoryActions): TemplateResult {
@@ -40,7 +43,12 @@ export function dataTab(scene: PanelScene, state: MemoryState, actions: MemoryAc
       <p class="muted">${words.text('importText')}</p>
       ${
         imported
-          ? html`<p role="status">${words.counted('importedMessages', imported.messages)} ${words.counted('importedFacts', imported.facts)}</p>`
+          ? html`<p role="status">${[
+              words.counted('importedMessages', imported.messages),
+              words.counted('importedFacts', imported.facts),
+              ...(imported.refused ? [words.text('importRefused')] : []),
+              ...(imported.refused && imported.isElsewhere ? [words.text('importHere')] : []),
+            ].join(' ')}</p>`
           : nothing
       }
       ${destinations.map(
@@ -59,7 +67,9 @@ export function dataTab(scene: PanelScene, state: MemoryState, actions: MemoryAc
           if (file)
             actions.change(
               (memory) => memory.import(chunksOf(file), home),
-              (imported) => ({ imported }),
+              (count) => ({
+                imported: { ...count, isElsewhere: home === 'edge' && destinations.includes('local') },
+              }),
             )
           // The same file may be chosen again.
           input.value = ''
@@ -113,16 +123,26 @@ function keeping({ words, settings, chat }: PanelScene, home: HomeKind): Templat
 async function save(memory: MemoryPanelModel, home: HomeKind): Promise<void> {
   const parts: string[] = []
   for await (const line of memory.export(home)) parts.push(line.endsWith('\n') ? line : `${line}\n`)
-  const url = URL.createObjectURL(new Blob(parts, { type: 'application/jsonl' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = `plimsoll-${home === 'edge' ? 'service' : 'device'}-${new Date().toISOString().slice(0, 10)}.jsonl`
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(url), RELEASE_MS)
+  const name = `plimsoll-${home === 'edge' ? 'service' : 'device'}-${new Date().toISOString().slice(0, 10)}.jsonl`
+  saveFile(name, new Blob(parts, { type: 'application/jsonl' }))
 }
 
-/** A file's text as it is read. */
+/**
+ * A file's text as it is read.
+ *
+ * @throws ERR_UNSUPPORTED_MEDIA_TYPE before anything of it is given: it does not begin as an export
+ */
 async function* chunksOf(file: File): AsyncIterable<string> {
+  if (!isExport((await file.slice(0, MOST_HEADER_BYTES).text()).trimStart()))
+    throw new PlimsollError('ERR_UNSUPPORTED_MEDIA_TYPE', `import: ${file.name} is no export`)
   const reader = file.stream().pipeThrough(new TextDecoderStream()).getReader()
   for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value
+}
+
+function isExport(text: string): boolean {
+  try {
+    return JSON.parse(text.split('\n', 1)[0] ?? '').type === 'export'
+  } catch {
+    return false
+  }
 }

@@ -12,6 +12,7 @@ import type {
   MemoryPanelModel,
   Problem,
 } from '../ports.ts'
+import type { PanelTextKey } from '../strings/panels/catalogue.ts'
 import { certificateView, followArrival } from './certificate.ts'
 import { icon } from './icons.ts'
 import { dataTab } from './memory-data.ts'
@@ -39,7 +40,8 @@ export interface MemoryState {
   /** Id of the fact of which nobody can show where it was said. */
   readonly lost: string | undefined
   readonly certificate: HomeCertificate | undefined
-  readonly imported: ImportCount | undefined
+  /** `isElsewhere`: what was not taken in can be imported to another home. */
+  readonly imported: (ImportCount & { readonly isElsewhere: boolean }) | undefined
   readonly homes: readonly HomeKind[]
   readonly destinations: readonly HomeKind[]
   /** Whether the word that confirms was typed. */
@@ -68,6 +70,11 @@ export interface MemoryActions {
 }
 
 const SEARCH_MS = 200
+
+const IMPORT_FAULTS: { readonly [Code in Problem['code']]?: PanelTextKey } = {
+  ERR_UNSUPPORTED_MEDIA_TYPE: 'importNone',
+  ERR_INVALID_ARGUMENT: 'importFault',
+}
 
 const TABS: readonly Tab[] = ['facts', 'profile', 'skills', 'data']
 
@@ -192,9 +199,8 @@ class MemoryPanel implements MemoryActions {
     this.#follow(scene)
     const state = this.#state
     const problem = state.problem ?? state.unread
-    // Of an import alone in that tab: nothing else there is given anything. What was deleted does
-    // not come back.
-    const isFault = state.tab === 'data' && /INVALID|CONFLICT/.test(problem?.code ?? '')
+    // Of an import alone in that tab: nothing else there is given anything.
+    const fault = state.tab === 'data' && problem && IMPORT_FAULTS[problem.code]
     // In sight beside the panel, the conversation says it where it has met it, too.
     const { storage, problem: met, online } = scene.state
     const isMet = storage === 'away' || (met?.code === 'ERR_OFFLINE' && met !== scene.ui.dismissed)
@@ -209,7 +215,7 @@ class MemoryPanel implements MemoryActions {
         <div class="cards" id="tab-panel" role="tabpanel" aria-label=${words.text(state.tab)}>
           ${
             problem
-              ? html`<div class="notice bad ${isSaid ? 'said' : ''}" role="alert">${icon('warning')}<p>${words.text(isFault ? 'importFault' : wordsFor(problem, online))}</p></div>`
+              ? html`<div class="notice bad ${isSaid ? 'said' : ''}" role="alert">${icon('warning')}<p>${words.text(fault || wordsFor(problem, online))}</p></div>`
               : nothing
           }
           ${state.certificate ? certificateView(scene, state.certificate, state.homes) : nothing}

@@ -52,8 +52,8 @@ function bodyOf(
 ): TemplateResult {
   const { words } = scene
   const files = media.map(
-    ({ mediaType, name }) =>
-      html`<p class="chip">${icon('attach')}<span dir="auto" title=${mediaType}>${name ?? words.text('attachment', { type: mediaType })}</span></p>`,
+    (part) =>
+      html`<button class="chip" type="button" @click=${later(scene)?.fileOpener(scene, part)}>${icon('attach')}<span dir="auto" title=${part.mediaType}>${part.name ?? words.text('attachment', { type: part.mediaType })}</span></button>`,
   )
   const read = beginningOf(scene, shown.message.id, text)
   const more =
@@ -115,12 +115,18 @@ function later({ ui, act }: Scene): Scene['ui']['later'] {
   return ui.later
 }
 
-function delivery(
-  scene: Scene,
-  { message, delivery, problem }: ShownMessage,
-): TemplateResult | typeof nothing {
+const isUsers = (shown: ShownMessage | undefined): boolean => shown?.message.role === 'user'
+
+function delivery(scene: Scene, shown: ShownMessage): TemplateResult | typeof nothing {
   const { words, chat, state } = scene
-  if (delivery === 'sent') return nothing
+  const { message, delivery, problem } = shown
+  if (delivery === 'sent') {
+    const { messages } = state
+    const place = messages.indexOf(shown)
+    const isPassed =
+      isUsers(shown) && isUsers(messages[place + 1]) && !messages.slice(place).every((one) => isUsers(one))
+    return isPassed ? html`<p class="state">${words.text('passed')}</p>` : nothing
+  }
   const isHeld = state.online && state.problem && state.problem.code !== 'ERR_OFFLINE'
   const drop = html`<button type="button" @click=${() => scene.attempt(chat.conversation.drop(message.id))}>${words.text('drop')}</button>`
   if (delivery === 'queued')
@@ -148,7 +154,7 @@ function foot(scene: Scene, { shown, text }: Row, isUser: boolean, isLast: boole
   // What the model was asked with, the message before being the newest.
   const asked = isUser ? undefined : state.messages[state.messages.indexOf(shown) - 1]
   return html`<div class="foot ${version || isCopied ? 'kept' : ''}">
-    ${version ? versions(scene, message.id, version) : nothing}
+    ${version ? later(scene)?.versions(scene, message.id, version) : nothing}
     ${text ? iconButton(words.text(isCopied ? 'copied' : 'copy'), isCopied ? 'check' : 'copy', () => act.copy(text, message.id)) : nothing}
     ${isUser && shown.delivery === 'sent' ? iconButton(words.text('edit'), 'edit', () => act.edit(message.id), isBusy) : nothing}
     ${
@@ -165,22 +171,6 @@ function foot(scene: Scene, { shown, text }: Row, isUser: boolean, isLast: boole
     ${asked ? iconButton(words.text('sent'), 'seen', () => act.showSeen(asked.message.id)) : nothing}
     <time datetime=${new Date(message.createdAt).toISOString()}>${words.time(message.createdAt)}</time>
   </div>`
-}
-
-function versions(
-  scene: Scene,
-  messageId: string,
-  { index, count }: { readonly index: number; readonly count: number },
-): TemplateResult {
-  const { words, chat, state } = scene
-  const isBusy = state.reply !== undefined
-  const go = (to: number) => () => scene.attempt(chat.conversation.switchVersion(messageId, to))
-  const label = words.text('versionOf', { index: words.number(index), count: words.number(count) })
-  return html`<span class="versions" role="group" aria-label=${label}>
-    ${iconButton(words.text('olderVersion'), 'back', go(index - 1), isBusy || index <= 1)}
-    <span aria-hidden="true">${words.number(index)} / ${words.number(count)}</span>
-    ${iconButton(words.text('newerVersion'), 'forward', go(index + 1), isBusy || index >= count)}
-  </span>`
 }
 
 /** A button that is a picture, named by its words. */

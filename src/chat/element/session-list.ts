@@ -6,12 +6,15 @@ import { homeIcon, homeName } from './home.ts'
 import { icon } from './icons.ts'
 import { iconButton } from './message.ts'
 import { searchIcon } from './panel-icons.ts'
+import { problemOf, wordsFor } from './problems.ts'
 import type { FoundSession, Scene } from './scene.ts'
 
 export { seek } from './seek.ts'
 
 /** Milliseconds without a key after which it is searched. */
 const SEARCH_MS = 200
+/** UTF-16 units, as the list of sessions takes them. */
+const LONGEST_TITLE = 200
 
 /** All conversations, to be searched, renamed and deleted. */
 export function sessionList(): (scene: Scene) => TemplateResult {
@@ -19,6 +22,8 @@ export function sessionList(): (scene: Scene) => TemplateResult {
   /** What was deleted here, until the service has done it. */
   let deleted: ListParts['deleted'] = []
   let timer: ReturnType<typeof setTimeout> | undefined
+  /** Why a title was not kept, while it stands in its field. */
+  let unnamed: { readonly key: string | undefined; readonly why: string } | undefined
   let listed: Scene['sessions']['sessions'] | undefined
   const search = (query: string): void => {
     now.update({ query, ...(query.trim() ? {} : { found: undefined }) })
@@ -35,9 +40,15 @@ export function sessionList(): (scene: Scene) => TemplateResult {
     // Of what was found, another tab may have deleted or named something.
     if (scene.ui.found && sessions !== listed) search(scene.ui.query)
     listed = sessions
+    if (unnamed?.key !== scene.ui.renaming) unnamed = undefined
     return listView(scene, {
       search,
       deleted,
+      unnamed: unnamed?.why,
+      onUnnamed: (why) => {
+        unnamed = { key: now.ui.renaming, why }
+        now.update({})
+      },
       onDeleted: (title, { arrival }) => {
         const say = () => now.act.say(now.words.text('removed', { title }))
         if (!arrival) return say()
@@ -57,6 +68,8 @@ export function sessionList(): (scene: Scene) => TemplateResult {
 interface ListParts {
   readonly search: (query: string) => void
   readonly deleted: readonly { readonly title: string }[]
+  readonly unnamed: string | undefined
+  readonly onUnnamed: (why: string) => void
   readonly onDeleted: (title: string, certificate: HomeCertificate) => void
 }
 
@@ -98,13 +111,13 @@ function keyOf({ home, sessionId }: SessionEntry): string {
   return home + sessionId
 }
 
-function entryView(scene: Scene, session: FoundSession, { onDeleted }: ListParts): TemplateResult {
+function entryView(scene: Scene, session: FoundSession, parts: ListParts): TemplateResult {
   const { words, state, ui, act, now } = scene
   const { sessionId, home, createdAt, excerpt, messageId } = session
   const title = session.title || words.text('untitled')
   const key = keyOf(session)
-  if (ui.renaming === key) return renameView(scene, session)
-  if (ui.removing === key) return removeView(scene, session, onDeleted)
+  if (ui.renaming === key) return renameView(scene, session, parts)
+  if (ui.removing === key) return removeView(scene, session, parts.onDeleted)
   const isCurrent = state.session && keyOf(state.session) === key
   return html`<div class="entry" aria-current=${isCurrent ? 'true' : nothing}>
     <button class="open" type="button" @click=${() => act.openSession(sessionId, home, messageId)}>
@@ -125,20 +138,36 @@ function homeOf({ words, settings }: Scene, home: HomeKind): TemplateResult | ty
   return html`<span role="img" aria-label=${label} title=${label}>${homeIcon(home)}</span>`
 }
 
-function renameView(scene: Scene, { sessionId, title, home }: FoundSession): TemplateResult {
-  const { words, chat } = scene
+function renameView(
+  scene: Scene,
+  { sessionId, title, home }: FoundSession,
+  { unnamed, onUnnamed }: ListParts,
+): TemplateResult {
+  const { words, chat, state } = scene
   const stop = (): void => scene.update({ renaming: undefined })
+  const rename = async (named: string): Promise<void> => {
+    // Not every way of typing heeds the field's own limit.
+    if (named.length > LONGEST_TITLE)
+      return onUnnamed(words.text('titleTooLong', { count: words.number(LONGEST_TITLE) }))
+    try {
+      await chat.sessions.rename(sessionId, named, { home })
+      scene.update({ renaming: undefined })
+    } catch (error) {
+      onUnnamed(words.text(wordsFor(problemOf(error), state.online)))
+    }
+  }
   return html`<form class="confirm rename" @submit=${(event: SubmitEvent) => {
     event.preventDefault()
-    const field = (event.currentTarget as HTMLFormElement).querySelector('input')
-    stop()
-    if (field?.value.trim()) scene.attempt(chat.sessions.rename(sessionId, field.value.trim(), { home }))
+    const named = (event.currentTarget as HTMLFormElement).querySelector('input')?.value.trim()
+    if (named) void rename(named)
+    else stop()
   }} @keydown=${(event: KeyboardEvent) => {
     if (event.key !== 'Escape' || event.isComposing) return
     event.stopPropagation()
     stop()
   }}>
-    <input class="field" dir="auto" aria-label=${words.text('titleOf')} .defaultValue=${title} />
+    <input class="field" dir="auto" maxlength=${LONGEST_TITLE} aria-label=${words.text('titleOf')} .defaultValue=${title} />
+    ${unnamed ? html`<p class="state bad" role="alert">${icon('warning')}${unnamed}</p>` : nothing}
     <div class="row">
       <button class="primary">${words.text('save')}</button>
       <button class="outlined" type="button" @click=${stop}>${words.text('cancel')}</button>

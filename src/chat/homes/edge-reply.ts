@@ -35,7 +35,7 @@ export async function replyAtEdge(
     if (!asked || isAnswered(messages) || signal.aborted) return
     const input = { id: asked.id, parts: [{ type: 'text', text: textIn(asked) || '…' }] }
     try {
-      await follow(session, session.client.chat(input, { signal: leave }), options, true)
+      await follow(session, session.client.chat(input, { signal: leave }), options, messages[0]?.id)
       return
     } catch (error) {
       // Another run goes on: of another tab, or of what was said before.
@@ -55,12 +55,15 @@ export async function joinAtEdge(session: AnsweredSession, options: ReplyOptions
   }
 }
 
-/** @param isOwn whether it was asked for here: what came of one that fails is kept once */
+/**
+ * @param round that of the message, where it was asked for here: what came of one that fails is
+ * kept once
+ */
 async function follow(
   session: AnsweredSession,
   run: ChatRun,
   { signal, leave, tell }: ReplyOptions,
-  isOwn = false,
+  round?: string,
 ): Promise<void> {
   const events = new EdgeEvents()
   const stop = (): void => {
@@ -76,14 +79,14 @@ async function follow(
       // Stopped before it was there, it could not be found.
       if (!isBegun && signal.aborted) stop()
       isBegun = true
-      if (chunk.type === 'abort' || (isOwn && chunk.type === 'error')) partial = events.text
+      if (chunk.type === 'abort' || (round !== undefined && chunk.type === 'error')) partial = events.text
       for (const event of events.next(chunk)) await tell(event)
     }
     const { isAborted } = await run.result().catch(async (error) => {
-      await keepPartial(session, partial, 'error', tell)
+      await keepPartial(session, partial, 'error', tell, round)
       throw error
     })
-    if (isAborted) await keepPartial(session, partial, true, tell)
+    if (isAborted) await keepPartial(session, partial, true, tell, round)
   } finally {
     signal.removeEventListener('abort', stop)
   }
@@ -94,11 +97,14 @@ async function keepPartial(
   text: string,
   stopped: true | 'error',
   tell: ReplyOptions['tell'],
+  asked?: string,
 ): Promise<void> {
   if (text.trim() === '') return
   const messages = await session.newest()
-  const round = messages[0]
-  if (isAnswered(messages) || !round) return
-  await session.keep({ role: 'assistant', content: text, metadata: { stopped } }, round.id)
+  const newest = messages[0]?.id
+  // By now something else may have been said, which it does not answer.
+  const round = asked ?? newest
+  if (round === undefined || (round === newest && isAnswered(messages))) return
+  await session.keep({ role: 'assistant', content: text, metadata: { stopped } }, round)
   await tell({ type: 'recorded' })
 }

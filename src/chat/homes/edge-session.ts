@@ -1,13 +1,15 @@
 import type { Client } from '../../client/client.ts'
 import type { SessionClient } from '../../client/session.ts'
-import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
+import { isPlimsollError } from '../../ports/errors.ts'
 import type { MessageInput } from '../../ports/message.ts'
 import { textIn } from '../text.ts'
+import type { EdgeAccess, EdgeAccessParts } from './edge-access.ts'
 import { type AnsweredSession, joinAtEdge, replyAtEdge } from './edge-reply.ts'
 import type { AppendOptions, HomeSession } from './home.ts'
 import type { Outbox } from './outbox.ts'
 
-export interface EdgeSessionParts {
+export interface EdgeSessionParts extends EdgeAccessParts {
+  readonly access: EdgeAccess
   readonly client: Client
   /** Keeps what is said until the edge has it. */
   readonly outbox: Outbox
@@ -37,9 +39,7 @@ export function edgeSession(parts: EdgeSessionParts, sessionId: string): HomeSes
     history: (options) => orEmpty(session.messages(options)),
     branches: () => orEmpty(session.branches()),
     facts: () => orEmpty(session.facts.list()),
-    attach() {
-      throw new PlimsollError('ERR_INVALID_ARGUMENT', 'chat: an edge takes no files', { argument: 'uploads' })
-    },
+    attachment: async (id) => (await import('./edge-attachment.ts')).attachmentAt(parts, sessionId, id),
     async append(message, options) {
       const { id } = message
       // An edit stands in the place of what the edge has.

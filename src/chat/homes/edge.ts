@@ -106,7 +106,14 @@ export class PlainEdge implements Edge {
       },
       onSent,
     })
-    this.home = edgeHome({ client, outbox: this.#outbox, now, isOnline: () => network.isOnline() })
+    this.home = edgeHome({
+      ...parts,
+      access,
+      client,
+      outbox: this.#outbox,
+      now,
+      isOnline: () => network.isOnline(),
+    })
   }
 
   async open(): Promise<void> {

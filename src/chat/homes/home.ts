@@ -2,6 +2,7 @@
 import type { Branch } from '../../ports/branch.ts'
 import type { Receipt } from '../../ports/context.ts'
 import type { Message, MessageInput, SessionMessage, Trust } from '../../ports/message.ts'
+import type { Attachment } from '../../ports/store.ts'
 import type {
   ConversationState,
   HomeCertificate,
@@ -101,11 +102,13 @@ export interface HomeSession {
   branches(): Promise<readonly Branch[]>
   facts(): Promise<readonly RememberedFact[]>
   /**
-   * Keeps bytes under an id, once, and gives the part that names them.
+   * Keeps bytes under an id, once, and gives the part that names them. Absent: it takes none.
    *
    * @throws ERR_UNSUPPORTED_MEDIA_TYPE: a picture is not of its type
    */
-  attach(upload: Upload, id: string): Promise<MessageInput['content'][number]>
+  readonly attach?: (upload: Upload, id: string) => Promise<MessageInput['content'][number]>
+  /** What was kept under an id. Undefined: there is nothing, or no more. */
+  attachment(id: string): Promise<Attachment | undefined>
   /**
    * Durable when it resolves; written again under the same id it is written once.
    *

@@ -66,6 +66,7 @@ export function storedSession({ store, memory, scope }: StoredSessionParts): Sto
       const { attachFile } = await loaded(loadChanges)
       return attachFile(await opened(), upload, id)
     },
+    attachment: (id) => log().attachment(id),
     async append(message, { replaces, title: text }) {
       const session = await opened()
       if (replaces === undefined) await session.append(message)

@@ -35,6 +35,8 @@ export interface SyncedSessionParts extends StoredSessionParts {
   readonly rest: (signal: AbortSignal) => Promise<void>
   /** Contract: a certificate that says so where the edge has not heard of it yet. */
   readonly told: (certificate: Certificate) => Promise<HomeCertificate>
+  /** Contract: fetches a file of the session that is not here yet, from the edge. */
+  readonly attachment: HomeSession['attachment']
   /** Contract: told that the session which shows was deleted elsewhere. */
   readonly onGone: () => void
 }
@@ -132,6 +134,7 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
       if (options.before === undefined) follow(messages).catch(() => {})
       return messages
     },
+    attachment: async (id) => (await stored.attachment(id)) ?? parts.attachment(id),
     append: say,
     forget: async (id, kind) => parts.told(await stored.forget(id, kind)),
     async prepare() {

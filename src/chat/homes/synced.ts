@@ -5,6 +5,7 @@ import type { Certificate } from '../../ports/certificate.ts'
 import { isUnreachable, PlimsollError } from '../../ports/errors.ts'
 import { SESSION, type SessionInfo } from '../../ports/session.ts'
 import type { Store } from '../../ports/store.ts'
+import type { Transport } from '../../ports/sync.ts'
 import type { DexieStore } from '../../stores/indexed-db.ts'
 import { adopt } from '../../sync/adopt.ts'
 import { httpTransport } from '../../sync/http.ts'
@@ -13,6 +14,7 @@ import { type Refusals, refusalsOf } from '../../sync/refusals.ts'
 import type { Refused } from '../../sync/refused.ts'
 import { type SignOutOptions, signOut } from '../../sync/sign-out.ts'
 import { edgeSocket } from '../../sync/sockets.ts'
+import { NO_GENERATION } from '../../sync/state.ts'
 import type { SyncState } from '../../sync/status.ts'
 import { type SyncedStore, type SyncOptions, sync } from '../../sync/sync.ts'
 import type { HomeCertificate, HomeMemory } from '../ports.ts'
@@ -62,6 +64,7 @@ export class SyncedEdge implements Edge {
   readonly #parts: SyncedEdgeParts
   readonly #access: EdgeAccess
   readonly #database: DexieStore
+  readonly #transport: Transport
   readonly #store: SyncedStore
   readonly #refusals: Refusals
   readonly #stored: StoredHome
@@ -82,6 +85,7 @@ export class SyncedEdge implements Edge {
     this.#owner = identity.owner
     this.#access = new EdgeAccess({ ...parts, check: (token) => this.#checkUser(token) })
     this.#database = openDatabase(this.#name, platform)
+    this.#transport = this.#transportTo(parts)
     this.#store = this.#syncFor(this.#owner)
     this.#refusals = refusalsOf(this.#store)
     const store = this.#store
@@ -110,6 +114,8 @@ export class SyncedEdge implements Edge {
         pull,
         rest: (signal) => this.#rest(signal),
         told: (certificate) => this.#told(certificate),
+        attachment: (id) =>
+          this.#transport.attachment({ sessionId, generation: NO_GENERATION, id }, this.#closed.signal),
         onGone: () =>
           this.#tell(new PlimsollError('ERR_NOT_FOUND', `chat: session ${sessionId} was deleted elsewhere`)),
       })
@@ -246,9 +252,7 @@ export class SyncedEdge implements Edge {
     return state === 'current' || state === 'conflict'
   }
 
-  #syncFor(userId: string): SyncedStore {
-    const { src, platform } = this.#parts
-    const { fetch, network, WebSocket, now, newId } = platform
+  #transportTo({ src, platform: { fetch, WebSocket } }: SyncedEdgeParts): Transport {
     const token = async (refused?: string): Promise<string> => {
       try {
         return await this.#access.token(refused)
@@ -257,7 +261,7 @@ export class SyncedEdge implements Edge {
         throw new PlimsollError('ERR_OFFLINE', 'chat: the edge cannot be reached', { cause: error })
       }
     }
-    const transport = httpTransport({
+    return httpTransport({
       url: src,
       token,
       fetch,
@@ -269,6 +273,11 @@ export class SyncedEdge implements Edge {
         }),
       }),
     })
+  }
+
+  #syncFor(userId: string): SyncedStore {
+    const { network, now, newId } = this.#parts.platform
+    const transport = this.#transport
     const either: Network = {
       isOnline: () => network.isOnline(),
       listen: (listener) => {

@@ -18,9 +18,11 @@ export const ar: ViewStrings = {
   noSessionFound: 'لم يُعثر على شيء عن «{query}».',
   renameOf: 'إعادة تسمية {title}',
   titleOf: 'عنوان المحادثة',
+  titleTooLong: 'لا يزيد العنوان على {count} حرف.',
   remove: 'حذف',
   removeOf: 'حذف {title}',
-  removeSession: 'هل تريد حذف «{title}» وما حُفظ منها في الذاكرة؟ لا يمكن التراجع عن ذلك.',
+  removeSession:
+    'هل تريد حذف «{title}» وما حُفظ منها في الذاكرة؟ لا يمكن التراجع عن ذلك: لا يعيدها أي ملف محفوظ إلى حيث كانت.',
   removed: 'حُذفت «{title}».',
 
   homeChoice: 'مكان حفظ هذه المحادثة',
@@ -80,6 +82,7 @@ export const ar: ViewStrings = {
   saidStays: 'ما قيل يبقى، ولا يزال النموذج يقرؤه.',
   forgetMessage: 'نسيان هذه الرسالة',
   stopped: 'أُوقف',
+  passed: 'لا رد خاصًّا بها: قرأها النموذج مع الرسالة التالية.',
 
   toolWaiting: 'ستُشغَّل {name}',
   toolRunning: 'تعمل {name}',

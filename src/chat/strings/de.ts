@@ -18,10 +18,11 @@ export const de: ViewStrings = {
   noSessionFound: 'Zu „{query}“ wurde nichts gefunden.',
   renameOf: '{title} umbenennen',
   titleOf: 'Titel der Unterhaltung',
+  titleTooLong: 'Ein Titel hat höchstens {count} Zeichen.',
   remove: 'Löschen',
   removeOf: '{title} löschen',
   removeSession:
-    '„{title}“ löschen, mit allem, was darin gemerkt wurde? Das lässt sich nicht rückgängig machen.',
+    '„{title}“ löschen, mit allem, was darin gemerkt wurde? Das lässt sich nicht rückgängig machen: Auch eine gespeicherte Datei bringt sie nicht dorthin zurück, wo sie war.',
   removed: '„{title}“ ist gelöscht.',
 
   homeChoice: 'Wo diese Unterhaltung liegt',
@@ -83,6 +84,7 @@ export const de: ViewStrings = {
   saidStays: 'Was gesagt wurde, bleibt, und das Modell liest es weiter.',
   forgetMessage: 'Diese Nachricht vergessen',
   stopped: 'Angehalten',
+  passed: 'Keine eigene Antwort: Das Modell hat es mit der nächsten Nachricht gelesen.',
 
   toolWaiting: '{name} steht an',
   toolRunning: '{name} läuft',

@@ -16,9 +16,11 @@ export const en = {
   noSessionFound: 'Nothing was found for “{query}”.',
   renameOf: 'Rename {title}',
   titleOf: 'Title of the conversation',
+  titleTooLong: 'A title has at most {count} characters.',
   remove: 'Delete',
   removeOf: 'Delete {title}',
-  removeSession: 'Delete “{title}” and what was remembered in it? This cannot be undone.',
+  removeSession:
+    'Delete “{title}” and what was remembered in it? This cannot be undone: no saved file brings it back where it was.',
   removed: '“{title}” is deleted.',
 
   homeChoice: 'Where this conversation is kept',
@@ -78,6 +80,7 @@ export const en = {
   saidStays: 'What was said stays, and the model still reads it.',
   forgetMessage: 'Forget this message',
   stopped: 'Stopped',
+  passed: 'No reply of its own: the model read it with the next message.',
 
   toolWaiting: 'Will run {name}',
   toolRunning: 'Running {name}',

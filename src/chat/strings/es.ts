@@ -18,9 +18,11 @@ export const es: ViewStrings = {
   noSessionFound: 'No se encontró nada para «{query}».',
   renameOf: 'Cambiar el nombre de {title}',
   titleOf: 'Título de la conversación',
+  titleTooLong: 'Un título tiene como máximo {count} caracteres.',
   remove: 'Eliminar',
   removeOf: 'Eliminar {title}',
-  removeSession: '¿Eliminar «{title}» y lo que se recordó en ella? No se puede deshacer.',
+  removeSession:
+    '¿Eliminar «{title}» y lo que se recordó en ella? No se puede deshacer: ningún archivo guardado la devuelve a donde estaba.',
   removed: '«{title}» está eliminada.',
 
   homeChoice: 'Dónde se guarda esta conversación',
@@ -81,6 +83,7 @@ export const es: ViewStrings = {
   saidStays: 'Lo que se dijo se queda, y el modelo lo sigue leyendo.',
   forgetMessage: 'Olvidar este mensaje',
   stopped: 'Detenido',
+  passed: 'Sin respuesta propia: el modelo lo leyó con el mensaje siguiente.',
 
   toolWaiting: '{name} se ejecutará',
   toolRunning: '{name} se ejecuta',

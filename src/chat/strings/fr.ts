@@ -18,9 +18,11 @@ export const fr: ViewStrings = {
   noSessionFound: 'Rien n’a été trouvé pour « {query} ».',
   renameOf: 'Renommer {title}',
   titleOf: 'Titre de la conversation',
+  titleTooLong: 'Un titre a au plus {count} caractères.',
   remove: 'Supprimer',
   removeOf: 'Supprimer {title}',
-  removeSession: 'Supprimer « {title} » et ce qui y a été retenu ? C’est irréversible.',
+  removeSession:
+    'Supprimer « {title} » et ce qui y a été retenu ? C’est irréversible : aucun fichier enregistré ne la ramène là où elle était.',
   removed: '« {title} » est supprimée.',
 
   homeChoice: 'Où cette conversation est conservée',
@@ -82,6 +84,7 @@ export const fr: ViewStrings = {
   saidStays: 'Ce qui a été dit reste, et le modèle le lit encore.',
   forgetMessage: 'Oublier ce message',
   stopped: 'Arrêté',
+  passed: 'Pas de réponse propre : le modèle l’a lu avec le message suivant.',
 
   toolWaiting: '{name} va s’exécuter',
   toolRunning: '{name} s’exécute',

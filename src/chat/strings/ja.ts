@@ -18,9 +18,11 @@ export const ja: ViewStrings = {
   noSessionFound: '「{query}」は見つかりませんでした。',
   renameOf: '{title}の名前を変更',
   titleOf: '会話のタイトル',
+  titleTooLong: 'タイトルは{count}文字までです。',
   remove: '削除',
   removeOf: '{title}を削除',
-  removeSession: '「{title}」と、そこで記憶された内容を削除しますか？取り消せません。',
+  removeSession:
+    '「{title}」と、そこで記憶された内容を削除しますか？取り消せません。保存したファイルからも、元の場所には戻せません。',
   removed: '「{title}」を削除しました。',
 
   homeChoice: 'この会話の保存先',
@@ -81,6 +83,7 @@ export const ja: ViewStrings = {
   saidStays: '言ったことは残り、モデルはまだそれを読みます。',
   forgetMessage: 'このメッセージを忘れる',
   stopped: '停止しました',
+  passed: '個別の返信はありません。モデルは次のメッセージと一緒に読みました。',
 
   toolWaiting: '{name}を実行予定',
   toolRunning: '{name}を実行中',

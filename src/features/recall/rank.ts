@@ -1,7 +1,7 @@
 import type { Stemmer } from '../../ports/stemmer.ts'
 import type { Corpus } from './others.ts'
 import { asksIn, dateIn, dateOf, ofSelfIn, VAGUE_SHARE, weightedTerms } from './question.ts'
-import { countOf, placeOf, type RecallEntry, type RecallIndex } from './recall-index.ts'
+import { countOf, type Posting, placeOf, type RecallEntry, type RecallIndex } from './recall-index.ts'
 import { termsIn } from './terms.ts'
 import { wordsOf } from './words.ts'
 
@@ -23,6 +23,8 @@ export interface RankOptions {
    * microseconds for each.
    */
   readonly facts?: readonly RecallFact[]
+  /** By index, ids of messages whose words count nowhere, not even near others. */
+  readonly hidden?: readonly ReadonlySet<string>[]
   /** Of messages elsewhere, to rank with: then scores are as if they were in the indexes. */
   readonly beside?: Corpus
 }
@@ -101,7 +103,7 @@ const WHOLE = 16
 export function rank(
   indexes: readonly RecallIndex[],
   query: string,
-  { limit = 200, stemmer, facts = [], beside }: RankOptions,
+  { limit = 200, stemmer, facts = [], hidden = [], beside }: RankOptions,
 ): readonly Ranked[] {
   const isQuestion = asksIn(query)
   const terms = weightedTerms(query, stemmer, isQuestion)
@@ -134,10 +136,14 @@ export function rank(
   indexes.forEach((index, which) => {
     const { scores } = index
     const isByScores = !isQuestion && !isOfSelf && !anywhere && index.documents === index.size
-    for (const [term, rarity] of terms)
-      for (const reach of REACHES[isQuestion ? 0 : 1] as readonly number[])
-        score(index, term, reach, rarity * (reach === 0 ? ALONE : isQuestion ? 1 : NEIGHBOURS), rarity, mean)
-    if (!isQuestion) for (const [term, rarity] of terms) scoreMessages(index, term, rarity, messages)
+    for (const [term, rarity] of terms) {
+      const postings = shownPostings(index, term, hidden[which])
+      for (const reach of REACHES[isQuestion ? 0 : 1] as readonly number[]) {
+        const weight = rarity * (reach === 0 ? ALONE : isQuestion ? 1 : NEIGHBOURS)
+        score(index, postings, reach, weight, rarity, mean)
+      }
+      if (!isQuestion) scoreMessages(index, postings, rarity, messages)
+    }
     /** Messages of which a passage was found. */
     const found: number[] = []
     const judge = (place: number): void => {
@@ -275,17 +281,27 @@ function weigh(
   return [length / passages, length / sumOf((one) => one.messages)]
 }
 
+/** Where a term occurs in what shows: what is hidden is found by nothing, nor what is near it. */
+function shownPostings(
+  index: RecallIndex,
+  term: string,
+  hidden: ReadonlySet<string> | undefined,
+): readonly Posting[] {
+  const postings = index.postings(term)
+  if (!hidden?.size) return postings
+  return postings.filter((posting) => !hidden.has(index.at(placeOf(posting))?.[0] ?? ''))
+}
+
 /** BM25 of one term in one reach. Touches only passages that hold it, and their neighbours. */
 function score(
   index: RecallIndex,
-  term: string,
+  postings: readonly Posting[],
   reach: number,
   weight: number,
   rarity: number,
   mean: number,
 ): void {
   const { scores, places } = index
-  const postings = index.postings(term)
   if (weight < rarity && postings.length > MOST_NEAR) return
   const share = LENGTH_SHARE / (mean * (2 * reach + 1))
   if (reach === 0) {
@@ -322,9 +338,8 @@ function score(
  * The same of whole messages, kept with the first passage of each: who looks for a message by its
  * words takes them from all over it.
  */
-function scoreMessages(index: RecallIndex, term: string, rarity: number, mean: number): void {
+function scoreMessages(index: RecallIndex, postings: readonly Posting[], rarity: number, mean: number): void {
   const { scores } = index
-  const postings = index.postings(term)
   for (let at = 0; at < postings.length; ) {
     const number = index.numberAt(placeOf(postings[at] as number))
     const [first, end] = [index.startOf(number), index.startOf(number + 1)]

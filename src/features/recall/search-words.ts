@@ -28,6 +28,7 @@ export function searchWords(
   const options = {
     limit: first + hidden,
     facts,
+    hidden: sessions.map(({ hidden }) => hidden),
     ...(stemmer && { stemmer }),
     ...(beside && { beside }),
   }

@@ -33,6 +33,8 @@ export class FakeChat {
   guestEnd: number | undefined
   /** What the conversation is for an inspector. */
   inspected: () => Promise<Inspected | undefined> = async () => undefined
+  /** What is kept of files, by their ids. */
+  attachment: Chat['conversation']['attachment'] = async () => undefined
   /** Whether the service does what it did not hear of. Undefined: it has heard of all. */
   arrival: Promise<boolean> | undefined
   /** The code with which the memory fails. */
@@ -41,6 +43,8 @@ export class FakeChat {
   refuses: ErrorCode | undefined
   log: ShownMessage[] = []
   facts: MemoryFact[] = []
+  /** Sessions that an import does not take in. */
+  refused = 0
   /** Whether an edited fact is another one, behind the others. */
   supersedes = false
   /** Who has no more, and may have still, what is removed. */
@@ -215,6 +219,7 @@ export class FakeChat {
           this.become({ messages: this.#state.messages.slice(-messages), hasOlder: true })
         },
         inspected: () => this.inspected(),
+        attachment: (ref) => this.attachment(ref),
         close: async () => {},
       },
       sessions: {
@@ -230,6 +235,7 @@ export class FakeChat {
             })),
         rename: async (sessionId, title) => {
           note('rename', sessionId, title)
+          if (this.refuses) throw new PlimsollError(this.refuses, 'Rename the session: it failed')
           this.setSessions(
             this.sessions.map((session) =>
               session.sessionId === sessionId ? { ...session, title } : session,
@@ -298,7 +304,7 @@ export class FakeChat {
           let text = ''
           for await (const chunk of chunks) text += chunk
           note('import', text, home)
-          return this.#change(() => ({ messages: 3, facts: 1 }))
+          return this.#change(() => ({ messages: 3, facts: 1, refused: this.refused }))
         },
         eraseAll: async () => {
           note('eraseAll')

@@ -68,3 +68,28 @@ it('keeps what had come of a reply that failed at an edge, once, and throws what
     [{ role: 'assistant', content: 'Two trains ', metadata: { stopped: 'error' } }, 'm1'],
   ])
 })
+
+it('keeps what had come of a reply with what it answers, though something else was said meanwhile', async () => {
+  const said = (id: string) => ({ id, role: 'user', content: id, createdAt: 0, trust: 'user' }) as const
+  let newest = said('m1')
+  const run = {
+    run: 'r1',
+    async *[Symbol.asyncIterator]() {
+      yield { type: 'start' }
+      yield { type: 'start-step' }
+      yield { type: 'text-delta', id: '1', delta: 'Two trains ' }
+      newest = said('m2')
+      yield { type: 'abort' }
+    },
+    result: async () => ({ isAborted: true }),
+  } as unknown as ChatRun
+  const kept: string[] = []
+  const session = {
+    client: { chat: () => run } as never,
+    newest: async () => [newest],
+    keep: async (_: MessageInput, round: string) => void kept.push(round),
+  }
+  const { signal } = new AbortController()
+  await replyAtEdge(session, { signal, leave: signal, tell: () => {} })
+  expect(kept).toEqual(['m1'])
+})

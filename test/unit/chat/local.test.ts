@@ -82,6 +82,48 @@ describe('a local conversation', () => {
     await chat.close()
   })
 
+  it('has answered what was said during a reply that is stopped then', async () => {
+    const chat = browser().open({
+      model: async function* (messages, { signal }) {
+        const asked = messages.at(-1)?.content.split('\n')[0]
+        yield `About ${asked}`
+        if (asked === 'trains') await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      },
+    })
+    await chat.conversation.send('trains')
+    await until(chat, ({ reply }) => reply?.text === 'About trains')
+    await chat.conversation.send('boats')
+    await chat.conversation.stop()
+    const state = await until(chat, (state) => idle(state) && state.messages.length === 4)
+    expect(said(state)).toEqual([
+      'user: trains',
+      'assistant: About trains',
+      'user: boats',
+      'assistant: About boats',
+    ])
+    await chat.close()
+  })
+
+  it('says that there is no answer where nothing had come of a reply that is stopped, and asks again', async () => {
+    let isSlow = true
+    const chat = browser().open({
+      model: async (messages, { signal }) => {
+        if (isSlow) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        return echo(messages)
+      },
+    })
+    await chat.conversation.send('Hello')
+    await until(chat, ({ reply }) => reply !== undefined)
+    await chat.conversation.stop()
+    await until(chat, ({ problem }) => problem?.code === 'ERR_INTERRUPTED')
+    isSlow = false
+    await chat.conversation.retry()
+    const state = await until(chat, idle)
+    expect(said(state)).toEqual(['user: Hello', 'assistant: You said Hello'])
+    expect(state.problem).toBeUndefined()
+    await chat.close()
+  })
+
   it('runs the page’s tools, and tells of them', async () => {
     const calls: unknown[] = []
     const chat = browser().open({
@@ -214,6 +256,24 @@ describe('a local conversation', () => {
     expect(said(chat.conversation.getSnapshot())).toEqual(['user: One', 'assistant: You said One (1)'])
     await chat.conversation.switchVersion(first, 2)
     expect(said(chat.conversation.getSnapshot())).toEqual(['user: Two', 'assistant: You said Two (3)'])
+    await chat.close()
+  })
+
+  it('is not found by what a version says that does not show', async () => {
+    const chat = browser().open({ model: () => 'Yes.' })
+    for (const text of ['The zebra is one.', 'Then the heron.']) {
+      await chat.conversation.send(text)
+      await until(chat, idle)
+    }
+    const id = chat.conversation.getSnapshot().messages[0]?.message.id ?? ''
+    await chat.conversation.edit(id, 'The walrus is two.')
+    const { messages } = await until(chat, idle)
+    const found = async (query: string) =>
+      (await chat.sessions.search(query)).map(({ messageId }) => messageId)
+    expect(await found('walrus')).toEqual([messages[0]?.message.id])
+    expect(await found('heron')).toEqual([])
+    await chat.conversation.switchVersion(messages[0]?.message.id ?? '', 1)
+    expect(await found('heron')).toEqual([chat.conversation.getSnapshot().messages[2]?.message.id])
     await chat.close()
   })
 

@@ -1,4 +1,5 @@
 import {
+  attach,
   createMemory,
   type Message,
   type MessageInput,
@@ -124,6 +125,14 @@ export class TestService {
     const refs = parts.flatMap((part) => (part.type === 'media' && part.ref ? [part.ref] : []))
     const read = await Promise.all(refs.map((ref) => readAttachment(session, ref)))
     return read.map(({ mediaType, bytes }) => `${mediaType}: ${new TextDecoder().decode(bytes)}`)
+  }
+
+  /** Keeps a file there that no message names: no device fetches it by itself. */
+  async attach(userId: string, sessionId: string, text: string): Promise<string> {
+    const bytes = new TextEncoder().encode(text)
+    const session = this.#memory.session({ userId, sessionId })
+    const { ref = '' } = await attach(session, { mediaType: 'text/html', bytes })
+    return ref
   }
 
   async titles(userId: string): Promise<readonly string[]> {

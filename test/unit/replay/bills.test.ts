@@ -42,6 +42,8 @@ describe('the bills of a recording', () => {
       settings,
     )
     expect(calls.plimsoll).toEqual([{ tokens: 0, cost: 0 }])
+    // What Plimsoll does not show, the optimum need not show.
+    expect(calls.optimum).toEqual([{ tokens: 0, cost: 0 }])
     expect(calls.full[0]?.tokens).toBeGreaterThan(3_000)
   })
 

@@ -11,6 +11,7 @@ function drawn(calls: number) {
     fillRect: () => {},
     setLineDash: () => {},
     stroke: () => {},
+    moveTo: () => {},
     lineTo: () => points++,
     fillText: (text: string) => texts.push(text),
   } as unknown as CanvasRenderingContext2D

@@ -46,6 +46,9 @@ export const de: PanelStrings = {
   forgetReplyAsk: 'Der Teil der Antwort, in dem sie gemerkt wurde, geht auch.',
   repliesStay: 'Antworten wiederholen sie vielleicht, und das Modell liest sie weiter.',
   forgetReply: 'Die Antwort darauf vergessen',
+  fileGone: '„{name}“ ist nicht mehr gespeichert.',
+  fileAway:
+    '„{name}“ ist nicht auf diesem Gerät, und der Dienst ist gerade nicht erreichbar. Versuchen Sie es später noch einmal.',
   factText: 'Text des Fakts',
   profileText: 'Text von {name}',
   seenNothing: 'Es wurde nichts gesagt, also gibt es keine Anfrage.',
@@ -64,7 +67,10 @@ export const de: PanelStrings = {
   exportEdge: 'Speichern, was beim Dienst ist',
   importTitle: 'Import',
   importText: 'Fügt hinzu, was eine solche Datei enthält.',
-  importFault: 'Nicht alles kam hinzu: Das ist kein ganzer Export, oder es wurde hier gelöscht.',
+  importNone: 'Es kam nichts hinzu: Diese Datei ist kein Export.',
+  importFault: 'Nicht alles kam hinzu: Die Datei ist kein ganzer Export.',
+  importRefused: 'Unterhaltungen, die dort gelöscht wurden oder dort anders weitergehen, kamen nicht hinzu.',
+  importHere: 'Auf dieses Gerät lassen sie sich importieren.',
   importButton: 'Datei wählen',
   importLocal: 'Auf dieses Gerät importieren',
   importEdge: 'Zum Dienst importieren',
@@ -75,7 +81,7 @@ export const de: PanelStrings = {
   importedFacts: { one: '{count} Fakt kam hinzu.', other: '{count} Fakten kamen hinzu.' },
   eraseTitle: 'Alles löschen',
   eraseText:
-    'Löscht alle Unterhaltungen, auch was nicht gesendet wurde, und alles Gemerkte. Das lässt sich nicht rückgängig machen.',
+    'Löscht alle Unterhaltungen, auch was nicht gesendet wurde, und alles Gemerkte. Das lässt sich nicht rückgängig machen: Auch eine gespeicherte Datei bringt die Unterhaltungen nicht dorthin zurück, wo sie waren.',
   eraseType: 'Zur Bestätigung „{word}“ eingeben',
   eraseWord: 'löschen',
 

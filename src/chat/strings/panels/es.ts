@@ -46,6 +46,9 @@ export const es: PanelStrings = {
   forgetReplyAsk: 'La parte de la respuesta en la que se recordó desaparece también.',
   repliesStay: 'Puede que haya respuestas que lo repitan, y el modelo las sigue leyendo.',
   forgetReply: 'Olvidar la respuesta a este mensaje',
+  fileGone: '«{name}» ya no se conserva.',
+  fileAway:
+    '«{name}» no está en este dispositivo y ahora no se puede contactar con el servicio. Inténtelo de nuevo más tarde.',
   factText: 'Texto del hecho',
   profileText: 'Texto de {name}',
   seenNothing: 'No se ha dicho nada, así que no hay petición.',
@@ -64,7 +67,11 @@ export const es: PanelStrings = {
   exportEdge: 'Guardar lo que está en el servicio',
   importTitle: 'Importar',
   importText: 'Añade lo que contiene un archivo así.',
-  importFault: 'No se añadió todo: no es una exportación completa, o se borró aquí.',
+  importNone: 'No se añadió nada: este archivo no es una exportación.',
+  importFault: 'No se añadió todo: el archivo no es una exportación completa.',
+  importRefused:
+    'Las conversaciones que se eliminaron allí, o que allí siguen de otro modo, no se añadieron.',
+  importHere: 'Se pueden importar a este dispositivo.',
   importButton: 'Elegir un archivo',
   importLocal: 'Importar a este dispositivo',
   importEdge: 'Importar al servicio',
@@ -72,7 +79,7 @@ export const es: PanelStrings = {
   importedFacts: { one: 'Se añadió {count} hecho.', other: 'Se añadieron {count} hechos.' },
   eraseTitle: 'Borrar todo',
   eraseText:
-    'Borra todas las conversaciones, también lo que no se envió, y todo lo recordado. No se puede deshacer.',
+    'Borra todas las conversaciones, también lo que no se envió, y todo lo recordado. No se puede deshacer: ningún archivo guardado devuelve las conversaciones a donde estaban.',
   eraseType: 'Escriba «{word}» para confirmar',
   eraseWord: 'borrar',
 

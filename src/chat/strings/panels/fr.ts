@@ -46,6 +46,9 @@ export const fr: PanelStrings = {
   forgetReplyAsk: 'La partie de la réponse où il a été retenu disparaît aussi.',
   repliesStay: 'Des réponses le répètent peut-être, et le modèle les lit encore.',
   forgetReply: 'Oublier la réponse à ce message',
+  fileGone: '« {name} » n’est plus conservé.',
+  fileAway:
+    '« {name} » n’est pas sur cet appareil, et le service est injoignable pour le moment. Réessayez plus tard.',
   factText: 'Texte du fait',
   profileText: 'Texte de {name}',
   seenNothing: 'Rien n’a été dit : il n’y a pas de requête.',
@@ -65,7 +68,11 @@ export const fr: PanelStrings = {
   exportEdge: 'Enregistrer ce qui est chez le service',
   importTitle: 'Importer',
   importText: 'Ajoute ce que contient un tel fichier.',
-  importFault: 'Tout n’a pas été ajouté : ce n’est pas un export entier, ou il a été supprimé ici.',
+  importNone: 'Rien n’a été ajouté : ce fichier n’est pas un export.',
+  importFault: 'Tout n’a pas été ajouté : le fichier n’est pas un export entier.',
+  importRefused:
+    'Les conversations qui y ont été supprimées, ou qui y continuent autrement, n’ont pas été ajoutées.',
+  importHere: 'Elles peuvent être importées sur cet appareil.',
   importButton: 'Choisir un fichier',
   importLocal: 'Importer sur cet appareil',
   importEdge: 'Importer chez le service',
@@ -73,7 +80,7 @@ export const fr: PanelStrings = {
   importedFacts: { one: '{count} fait ajouté.', other: '{count} faits ajoutés.' },
   eraseTitle: 'Tout effacer',
   eraseText:
-    'Efface toutes les conversations, même ce qui n’a pas été envoyé, et tout ce qui est retenu. C’est irréversible.',
+    'Efface toutes les conversations, même ce qui n’a pas été envoyé, et tout ce qui est retenu. C’est irréversible : aucun fichier enregistré ne ramène les conversations là où elles étaient.',
   eraseType: 'Saisissez « {word} » pour confirmer',
   eraseWord: 'effacer',
 
