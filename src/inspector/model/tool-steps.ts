@@ -91,11 +91,14 @@ function dataOf(text: unknown): unknown {
   for (const json of [text, text.replaceAll('\n', '\\n')])
     try {
       let members = 0
-      const data = JSON.parse(json, function (this: unknown, key: string, value: unknown, written?: Written) {
-        // The whole is the member of an object, too.
-        if (!Array.isArray(this)) members++
-        return exact(value, written)
-      })
+      const data = JSON.parse(
+        json,
+        function (this: unknown, _key: string, value: unknown, written?: Written) {
+          // The whole is the member of an object, too.
+          if (!Array.isArray(this)) members++
+          return exact(value, written)
+        },
+      )
       // Of two with one name, the model read both, and only the last is among the members.
       return members - 1 === namesIn(json) ? data : text
     } catch {}
