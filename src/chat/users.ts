@@ -4,7 +4,7 @@ import type { ChatConversation } from './conversation/conversation.ts'
 import type { ChatSessionList } from './conversation/session-list.ts'
 import { deleteAdded } from './homes/delete-database.ts'
 import { type Drafts, draftOf, NEW } from './homes/drafts.ts'
-import type { Edge, Lost } from './homes/edge.ts'
+import type { Edge, LeftEdge, Lost } from './homes/edge.ts'
 import { type Identity, type Move, subjectOf } from './homes/identity.ts'
 import type { LocalStore } from './homes/open-local.ts'
 import type { Chat, SignedOut, SignOutOptions } from './open-chat.ts'
@@ -12,6 +12,8 @@ import type { ChatPlatform } from './settings.ts'
 
 /** How long the list is waited for before an empty conversation shows, in milliseconds. */
 const LIST_MS = 1_500
+/** How long who signs out waits for what ends then, in milliseconds. */
+const END_MS = 3_000
 
 export interface UsersParts {
   readonly conversation: ChatConversation
@@ -75,11 +77,19 @@ export async function identify(parts: UsersParts, user: Parameters<Chat['identif
 
 /** Shows their newest conversation, as after a reload, or an empty one. */
 async function showNewest({ conversation, sessions, platform }: UsersParts): Promise<void> {
-  const late = new AbortController()
-  await Promise.race([sessions.refresh(), platform.sleep(LIST_MS, late.signal).catch(() => {})])
-  late.abort()
+  await within(platform, LIST_MS, sessions.refresh())
   const [newest] = sessions.getSnapshot().sessions
   await (newest ? conversation.open(newest.sessionId, newest) : conversation.create())
+}
+
+/** Waits for something, for as long as a person may. */
+async function within({ sleep }: ChatPlatform, ms: number, work: Promise<unknown>): Promise<void> {
+  const late = new AbortController()
+  try {
+    await Promise.race([work, sleep(ms, late.signal).catch(() => {})])
+  } finally {
+    late.abort()
+  }
 }
 
 /** As {@link Chat.signOut}. */
@@ -96,34 +106,48 @@ export async function signOut(
   })
   parts.drafts.tell('asked')
   /** Signs out at the edge where nothing would be lost. */
-  const atEdge = async (edge: Edge | undefined): Promise<readonly Lost[]> => {
+  const atEdge = async (edge: Edge | undefined, isAsked = false): Promise<LeftEdge> => {
     const drafts = force && !dryRun ? new Set<string>() : draftsIn(parts)
-    const isDry = dryRun || drafts.size > 0
-    return withDrafts((await edge?.signOut({ erase, force, dryRun: isDry })) ?? [], drafts)
+    const isDry = isAsked || drafts.size > 0
+    const left = await edge?.signOut({ erase, force, dryRun: isDry })
+    return { ...left, lost: withDrafts(left?.lost ?? [], drafts) }
   }
-  if (dryRun) return stays(await atEdge(await parts.openEdge()))
+  if (dryRun || !force) {
+    const { lost } = await atEdge(await parts.openEdge(), true)
+    // Nothing is ended by that: a reply goes on.
+    if (dryRun || lost.length > 0) return stays(lost)
+  }
   let cleared: Promise<void> | undefined
   const change = async (): Promise<readonly Lost[]> => {
     // Before the lock is held, under which what they write waits.
     const [edge, local] = [await parts.openEdge(), erase ? await parts.openLocal() : undefined]
-    // What another tab writes meanwhile would be nobody's.
-    return platform.locks.request(identity.lockName, {}, async () => {
-      const lost = await atEdge(edge)
+    const leave = async (): Promise<readonly Lost[]> => {
+      const { lost, eraseGuest } = await atEdge(edge)
       if (lost.length > 0) return lost
       if (erase) {
         const { eraseBrowser } = await import('./homes/erase-browser.ts')
         await eraseBrowser({ platform, name, owner: identity.owner, local })
       }
-      await parts.closeHomes()
       parts.setToken(undefined)
       for (const each of kept) each.clear()
       cleared = deleteAdded(parts)
       // It is heard below.
       cleared.catch(() => {})
       identity.forget()
-      platform.storage.removeItem(parts.localKey)
+      // Else it says that theirs are here, for when they come back.
+      if (erase) platform.storage.removeItem(parts.localKey)
+      // Nothing is here any more, whether or not anybody answers.
+      await within(platform, END_MS, Promise.all([parts.closeHomes(), eraseGuest?.()]))
       return lost
-    })
+    }
+    // What another tab writes meanwhile would be nobody's.
+    return platform.locks.request(identity.lockName, {}, () =>
+      leave().catch(async (error) => {
+        // Only what is opened anew finds what is left.
+        await parts.closeHomes()
+        throw error
+      }),
+    )
   }
   const lost = await conversation.whileAway(change, true)
   if (lost.length > 0) {

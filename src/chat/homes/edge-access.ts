@@ -44,6 +44,8 @@ export class EdgeAccess {
    */
   async token(refused?: string): Promise<string> {
     const { platform, name, identity } = this.#parts
+    // What the page gives would be taken for the next one's.
+    this.#checkOwner()
     const given = await this.given(refused)
     this.#checkOwner()
     if (given !== undefined) return given

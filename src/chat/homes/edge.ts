@@ -38,6 +38,14 @@ export interface Lost {
   readonly draft?: true
 }
 
+/** What a sign-out came to at an edge. */
+export interface LeftEdge {
+  /** What would be lost; then nothing was removed, unless it is forced. */
+  readonly lost: readonly Lost[]
+  /** Removes what a guest has there; never rejects. Undefined: there is none, or it stays. */
+  readonly eraseGuest?: (() => Promise<void>) | undefined
+}
+
 /** An edge, as one user of the widget has it: the sessions there, and what is to be sent. */
 export interface Edge {
   readonly client: Client
@@ -56,13 +64,10 @@ export interface Edge {
    */
   handOver(to: SigningIn): Promise<ReadonlyMap<string, string>>
   /**
-   * Removes what is kept here, with `erase` all of it and what a guest has at the edge, where that
-   * can be reached.
-   *
-   * @returns what would be lost; then nothing was removed, unless it is forced. With `dryRun`
-   * nothing ever is
+   * Removes what is kept here, with `erase` all of it, and gives what removes the rest. With
+   * `dryRun` nothing ever is removed.
    */
-  signOut(options: SigningOut): Promise<readonly Lost[]>
+  signOut(options: SigningOut): Promise<LeftEdge>
   close(): Promise<void>
 }
 
@@ -143,7 +148,7 @@ export class PlainEdge implements Edge {
     return claimGuest(this.#access.clientOf(token), guestToken)
   }
 
-  async signOut(options: SigningOut): Promise<readonly Lost[]> {
+  async signOut(options: SigningOut): Promise<LeftEdge> {
     return (await import('./guest.ts')).signOutOf(this.#outbox, this.#access, this.#parts, options)
   }
 

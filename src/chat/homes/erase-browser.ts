@@ -14,9 +14,12 @@ export interface EraseParts {
 export async function eraseBrowser({ platform, name, owner, local }: EraseParts): Promise<void> {
   // Emptied first: a database that another tab holds open is deleted only once that one is closed.
   if (local) {
-    const memory = await local.memory()
-    await eraseUser(memory, { userId: owner })
-    await local.store.close()
+    const { memory, store } = local
+    await eraseUser(await memory(), { userId: owner }).catch((error) => {
+      // Nothing is left of what is gone.
+      if (store.status().state !== 'lost') throw error
+    })
+    await store.close()
   }
   // It is empty, and may stay.
   await deleteDatabase(platform, `${name}/${owner}`).catch(() => {})

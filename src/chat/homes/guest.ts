@@ -2,7 +2,7 @@
 import type { Client } from '../../client/client.ts'
 import { grouped } from '../../features/grouped.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
-import type { Lost, SigningOut } from './edge.ts'
+import type { LeftEdge, Lost, SigningOut } from './edge.ts'
 import type { EdgeAccess, EdgeAccessParts } from './edge-access.ts'
 import type { Outbox, OutboxEntry } from './outbox.ts'
 
@@ -38,15 +38,14 @@ export async function signOutOf(
   access: EdgeAccess,
   parts: EdgeAccessParts,
   { erase, force, dryRun }: SigningOut,
-): Promise<readonly Lost[]> {
+): Promise<LeftEdge> {
   const { all, entries } = outbox
   // A guest's are found again by nobody.
   const ends = erase ? all : entries.filter(({ subject }) => !subject && parts.identity.isGuest)
   const lost = force && !dryRun ? [] : lostOf(ends)
-  if (dryRun || lost.length > 0) return lost
+  if (dryRun || lost.length > 0) return { lost }
   for (const { id } of ends) await outbox.drop(id)
-  if (erase) await eraseGuest(access, parts)
-  return []
+  return { lost, eraseGuest: erase ? erasureOf(access, parts) : undefined }
 }
 
 /** What would be lost with these, by session. */
@@ -58,12 +57,16 @@ function lostOf(entries: readonly OutboxEntry[]): readonly Lost[] {
 }
 
 /**
- * Removes what a guest has there, where it can be reached: without the token nobody can read it.
+ * What removes what a guest has there, where it can be reached, also once nobody has the token here
+ * any more: without it nobody can read that.
  */
-export async function eraseGuest(
-  { client }: EdgeAccess,
-  { identity, token, getToken }: EdgeAccessParts,
-): Promise<void> {
-  if (identity.guestToken === undefined || token() !== undefined || getToken()) return
-  await client.me.erase().catch(() => {})
+export function erasureOf(
+  access: EdgeAccess,
+  { identity: { guestToken }, token, getToken }: EdgeAccessParts,
+): LeftEdge['eraseGuest'] {
+  if (guestToken === undefined || token() !== undefined || getToken()) return undefined
+  const { me } = access.clientOf(guestToken)
+  return async () => {
+    await me.erase().catch(() => {})
+  }
 }

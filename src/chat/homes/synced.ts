@@ -24,12 +24,12 @@ import {
   answerUnseen,
   type Edge,
   type EdgeParts,
-  type Lost,
+  type LeftEdge,
   type SigningIn,
   type SigningOut,
 } from './edge.ts'
 import { checkSubject, EdgeAccess, isOwn } from './edge-access.ts'
-import { claimGuest, eraseGuest, unsent } from './guest.ts'
+import { claimGuest, erasureOf, unsent } from './guest.ts'
 import type { Home, ListedSession } from './home.ts'
 import { idbRows } from './idb-rows.ts'
 import { loaded } from './load.ts'
@@ -216,23 +216,24 @@ export class SyncedEdge implements Edge {
     return sessions ?? new Map()
   }
 
-  async signOut({ erase, ...how }: SigningOut): Promise<readonly Lost[]> {
+  async signOut({ erase, ...how }: SigningOut): Promise<LeftEdge> {
     const { platform } = this.#parts
     await this.#restSoon()
     const { done, lost } = await this.#empty(how)
     if (!done)
-      return lost.map(({ scope: { sessionId }, waiting, refused }) => ({
-        ...(sessionId !== undefined && { sessionId }),
-        waiting,
-        refused,
-      }))
-    if (erase) await eraseGuest(this.#access, this.#parts)
-    if (await this.#isEmpty()) {
+      return {
+        lost: lost.map(({ scope: { sessionId }, waiting, refused }) => ({
+          ...(sessionId !== undefined && { sessionId }),
+          waiting,
+          refused,
+        })),
+      }
+    if ((await this.#isGone()) || (await this.#isEmpty())) {
       await this.close()
       // It is empty, and may stay.
       await deleteDatabase(platform, this.#name).catch(() => {})
     }
-    return []
+    return { lost: [], eraseGuest: erase ? erasureOf(this.#access, this.#parts) : undefined }
   }
 
   async close(): Promise<void> {
@@ -324,8 +325,18 @@ export class SyncedEdge implements Edge {
 
   /** Empties what is here, unless what the database holds cannot be told. */
   async #empty(options: SignOutOptions): ReturnType<typeof signOut> {
-    await this.#database.scopes()
-    return signOut(this.#store, options)
+    return (await this.#isGone()) ? { done: !options.dryRun, lost: [] } : signOut(this.#store, options)
+  }
+
+  /** Whether the database is gone, and nothing is left of it. @throws where that cannot be told */
+  async #isGone(): Promise<boolean> {
+    try {
+      await this.#database.scopes()
+      return false
+    } catch (error) {
+      if (this.#database.status().state === 'lost') return true
+      throw error
+    }
   }
 
   /** The store, as what a person changes is written to it. */

@@ -1,7 +1,8 @@
 /** What one user of the widget said and nobody sent is not another one's, nor lost. */
+import { IDBDatabase as FakeDatabase } from 'fake-indexeddb'
 import { expect, it } from 'vitest'
 import type { Chat } from '../../../src/chat/open-chat.ts'
-import type { ChatSettings } from '../../../src/chat/settings.ts'
+import type { ChatPlatform, ChatSettings } from '../../../src/chat/settings.ts'
 import { idle, said, until } from './states.ts'
 import { allTexts, type Browser, browser, tokenOf } from './support.ts'
 import { TestService } from './test-service.ts'
@@ -251,6 +252,97 @@ it('ends what shows at a sign-out that cannot clear all, and clears it when it i
   await chat.close()
 })
 
+it.each([false, true])('signs out again after it has failed half-way; synced: %s', async (synced) => {
+  const [place, service] = [browser(), new TestService()]
+  let isBroken = false
+  const { transaction } = FakeDatabase.prototype
+  FakeDatabase.prototype.transaction = function (...how) {
+    if (isBroken && /^plimsoll-chat\/[0-9a-f-]{36}$/.test(this.name))
+      throw new DOMException('no', 'UnknownError')
+    return transaction.apply(this, how)
+  }
+  try {
+    const chat = plainTab(place, service.fetch, { synced, model: async () => 'Yes.' })
+    await chat.sessions.search('')
+    await chat.conversation.create({ home: 'local' })
+    await chat.conversation.send('SWORDFISH')
+    await until(chat, idle)
+    isBroken = true
+    const options = { erase: true, force: true }
+    await expect(chat.signOut(options)).rejects.toMatchObject({ code: 'ERR_STORAGE' })
+    isBroken = false
+    expect(await chat.signOut(options)).toEqual({ done: true, lost: [] })
+    expect(await allTexts(place)).not.toContain('SWORDFISH')
+    await chat.close()
+  } finally {
+    FakeDatabase.prototype.transaction = transaction
+  }
+})
+
+it.each([{ src: undefined }, { src: SRC }, { src: SRC, synced: true }])(
+  'signs out once where it is asked twice at once: $src, synced: $synced',
+  async (settings) => {
+    const [place, { fetch }] = [browser(), new TestService()]
+    const chat = place.open({
+      ...settings,
+      model: async () => 'Yes.',
+      platform: { fetch, WebSocket: undefined },
+    })
+    await chat.sessions.search('')
+    await chat.conversation.create({ home: 'local' })
+    await chat.conversation.send('SWORDFISH')
+    await until(chat, idle)
+    const twice = [chat.signOut({ erase: true, force: true }), chat.signOut({ erase: true })]
+    const done = { done: true, lost: [] }
+    expect(await Promise.all(twice)).toEqual([done, done])
+    expect(await allTexts(place)).not.toContain('SWORDFISH')
+    await chat.close()
+  },
+)
+
+it('lets a reply go on where a sign-out does nothing', async () => {
+  let goOn = (): void => {}
+  const held = new Promise<void>((done) => (goOn = done))
+  const chat = browser().open({
+    async *model() {
+      yield 'one '
+      await held
+      yield 'two'
+    },
+  })
+  await chat.conversation.create()
+  await chat.conversation.send('Hello.')
+  await until(chat, ({ reply }) => reply?.text === 'one ')
+  chat.drafts.write('new', 'Half a')
+  expect(await chat.signOut()).toMatchObject({ done: false })
+  goOn()
+  expect(said(await until(chat, idle))).toEqual(['user: Hello.', 'assistant: one two'])
+  await chat.close()
+})
+
+it('shows their conversations of this browser to who comes back at a page with an edge', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const open = () =>
+    plainTab(place, service.fetch, {
+      synced: true,
+      model: async () => 'Yes.',
+      getToken: () => tokenOf('ada'),
+    })
+  const chat = open()
+  await chat.identify({ userId: 'ada' })
+  await chat.conversation.create({ home: 'local' })
+  await chat.conversation.send('Of Ada.')
+  await until(chat, idle)
+  await chat.signOut()
+  await chat.close()
+  const again = open()
+  await again.identify({ userId: 'ada' })
+  expect(await again.sessions.search('')).toMatchObject([{ home: 'local', title: 'Of Ada.' }])
+  await again.signOut({ erase: true })
+  expect(place.platform.storage?.getItem('plimsoll-chat/local')).toBeNull()
+  await again.close()
+})
+
 it('says what somebody typed by the token of nobody else, and keeps it for them', async () => {
   const [place, service] = [browser(), listening()]
   let token = tokenOf('ada')
@@ -440,6 +532,39 @@ it.each([false, true])(
     expect(await sent).toBe(false)
     expect(await allTexts(place)).not.toContain('SWORDFISH')
     await Promise.all([chat.close(), other.close()])
+  },
+)
+
+it.each([false, true])(
+  'leaves nothing here though a service takes a guest’s sign-out and never answers; synced: %s',
+  async (synced) => {
+    const [place, service] = [browser(), new TestService()]
+    let isSilent = false
+    const asked: string[] = []
+    const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+      if (!isSilent) return service.fetch(url, init)
+      const by = new Request(url, init).headers.get('authorization')
+      asked.push(`${init.method} ${new URL(url).pathname} ${by}`)
+      return new Promise((_, reject) => {
+        init.signal?.addEventListener('abort', () => reject(init.signal?.reason))
+      })
+    }
+    const platform: Partial<ChatPlatform> = { fetch, WebSocket: undefined }
+    const chat = place.open({ src: SRC, synced, model: async () => 'Yes.', platform })
+    await chat.sessions.search('')
+    await expect.poll(() => place.platform.storage?.getItem('plimsoll-chat/identity')).toContain('guest-1')
+    await chat.conversation.create({ home: 'local' })
+    await chat.conversation.send('SWORDFISH')
+    await until(chat, idle)
+    await chat.conversation.create()
+    chat.drafts.write('new', 'SWORDFISH')
+    isSilent = true
+    const signedOut = chat.signOut({ erase: true, force: true })
+    await expect.poll(() => asked, { timeout: 5_000 }).toContain('DELETE /v1/me Bearer guest-1')
+    const left = `${await allTexts(place)} ${place.platform.storage?.getItem('plimsoll-chat/drafts')}`
+    expect(left).not.toMatch(/SWORDFISH|guest-1/)
+    expect(await signedOut).toEqual({ done: true, lost: [] })
+    await chat.close()
   },
 )
 
