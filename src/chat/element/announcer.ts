@@ -47,6 +47,12 @@ export class Announcer {
     this.#saidAt = now
   }
 
+  /** Says no more what somebody else was told. */
+  forget(): void {
+    this.#said = this.#text.length
+    this.say([])
+  }
+
   /** Says it in place of what was said last. */
   say(texts: readonly string[]): void {
     const paragraphs = texts.map((text) => {
