@@ -210,6 +210,37 @@ describe('Markdown', () => {
     expect(unknown?.children).toHaveLength(0)
   })
 
+  it('makes no more cells of a short text than a page can take', async () => {
+    const shown = await show()
+    const wide = (rows: number) => `|${'a|'.repeat(50)}\n|${'-|'.repeat(50)}\n${'x\n'.repeat(rows)}`
+    shown.fake.add(said('assistant', `${wide(500)}\n${Array(20).fill(wide(50)).join('\n')}\n# end`))
+    await until(() => shown.root.querySelector('.prose h1') !== null)
+    const cells = shown.root.querySelectorAll('.prose td').length
+    expect(cells).toBeGreaterThan(2_000)
+    expect(cells).toBeLessThan(3_000)
+    // A table that is too large stays in sight as it was written.
+    expect(shown.find('.prose p').textContent.match(/x/g)).toHaveLength(500)
+  })
+
+  it('makes a long list in parts, and counts on in the next one', async () => {
+    const shown = await show()
+    const list = (mark: string) => `${mark} a\n   ${mark} b\n`.repeat(250)
+    shown.fake.add(said('assistant', `${list('1.')}\n# then\n${list('-')}\n# end`))
+    await until(() => shown.root.querySelectorAll('.prose h1').length === 2)
+    const parts = (name: string) =>
+      [...shown.root.querySelectorAll(`.prose > ${name}`)].map((one) => [
+        one.getAttribute('start'),
+        one.children.length,
+      ])
+    expect(parts('ol')).toEqual([
+      [null, 100],
+      ['101', 100],
+      ['201', 50],
+    ])
+    expect(parts('ul').map(([, items]) => items)).toEqual([100, 100, 50])
+    expect(shown.root.querySelectorAll('.prose li li')).toHaveLength(500)
+  })
+
   it('takes hostile nesting in its stride', async () => {
     const shown = await show()
     const indented = Array.from({ length: 300 }, (_, depth) => `${'  '.repeat(depth)}- level ${depth}`)

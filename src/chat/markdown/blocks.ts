@@ -18,6 +18,8 @@ export interface ProseOptions {
  * keeps its place meanwhile.
  */
 const SLICE_MS = 20
+/** Elements after which it is, too: the browser lays them out at the end of the task. */
+const SLICE_ELEMENTS = 500
 
 /** Lines that say where the links of a text lead, which may be of any block. */
 const ADDRESSES = /^ {0,3}\[[^\]\n]+\]:.*$/gm
@@ -57,14 +59,16 @@ export class Blocks {
     const rest = blocks.slice(kept)
     const build = (): void => {
       const end = performance.now() + SLICE_MS
+      let made = 0
       for (let next = rest.shift(); next; next = rest.shift()) {
         const fragment = next.render()
         for (const pre of fragment.querySelectorAll('pre')) {
           codeFigure(pre, copyLabel, next.isOpen ? undefined : colouredNodes)
         }
         this.#shown.push({ key: next.key, nodes: [...fragment.childNodes] })
+        made += fragment.querySelectorAll('*').length
         this.#element.append(fragment)
-        if (performance.now() > end) break
+        if (made > SLICE_ELEMENTS || performance.now() > end) break
       }
       if (rest.length > 0) this.#later = setTimeout(build)
     }

@@ -11,8 +11,63 @@ const ADDRESS = /^(?:https?:\/\/|mailto:)/i
 /** Levels of nodes in each other: what is deeper shows as it was written. */
 const DEEPEST = 100
 
-/** The parser leaves out what ends a sentence in ASCII alone. */
-class Addresses extends Tokenizer {
+/**
+ * The parser fills up rows that are shorter than the header, so that a short text makes any number
+ * of cells: with more than this in a text, a table shows as it was written.
+ */
+const MOST_CELLS = 3_000
+/** Items of a list that are made as one: a longer list is one of several parts. */
+const MOST_ITEMS = 100
+const ITEM = /^( {0,3})(?:[-+*]|\d{1,9}[.)])\s/gm
+
+/**
+ * The parser leaves out what ends a sentence in ASCII alone, and makes tables and lists of any size
+ * at once.
+ */
+class Bounded extends Tokenizer {
+  #cells = 0
+  /** What follows a part of a numbered list, and its number. */
+  #rest = ''
+  #number = 1
+
+  override table(src: string): Tokens.Table | undefined {
+    const [raw = '', , columns = '', rows = ''] = this.rules.block.table.exec(src) ?? []
+    if (!/[:|]/.test(columns)) return undefined
+    const cells = this.#cells + (columns.match(/-+/g)?.length ?? 0) * rows.split('\n').length
+    if (cells > MOST_CELLS) {
+      const text = raw.trimEnd()
+      return {
+        type: 'paragraph',
+        raw,
+        text,
+        tokens: this.lexer.inline(text),
+      } as Tokens.Generic as Tokens.Table
+    }
+    const table = super.table(src)
+    if (table) this.#cells = cells
+    return table
+  }
+
+  override list(src: string): Tokens.List | undefined {
+    const indent = /^ {0,3}(?=(?:[-+*]|\d{1,9}[.)])\s)/.exec(src)?.[0]
+    if (indent === undefined) return super.list(src)
+    let items = 0
+    let end = src.length
+    for (const { 1: before, index } of src.matchAll(ITEM)) {
+      if (before === indent) items++
+      if (items <= MOST_ITEMS) continue
+      end = index
+      break
+    }
+    const number = src === this.#rest ? this.#number : undefined
+    const list = super.list(src.slice(0, end))
+    if (!list) return list
+    if (list.ordered) list.start = number ?? list.start
+    this.#rest = src.slice(end)
+    this.#number = Number(list.start) + list.items.length
+    return list
+  }
+
   override url(src: string): Tokens.Link | undefined {
     const link = super.url(src)
     if (!link) return link
@@ -43,7 +98,7 @@ export interface Block {
  * @param text with `\n` as its only end of lines
  */
 export function blocksOf(text: string): readonly Block[] {
-  const lexer = new Lexer({ ...getDefaults(), breaks: true, tokenizer: new Addresses() })
+  const lexer = new Lexer({ ...getDefaults(), breaks: true, tokenizer: new Bounded() })
   const tokens = lexer.blockTokens(text, lexer.tokens)
   const sources = new Map(lexer.inlineQueue.map(({ src, tokens }) => [tokens, src]))
   const parse = (token: Token | Nested): void => {

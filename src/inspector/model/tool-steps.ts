@@ -1,9 +1,14 @@
 import { isRecord } from '../../ports/is-record.ts'
 import type { Shown } from './shown.ts'
 
-/** A call of a tool, its result, or what was said beside them. */
+/** A call of a tool, its result or its error, or what was said beside them. */
 export type ToolStep =
-  | { readonly kind: 'call' | 'result'; readonly id: string; readonly tool: string; readonly value: unknown }
+  | {
+      readonly kind: 'call' | 'result' | 'error'
+      readonly id: string
+      readonly tool: string
+      readonly value: unknown
+    }
   | { readonly kind: 'text'; readonly value: string }
 
 /** Read once a request: what shows it is drawn again and again. */
@@ -27,7 +32,11 @@ function stepsIn({ text, stretches }: Shown): readonly (readonly ToolStep[])[] {
   // A result names its call alone.
   const names = new Map(all.flat().flatMap((step) => (step.kind === 'call' ? [[step.id, step.tool]] : [])))
   return all.map((steps) =>
-    steps.map((step) => (step.kind === 'result' ? { ...step, tool: names.get(step.id) ?? step.id } : step)),
+    steps.map((step) =>
+      step.kind === 'result' || step.kind === 'error'
+        ? { ...step, tool: names.get(step.id) ?? step.id }
+        : step,
+    ),
   )
 }
 
@@ -53,7 +62,8 @@ function stepsOf(value: unknown): readonly ToolStep[] {
   if (type === 'tool_use') return [{ kind: 'call', id: String(id), tool: String(name), value: input }]
   if (type === 'tool_result' || role === 'tool') {
     const of = String(value.tool_use_id ?? value.tool_call_id)
-    return [{ kind: 'result', id: of, tool: of, value: dataOf(textOf(content)) }]
+    const kind = value.is_error === true ? 'error' : 'result'
+    return [{ kind, id: of, tool: of, value: dataOf(textOf(content)) }]
   }
   if (type === 'function' && isRecord(value.function)) {
     const { name: tool, arguments: given } = value.function
@@ -74,18 +84,38 @@ function textOf(content: unknown): unknown {
   return content.map(({ text }) => text).join('\n')
 }
 
-/** What a text says as JSON, if it is an object or a list. */
+/** What a text says as JSON, if it is an object or a list in which no name stands twice. */
 function dataOf(text: unknown): unknown {
   if (typeof text !== 'string' || !/^\s*[[{]/.test(text)) return text
   // Where the middle of a long one was cut out, a line says so, mostly inside of a string.
   for (const json of [text, text.replaceAll('\n', '\\n')])
     try {
-      return JSON.parse(json, exact)
+      let members = 0
+      const data = JSON.parse(
+        json,
+        function (this: unknown, _key: string, value: unknown, written?: Written) {
+          // The whole is the member of an object, too.
+          if (!Array.isArray(this)) members++
+          return exact(value, written)
+        },
+      )
+      // Of two with one name, the model read both, and only the last is among the members.
+      return members - 1 === namesIn(json) ? data : text
     } catch {}
   return text
 }
 
+function namesIn(json: string): number {
+  const strings = [...json.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"\s*(:?)/g)]
+  return strings.filter(({ 1: colon }) => colon).length
+}
+
+/** What browsers tell of a value that they read. */
+interface Written {
+  readonly source?: string
+}
+
 /** Numbers as they are written, where the browser tells: large ones would be rounded. */
-function exact(_key: string, value: unknown, { source }: { readonly source?: string } = {}): unknown {
+function exact(value: unknown, { source }: Written = {}): unknown {
   return typeof value === 'number' && source !== undefined ? source : value
 }

@@ -120,6 +120,7 @@ export const arabic: Strings = {
   requestLabel: 'مقاطع الطلب بالترتيب',
   toolCall: (name) => `استدعاء ${name}`,
   toolResult: (name) => `نتيجة ${name}`,
+  toolError: (name) => `خطأ من ${name}`,
   showAll: 'عرض الكل',
   asSent: 'كما أُرسل',
   stretch: {

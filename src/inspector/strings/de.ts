@@ -126,6 +126,7 @@ export const german: Strings = {
   requestLabel: 'Abschnitte der Anfrage, der Reihe nach',
   toolCall: (name) => `${name} aufgerufen`,
   toolResult: (name) => `Ergebnis von ${name}`,
+  toolError: (name) => `Fehler von ${name}`,
   showAll: 'Alles anzeigen',
   asSent: 'Wie es gesendet wurde',
   stretch: {

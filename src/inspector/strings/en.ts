@@ -123,6 +123,7 @@ export const english: Strings = {
   requestLabel: 'Stretches of the request, in order',
   toolCall: (name) => `Called ${name}`,
   toolResult: (name) => `Result of ${name}`,
+  toolError: (name) => `Error from ${name}`,
   showAll: 'Show all',
   asSent: 'As it was sent',
   stretch: {

@@ -125,6 +125,7 @@ export const spanish: Strings = {
   requestLabel: 'Tramos de la petición, en orden',
   toolCall: (name) => `Llamada a ${name}`,
   toolResult: (name) => `Resultado de ${name}`,
+  toolError: (name) => `Error de ${name}`,
   showAll: 'Mostrar todo',
   asSent: 'Tal como se envió',
   stretch: {

@@ -125,6 +125,7 @@ export const french: Strings = {
   requestLabel: 'Passages de la requête, dans l’ordre',
   toolCall: (name) => `Appel de ${name}`,
   toolResult: (name) => `Résultat de ${name}`,
+  toolError: (name) => `Erreur de ${name}`,
   showAll: 'Tout afficher',
   asSent: 'Tel qu’il a été envoyé',
   stretch: {

@@ -121,6 +121,7 @@ export const japanese: Strings = {
   requestLabel: 'リクエストの各部分（順番どおり）',
   toolCall: (name) => `${name} の呼び出し`,
   toolResult: (name) => `${name} の結果`,
+  toolError: (name) => `${name} のエラー`,
   showAll: 'すべて表示',
   asSent: '送信されたまま',
   stretch: {

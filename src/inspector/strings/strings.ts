@@ -93,6 +93,8 @@ export interface Strings {
   readonly requestLabel: string
   readonly toolCall: (name: string) => string
   readonly toolResult: (name: string) => string
+  /** Of a result that says of itself that it is an error. */
+  readonly toolError: (name: string) => string
   /** Of a long text. */
   readonly showAll: string
   /** Opens the bytes of what is shown for people. */

@@ -28,7 +28,8 @@ export function stepsView(steps: readonly ToolStep[], strings: Strings): Templat
 
 function titleOf({ kind, tool }: Exclude<ToolStep, { kind: 'text' }>, strings: Strings): string {
   // The name is of its own direction.
-  return strings[kind === 'call' ? 'toolCall' : 'toolResult'](`\u2068${visible(tool)}\u2069`)
+  const title = { call: strings.toolCall, result: strings.toolResult, error: strings.toolError }[kind]
+  return title(`\u2068${visible(tool)}\u2069`)
 }
 
 function valueView(value: unknown, strings: Strings, depth: number): TemplateResult {
