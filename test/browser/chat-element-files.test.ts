@@ -1,4 +1,4 @@
-/** Files of messages: opening one that was sent. */
+/** Files of messages: opening one that was sent, and dropping one that is to be. */
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { PlimsollError } from '../../src/ports/errors.ts'
 import type { MediaPart } from '../../src/ports/message.ts'
@@ -23,13 +23,17 @@ async function sent(
   }
   shown.fake.add(said('user', [{ type: 'media', ...part }]))
   await frame()
-  // What few messages need was asked for with it, and the style of panels.
+  await rest()
+  return { ...shown, asked, chip: shown.find('.message .chip'), addresses: addresses() }
+}
+
+/** Until what few messages need is here. */
+async function rest(): Promise<void> {
   await Promise.all([
     import('../../src/chat/element/later.ts'),
     import('../../src/chat/element/panel-style.ts'),
   ])
   await frame()
-  return { ...shown, asked, chip: shown.find('.message .chip'), addresses: addresses() }
 }
 
 /** The addresses that were made of files, and which of them hold. */
@@ -202,5 +206,93 @@ describe('a file that was sent', () => {
     expect(dialog(shown)?.textContent).toContain(text)
     const { direction } = getComputedStyle(shown.find('dialog'))
     expect(direction).toBe(lang === 'ar' ? 'rtl' : 'ltr')
+  })
+})
+
+/**
+ * What is dragged, as events of a browser tell it.
+ *
+ * @returns whether the browser does nothing of its own
+ */
+function drag(at: Element, type: string, ...files: readonly File[]): boolean {
+  const dataTransfer = new DataTransfer()
+  for (const file of files) dataTransfer.items.add(file)
+  if (files.length === 0) dataTransfer.setData('text/plain', 'Two seats')
+  const options = { bubbles: true, cancelable: true, composed: true, dataTransfer }
+  return !at.dispatchEvent(new DragEvent(type, options))
+}
+
+describe('a file that is dropped', () => {
+  const notes = new File(['Seats'], 'notes.txt', { type: 'text/plain' })
+
+  /** The chat, with what few messages need. */
+  async function ready() {
+    const shown = await show()
+    shown.fake.add(said('assistant', [{ type: 'reasoning', text: 'Hm' }]))
+    await frame()
+    await rest()
+    const names = (): readonly string[] =>
+      [...shown.root.querySelectorAll('.files .chip span')].map(({ textContent }) => textContent ?? '')
+    return { ...shown, names }
+  }
+
+  it.each(['.composer textarea', '.scroller', '.head'])(
+    'is added as one that is chosen: at %s',
+    async (at) => {
+      const { find, names, fake } = await ready()
+      expect(drag(find(at), 'dragover', notes)).toBe(true)
+      expect(drag(find(at), 'drop', notes)).toBe(true)
+      await until(() => names().length === 1)
+      expect(names()).toEqual(['notes.txt'])
+      expect(fake.calls.some(([name]) => name === 'send')).toBe(false)
+    },
+  )
+
+  it('is refused with the reason, as one that is chosen', async () => {
+    const { find, names, text } = await ready()
+    const picture = new File(['no picture'], 'dot.png', { type: 'image/png' })
+    drag(find('.scroller'), 'drop', picture, notes)
+    await until(() => text().includes('“dot.png” is not of the type in its name.'))
+    expect(names()).toEqual(['notes.txt'])
+  })
+
+  it('is refused where it cannot be read, as a folder', async () => {
+    const { find, names, text } = await ready()
+    const read = vi
+      .spyOn(Blob.prototype, 'arrayBuffer')
+      .mockRejectedValue(new DOMException('', 'NotFoundError'))
+    onTestFinished(() => read.mockRestore())
+    drag(find('.scroller'), 'drop', new File([], 'folder'))
+    await until(() => text().includes('Something went wrong.'))
+    expect(names()).toEqual([])
+  })
+
+  it('shows where it may be dropped while it is over it', async () => {
+    const { find } = await ready()
+    const sign = (): string => getComputedStyle(find('.main'), '::after').borderStyle
+    const before = sign()
+    drag(find('.scroller'), 'dragenter', notes)
+    expect([before, sign()]).toEqual(['none', 'dashed'])
+    expect(await violations(find('.chat'))).toEqual([])
+    drag(find('.scroller'), 'dragleave', notes)
+    expect(sign()).toBe('none')
+    drag(find('.scroller'), 'dragover', notes)
+    drag(find('.scroller'), 'drop', notes)
+    expect(sign()).toBe('none')
+  })
+
+  it('is not taken where no files are, and the page stays', async () => {
+    const { fake, find, names } = await ready()
+    fake.become({ takesUploads: false })
+    expect(drag(find('textarea'), 'dragover', notes)).toBe(true)
+    expect(drag(find('textarea'), 'drop', notes)).toBe(true)
+    await frame()
+    expect([names(), getComputedStyle(find('.main'), '::after').borderStyle]).toEqual([[], 'none'])
+  })
+
+  it('is a file: a text goes where it is dropped', async () => {
+    const { find } = await ready()
+    expect(drag(find('textarea'), 'dragover')).toBe(false)
+    expect(drag(find('textarea'), 'drop')).toBe(false)
   })
 })

@@ -3,7 +3,7 @@ import { loaded } from '../homes/load.ts'
 import type { Scene } from './scene.ts'
 
 /** Opens a file of a message at its click; what does so is loaded with the first. */
-export function fileOpener(scene: Scene, part: MediaPart): (click: Event) => void {
+export function opener(scene: Scene, part: MediaPart): (click: Event) => void {
   return ({ currentTarget }) =>
     scene.attempt(
       loaded(() => import('./open-file.ts')).then(({ openFile }) =>

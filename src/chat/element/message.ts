@@ -53,7 +53,7 @@ function bodyOf(
   const { words } = scene
   const files = media.map(
     (part) =>
-      html`<button class="chip" type="button" @click=${later(scene)?.fileOpener(scene, part)}>${icon('attach')}<span dir="auto" title=${part.mediaType}>${part.name ?? words.text('attachment', { type: part.mediaType })}</span></button>`,
+      html`<button class="chip" type="button" @click=${later(scene)?.opener(scene, part)}>${icon('attach')}<span dir="auto" title=${part.mediaType}>${part.name ?? words.text('attachment', { type: part.mediaType })}</span></button>`,
   )
   const read = beginningOf(scene, shown.message.id, text)
   const more =

@@ -9,6 +9,8 @@ label > * { color: var(--text) }
 .editor textarea { inline-size: 100%; padding: 0.5rem 0.75rem; border: 1px solid color-mix(in oklab, var(--muted) 80%, var(--surface)); border-radius: 0.75rem; background: var(--surface); field-sizing: content; resize: none }
 .editor textarea:focus { border-color: var(--accent); outline: 1px solid var(--accent); outline-offset: 0 }
 .editor .row { justify-content: end }
+.dropping .main::after { content: ''; position: absolute; inset: 0.375rem; z-index: 4; border: 2px dashed var(--accent); border-radius: 0.75rem; background: color-mix(in oklab, var(--accent) 12%, transparent); pointer-events: none }
+.versions { display: inline-flex; align-items: center; font-variant-numeric: tabular-nums }
 .steps { display: grid; gap: 0.25rem }
 details > summary { display: flex; align-items: center; gap: 0.4375rem; inline-size: fit-content; max-inline-size: 100%; min-block-size: 1.75rem; padding: 0.125rem 0.5rem; margin-inline-start: -0.5rem; border-radius: 0.5rem; color: var(--muted); font-size: 0.8125rem; cursor: pointer; list-style: none; user-select: none }
 details > summary::-webkit-details-marker { display: none }

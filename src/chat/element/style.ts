@@ -99,7 +99,6 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
   .message .foot { opacity: 0; transition: opacity 0.15s }
   .message:hover .foot, .message:focus-within .foot, .message.last .foot, .message .foot.kept { opacity: 1 }
 }
-.versions { display: inline-flex; align-items: center; font-variant-numeric: tabular-nums }
 .state { display: flex; flex-wrap: wrap; align-items: center; gap: 0.375rem }
 .state.bad { color: var(--danger) }
 .state.soon { animation: soon 1ms 2s backwards }

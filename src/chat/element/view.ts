@@ -423,7 +423,9 @@ export class ChatView {
   }
 
   readonly #loadLater = kept(async () => {
-    this.#update({ later: await this.#loadPart(() => import('./later.ts'), false) })
+    const later = await this.#loadPart(() => import('./later.ts'), false)
+    later.attach(this.#frame, this.#scene())
+    this.#update({ later })
   })
 
   async #forget(messageId: string): Promise<void> {

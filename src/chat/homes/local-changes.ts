@@ -64,7 +64,8 @@ async function checkFile(file: File): Promise<void> {
       limit: MAX_ENTRY_BYTES,
       id: name,
     })
-  if (isPictureType(type)) checkType(name, type, new Uint8Array(await file.slice(0, 12).arrayBuffer()))
+  // A folder that was dropped cannot be read, nor a file that is gone by now.
+  checkType(name, type, new Uint8Array(await file.slice(0, 12).arrayBuffer()))
 }
 
 /** @param bytes at least the first twelve */
