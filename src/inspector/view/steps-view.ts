@@ -5,6 +5,8 @@ import type { ToolStep } from '../model/tool-steps.ts'
 import type { Strings } from '../strings/strings.ts'
 import { opened } from './opened.ts'
 
+export { opened }
+
 /** UTF-16 units of a text that show before all of it is asked for. */
 const BEGINNING = 300
 /** UTF-16 units that one click shows: the rest takes another one, which says how many those are. */
