@@ -30,12 +30,22 @@ export async function signOut({ dialog, chat, words, locale }: SignOutParts): Pr
     ] as const
     return counts.flatMap(([line, count]) => (count > 0 ? line(number.format(count)) : []))
   }
-  for (let told = await chat.signOut({ erase: true, dryRun: true }); !told.done; ) {
+  const look = (): Promise<SignedOut> => chat.signOut({ erase: true, dryRun: true })
+  for (let told = await look(); !told.done; ) {
     if (!(await agreed(dialog, there(told), lines(told)))) return false
-    // What would be lost since then is asked about, too.
-    told = await chat.signOut({ erase: true, force: told.lost.length > 0 })
+    const now = await look()
+    // What would be lost since then, as by another tab, is asked about, too.
+    told = isShown(now, told) ? await chat.signOut({ erase: true, force: now.lost.length > 0 }) : now
   }
   return true
+}
+
+/** Whether no more would be lost, of any conversation, than the person was told. */
+function isShown({ lost }: SignedOut, told: SignedOut): boolean {
+  return lost.every(({ sessionId, waiting, refused, draft }) => {
+    const then = told.lost.find((one) => one.sessionId === sessionId && (!draft || one.draft))
+    return then !== undefined && waiting <= then.waiting && refused <= then.refused
+  })
 }
 
 /** @returns whether the person said so */

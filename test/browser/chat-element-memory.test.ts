@@ -339,6 +339,41 @@ describe('the memory panel', () => {
     await until(() => root.querySelector('.side.memory') === null)
   })
 
+  it.each(['gone', 'left'] as const)('shows nothing of who is not here any more: %s', async (event) => {
+    const { fake, find, root, text, button } = await openPanel()
+    fill(find<HTMLInputElement>('.memory input[type=search]'), 'seats')
+    button('Edit: Likes window seats').click()
+    await until(() => root.querySelector('.fact textarea') !== null)
+    await settled(root)
+    fake.fails = 'ERR_OFFLINE'
+    fake.drafts.tell(event)
+    await frame()
+    expect(text()).not.toContain('seats')
+    fake.become({ messages: [...fake.state.messages] })
+    await settled(root)
+    await until(() => root.querySelector('.memory [role=alert]') !== null)
+    expect(root.querySelectorAll('.fact')).toHaveLength(0)
+    expect(find<HTMLInputElement>('.memory input[type=search]').value).toBe('')
+  })
+
+  it('reads nothing for somebody who is leaving, nor shows what was read', async () => {
+    const { fake, root, text } = await openPanel()
+    let read = (): void => {}
+    const held = new Promise<void>((done) => (read = done))
+    fake.reading = held
+    fake.become({ messages: [...fake.state.messages] })
+    await frame()
+    fake.drafts.tell('gone')
+    fake.become({ session: undefined, messages: [] })
+    read()
+    fake.reading = undefined
+    await frame()
+    await frame()
+    expect([text().includes('window seats'), root.querySelectorAll('.fact').length]).toEqual([false, 0])
+    fake.become({ session: fake.sessions[0] ?? session('next'), messages: [] })
+    await until(() => root.querySelectorAll('.fact').length > 0)
+  })
+
   it('names no other conversations where everything was erased', async () => {
     const { fake, find, root, text, button } = await openPanel({ src: 'https://edge.example' }, ['edge'])
     fake.holders = { pending: ['replicas', 'devices', 'recovery'] }

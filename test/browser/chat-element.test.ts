@@ -940,6 +940,15 @@ describe('streaming', () => {
     await frame()
     // Whether all of it came, nobody knows here.
     expect(root.querySelector('[aria-live]')?.textContent).toContain('The reply has ended.')
+    // Nor does it stay there for who comes next.
+    fake.drafts.tell('gone')
+    expect(root.querySelector('[aria-live]')?.textContent).toBe('')
+    fake.stream({ text: 'Of Ada. And' })
+    await frame()
+    fake.drafts.tell('left')
+    fake.become({ reply: undefined })
+    await frame()
+    expect(root.querySelector('[aria-live]')?.textContent).not.toContain('Of Ada')
   })
 
   it('stays at the end where a message grows before the browser tells that it was scrolled there', async () => {

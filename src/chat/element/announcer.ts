@@ -34,17 +34,20 @@ export class Announcer {
       // A new step of the run begins with a text of its own.
       if (!reply.text.startsWith(this.#text.slice(0, this.#said))) this.#said = 0
       this.#text = reply.text
-      if (now - this.#saidAt >= EVERY_MS) this.#sayWhole(now)
+      const end = now - this.#saidAt < EVERY_MS ? 0 : wholeUntil(this.#text)
+      if (end > this.#said) {
+        this.say(sentences(this.#text.slice(this.#said, end)))
+        this.#said = end
+        this.#saidAt = now
+      }
     }
     this.#wasReplying = reply !== undefined
   }
 
-  #sayWhole(now: number): void {
-    const end = wholeUntil(this.#text)
-    if (end <= this.#said) return
-    this.say(sentences(this.#text.slice(this.#said, end)))
-    this.#said = end
-    this.#saidAt = now
+  /** Says no more what somebody else was told. */
+  forget(): void {
+    this.#said = this.#text.length
+    this.say([])
   }
 
   /** Says it in place of what was said last. */

@@ -24,7 +24,7 @@ export function factsTab(scene: PanelScene, state: MemoryState, actions: MemoryA
   const { facts } = state
   return html`<div class="search">
       ${searchIcon}
-      <input class="field" type="search" dir="auto" aria-label=${words.text('searchFacts')} placeholder=${words.text('searchFacts')}
+      <input class="field" type="search" dir="auto" aria-label=${words.text('searchFacts')} placeholder=${words.text('searchFacts')} .value=${state.query}
         @input=${({ currentTarget }: Event) => actions.search((currentTarget as HTMLInputElement).value)} />
     </div>
     ${facts?.length ? html`<p class="muted small" role="status">${words.counted('factsCount', facts.length)}</p>` : nothing}

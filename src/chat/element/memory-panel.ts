@@ -71,6 +71,25 @@ export interface MemoryActions {
 
 const SEARCH_MS = 200
 
+const AT_FIRST: MemoryState = {
+  tab: 'facts',
+  query: '',
+  facts: undefined,
+  profile: undefined,
+  skills: undefined,
+  editing: undefined,
+  forgetting: undefined,
+  lost: undefined,
+  certificate: undefined,
+  imported: undefined,
+  homes: [],
+  destinations: [],
+  mayErase: false,
+  isBusy: false,
+  problem: undefined,
+  unread: undefined,
+}
+
 const IMPORT_FAULTS: { readonly [Code in Problem['code']]?: PanelTextKey } = {
   ERR_UNSUPPORTED_MEDIA_TYPE: 'importNone',
   ERR_INVALID_ARGUMENT: 'importFault',
@@ -98,29 +117,22 @@ class MemoryPanel implements MemoryActions {
   #searchTimer: ReturnType<typeof setTimeout> | undefined
   /** What was shown when it was last read: it is read again when that is another. */
   #readAt: readonly unknown[] = []
-  #state: MemoryState = {
-    tab: 'facts',
-    query: '',
-    facts: undefined,
-    profile: undefined,
-    skills: undefined,
-    editing: undefined,
-    forgetting: undefined,
-    lost: undefined,
-    certificate: undefined,
-    imported: undefined,
-    homes: [],
-    destinations: [],
-    mayErase: false,
-    isBusy: false,
-    problem: undefined,
-    unread: undefined,
-  }
+  /** Counts who was here: what is asked for one of them does not show to the next. */
+  #readings = 0
+  #state = AT_FIRST
 
   constructor(chat: Chat, draw: () => void, focus: (selector: string) => void) {
     this.#chat = chat
     this.#draw = draw
     this.#focus = focus
+    chat.drafts.subscribe((event) => {
+      if (event !== 'gone' && event !== 'left') return
+      clearTimeout(this.#searchTimer)
+      this.#readings++
+      // Where they left, this is already read for the next one.
+      if (event === 'left') this.#readAt = []
+      this.update(AT_FIRST)
+    })
   }
 
   update(change: Partial<MemoryState>, at?: string): void {
@@ -154,6 +166,7 @@ class MemoryPanel implements MemoryActions {
     at?: (state: MemoryState) => string | undefined,
   ): Promise<void> {
     this.update({ isBusy: true, problem: undefined, imported: undefined })
+    const reading = this.#readings
     let shown: Partial<MemoryState> | undefined
     try {
       const done = await task(await this.#chat.memory())
@@ -161,6 +174,7 @@ class MemoryPanel implements MemoryActions {
     } catch (error) {
       shown = { problem: problemOf(error) }
     }
+    if (reading !== this.#readings) return
     // Of an import that failed, too: a part of it may be there.
     await this.#read(shown)
     if (!this.#state.problem) this.update({}, at?.(this.#state))
@@ -169,6 +183,10 @@ class MemoryPanel implements MemoryActions {
   /** @param shown what else is shown after it */
   async #read(shown?: Partial<MemoryState>): Promise<void> {
     this.update({ isBusy: true })
+    const reading = this.#readings
+    const show = (read: Partial<MemoryState>): void => {
+      if (reading === this.#readings) this.update({ ...shown, ...read, isBusy: false })
+    }
     try {
       // An import may have opened another home.
       const memory = await this.#chat.memory()
@@ -179,15 +197,19 @@ class MemoryPanel implements MemoryActions {
         memory.profile(),
         memory.skills(),
       ])
-      const read = { homes, destinations, facts, profile, skills, isBusy: false, unread: undefined }
-      this.update({ ...shown, ...read })
+      show({ homes, destinations, facts, profile, skills, unread: undefined })
     } catch (error) {
-      this.update({ ...shown, isBusy: false, unread: problemOf(error) })
+      show({ unread: problemOf(error) })
     }
   }
 
   /** Reads what is remembered when the panel is opened, and when the conversation has changed. */
   #follow({ ui, state }: PanelScene): void {
+    // Somebody comes or leaves.
+    if (!state.session) {
+      this.#readAt = []
+      return
+    }
     const now = [ui.openings, state.messages]
     if (this.#state.isBusy || state.reply || now.every((one, place) => one === this.#readAt[place])) return
     this.#readAt = now

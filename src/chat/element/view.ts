@@ -516,6 +516,7 @@ export class ChatView {
     if (event !== 'named') {
       this.#forgotten++
       this.#sending.clear()
+      this.#announcer.forget()
     }
     this.#drafted = undefined
     this.#textarea()?.form?.reset()

@@ -41,6 +41,8 @@ export class FakeChat {
   fails: ErrorCode | undefined
   /** The code with which changes of the memory fail. */
   refuses: ErrorCode | undefined
+  /** What a reading of the facts waits for. */
+  reading: Promise<void> | undefined
   log: ShownMessage[] = []
   facts: MemoryFact[] = []
   /** Sessions that an import does not take in. */
@@ -261,8 +263,10 @@ export class FakeChat {
         homes: this.homes,
         destinations: this.destinations,
         facts: async ({ query = '' } = {}) => {
+          const { facts } = this
+          await this.reading
           if (this.fails) throw new PlimsollError(this.fails, 'Read the facts: it failed')
-          return this.facts.filter(({ text }) => text.toLowerCase().includes(query.toLowerCase()))
+          return facts.filter(({ text }) => text.toLowerCase().includes(query.toLowerCase()))
         },
         edit: async (factId, { text }) => {
           note('editFact', factId, text)
