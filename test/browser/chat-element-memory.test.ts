@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { page } from 'vitest/browser'
 import type { HomeKind, MemoryFact } from '../../src/chat/ports.ts'
 import { LANGUAGES } from '../../src/chat/strings/load.ts'
@@ -845,6 +845,21 @@ describe('what was found', () => {
     await until(() => root.querySelector('.sought') === null)
     expect(isInSight(shown, 'Line 40')).toBe(true)
     expect(root.querySelector('.to-end')).not.toBe(null)
+  })
+
+  it('shows on a page that draws later than it is found', async () => {
+    const { button, fake, find, root } = await show({
+      prepare: (prepared) => prepared.setSessions([session('Trip to Turin'), session('Home')]),
+    })
+    button('Conversations').click()
+    await until(() => root.querySelector('.sessions input') !== null)
+    const frames = vi.spyOn(globalThis, 'requestAnimationFrame')
+    frames.mockImplementation((draw) => Number(setTimeout(draw, 600)))
+    fill(find<HTMLInputElement>('.sessions input'), 'trip')
+    await new Promise((done) => setTimeout(done, 500))
+    frames.mockRestore()
+    await until(() => root.querySelectorAll('.entry').length === 1)
+    expect(find('.entry').textContent).toContain('… trip …')
   })
 
   it('is looked for again where another tab deletes or names some of it', async () => {

@@ -26,7 +26,10 @@ export function sessionList(): (scene: Scene) => TemplateResult {
   let unnamed: { readonly key: string | undefined; readonly why: string } | undefined
   let listed: Scene['sessions']['sessions'] | undefined
   const search = (query: string): void => {
-    now.update({ query, ...(query.trim() ? {} : { found: undefined }) })
+    const change = { query, ...(query.trim() ? {} : { found: undefined }) }
+    now.update(change)
+    // It may be answered before it is drawn.
+    now = { ...now, ui: { ...now.ui, ...change } }
     clearTimeout(timer)
     if (!query.trim()) return
     timer = setTimeout(() => {
