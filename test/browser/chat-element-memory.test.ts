@@ -848,7 +848,7 @@ describe('what was found', () => {
   })
 
   it('shows on a page that draws later than it is found', async () => {
-    const { button, fake, find, root } = await show({
+    const { button, find, root } = await show({
       prepare: (prepared) => prepared.setSessions([session('Trip to Turin'), session('Home')]),
     })
     button('Conversations').click()
