@@ -24,7 +24,11 @@ export function messagesOf({ sources }: Pick<MemoryFact, 'sources'>): readonly s
   return sources.filter((source) => !source.startsWith('fact/'))
 }
 
-/** Reads what comes before a message of a session, or its end. @throws ERR_NOT_FOUND: it is not there */
+/**
+ * Reads what comes before a message of a session, or its end.
+ *
+ * @throws ERR_NOT_FOUND: it is not there
+ */
 type Read = (sessionId: string, before?: string) => Promise<readonly { readonly id: string }[]>
 
 /** Where the first message shows from which a fact was taken. */

@@ -1,23 +1,20 @@
 import { Directive, directive, type ElementPart } from 'lit/directive.js'
-import { noChange, nothing, render } from 'lit/html.js'
+import { render } from 'lit/html.js'
 
 /** Makes what stands in a `<details>` while that is open: closed ones may hold any number. */
 class OpenedDirective extends Directive {
   #content: (() => unknown) | undefined
 
-  render(_content: () => unknown): unknown {
-    return noChange
-  }
+  render(_content: () => unknown): void {}
 
-  override update({ element }: ElementPart, [content]: [() => unknown]): unknown {
+  override update({ element }: ElementPart, [content]: [() => unknown]): void {
     const details = element.parentElement as HTMLDetailsElement
     const draw = (): void => {
-      render(details.open ? this.#content?.() : nothing, element as HTMLElement)
+      render(details.open ? this.#content?.() : undefined, element as HTMLElement)
     }
     if (!this.#content) details.addEventListener('toggle', draw)
     this.#content = content
     draw()
-    return noChange
   }
 }
 
