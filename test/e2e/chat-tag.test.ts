@@ -219,7 +219,7 @@ it('answers within its budget, without what changes a conversation, which is loa
   const loaded = new Set<string>()
   // Whatever the first answer could do without is not there.
   const later =
-    /plimsoll-(local-changes|added|calls|finding|author|blocks|memory-mode|session-list|panel-style|work)-/
+    /plimsoll-(later|local-changes|added|calls|finding|author|blocks|memory-mode|session-list|panel-style|work)-/
   await context.route(later, (route) => route.abort())
   context.on('request', (request) => loaded.add(new URL(request.url()).pathname.split('/').at(-1) ?? ''))
   await page.goto(`${address}/?${new URLSearchParams({ body: TAG })}`)

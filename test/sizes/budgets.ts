@@ -91,7 +91,7 @@ export const BUDGETS: readonly Budget[] = [
 /** The widget by one tag, in bytes, gzip -9. */
 export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. */
-  firstLook: 53_050,
+  firstLook: 53_300,
   /** With the memory, and what answers in the browser. */
   answering: 119_990,
   /** Until a conversation of an edge shows. */
