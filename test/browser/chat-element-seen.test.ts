@@ -50,6 +50,14 @@ const summaries = ({ root }: Shown): readonly string[] =>
     textContent.replace(/\s+/g, ' ').trim(),
   )
 
+/** Opens the sections of a request and what stands in each. */
+async function openStretches(shown: Shown): Promise<void> {
+  const all = () =>
+    shown.root.querySelectorAll<HTMLDetailsElement>('.seen details.card, .seen .stretches > li > details')
+  await expect.poll(() => all().length).toBeGreaterThan(0)
+  for (const details of all()) details.open = true
+}
+
 describe('what the model will see', () => {
   it('shows the next request by its sections, and where a stretch comes from', async () => {
     const shown = await showTold()
@@ -67,7 +75,7 @@ describe('what the model will see', () => {
     const stretch = window?.querySelectorAll('details')[2]
     stretch?.querySelector('summary')?.click()
     // What was said is text, whatever is in it.
-    expect(stretch?.querySelector('pre')?.textContent).toContain('And back <b>again</b>')
+    await expect.poll(() => stretch?.querySelector('pre')?.textContent).toContain('And back <b>again</b>')
     expect(stretch?.textContent).toContain((await session.history({ messages: 2 }))[0]?.id)
     await session.append({ role: 'user', content: 'One more' })
     const [newest] = await session.history({ messages: 1 })
@@ -134,11 +142,14 @@ describe('what the model will see', () => {
     const tail = [...shown.root.querySelectorAll('.seen .card')].find(
       (card) => card.querySelector('summary strong')?.textContent === 'Tail',
     )
-    expect(tail?.textContent).toContain('Sits at the window')
+    await openStretches(shown)
+    await expect.poll(() => tail?.textContent).toContain('Sits at the window')
     shown.find('.seen header button').click()
     await frame()
     first?.click()
     await expect.poll(shown.text).toContain('these are the bytes that were sent.')
+    await openStretches(shown)
+    await frame()
     expect(shown.find('.seen').textContent).not.toContain('Sits at the window')
     await session.facts.pin((await session.facts.list())[0]?.id ?? '')
     second?.click()
@@ -164,6 +175,7 @@ describe('what the model will see', () => {
           .at(-1)
           ?.click()
       open()
+      await openStretches(shown)
       await expect.poll(() => shown.find('.seen').textContent).toContain('Likes brown cheese')
       if (when === 'closed') shown.find('.seen header button').click()
       await frame()
@@ -230,11 +242,8 @@ describe('what the model will see', () => {
     await session.append({ role: 'assistant', content: 'There is one.' })
     const shown = await showTold({}, session)
     shown.find('.to-seen').click()
+    await openStretches(shown)
     await expect.poll(() => shown.root.querySelectorAll('.tool-steps').length).toBe(2)
-    for (const details of shown.root.querySelectorAll<HTMLDetailsElement>(
-      '.seen details.card, .seen .stretches > li > details',
-    ))
-      details.open = true
     const plain = (one: Element) => one.textContent?.replace(/[\s\u2068\u2069]+/g, ' ').trim()
     const [call, result] = shown.root.querySelectorAll('.tool-steps')
     expect(call && plain(call)).toMatch(
@@ -248,11 +257,51 @@ describe('what the model will see', () => {
     expect(ends()).toBe(false)
     whole?.querySelector('summary')?.click()
     expect(ends()).toBe(true)
+    await expect.poll(() => whole?.querySelector(':scope > .value')?.textContent).toMatch(/^word .* word $/s)
     const bytes = call?.parentElement?.querySelector<HTMLDetailsElement>(':scope > details')
     expect([bytes?.open, bytes?.querySelector('summary')?.textContent]).toEqual([false, 'As it was sent'])
-    expect(bytes?.querySelector('pre')?.textContent).toContain('"arguments":"{\\"to\\":\\"Turin\\"')
+    bytes?.querySelector('summary')?.click()
+    await expect
+      .poll(() => bytes?.querySelector('pre')?.textContent)
+      .toContain('"arguments":"{\\"to\\":\\"Turin\\"')
     await Promise.all(shown.root.getAnimations().map(({ finished }) => finished))
     expect(await violations(shown.element)).toEqual([])
+  })
+
+  it('makes of a large result what is asked for, up to its end', async () => {
+    const memory = createMemory({ store: mapStore(), budget: 1_000_000 })
+    const session = memory.session({ userId: 'ada', sessionId: 'trip' })
+    const id = 'c1'
+    await session.append({ role: 'user', content: 'To Turin' })
+    await session.append({ role: 'assistant', content: [{ type: 'tool-call', id, name: 'find', input: {} }] })
+    const output = {
+      rows: Array.from({ length: 1_000 }, (_, row) => row),
+      long: `${'word '.repeat(6_000)}end`,
+    }
+    await session.append({ role: 'tool', content: [{ type: 'tool-result', callId: id, output }] })
+    await session.append({ role: 'assistant', content: 'There is one.' })
+    const shown = await showTold({}, session)
+    shown.find('.to-seen').click()
+    await expect.poll(() => shown.root.querySelectorAll('.seen .stretches').length).toBeGreaterThan(0)
+    expect(shown.root.querySelectorAll('.seen .tool-steps, .seen pre')).toHaveLength(0)
+    await openStretches(shown)
+    await expect.poll(() => shown.root.querySelectorAll('.tool-steps').length).toBe(2)
+    const result = shown.root.querySelectorAll('.tool-steps')[1]
+    const members = () => result?.querySelectorAll('.name').length
+    expect(members()).toBe(300)
+    const summaries = () => [...(result?.parentElement?.querySelectorAll('summary') ?? [])]
+    const named = (text: string) => summaries().find((one) => one.textContent === text)
+    expect(summaries().map(({ textContent }) => textContent?.trim())).toEqual([
+      ...['Show all (+701)', 'Show all (+1)', 'As it was sent'],
+    ])
+    named('Show all (+701)')?.click()
+    await expect.poll(members).toBe(600)
+    named('As it was sent')?.click()
+    const bytes = () => result?.parentElement?.querySelector('pre')?.textContent ?? ''
+    await expect.poll(bytes).toContain('"role":"tool"')
+    expect(bytes()).not.toContain('word end')
+    summaries().at(-1)?.click()
+    await expect.poll(bytes).toContain('word end')
   })
 
   it.each([
@@ -265,6 +314,7 @@ describe('what the model will see', () => {
     await expect.poll(() => summaries(shown).length).toBeGreaterThan(2)
     for (const details of shown.root.querySelectorAll<HTMLDetailsElement>('.seen details'))
       details.open = true
+    await expect.poll(() => shown.root.querySelector('.seen pre')).not.toBeNull()
     // It fades in.
     await Promise.all(shown.root.getAnimations().map(({ finished }) => finished))
     expect(await violations(shown.element)).toEqual([])

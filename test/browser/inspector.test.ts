@@ -220,7 +220,10 @@ describe('a dropped log', () => {
     await vi.waitFor(() => expect(said(find('.tool-steps'))).toMatch(/find_trains\u2069 ?to: Turin/))
     expect(find<HTMLDetailsElement>('.bytes').open).toBe(false)
     expect(find('.bytes summary').textContent).toBe('As it was sent')
-    expect(find('.bytes code').textContent).toContain('"arguments":"{\\"to\\":\\"Turin\\"}"')
+    find<HTMLElement>('.bytes summary').click()
+    await vi.waitFor(() =>
+      expect(find('.bytes code').textContent).toContain('"arguments":"{\\"to\\":\\"Turin\\"}"'),
+    )
   })
 
   test('says of each stretch where it comes from, to the pointer and to the keyboard', async () => {

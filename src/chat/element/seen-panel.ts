@@ -9,7 +9,7 @@ import { type ToolStep, toolSteps } from '../../inspector/model/tool-steps.ts'
 import { checkedWords } from '../../inspector/strings/checked.ts'
 import { loadStrings } from '../../inspector/strings/load.ts'
 import type { Strings } from '../../inspector/strings/strings.ts'
-import { stepsTitle, stepsView } from '../../inspector/view/steps-view.ts'
+import { opened, stepsTitle, stepsView, wholeText } from '../../inspector/view/steps-view.ts'
 import { shorten, visible } from '../../replay/words.ts'
 import { loaded } from '../homes/load.ts'
 import { inspectedSource } from '../inspected-source.ts'
@@ -24,8 +24,6 @@ export { seenStyle } from './seen-style.ts'
 
 /** Characters of a stretch that show before it is opened. */
 const BEGINNING = 90
-/** Characters of one that is open. */
-const LONGEST = 20_000
 
 interface Seen {
   readonly strings: Strings
@@ -204,19 +202,20 @@ function stretchView(
 ): TemplateResult {
   const whole = text.slice(from, to)
   const row = (term: string, value: unknown) => html`<dt>${term}</dt><dd>${value}</dd>`
-  const bytes = html`<pre tabindex="0" dir="auto">${whole.slice(0, LONGEST).split('\n').map(visible).join('\n')}</pre>`
-  return html`<details>
-    <summary>${steps.length > 0 ? stepsTitle(steps, strings) : html`<code dir="auto">${visible(shorten(whole, BEGINNING))}</code>`}</summary>
-    ${
-      steps.length > 0
-        ? html`${stepsView(steps, strings)}<details class="small"><summary>${strings.asSent}${icon('expand')}</summary>${bytes}</details>`
-        : bytes
-    }
+  const bytes = () => html`<pre tabindex="0" dir="auto">${wholeText(whole, strings)}</pre>`
+  const content = () => html`${
+    steps.length > 0
+      ? html`${stepsView(steps, strings)}<details class="small"><summary>${strings.asSent}${icon('expand')}</summary><div ${opened(bytes)}></div></details>`
+      : bytes()
+  }
     <dl class="small">
       ${row(strings.stretch.tokens, words.number(tokens))}
       ${trust === undefined ? nothing : row(strings.stretch.trust, strings.trust[trust])}
       ${rule === undefined ? nothing : row(strings.stretch.rule, rule)}
       ${rule === undefined ? nothing : row(strings.stretch.record, records.length === 0 ? strings.stretch.none : html`<code>${records.map(visible).join(' ')}</code>`)}
-    </dl>
+    </dl>`
+  return html`<details>
+    <summary>${steps.length > 0 ? stepsTitle(steps, strings) : html`<code dir="auto">${visible(shorten(whole, BEGINNING))}</code>`}</summary>
+    <div ${opened(content)}></div>
   </details>`
 }

@@ -17,31 +17,49 @@ export function allPanels(
   open: (kind: HomeKind) => Promise<HomeMemory>,
 ): MemoryPanelModel {
   const panels = homes.map(({ memory }) => memory)
-  const main = panels.at(-1)
-  if (!main)
+  const last = homes.at(-1)
+  if (!last)
     throw new PlimsollError('ERR_INVALID_ARGUMENT', 'memory: homes must not be empty', {
       argument: 'homes',
     })
-  const ownerOf = async (factId: string): Promise<HomeMemory> => {
-    for (const panel of panels) if ((await panel.facts()).some(({ id }) => id === factId)) return panel
-    return main
+  const main = last.memory
+  /** As they are named here: one id may be of two homes, as after an import. */
+  const facts: MemoryPanelModel['facts'] = async (options) => {
+    const known = new Set<string>()
+    const found = []
+    for (const { kind, memory } of homes) {
+      const all = await memory.facts()
+      const given = options?.query === undefined ? all : await memory.facts(options)
+      found.push(...given.map((fact) => (known.has(fact.id) ? { ...fact, id: `${kind}:${fact.id}` } : fact)))
+      for (const { id } of all) known.add(id)
+    }
+    return found
+  }
+  /** Does something where a fact is, whose id is another one there if it is of two homes. */
+  const inHome = async <Result>(
+    factId: string,
+    act: (memory: HomeMemory, id: string, kind: HomeKind) => Promise<Result>,
+  ): Promise<Result> => {
+    for (const { kind, memory } of homes)
+      for (const { id } of await memory.facts()) {
+        if (id === factId || `${kind}:${id}` === factId) return act(memory, id, kind)
+      }
+    return act(main, factId, last.kind)
   }
   return {
     ...main,
     homes: homes.map(({ kind }) => kind),
     destinations,
-    facts: async (options) => (await Promise.all(panels.map((panel) => panel.facts(options)))).flat(),
-    edit: async (factId, change) => (await ownerOf(factId)).edit(factId, change),
-    pin: async (factId, pinned) => (await ownerOf(factId)).pin(factId, pinned),
-    promote: async (factId) => (await ownerOf(factId)).promote(factId),
-    forget: async (factId) => (await ownerOf(factId)).forget(factId),
-    async origin(factId) {
-      for (const { kind, memory } of homes) {
-        const found = await memory.origin(factId)
-        if (found) return { ...found, home: kind }
-      }
-      return undefined
-    },
+    facts,
+    edit: (factId, change) => inHome(factId, (memory, id) => memory.edit(id, change)),
+    pin: (factId, pinned) => inHome(factId, (memory, id) => memory.pin(id, pinned)),
+    promote: (factId) => inHome(factId, (memory, id) => memory.promote(id)),
+    forget: (factId) => inHome(factId, (memory, id) => memory.forget(id)),
+    origin: (factId) =>
+      inHome(factId, async (memory, id, home) => {
+        const found = await memory.origin(id)
+        return found && { ...found, home }
+      }),
     async *export(home) {
       for (const { kind, memory } of homes) if (kind === home) yield* memory.export()
     },

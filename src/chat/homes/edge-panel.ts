@@ -54,7 +54,9 @@ export function edgePanel(client: Client): HomeMemory {
       const found = (await all()).find(({ fact }) => fact.id === factId)
       if (!found) return undefined
       const ids = found.sessionId === undefined ? await sessionIds() : [found.sessionId]
-      return originOf(found.fact, ids, (id, before) => client.session(id).messages({ before, messages: 1 }))
+      return originOf(found.fact, ids, (id, before) =>
+        client.session(id).messages(before === undefined ? {} : { before }),
+      )
     },
     profile: () => client.me.profile.list(),
     async setProfile(name, text) {

@@ -76,7 +76,7 @@ export function localPanel(memory: LocalMemory, userId: string, now: () => numbe
       if (!found) return undefined
       const ids = found.sessionId === undefined ? await sessionIds() : [found.sessionId]
       return originOf(found.fact, ids, (sessionId, before) =>
-        memory.session({ userId, sessionId }).history({ before, messages: 1 }),
+        memory.session({ userId, sessionId }).history(before === undefined ? {} : { before }),
       )
     },
     profile: () => user.profile.list(),

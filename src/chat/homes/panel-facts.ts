@@ -25,23 +25,35 @@ export function messagesOf({ sources }: Pick<MemoryFact, 'sources'>): readonly s
 }
 
 /**
- * Where the first message shows from which a fact was taken.
+ * Reads what comes before a message of a session, or its end.
  *
- * @param read contract: reads what comes before a message of a session. @throws ERR_NOT_FOUND: it
- * is not there
+ * @throws ERR_NOT_FOUND: it is not there
  */
+type Read = (sessionId: string, before?: string) => Promise<readonly { readonly id: string }[]>
+
+/** Where the first message shows from which a fact was taken. */
 export async function originOf(
   fact: Pick<MemoryFact, 'sources'>,
   sessionIds: readonly string[],
-  read: (sessionId: string, before: string) => Promise<unknown>,
+  read: Read,
 ): Promise<FactOrigin | undefined> {
   for (const messageId of messagesOf(fact))
     for (const sessionId of sessionIds)
       try {
-        await read(sessionId, messageId)
-        return { sessionId, messageId }
+        if (await shows(sessionId, messageId, read)) return { sessionId, messageId }
       } catch (error) {
         if (!isPlimsollError(error, 'ERR_NOT_FOUND')) throw error
       }
   return undefined
+}
+
+async function shows(sessionId: string, messageId: string, read: Read): Promise<boolean> {
+  if ((await read(sessionId, messageId)).length > 0) return true
+  // Nothing comes before the first one, nor before one that a rewind hides.
+  let page = await read(sessionId)
+  for (let first = page[0]; first; first = page[0]) {
+    if (page.some(({ id }) => id === messageId)) return true
+    page = await read(sessionId, first.id)
+  }
+  return false
 }

@@ -1,5 +1,4 @@
 import { Directive, directive, type ElementPart } from 'lit/directive.js'
-import { noChange } from 'lit/html.js'
 import { adopt } from '../adopt.ts'
 import type { Blocks, ProseOptions } from './blocks.ts'
 
@@ -37,17 +36,14 @@ class ProseDirective extends Directive {
   #options: ProseOptions = { copyLabel: '', isGrowing: false }
   #blocks: Blocks | undefined
 
-  render(_text: string, _options: ProseOptions): unknown {
-    return noChange
-  }
+  render(_text: string, _options: ProseOptions): void {}
 
-  override update(part: ElementPart, [text, options]: [string, ProseOptions]): unknown {
-    if (text === this.#text && options.isGrowing === this.#options.isGrowing) return noChange
+  override update(part: ElementPart, [text, options]: [string, ProseOptions]): void {
+    if (text === this.#text && options.isGrowing === this.#options.isGrowing) return
     this.#element = part.element
     this.#text = text
     this.#options = options
     this.#show(part.element, text)
-    return noChange
   }
 
   #show(element: Element, text: string): void {
@@ -70,7 +66,7 @@ class ProseDirective extends Directive {
       // Offline, or a deploy took the file away: the text stays as it is.
       return
     }
-    if (this.#element?.isConnected && this.#text !== undefined) this.#show(this.#element, this.#text)
+    if (this.#element?.isConnected) this.#show(this.#element, this.#text ?? '')
   }
 }
 

@@ -3,6 +3,7 @@ import { keyed } from 'lit/directives/keyed.js'
 import type { LeftOut, Shown, Stretch } from '../model/shown.ts'
 import { type ToolStep, toolSteps } from '../model/tool-steps.ts'
 import { fillOf } from './drawing.ts'
+import { opened } from './opened.ts'
 import { stepsTitle, stepsView } from './steps-view.ts'
 import type { Words } from './words.ts'
 
@@ -71,7 +72,7 @@ function readView(
   strings: Words['strings'],
 ): TemplateResult {
   return html`${stepsView(steps, strings)}
-    <details class="bytes"><summary>${strings.asSent}</summary>${bytes}</details>`
+    <details class="bytes"><summary>${strings.asSent}</summary><div ${opened(() => bytes)}></div></details>`
 }
 
 function originView(stretch: Stretch | undefined, words: Words): TemplateResult {

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { allPanels } from '../../../src/chat/homes/all-panels.ts'
 import { edgePanel } from '../../../src/chat/homes/edge-panel.ts'
+import { rewind } from '../../../src/chat/homes/local-changes.ts'
 import { localPanel } from '../../../src/chat/homes/local-panel.ts'
 import { originOf } from '../../../src/chat/homes/panel-facts.ts'
 import type { Chat } from '../../../src/chat/open-chat.ts'
-import type { ConversationState, RememberedChip } from '../../../src/chat/ports.ts'
+import type { ConversationState, HomeKind, HomeMemory, RememberedChip } from '../../../src/chat/ports.ts'
 import type { Client } from '../../../src/client/client.ts'
 import { mapStore, scriptedModel } from '../../../src/index.ts'
 import { listSessions } from '../../../src/operations/sessions.ts'
@@ -391,6 +392,29 @@ function clientOf(memory: ReturnType<typeof panelOver>['memory'], userId: string
   } as unknown as Client
 }
 
+describe('a fact whose id is of two homes', () => {
+  it('is two facts, each changed and found where it is', async () => {
+    const homes: { readonly kind: HomeKind; readonly memory: HomeMemory }[] = []
+    for (const kind of ['local', 'edge'] as const) {
+      const { memory, panel } = panelOver()
+      const session = memory.session({ userId: 'ada', sessionId: kind })
+      await session.append({ id: `m-${kind}`, role: 'user', content: 'I like windows' })
+      await session.facts.remember({ id: 'f', kind: 'preference', text: kind, sources: [`m-${kind}`] })
+      homes.push({ kind, memory: panel })
+    }
+    const all = allPanels(homes, ['local', 'edge'], async () => panelOver().panel)
+    const [local, edge] = await all.facts()
+    expect([local?.text, edge?.text]).toEqual(['local', 'edge'])
+    expect((await all.facts({ query: 'edge' })).map(({ id }) => id)).toEqual([edge?.id])
+    for (const fact of [local, edge])
+      expect(await all.origin(fact?.id ?? '')).toEqual({
+        ...{ home: fact?.text, sessionId: fact?.text, messageId: `m-${fact?.text}` },
+      })
+    await all.forget(edge?.id ?? '')
+    expect((await all.facts()).map(({ text }) => text)).toEqual(['local'])
+  })
+})
+
 describe('where a fact was said', () => {
   it.each(['local', 'edge'] as const)('is its first message, while that is there, %s', async (kind) => {
     const { memory, panel, session } = panelOver()
@@ -413,6 +437,9 @@ describe('where a fact was said', () => {
     expect((await all.facts()).map(({ id, shared }) => [id, shared])).toContainEqual(['all', true])
     expect([await all.origin('own'), await all.origin('all')]).toEqual([origin, origin])
     expect([await all.origin('none'), await all.origin('gone')]).toEqual([undefined, undefined])
+    await rewind(session, sources[0] ?? '')
+    await session.append({ role: 'user', content: 'Something else' })
+    expect([await all.origin('own'), await all.origin('all')]).toEqual([undefined, undefined])
     const elsewhere = panelOver()
     // As after an import of the facts alone.
     await expect(
