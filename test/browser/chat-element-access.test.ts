@@ -67,7 +67,7 @@ describe('the keyboard', () => {
       return root.activeElement?.ariaLabel
     }
     fake.add(said('assistant', '```ts\nconst a = 1\n```'), at(3), said('assistant', 'Reply'))
-    await frame()
+    await until(() => root.querySelector('.versions') !== null)
     expect(await turn('The version before', 2)).toBe('The version before')
     // Where that is disabled, beside it.
     expect(await turn('The version before', 1)).toBe('The version after')

@@ -131,7 +131,7 @@ class MemoryPanel implements MemoryActions {
       this.#readings++
       // Where they left, this is already read for the next one.
       if (event === 'left') this.#readAt = []
-      this.update(AT_FIRST)
+      this.update({ ...AT_FIRST, tab: this.#state.tab })
     })
   }
 
@@ -174,7 +174,12 @@ class MemoryPanel implements MemoryActions {
     } catch (error) {
       shown = { problem: problemOf(error) }
     }
-    if (reading !== this.#readings) return
+    if (reading !== this.#readings) {
+      // Who erases everything goes with it; of anybody a certificate says nothing.
+      if (shown?.certificate)
+        this.update({ certificate: shown.certificate }, at?.({ ...this.#state, ...shown }))
+      return
+    }
     // Of an import that failed, too: a part of it may be there.
     await this.#read(shown)
     if (!this.#state.problem) this.update({}, at?.(this.#state))
