@@ -1022,7 +1022,8 @@ describe('100 000 messages', () => {
       const drawn = (): number => root.querySelectorAll('[data-message]').length
       const seen = (): number => find('.scroller').scrollHeight / find('.scroller').clientHeight
       await until(() => seen() >= 2 || (seen() > 1 && drawn() === fake.state.messages.length))
-      expect((seen() * (drawn() - 10)) / drawn()).toBeLessThan(2)
+      // A reader must scroll a little to leave the end: that much more is drawn.
+      expect((seen() * (drawn() - 10)) / drawn()).toBeLessThan(2.1)
       await page.viewport(414, 896)
     },
   )

@@ -598,6 +598,8 @@ export class ChatView {
       const found = [first, ...this.#frame.querySelectorAll(selector)] as (HTMLElement | undefined)[]
       const seen = found.find((each) => each?.offsetParent) ?? this.#textarea()
       seen?.focus()
+      // Firefox leaves a part of what takes the focus out of sight.
+      seen?.scrollIntoView({ block: 'nearest' })
       if (seen instanceof HTMLTextAreaElement) seen.setSelectionRange(seen.value.length, seen.value.length)
     })
   }
