@@ -56,7 +56,7 @@ const english: Words = {
     'All that this browser keeps of you is erased: conversations, and what is remembered. What is on this device alone is gone for good.',
   goesThere: (date) =>
     `You are a guest: the service erases what it keeps of you, too. If it cannot be reached now, it does so on ${date}; until then nobody can open it again.`,
-  staysThere: 'What is at the service stays there, and whoever may use it finds it there.',
+  staysThere: 'What is at the service stays there, and anyone who may use it finds it there.',
   lost: 'This would be lost:',
   unsent: (count) => `Messages and changes that were not sent: ${count}`,
   refused: (count) => `Messages and changes that the service refused: ${count}`,

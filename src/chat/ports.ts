@@ -275,7 +275,7 @@ export interface FactOrigin {
 
 /** What is remembered of one user in one home. Methods reject with a PlimsollError. */
 export interface HomeMemory {
-  facts(options?: { readonly query?: string }): Promise<readonly MemoryFact[]>
+  facts(): Promise<readonly MemoryFact[]>
   edit(factId: string, change: { readonly text: string }): Promise<void>
   pin(factId: string, pinned: boolean): Promise<void>
   /** Takes it for the user's own word. */
@@ -308,7 +308,8 @@ export interface ImportCount {
 }
 
 /** What is remembered of one user in all homes, for the panel. */
-export interface MemoryPanelModel extends Omit<HomeMemory, 'export' | 'import' | 'origin'> {
+export interface MemoryPanelModel extends Omit<HomeMemory, 'facts' | 'export' | 'import' | 'origin'> {
+  facts(options?: { readonly query?: string }): Promise<readonly MemoryFact[]>
   /** Where something is kept: each has an export of its own. */
   readonly homes: readonly HomeKind[]
   /** Where what is imported may be kept: the person says where. */

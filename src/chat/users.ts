@@ -143,7 +143,7 @@ export async function signOut(
     // What another tab writes meanwhile would be nobody's.
     return platform.locks.request(identity.lockName, {}, () =>
       leave().catch(async (error) => {
-        // Only what is opened anew finds what is left.
+        // Only what is opened again finds what is left.
         await parts.closeHomes()
         throw error
       }),

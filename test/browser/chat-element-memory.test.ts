@@ -546,10 +546,10 @@ describe('the memory panel', () => {
       return told.map((text) => text.replaceAll(/\s+/g, ' ').trim())
     }
     const local =
-      'On this device Whoever uses this browser can read your conversations here. The model that answers reads them, too. They are kept until you delete them, or the data of this browser is deleted.'
+      'On this device Anyone who uses this browser can read your conversations here. The model that answers reads them, too. They are kept until you delete them, or the data of this browser is deleted.'
     const atEdge =
       'At the service The service can read your conversations there. The model that answers reads them, too.'
-    const here = 'They are in this browser, too: whoever uses it can read them.'
+    const here = 'They are in this browser, too: anyone who uses it can read them.'
     const end =
       'They are kept until you delete them. You are a guest: what the service keeps of you is erased on Dec 20, 2026.'
     const src = 'https://edge.example'

@@ -1,5 +1,6 @@
 import { PlimsollError } from '../../ports/errors.ts'
 import type { HomeCertificate, HomeKind, HomeMemory, MemoryPanelModel } from '../ports.ts'
+import { matching } from './panel-facts.ts'
 import { together } from './together.ts'
 
 /**
@@ -24,16 +25,16 @@ export function allPanels(
     })
   const main = last.memory
   /** As they are named here: one id may be of two homes, as after an import. */
-  const facts: MemoryPanelModel['facts'] = async (options) => {
+  const facts: MemoryPanelModel['facts'] = async ({ query } = {}) => {
+    const all = await Promise.all(panels.map((memory) => memory.facts()))
     const known = new Set<string>()
-    const found = []
-    for (const { kind, memory } of homes) {
-      const all = await memory.facts()
-      const given = options?.query === undefined ? all : await memory.facts(options)
-      found.push(...given.map((fact) => (known.has(fact.id) ? { ...fact, id: `${kind}:${fact.id}` } : fact)))
-      for (const { id } of all) known.add(id)
-    }
-    return found
+    const named = homes.flatMap(({ kind }, place) => {
+      const own = all[place] ?? []
+      const found = own.map((fact) => (known.has(fact.id) ? { ...fact, id: `${kind}:${fact.id}` } : fact))
+      for (const { id } of own) known.add(id)
+      return found
+    })
+    return matching(named, query)
   }
   /** Does something where a fact is, whose id is another one there if it is of two homes. */
   const inHome = async <Result>(

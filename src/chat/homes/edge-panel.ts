@@ -2,7 +2,7 @@ import type { Client } from '../../client/client.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { HomeMemory } from '../ports.ts'
 import { counted } from './import-count.ts'
-import { matching, originOf, panelFact, sharedFirst } from './panel-facts.ts'
+import { originOf, panelFact, sharedFirst } from './panel-facts.ts'
 
 /** What is remembered of the caller at an edge. */
 export function edgePanel(client: Client): HomeMemory {
@@ -35,9 +35,9 @@ export function edgePanel(client: Client): HomeMemory {
     return { facts: client.session(sessionId).facts, fact: found.fact }
   }
   return {
-    async facts({ query } = {}) {
-      const found = (await all()).map(({ fact, sessionId }) => panelFact(fact, sessionId === undefined))
-      return sharedFirst(matching(found, query))
+    async facts() {
+      const found = await all()
+      return sharedFirst(found.map(({ fact, sessionId }) => panelFact(fact, sessionId === undefined)))
     },
     async edit(factId, { text }) {
       const { facts, fact } = await ownerOf(factId)
@@ -50,14 +50,10 @@ export function edgePanel(client: Client): HomeMemory {
       await (await ownerOf(factId)).facts.update(factId, { promote: true })
     },
     forget: async (factId) => (await ownerOf(factId)).facts.forget(factId),
-    async origin(factId) {
-      const found = (await all()).find(({ fact }) => fact.id === factId)
-      if (!found) return undefined
-      const ids = found.sessionId === undefined ? await sessionIds() : [found.sessionId]
-      return originOf(found.fact, ids, (id, before) =>
-        client.session(id).messages(before === undefined ? {} : { before }),
-      )
-    },
+    origin: async (factId) =>
+      originOf(factId, await all(), sessionIds, (sessionId, before) =>
+        client.session(sessionId).messages(before === undefined ? {} : { before }),
+      ),
     profile: () => client.me.profile.list(),
     async setProfile(name, text) {
       await client.me.profile.set(name, text)

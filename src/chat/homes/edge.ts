@@ -34,7 +34,7 @@ export interface Lost {
   readonly waiting: number
   /** What the edge refused, and nobody has looked after. */
   readonly refused: number
-  /** Whether something stands in its field: text or files, of whoever used this browser. */
+  /** Whether something stands in its field: text or files, of anybody who used this browser. */
   readonly draft?: true
 }
 

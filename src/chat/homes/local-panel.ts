@@ -9,7 +9,7 @@ import type { Fact } from '../../ports/fact.ts'
 import type { HomeMemory } from '../ports.ts'
 import { counted } from './import-count.ts'
 import type { LocalMemory, LocalMemorySession } from './local-memory.ts'
-import { matching, originOf, panelFact, sharedFirst } from './panel-facts.ts'
+import { originOf, panelFact, sharedFirst } from './panel-facts.ts'
 
 /** What is remembered of a user in this browser. */
 export function localPanel(memory: LocalMemory, userId: string, now: () => number): HomeMemory {
@@ -45,9 +45,9 @@ export function localPanel(memory: LocalMemory, userId: string, now: () => numbe
     return { session: sessionId === undefined ? undefined : memory.session({ userId, sessionId }), fact }
   }
   return {
-    async facts({ query } = {}) {
-      const found = (await all()).map(({ fact, sessionId }) => panelFact(fact, sessionId === undefined))
-      return sharedFirst(matching(found, query))
+    async facts() {
+      const found = await all()
+      return sharedFirst(found.map(({ fact, sessionId }) => panelFact(fact, sessionId === undefined)))
     },
     async edit(factId, { text }) {
       const { session, fact } = await ownerOf(factId)
@@ -71,14 +71,10 @@ export function localPanel(memory: LocalMemory, userId: string, now: () => numbe
       await forgetFact(memory, scope, factId)
       return certificateOf({ now }, 'forget', factId, false, { facts: removed([factId]) })
     },
-    async origin(factId) {
-      const found = (await all()).find(({ fact }) => fact.id === factId)
-      if (!found) return undefined
-      const ids = found.sessionId === undefined ? await sessionIds() : [found.sessionId]
-      return originOf(found.fact, ids, (sessionId, before) =>
+    origin: async (factId) =>
+      originOf(factId, await all(), sessionIds, (sessionId, before) =>
         memory.session({ userId, sessionId }).history(before === undefined ? {} : { before }),
-      )
-    },
+      ),
     profile: () => user.profile.list(),
     async setProfile(name, text) {
       await user.profile.set(name, text)

@@ -1,4 +1,5 @@
 import { isPlimsollError } from '../../ports/errors.ts'
+import type { Fact } from '../../ports/fact.ts'
 import type { FactOrigin, MemoryFact } from '../ports.ts'
 import { hasAll, wordsOf } from '../search-words.ts'
 
@@ -31,14 +32,24 @@ export function messagesOf({ sources }: Pick<MemoryFact, 'sources'>): readonly s
  */
 type Read = (sessionId: string, before?: string) => Promise<readonly { readonly id: string }[]>
 
-/** Where the first message shows from which a fact was taken. */
+/**
+ * Where the first message shows from which a fact was taken.
+ *
+ * @param facts each with the session whose it is; those that all share, with none
+ * @param sessionIds contract: ids of all sessions, in which such a fact is looked for
+ */
 export async function originOf(
-  fact: Pick<MemoryFact, 'sources'>,
-  sessionIds: readonly string[],
+  factId: string,
+  facts: readonly { readonly fact: Fact; readonly sessionId?: string | undefined }[],
+  sessionIds: () => Promise<readonly string[]>,
   read: Read,
 ): Promise<FactOrigin | undefined> {
+  const found = facts.find(({ fact }) => fact.id === factId)
+  if (!found) return undefined
+  const { fact, sessionId: own } = found
+  const places = own === undefined ? await sessionIds() : [own]
   for (const messageId of messagesOf(fact))
-    for (const sessionId of sessionIds)
+    for (const sessionId of places)
       try {
         if (await shows(sessionId, messageId, read)) return { sessionId, messageId }
       } catch (error) {

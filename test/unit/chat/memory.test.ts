@@ -271,7 +271,8 @@ describe('the panel of a local memory', () => {
       ['I prefer window seats.', true],
       ['The 9:40 is full.', false],
     ])
-    expect((await panel.facts({ query: 'WINDOW prefer' })).length).toBe(1)
+    const all = allPanels([{ kind: 'local', memory: panel }], ['local'], async () => panel)
+    expect((await all.facts({ query: 'WINDOW prefer' })).length).toBe(1)
   })
 
   it('edits, pins, promotes and forgets', async () => {
@@ -437,13 +438,16 @@ describe('where a fact was said', () => {
     expect((await all.facts()).map(({ id, shared }) => [id, shared])).toContainEqual(['all', true])
     expect([await all.origin('own'), await all.origin('all')]).toEqual([origin, origin])
     expect([await all.origin('none'), await all.origin('gone')]).toEqual([undefined, undefined])
+    const facts = (await session.facts.list()).map((fact) => ({ fact }))
+    expect(facts.map(({ fact }) => fact.id)).toContain('own')
     await rewind(session, sources[0] ?? '')
     await session.append({ role: 'user', content: 'Something else' })
     expect([await all.origin('own'), await all.origin('all')]).toEqual([undefined, undefined])
     const elsewhere = panelOver()
+    const sessionIds = async (): Promise<readonly string[]> => ['trip', 'x']
     // As after an import of the facts alone.
     await expect(
-      originOf({ sources }, ['trip', 'x'], async () => elsewhere.session.history({ before: 'm' })),
+      originOf('own', facts, sessionIds, async () => elsewhere.session.history({ before: 'm' })),
     ).resolves.toBeUndefined()
   })
 })

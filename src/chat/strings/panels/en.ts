@@ -51,10 +51,10 @@ export const en = {
   seenNothing: 'Nothing was said, so there is no request.',
 
   readLocal:
-    'Whoever uses this browser can read your conversations here. The model that answers reads them, too.',
+    'Anyone who uses this browser can read your conversations here. The model that answers reads them, too.',
   keptLocal: 'They are kept until you delete them, or the data of this browser is deleted.',
   readEdge: 'The service can read your conversations there. The model that answers reads them, too.',
-  alsoHere: 'They are in this browser, too: whoever uses it can read them.',
+  alsoHere: 'They are in this browser, too: anyone who uses it can read them.',
   keptEdge: 'They are kept until you delete them.',
 
   exportTitle: 'Export',
