@@ -11,6 +11,7 @@ import { Replica, type ReplicaStore } from '../../../src/sync/replica.ts'
 import { NO_STATE, outboxRow } from '../../../src/sync/state.ts'
 import { writeLocally } from '../../../src/sync/write.ts'
 import { append, erase, mark, names, put, remove } from '../../contract/samples.ts'
+import { ownTimeouts } from '../support/own-timeouts.ts'
 import {
   ADA,
   device,
@@ -292,7 +293,8 @@ test('an erase wipes the devices that come back, and what is written after it st
 test('an idle client sends nothing in ten minutes', async () => {
   vi.useFakeTimers()
   const home = new TestHome()
-  const { store } = device(home)
+  const timeouts = ownTimeouts()
+  const { store } = device(home, { host: timeouts.host })
   const scope = store.open(TRIP)
   await scope.commit([append('a', ['m1'])], decide)
   await vi.advanceTimersByTimeAsync(5_000)
@@ -300,7 +302,7 @@ test('an idle client sends nothing in ten minutes', async () => {
   const before = home.calls.length
   await vi.advanceTimersByTimeAsync(10 * 60_000)
   expect(home.calls).toHaveLength(before)
-  expect(vi.getTimerCount()).toBe(0)
+  expect(timeouts.open.size).toBe(0)
 })
 
 test('a write is one push and one pull', async () => {

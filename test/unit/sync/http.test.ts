@@ -5,6 +5,7 @@ import { type HttpTransportOptions, httpTransport } from '../../../src/sync/http
 import { syncServer } from '../../../src/sync/server.ts'
 import { edgeSocket } from '../../../src/sync/sockets.ts'
 import { append } from '../../contract/samples.ts'
+import { ownTimeouts } from '../support/own-timeouts.ts'
 import { device, idsOf, TestHome, TRIP, write } from '../support/synced.ts'
 
 const url = 'https://home.example/api/'
@@ -128,10 +129,12 @@ class FakeSocket extends EventTarget {
 test('a socket tells of changes, and opens again until it is ended', async () => {
   vi.useFakeTimers()
   const token = vi.fn(async () => 'good')
+  const timeouts = ownTimeouts()
   const transport = httpTransport({
     url,
     token,
     socket: edgeSocket({ WebSocket: FakeSocket as never, random: () => 1 }),
+    host: timeouts.host,
   })
   const heard = vi.fn()
   const end = transport.pokes?.([{ sessionId: 'a b' }, {}], heard)
@@ -159,5 +162,5 @@ test('a socket tells of changes, and opens again until it is ended', async () =>
   FakeSocket.all.at(-1)?.dispatchEvent(new Event('close'))
   await vi.advanceTimersByTimeAsync(60_000)
   expect(FakeSocket.all).toHaveLength(4)
-  expect(vi.getTimerCount()).toBe(0)
+  expect(timeouts.open.size).toBe(0)
 })
