@@ -122,7 +122,7 @@ export async function signOut(
     // Before the lock is held, under which what they write waits.
     const [edge, local] = [await parts.openEdge(), erase ? await parts.openLocal() : undefined]
     const leave = async (): Promise<readonly Lost[]> => {
-      const { lost, eraseGuest } = await atEdge(edge)
+      const { lost, eraseGuest, removeRest } = await atEdge(edge)
       if (lost.length > 0) return lost
       if (erase) {
         const { eraseBrowser } = await import('./homes/erase-browser.ts')
@@ -133,7 +133,11 @@ export async function signOut(
       cleared = deleteAdded(parts)
       // It is heard below.
       cleared.catch(() => {})
-      identity.forget()
+      const takeBack = identity.forget()
+      await removeRest?.().catch((error) => {
+        takeBack()
+        throw error
+      })
       // Else it says that theirs are here, for when they come back.
       if (erase) platform.storage.removeItem(parts.localKey)
       // Nothing is here any more, whether or not anybody answers.

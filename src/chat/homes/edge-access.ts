@@ -45,9 +45,9 @@ export class EdgeAccess {
   async token(refused?: string): Promise<string> {
     const { platform, name, identity } = this.#parts
     // What the page gives would be taken for the next one's.
-    this.#checkOwner()
+    this.checkOwner()
     const given = await this.given(refused)
-    this.#checkOwner()
+    this.checkOwner()
     if (given !== undefined) return given
     // Of all calls and tabs that have none, one asks for it: each would be another guest.
     return platform.locks.request(`${name}/guest`, {}, async () => {
@@ -76,12 +76,13 @@ export class EdgeAccess {
   writing<Done>(write: () => Promise<Done>): Promise<Done> {
     const { platform, identity } = this.#parts
     return platform.locks.request(identity.lockName, {}, async () => {
-      this.#checkOwner()
+      this.checkOwner()
       return write()
     })
   }
 
-  #checkOwner(): void {
+  /** @throws ERR_UNAUTHENTICATED: another tab has signed in or out */
+  checkOwner(): void {
     if (this.#parts.identity.owner !== this.#owner)
       throw new PlimsollError('ERR_UNAUTHENTICATED', 'chat: another tab has signed in or out')
   }

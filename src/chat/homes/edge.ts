@@ -44,6 +44,8 @@ export interface LeftEdge {
   readonly lost: readonly Lost[]
   /** Removes what a guest has there; never rejects. Undefined: there is none, or it stays. */
   readonly eraseGuest?: (() => Promise<void>) | undefined
+  /** Removes what came here meanwhile: to be called once nobody is known any more. */
+  readonly removeRest?: () => Promise<void>
 }
 
 /** An edge, as one user of the widget has it: the sessions there, and what is to be sent. */

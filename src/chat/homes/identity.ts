@@ -120,10 +120,16 @@ export class Identity {
     this.#heard = undefined
   }
 
-  /** Nobody is known any more. */
-  forget(): void {
+  /** Nobody is known any more. @returns what takes that back */
+  forget(): () => void {
+    const { storage } = this.#platform
+    const [heard, kept] = [this.#heard, storage.getItem(this.key)]
     this.leave()
-    this.#platform.storage.removeItem(this.key)
+    storage.removeItem(this.key)
+    return () => {
+      this.#heard = heard
+      if (kept !== null) storage.setItem(this.key, kept)
+    }
   }
 
   #read(): Kept {

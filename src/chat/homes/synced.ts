@@ -76,6 +76,8 @@ export class SyncedEdge implements Edge {
   /** Sessions for which this tab is about to ask for an answer. */
   readonly #asking = new Set<string>()
   readonly #session: Home['session']
+  /** Whether this tab has signed out, and removes what is left. */
+  #isLeaving = false
   /** What is to be told once a session shows. Undefined: one does. */
   #untold: PlimsollError[] | undefined = []
 
@@ -217,7 +219,6 @@ export class SyncedEdge implements Edge {
   }
 
   async signOut({ erase, ...how }: SigningOut): Promise<LeftEdge> {
-    const { platform } = this.#parts
     await this.#restSoon()
     const { done, lost } = await this.#empty(how)
     if (!done)
@@ -228,12 +229,11 @@ export class SyncedEdge implements Edge {
           refused,
         })),
       }
-    if ((await this.#isGone()) || (await this.#isEmpty())) {
-      await this.close()
-      // It is empty, and may stay.
-      await deleteDatabase(platform, this.#name).catch(() => {})
+    return {
+      lost: [],
+      eraseGuest: erase ? erasureOf(this.#access, this.#parts) : undefined,
+      removeRest: () => this.#removeRest(),
     }
-    return { lost: [], eraseGuest: erase ? erasureOf(this.#access, this.#parts) : undefined }
   }
 
   async close(): Promise<void> {
@@ -308,11 +308,34 @@ export class SyncedEdge implements Edge {
     if (known === undefined || subject) identity.subject = subject
   }
 
-  /** The database; where it failed, only what is open of it can be sent. */
+  /** Another tab may have fetched some of it again before it heard that nobody is signed in. */
+  async #removeRest(): Promise<void> {
+    this.#isLeaving = true
+    await this.#empty({ force: true })
+    if ((await this.#isGone()) || (await this.#isEmpty())) {
+      await this.close()
+      // It is empty, and may stay.
+      await deleteDatabase(this.#parts.platform, this.#name).catch(() => {})
+    }
+  }
+
+  /**
+   * The database; where it failed, only what is open of it can be sent. What arrives once another
+   * tab has signed out is not written.
+   */
   #found(): Store {
     const database = this.#database
     return {
-      open: (scope) => database.open(scope),
+      open: (scope) => {
+        const log = database.open(scope)
+        const commit = log.commit.bind(log)
+        const checked: typeof commit = (ops, decide) =>
+          commit(ops, (...seen) => {
+            if (!this.#isLeaving) this.#access.checkOwner()
+            return decide(...seen)
+          })
+        return Object.assign(log, { commit: checked })
+      },
       oldestUnused: () => database.oldestUnused(),
       removeUnused: (until) => database.removeUnused(until),
       scopes: (after) =>

@@ -121,6 +121,6 @@ export function syncedTab(place: Browser, service: TestService, more: ChatSettin
     synced: true,
     getToken: () => 'ada',
     ...more,
-    platform: { fetch: service.fetch, WebSocket: undefined },
+    platform: { fetch: service.fetch, WebSocket: undefined, ...more.platform },
   })
 }

@@ -381,6 +381,67 @@ it('leaves nothing of the service in this browser when it signs out, in no tab',
   await chat.close()
 })
 
+it('keeps nothing that arrives after another tab has signed out', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service)
+  const id = await talked(chat, 'Hello.')
+  const arrives = async (text: string, meanwhile = (): void => {}): Promise<void> => {
+    let resolve = (): void => {}
+    const promise = new Promise<void>((done) => {
+      resolve = done
+    })
+    await service.session('ada', id).append([{ role: 'user', content: text }])
+    const asked = service.asked.length
+    service.until = promise
+    place.network.set(true)
+    await expect.poll(() => service.asked.slice(asked).some((line) => line.endsWith('/pull'))).toBe(true)
+    meanwhile()
+    resolve()
+  }
+  await arrives('MAGPIE')
+  await expect.poll(() => allTexts(place)).toContain('MAGPIE')
+  await arrives('SWORDFISH', () => place.platform.storage?.removeItem('plimsoll-chat/identity'))
+  await expect.poll(() => chat.conversation.getSnapshot().problem).toBeDefined()
+  expect(await allTexts(place)).not.toContain('SWORDFISH')
+  await chat.close()
+})
+
+it('removes what another tab fetches while it signs out', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const { factory } = place
+  let isEmptied = (): void => {}
+  const emptied = new Promise<void>((resolve) => {
+    isEmptied = resolve
+  })
+  let goOn: (() => void) | undefined
+  const slow = new Proxy(factory, {
+    get: (_, key: keyof IDBFactory) =>
+      key === 'deleteDatabase' && !goOn
+        ? () => {
+            const told = {} as IDBOpenDBRequest
+            goOn = () => told.onsuccess?.call(told, new Event('success'))
+            isEmptied()
+            return told
+          }
+        : factory[key].bind(factory),
+  })
+  const chat = tab(place, service, { platform: { indexedDB: slow } })
+  const id = await talked(chat, 'SWORDFISH')
+  const other = tab(place, service)
+  await other.conversation.open(id)
+  const left = chat.signOut({ erase: true })
+  await emptied
+  const isBack = async (): Promise<boolean> => {
+    place.network.set(true)
+    return (await allTexts(place)).includes('SWORDFISH')
+  }
+  await expect.poll(isBack).toBe(true)
+  goOn?.()
+  expect(await left).toEqual({ done: true, lost: [] })
+  expect((await allTexts(place)).includes('SWORDFISH')).toBe(false)
+  await Promise.all([chat.close(), other.close()])
+})
+
 it('gives what a guest wrote and nobody sent to who signs in', async () => {
   const [place, service] = [browser(), new TestService()]
   service.isThere = false

@@ -7,8 +7,9 @@ import type { Host } from '../../../src/ports/host.ts'
  */
 export function ownTimeouts() {
   const open = new Set<object>()
+  const { timeout: webTimeout } = webHost
   const timeout: Host['timeout'] = (ms) => {
-    const { signal, clear } = webHost.timeout(ms)
+    const { signal, clear } = webTimeout(ms)
     open.add(signal)
     signal.addEventListener('abort', () => open.delete(signal))
     return {
