@@ -397,6 +397,9 @@ class OpenedChat implements Chat {
         if (!this.conversation.onSent(sessionId)) void edge.answerUnseen(sessionId)
       },
     }
+    const { locks } = this.#platform
+    // Where another tab signs out, it deletes the database that this one would open.
+    if (synced) await locks.request(this.#identity.lockName, {}, async () => {})
     const edge: Edge = synced
       ? new (await import('./homes/synced.ts')).SyncedEdge({
           ...parts,

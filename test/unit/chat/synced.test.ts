@@ -1,5 +1,5 @@
 /** Sessions of a service that are in this browser, too. */
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { Chat } from '../../../src/chat/open-chat.ts'
 import { contextAt } from '../../../src/operations/context-at.ts'
 import { pictureOf } from '../../everywhere/pictures.ts'
@@ -440,6 +440,27 @@ it('removes what another tab fetches while it signs out', async () => {
   expect(await left).toEqual({ done: true, lost: [] })
   expect((await allTexts(place)).includes('SWORDFISH')).toBe(false)
   await Promise.all([chat.close(), other.close()])
+})
+
+it('keeps what is said in a tab that opens while another one signs out', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service)
+  await talked(chat, 'SWORDFISH')
+  place.network.set(false)
+  let opened: Chat | undefined
+  const storage = place.platform.storage as Storage
+  const removeItem = storage.removeItem.bind(storage)
+  vi.spyOn(storage, 'removeItem').mockImplementation((key) => {
+    removeItem(key)
+    if (key === 'plimsoll-chat/identity') opened ??= tab(place, service, { getToken: undefined })
+  })
+  expect(await chat.signOut()).toEqual({ done: true, lost: [] })
+  await opened?.conversation.create()
+  expect(await opened?.conversation.send('MAGPIE')).toBe(true)
+  expect(opened?.conversation.getSnapshot()).toMatchObject({ storage: 'ok', problem: undefined })
+  await Promise.all([chat.close(), opened?.close()])
+  const texts = await allTexts(place)
+  expect(['MAGPIE', 'SWORDFISH'].filter((text) => texts.includes(text))).toEqual(['MAGPIE'])
 })
 
 it('gives what a guest wrote and nobody sent to who signs in', async () => {
