@@ -65,10 +65,7 @@ it('keeps what had come of a reply that failed at an edge, once, and throws what
   expect(kept).toEqual([])
   await expect(replyAtEdge(session, options)).rejects.toBe(failure)
   expect(kept).toEqual([
-    [
-      { id: 'stopped/r1', role: 'assistant', content: 'Two trains ', metadata: { stopped: 'error' } },
-      'm1',
-    ],
+    [{ id: 'stopped/r1', role: 'assistant', content: 'Two trains ', metadata: { stopped: 'error' } }, 'm1'],
   ])
 })
 
@@ -119,7 +116,11 @@ it('keeps what had come of a stopped reply once, however many tabs follow it', a
   }
   const { signal } = new AbortController()
   const options = { signal, leave: signal, tell: () => {} }
-  await Promise.all([replyAtEdge(session, options), joinAtEdge(session, options), joinAtEdge(session, options)])
+  await Promise.all([
+    replyAtEdge(session, options),
+    joinAtEdge(session, options),
+    joinAtEdge(session, options),
+  ])
   const said = (await log.history()).map(({ role, content }) => `${role}: ${content}`)
   expect(said).toEqual(['user: Which trains?', 'assistant: Two trains '])
 })
