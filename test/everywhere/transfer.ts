@@ -74,29 +74,32 @@ export function describeTransfer(name: string, open: () => Store): void {
       expect(again.conflicts.count + again.skipped.count).toBe(0)
     }, 60_000)
 
-    it.each(['erased', 'deleted'])('brings back nothing of a session that was %s, its title included', async (how) => {
-      const store = open()
-      const memory = memoryOf(store)
-      for (const sessionId of ['said', 'empty']) {
-        const session = memory.session({ ...ADA, sessionId })
-        await session.append({ role: 'user', content: 'The word is swordfish.' })
-        await session.facts.remember({ kind: 'finding', text: 'A swordfish is quick.' })
-        await titleSession(memory, ADA, sessionId, 'About swordfish')
-      }
-      const whole = await exported(store, ADA)
-      // Some parts alone, and sessions of which the file has the title alone.
-      const facts = await exported(store, ADA, ['facts'])
-      const bare = [...whole.split('\n').filter((line) => /"type":"(export|user|session)"/.test(line))]
-      const titles = `${[...bare, JSON.stringify({ type: 'end', lines: bare.length })].join('\n')}\n`
-      if (how === 'erased') await eraseUser(memory, ADA)
-      else for (const sessionId of ['said', 'empty']) await deleteSession(memory, ADA, sessionId)
-      for (const file of [whole, facts, titles]) {
-        const report = await importInto(memory, ADA, [file])
-        const refused = report.conflicts.first.flatMap(({ sessionId = [] }) => sessionId)
-        expect(refused).toEqual(['empty', 'said'])
-        expect(await listSessions(memory, ADA)).toEqual([])
-        expect(await exported(store, ADA)).not.toContain('swordfish')
-      }
-    })
+    it.each(['erased', 'deleted'])(
+      'brings back nothing of a session that was %s, nor its title',
+      async (how) => {
+        const store = open()
+        const memory = memoryOf(store)
+        for (const sessionId of ['said', 'empty']) {
+          const session = memory.session({ ...ADA, sessionId })
+          await session.append({ role: 'user', content: 'The word is swordfish.' })
+          await session.facts.remember({ kind: 'finding', text: 'A swordfish is quick.' })
+          await titleSession(memory, ADA, sessionId, 'About swordfish')
+        }
+        const whole = await exported(store, ADA)
+        // Some parts alone, and sessions of which the file has the title alone.
+        const facts = await exported(store, ADA, ['facts'])
+        const bare = whole.split('\n').filter((line) => /"type":"(export|user|session)"/.test(line))
+        const titles = `${[...bare, JSON.stringify({ type: 'end', lines: bare.length })].join('\n')}\n`
+        if (how === 'erased') await eraseUser(memory, ADA)
+        else for (const sessionId of ['said', 'empty']) await deleteSession(memory, ADA, sessionId)
+        for (const file of [whole, facts, titles]) {
+          const report = await importInto(memory, ADA, [file])
+          const refused = report.conflicts.first.flatMap(({ sessionId = [] }) => sessionId)
+          expect(refused).toEqual(['empty', 'said'])
+          expect(await listSessions(memory, ADA)).toEqual([])
+          expect(await exported(store, ADA)).not.toContain('swordfish')
+        }
+      },
+    )
   })
 }
