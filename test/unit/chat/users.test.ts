@@ -1,9 +1,9 @@
 /** What one user of the widget said and nobody sent is not another one's, nor lost. */
 import { IDBDatabase as FakeDatabase } from 'fake-indexeddb'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { Chat } from '../../../src/chat/open-chat.ts'
 import type { ChatPlatform, ChatSettings } from '../../../src/chat/settings.ts'
-import { idle, said, until } from './states.ts'
+import { idle, said, talked, until } from './states.ts'
 import { allTexts, type Browser, browser, tokenOf } from './support.ts'
 import { TestService } from './test-service.ts'
 
@@ -565,6 +565,31 @@ it.each([false, true])(
     expect(left).not.toMatch(/SWORDFISH|guest-1/)
     expect(await signedOut).toEqual({ done: true, lost: [] })
     await chat.close()
+  },
+)
+
+it.each([{ src: SRC, synced: true }, { src: undefined }])(
+  'leaves nothing of who signed in where a tab that was opened before signs out: $src',
+  async (settings) => {
+    const [place, { fetch }] = [browser(), new TestService()]
+    const open = (): Chat =>
+      place.open({ ...settings, model: () => 'Yes.', platform: { fetch, WebSocket: undefined } })
+    const [chat, other] = [open(), open()]
+    await talked(chat, 'As a guest.')
+    await other.sessions.search('')
+    await chat.identify({ token: tokenOf('ada') })
+    await talked(chat, 'SWORDFISH')
+    const { factory } = place
+    // A database that is open in a tab is deleted once that one is closed, if ever.
+    const deletion = vi.spyOn(factory, 'deleteDatabase').mockImplementation(() => {
+      const told = {} as IDBOpenDBRequest
+      queueMicrotask(() => told.onblocked?.call(told, new Event('blocked') as IDBVersionChangeEvent))
+      return told
+    })
+    expect(await other.signOut({ erase: true, force: true })).toEqual({ done: true, lost: [] })
+    deletion.mockRestore()
+    expect(await allTexts(place)).not.toContain('SWORDFISH')
+    await Promise.all([chat.close(), other.close()])
   },
 )
 
