@@ -593,6 +593,61 @@ it.each([{ src: SRC, synced: true }, { src: undefined }])(
   },
 )
 
+it.each([false, true])(
+  'takes what a guest is given after the sign-out for nobody’s who comes next; synced: %s',
+  async (synced) => {
+    const [place, service] = [browser(), new TestService()]
+    let give = (): void => {}
+    const given = new Promise<void>((done) => (give = done))
+    const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+      const isHeld = url.endsWith('/guests') && !service.asked.includes('POST /v1/guests')
+      const answer = await service.fetch(url, init)
+      if (isHeld) await given
+      return answer
+    }
+    const chat = plainTab(place, fetch, { synced })
+    await chat.conversation.create()
+    await chat.conversation.send('SWORDFISH')
+    await expect.poll(() => service.asked).toContain('POST /v1/guests')
+    expect(await chat.signOut({ erase: true, force: true })).toEqual({ done: true, lost: [] })
+    const next = plainTab(place, fetch, { synced })
+    const searched = next.sessions.search('')
+    give()
+    await searched
+    await expect.poll(() => place.platform.storage?.getItem('plimsoll-chat/identity')).toContain('guest-2')
+    expect(await service.titles('guest-1')).toEqual([])
+    await Promise.all([chat.close(), next.close()])
+  },
+)
+
+it.each([false, true])(
+  'takes whom a token names that comes after the sign-out for nobody who comes next; synced: %s',
+  async (synced) => {
+    const [place, service] = [browser(), new TestService()]
+    let asked: (() => void)[] | undefined
+    const getToken = async (): Promise<string> => {
+      await new Promise<void>((done) => (asked ? asked.push(done) : done()))
+      return tokenOf('ada@')
+    }
+    const identity = (): string => place.platform.storage?.getItem('plimsoll-chat/identity') ?? ''
+    const chat = plainTab(place, service.fetch, { synced, getToken })
+    await chat.sessions.search('')
+    await expect.poll(identity).toContain('ada@')
+    const late: (() => void)[] = []
+    asked = late
+    place.network.set(true)
+    void chat.sessions.search('').catch(() => {})
+    await expect.poll(() => late.length).toBeGreaterThan(0)
+    expect(await chat.signOut({ force: true })).toEqual({ done: true, lost: [] })
+    const next = place.open()
+    await next.sessions.search('')
+    for (const give of late) give()
+    await new Promise((done) => setTimeout(done, 20))
+    expect(identity()).not.toContain('ada@')
+    await Promise.all([chat.close(), next.close()])
+  },
+)
+
 it('signs in nobody while a guest’s message waits, which would be lost', async () => {
   const [place, service] = [browser(), listening()]
   const chat = plainTab(place, service.fetch)
