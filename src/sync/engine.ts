@@ -51,7 +51,7 @@ export class Engine {
   #isPaused = false
   #isSignedOut = false
   /** What runs while nothing is sent. */
-  #pausing: Promise<unknown> = Promise.resolve()
+  #pausing = Promise.resolve<unknown>(undefined)
   readonly #pace = newPace()
   #movedAt: number
   #polledAt: number
@@ -140,9 +140,21 @@ export class Engine {
   /** Runs something while nothing is sent, which says whether the user is signed out then. */
   paused<Result extends { readonly done: boolean }>(work: () => Promise<Result>): Promise<Result> {
     // One after the other: a second one would find the first one's pause, and leave it.
-    const result = this.#pausing.then(() => this.#whilePaused(work))
-    this.#pausing = result.catch(() => {})
-    return result
+    const done = this.#pausing.then(async () => {
+      const wasPaused = this.#isPaused
+      this.pause()
+      await this.#running
+      try {
+        const result = await work()
+        this.#isSignedOut ||= result.done
+        return result
+      } finally {
+        this.#isPaused = wasPaused
+        this.#again()
+      }
+    })
+    this.#pausing = done.catch(() => {})
+    return done
   }
 
   async close(): Promise<void> {
@@ -156,23 +168,6 @@ export class Engine {
     await this.#running
     await this.followed.sweep(true)
     this.#listeners.clear()
-  }
-
-  async #whilePaused<Result extends { readonly done: boolean }>(
-    work: () => Promise<Result>,
-  ): Promise<Result> {
-    const wasPaused = this.#isPaused
-    this.pause()
-    await this.#running
-    try {
-      const result = await work()
-      this.#isSignedOut ||= result.done
-      return result
-    } finally {
-      this.#isPaused = wasPaused
-      if (!this.#isSignedOut) this.#again()
-      this.tell()
-    }
   }
 
   #now(): number {
