@@ -188,7 +188,6 @@ export class ChatView {
     this.#closed.abort()
     for (const end of this.#ends) end()
     cancelAnimationFrame(this.#frameRequest)
-    clearTimeout(this.#soughtTimer)
     clearTimeout(this.#draftTimer)
     this.#reader.disconnect()
     render(nothing, this.#frame)
@@ -255,8 +254,8 @@ export class ChatView {
     const newest = messages.at(-1)?.message.id
     const isNew = newest !== this.#newest && this.#newest !== undefined
     this.#newest = newest
-    if (this.#reader.isAtEnd) this.#ui = { ...this.#ui, hasNews: false }
-    else if (isNew) this.#ui = { ...this.#ui, hasNews: true }
+    const { isAtEnd } = this.#reader
+    if (isAtEnd || isNew) this.#ui = { ...this.#ui, hasNews: !isAtEnd }
   }
 
   readonly #actions: Actions = {
@@ -287,7 +286,7 @@ export class ChatView {
     forget: (messageId) => this.#attempt(this.#forget(messageId)),
     typed: () => {
       this.#isTyped = true
-      const hasDraft = (this.#textarea()?.value.trim() ?? '') !== ''
+      const hasDraft = !!this.#textarea()?.value.trim()
       if (hasDraft !== this.#ui.hasDraft) this.#update({ hasDraft })
       clearTimeout(this.#draftTimer)
       this.#draftTimer = setTimeout(this.#keepDraft, DRAFT_MS)
@@ -487,12 +486,12 @@ export class ChatView {
       this.#update(EMPTY_FIELD)
     } else if (isNew && !loaded) return
     this.#drafted = { session, name }
-    const isEmpty = textarea.value === ''
+    const isEmpty = !textarea.value
     if (!this.#sending.has(name)) {
       if (!hasAdded(this.#ui) && this.#chat.hasAdded(name)) this.#attempt(this.#showAdded(name))
       if (isEmpty) textarea.value = this.#chat.drafts.read(name)
     }
-    if (textarea.value !== '') this.#actions.typed()
+    if (textarea.value) this.#actions.typed()
     if (isEmpty) this.#isTyped = false
   }
 
@@ -510,18 +509,17 @@ export class ChatView {
   /** What was only read may be older by now than what another tab wrote. */
   readonly #keepDraft = (): void => {
     const { name } = this.#drafted ?? {}
-    if (name === undefined || !this.#isTyped || this.#sending.has(name)) return
+    if (!name || !this.#isTyped || this.#sending.has(name)) return
     const value = this.#textarea()?.value ?? ''
     this.#chat.drafts.write(name, value)
-    this.#isTyped = value !== ''
+    this.#isTyped = !!value
   }
 
   /** The next who writes here may be somebody else. */
   readonly #draftsChanged = (event: DraftEvent): void => {
     const isFilled = !!this.#textarea()?.value || hasAdded(this.#ui)
-    if (event === 'named' && isFilled) return
-    if (event === 'left' || event === 'asked') this.#keepDraft()
-    if (event === 'asked') return
+    if (event !== 'gone') this.#keepDraft()
+    if (event === 'named' ? isFilled : event === 'asked') return
     if (event !== 'named') {
       this.#forgotten++
       this.#sending.clear()
