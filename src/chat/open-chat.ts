@@ -360,7 +360,7 @@ class OpenedChat implements Chat {
   async #openStore(owner: string): Promise<LocalStore> {
     const { openLocal } = await this.#loadLocal()
     const { system, budget } = this.#settings
-    return openLocal({ name: `${this.#name}/${owner}`, system, budget, platform: this.#platform })
+    return openLocal({ name: this.#name, owner, system, budget, platform: this.#platform })
   }
 
   async #move(move: Move): Promise<void> {

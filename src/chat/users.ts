@@ -105,6 +105,8 @@ export async function signOut(
     ...(guestEnd !== undefined && { guestEnd }),
   })
   parts.drafts.tell('asked')
+  /** Whether it is of who is here now: another tab may have signed them in since it was opened. */
+  const isOwn = (home?: { readonly owner: string }): boolean => !home || home.owner === identity.owner
   /** Signs out at the edge where nothing would be lost. */
   const atEdge = async (edge: Edge | undefined, isAsked = false): Promise<LeftEdge> => {
     const drafts = force && !dryRun ? new Set<string>() : draftsIn(parts)
@@ -113,6 +115,7 @@ export async function signOut(
     return { ...left, lost: withDrafts(left?.lost ?? [], drafts) }
   }
   if (dryRun || !force) {
+    if (!isOwn(await parts.openEdge())) await parts.closeHomes()
     const { lost } = await atEdge(await parts.openEdge(), true)
     // Nothing is ended by that: a reply goes on.
     if (dryRun || lost.length > 0) return stays(lost)
@@ -145,13 +148,18 @@ export async function signOut(
       return lost
     }
     // What another tab writes meanwhile would be nobody's.
-    return platform.locks.request(identity.lockName, {}, () =>
-      leave().catch(async (error) => {
-        // Only what is opened again finds what is left.
-        await parts.closeHomes()
-        throw error
-      }),
+    const lost = await platform.locks.request(identity.lockName, {}, async () =>
+      isOwn(edge) && isOwn(local)
+        ? leave().catch(async (error) => {
+            // Only what is opened again finds what is left.
+            await parts.closeHomes()
+            throw error
+          })
+        : undefined,
     )
+    if (lost) return lost
+    await parts.closeHomes()
+    return change()
   }
   const lost = await conversation.whileAway(change, true)
   if (lost.length > 0) {

@@ -98,7 +98,7 @@ export class ChatView {
   #draftTimer: ReturnType<typeof setTimeout> | undefined
   /** Whose draft stands in the field. */
   #drafted: { readonly session: SessionEntry; readonly name: string } | undefined
-  /** Whether something was typed in the field since it was read, and stands there or is not kept. */
+  /** Whether something was typed since the field was read, and stands there or is not kept. */
   #isTyped = false
   /** Counts how often all drafts were forgotten: what was written before comes back no more. */
   #forgotten = 0

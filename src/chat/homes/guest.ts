@@ -2,8 +2,8 @@
 import type { Client } from '../../client/client.ts'
 import { grouped } from '../../features/grouped.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
-import type { LeftEdge, Lost, SigningOut } from './edge.ts'
-import type { EdgeAccess, EdgeAccessParts } from './edge-access.ts'
+import type { LeftEdge, Lost, SigningIn, SigningOut } from './edge.ts'
+import { checkSubject, type EdgeAccess, type EdgeAccessParts } from './edge-access.ts'
 import type { Outbox, OutboxEntry } from './outbox.ts'
 
 /**
@@ -22,6 +22,27 @@ export async function claimGuest(user: Client, guestToken: string): Promise<Read
     if (isPlimsollError(error, 'ERR_INVALID_ARGUMENT')) return new Map()
     throw error
   }
+}
+
+/** Gives what waits of a guest to who signs in. @returns as `Edge.handOver` */
+export async function handOverOf(
+  outbox: Outbox,
+  access: EdgeAccess,
+  { identity, src }: EdgeAccessParts,
+  { token, userId }: SigningIn,
+): Promise<ReadonlyMap<string, string>> {
+  const subject = checkSubject(undefined, token)
+  const owner = `${src} ${userId ?? identity.owner}`
+  const isClaim = (): boolean => token !== undefined && identity.guestToken !== undefined
+  // Only by the guest's own token can it be sent, or else as the user's.
+  await outbox.rewrite((entry) =>
+    isClaim() ? entry : { ...entry, owner, subject: entry.subject ?? subject },
+  )
+  const { guestToken } = identity
+  if (token === undefined || guestToken === undefined) return new Map()
+  await outbox.flush()
+  if (outbox.entries.some((entry) => entry.subject === undefined)) throw unsent()
+  return claimGuest(access.clientOf(token), guestToken)
 }
 
 /** Why nobody is signed in yet: nobody but the guest may send or drop what is not there. */

@@ -332,8 +332,9 @@ describe('the panel of a local memory', () => {
     expect((await other.panel.facts()).map(({ text }) => text)).toEqual(['The 9:40 is full.'])
     expect((await one.panel.eraseAll()).removed.messages.count).toBe(1)
     expect(await one.panel.facts()).toEqual([])
-    // A log that was erased takes nothing in; nobody hears that it did.
+    // A log that was erased takes nothing in; nobody hears that it did, nor sees its title.
     expect(await one.panel.import(given(lines))).toEqual({ messages: 0, facts: 0, refused: 1 })
+    expect(await listSessions(one.memory, { userId: 'ada' })).toEqual([])
   })
 })
 

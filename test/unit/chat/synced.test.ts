@@ -463,6 +463,25 @@ it('keeps what is said in a tab that opens while another one signs out', async (
   expect(['MAGPIE', 'SWORDFISH'].filter((text) => texts.includes(text))).toEqual(['MAGPIE'])
 })
 
+it('shows in each tab that a message was sent while its reply is waited for', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const one = tab(place, service)
+  const id = await talked(one, 'Hello.')
+  const two = tab(place, service)
+  await two.conversation.open(id)
+  let answer = (_: string): void => {}
+  service.reply = () =>
+    new Promise((resolve) => {
+      answer = resolve
+    })
+  await one.conversation.send('And now?')
+  await expect.poll(() => service.asked.filter((line) => line.endsWith('/chat'))).toHaveLength(2)
+  for (const each of [one, two]) await expect.poll(() => deliveries(each)).toEqual(['sent', 'sent', 'sent'])
+  answer('Yes.')
+  await until(two, (state) => idle(state) && state.messages.length === 4)
+  await Promise.all([one.close(), two.close()])
+})
+
 it('gives what a guest wrote and nobody sent to who signs in', async () => {
   const [place, service] = [browser(), new TestService()]
   service.isThere = false

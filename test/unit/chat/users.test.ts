@@ -1,9 +1,9 @@
 /** What one user of the widget said and nobody sent is not another one's, nor lost. */
 import { IDBDatabase as FakeDatabase } from 'fake-indexeddb'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { Chat } from '../../../src/chat/open-chat.ts'
 import type { ChatPlatform, ChatSettings } from '../../../src/chat/settings.ts'
-import { idle, said, until } from './states.ts'
+import { idle, said, talked, until } from './states.ts'
 import { allTexts, type Browser, browser, tokenOf } from './support.ts'
 import { TestService } from './test-service.ts'
 
@@ -565,6 +565,86 @@ it.each([false, true])(
     expect(left).not.toMatch(/SWORDFISH|guest-1/)
     expect(await signedOut).toEqual({ done: true, lost: [] })
     await chat.close()
+  },
+)
+
+it.each([{ src: SRC, synced: true }, { src: undefined }])(
+  'leaves nothing of who signed in where a tab that was opened before signs out: $src',
+  async (settings) => {
+    const [place, { fetch }] = [browser(), new TestService()]
+    const open = (): Chat =>
+      place.open({ ...settings, model: () => 'Yes.', platform: { fetch, WebSocket: undefined } })
+    const [chat, other] = [open(), open()]
+    await talked(chat, 'As a guest.')
+    await other.sessions.search('')
+    await chat.identify({ token: tokenOf('ada') })
+    await talked(chat, 'SWORDFISH')
+    const { factory } = place
+    // A database that is open in a tab is deleted once that one is closed, if ever.
+    const deletion = vi.spyOn(factory, 'deleteDatabase').mockImplementation(() => {
+      const told = {} as IDBOpenDBRequest
+      queueMicrotask(() => told.onblocked?.call(told, new Event('blocked') as IDBVersionChangeEvent))
+      return told
+    })
+    expect(await other.signOut({ erase: true, force: true })).toEqual({ done: true, lost: [] })
+    deletion.mockRestore()
+    expect(await allTexts(place)).not.toContain('SWORDFISH')
+    await Promise.all([chat.close(), other.close()])
+  },
+)
+
+it.each([false, true])(
+  'takes what a guest is given after the sign-out for nobody’s who comes next; synced: %s',
+  async (synced) => {
+    const [place, service] = [browser(), new TestService()]
+    let give = (): void => {}
+    const given = new Promise<void>((done) => (give = done))
+    const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+      const isHeld = url.endsWith('/guests') && !service.asked.includes('POST /v1/guests')
+      const answer = await service.fetch(url, init)
+      if (isHeld) await given
+      return answer
+    }
+    const chat = plainTab(place, fetch, { synced })
+    await chat.conversation.create()
+    await chat.conversation.send('SWORDFISH')
+    await expect.poll(() => service.asked).toContain('POST /v1/guests')
+    expect(await chat.signOut({ erase: true, force: true })).toEqual({ done: true, lost: [] })
+    const next = plainTab(place, fetch, { synced })
+    const searched = next.sessions.search('')
+    give()
+    await searched
+    await expect.poll(() => place.platform.storage?.getItem('plimsoll-chat/identity')).toContain('guest-2')
+    expect(await service.titles('guest-1')).toEqual([])
+    await Promise.all([chat.close(), next.close()])
+  },
+)
+
+it.each([false, true])(
+  'takes whom a token names that comes after the sign-out for nobody who comes next; synced: %s',
+  async (synced) => {
+    const [place, service] = [browser(), new TestService()]
+    let asked: (() => void)[] | undefined
+    const getToken = async (): Promise<string> => {
+      await new Promise<void>((done) => (asked ? asked.push(done) : done()))
+      return tokenOf('ada@')
+    }
+    const identity = (): string => place.platform.storage?.getItem('plimsoll-chat/identity') ?? ''
+    const chat = plainTab(place, service.fetch, { synced, getToken })
+    await chat.sessions.search('')
+    await expect.poll(identity).toContain('ada@')
+    const late: (() => void)[] = []
+    asked = late
+    place.network.set(true)
+    void chat.sessions.search('').catch(() => {})
+    await expect.poll(() => late.length).toBeGreaterThan(0)
+    expect(await chat.signOut({ force: true })).toEqual({ done: true, lost: [] })
+    const next = place.open()
+    await next.sessions.search('')
+    for (const give of late) give()
+    await new Promise((done) => setTimeout(done, 20))
+    expect(identity()).not.toContain('ada@')
+    await Promise.all([chat.close(), next.close()])
   },
 )
 
