@@ -53,6 +53,7 @@ export async function identify(parts: UsersParts, user: Parameters<Chat['identif
     const edge = await openOwnEdge(parts)
     // What another tab writes meanwhile would be left with the guest.
     await platform.locks.request(identity.lockName, {}, async () => {
+      await endMove(parts)
       // Somebody else may have signed in meanwhile.
       checkGuest(identity, userId)
       claimed = (await edge?.handOver({ token, userId })) ?? claimed
@@ -147,15 +148,18 @@ export async function signOut(
       return lost
     }
     // What another tab writes meanwhile would be nobody's.
-    const lost = await platform.locks.request(identity.lockName, {}, async () =>
-      isOwn(identity, edge) && isOwn(identity, local)
-        ? leave().catch(async (error) => {
-            // Only what is opened again finds what is left.
-            await parts.closeHomes()
-            throw error
-          })
-        : undefined,
-    )
+    const lost = await platform.locks.request(identity.lockName, {}, async () => {
+      await endMove(parts).catch((error) => {
+        // Where all is to stay in this browser, it may stay at two places.
+        if (erase) throw error
+      })
+      if (!isOwn(identity, edge) || !isOwn(identity, local)) return undefined
+      return leave().catch(async (error) => {
+        // Only what is opened again finds what is left.
+        await parts.closeHomes()
+        throw error
+      })
+    })
     if (lost) return lost
     await parts.closeHomes()
     return change()
@@ -206,6 +210,11 @@ function checkGuest({ owner, isGuest }: Identity, userId: string | undefined): v
   throw new PlimsollError('ERR_INVALID_ARGUMENT', 'identify: another user is signed in: sign out first', {
     argument: 'userId',
   })
+}
+
+/** Ends a move that a page began and did not end: while the lock is held, none is at it. */
+async function endMove({ identity: { moving }, move }: UsersParts): Promise<void> {
+  if (moving) await move(moving)
 }
 
 async function moveTo({ identity, usesLocal, move }: UsersParts, userId: string): Promise<void> {
