@@ -284,6 +284,18 @@ describe('the memory panel', () => {
     expect(text()).toContain('Backups of the service may have it for a while')
   })
 
+  it.each(['local', 'edge'] as const)('says of a fact where it was, and no other home: %s', async (home) => {
+    const { fake, button, root, text } = await openPanel({ src: 'https://edge.example' }, ['local', 'edge'])
+    fake.holders = { home }
+    button('Forget: Likes window seats').click()
+    await frame()
+    root.querySelector<HTMLElement>('.confirm .danger')?.click()
+    await until(() => root.querySelectorAll('.fact').length === 1)
+    expect(text()).toContain(home === 'edge' ? 'Gone: at the service.' : 'Gone: on this device.')
+    expect(text().includes('Backups of the service')).toBe(home === 'edge')
+    expect(text().includes('Files of this browser')).toBe(home === 'local')
+  })
+
   it('erases everything only once the word was typed', async () => {
     const { fake, find, button, root } = await openPanel()
     button('Your data').click()

@@ -50,7 +50,7 @@ export class FakeChat {
   /** Whether an edited fact is another one, behind the others. */
   supersedes = false
   /** Who has no more, and may have still, what is removed. */
-  holders: Partial<Certificate> = {}
+  holders: Partial<HomeCertificate> = {}
   /** Where facts were said. */
   origin: { readonly sessionId: string; readonly messageId: string; readonly home: HomeKind } | undefined
   models: ModelChoice = {
