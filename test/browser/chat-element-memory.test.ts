@@ -713,6 +713,22 @@ describe('the list of conversations', () => {
   })
 })
 
+describe('what was found', () => {
+  it('is looked for again once a message is forgotten beside it', async () => {
+    const { button, fake, find, root, text } = await show({
+      prepare: (fake) => fake.setSessions([session('Dinner')]),
+    })
+    fake.add(said('user', 'Dinner at eight.'))
+    button('Conversations').click()
+    await until(() => root.querySelector('.sessions input') !== null)
+    fill(find<HTMLInputElement>('.sessions input'), 'dinner')
+    await until(() => text().includes('… dinner …'))
+    fake.sessions = []
+    fake.become({ messages: [] })
+    await until(() => root.querySelectorAll('.entry').length === 0)
+  })
+})
+
 describe('what is deleted without a network', () => {
   it('is said to wait for one, until the service has done it', async () => {
     const { button, fake, find, root, text } = await show({

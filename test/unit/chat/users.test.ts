@@ -648,6 +648,28 @@ it.each([false, true])(
   },
 )
 
+it.each([{ src: undefined }, { src: SRC, synced: true }])(
+  'gives what a guest has to one of two users who sign in at once: $src',
+  async (settings) => {
+    const [place, { fetch }] = [browser(), new TestService()]
+    const open = (): Chat =>
+      place.open({ ...settings, model: () => 'Yes.', platform: { fetch, WebSocket: undefined } })
+    const [chat, other] = [open(), open()]
+    await talked(chat, 'As a guest.')
+    await other.sessions.search('')
+    const both = [chat.identify({ token: tokenOf('ada') }), other.identify({ token: tokenOf('bob') })]
+    expect(await Promise.allSettled(both)).toMatchObject([
+      { status: 'fulfilled' },
+      { status: 'rejected', reason: { code: 'ERR_INVALID_ARGUMENT' } },
+    ])
+    expect(await chat.sessions.search('')).toMatchObject([{ title: 'As a guest.' }])
+    await chat.signOut()
+    await other.identify({ token: tokenOf('bob') })
+    expect(await other.sessions.search('')).toEqual([])
+    await Promise.all([chat.close(), other.close()])
+  },
+)
+
 it('signs in nobody while a guest’s message waits, which would be lost', async () => {
   const [place, service] = [browser(), listening()]
   const chat = plainTab(place, service.fetch)
