@@ -453,6 +453,22 @@ it('shows nothing of who signed out in another tab, at once', async () => {
   await chat.close()
 })
 
+it('forgets what is in the field of each tab where all is erased in one', async () => {
+  const place = browser({ hears: true })
+  const [chat, other] = [place.open({ model: () => 'Yes.' }), place.open({ model: () => 'Yes.' })]
+  await chat.conversation.create()
+  await chat.conversation.send('Hello.')
+  const events: string[] = []
+  other.drafts.subscribe((event) => events.push(event))
+  const writing = other.drafts.own()
+  await (await chat.memory()).eraseAll()
+  await expect.poll(() => events).toEqual(['gone'])
+  // What was about to be kept.
+  writing.write('new', 'SWORDFISH')
+  expect(other.drafts.read('new')).toBe('')
+  await Promise.all([chat.close(), other.close()])
+})
+
 it('shows the newest conversation to who signs in where nothing was said, unless something is typed', async () => {
   const chat = browser().open({ model: () => 'Yes.' })
   await chat.identify({ userId: 'ada' })
