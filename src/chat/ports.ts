@@ -148,6 +148,8 @@ export type HomeCertificate = Certificate & {
    * the chat is closed.
    */
   readonly arrival?: Promise<boolean>
+  /** Of a fact in the panel of all homes: where it was. */
+  readonly home?: HomeKind
 }
 
 export interface SendOptions {

@@ -50,9 +50,12 @@ export async function identify(parts: UsersParts, user: Parameters<Chat['identif
   checkGuest(identity, userId)
   let claimed: ReadonlyMap<string, string> = new Map()
   const change = async (): Promise<void> => {
-    const edge = await parts.openEdge()
+    const edge = await openOwnEdge(parts)
     // What another tab writes meanwhile would be left with the guest.
     await platform.locks.request(identity.lockName, {}, async () => {
+      await endMove(parts)
+      // Somebody else may have signed in meanwhile.
+      checkGuest(identity, userId)
       claimed = (await edge?.handOver({ token, userId })) ?? claimed
       await parts.closeHomes()
       if (userId !== undefined) await moveTo(parts, userId)
@@ -105,8 +108,6 @@ export async function signOut(
     ...(guestEnd !== undefined && { guestEnd }),
   })
   parts.drafts.tell('asked')
-  /** Whether it is of who is here now: another tab may have signed them in since it was opened. */
-  const isOwn = (home?: { readonly owner: string }): boolean => !home || home.owner === identity.owner
   /** Signs out at the edge where nothing would be lost. */
   const atEdge = async (edge: Edge | undefined, isAsked = false): Promise<LeftEdge> => {
     const drafts = force && !dryRun ? new Set<string>() : draftsIn(parts)
@@ -115,8 +116,7 @@ export async function signOut(
     return { ...left, lost: withDrafts(left?.lost ?? [], drafts) }
   }
   if (dryRun || !force) {
-    if (!isOwn(await parts.openEdge())) await parts.closeHomes()
-    const { lost } = await atEdge(await parts.openEdge(), true)
+    const { lost } = await atEdge(await openOwnEdge(parts), true)
     // Nothing is ended by that: a reply goes on.
     if (dryRun || lost.length > 0) return stays(lost)
   }
@@ -148,15 +148,18 @@ export async function signOut(
       return lost
     }
     // What another tab writes meanwhile would be nobody's.
-    const lost = await platform.locks.request(identity.lockName, {}, async () =>
-      isOwn(edge) && isOwn(local)
-        ? leave().catch(async (error) => {
-            // Only what is opened again finds what is left.
-            await parts.closeHomes()
-            throw error
-          })
-        : undefined,
-    )
+    const lost = await platform.locks.request(identity.lockName, {}, async () => {
+      await endMove(parts).catch((error) => {
+        // Where all is to stay in this browser, it may stay at two places.
+        if (erase) throw error
+      })
+      if (!isOwn(identity, edge) || !isOwn(identity, local)) return undefined
+      return leave().catch(async (error) => {
+        // Only what is opened again finds what is left.
+        await parts.closeHomes()
+        throw error
+      })
+    })
     if (lost) return lost
     await parts.closeHomes()
     return change()
@@ -170,6 +173,18 @@ export async function signOut(
   await sessions.reset()
   await cleared
   return { done: true, lost: [] }
+}
+
+async function openOwnEdge({ identity, openEdge, closeHomes }: UsersParts): Promise<Edge | undefined> {
+  const edge = await openEdge()
+  if (isOwn(identity, edge)) return edge
+  await closeHomes()
+  return openEdge()
+}
+
+/** Whether a home is of who is here now: another tab may have changed that since it was opened. */
+function isOwn({ owner }: Identity, home: { readonly owner: string } | undefined): boolean {
+  return home === undefined || home.owner === owner
 }
 
 /** Names of the conversations in whose fields something stands, everybody's. */
@@ -195,6 +210,11 @@ function checkGuest({ owner, isGuest }: Identity, userId: string | undefined): v
   throw new PlimsollError('ERR_INVALID_ARGUMENT', 'identify: another user is signed in: sign out first', {
     argument: 'userId',
   })
+}
+
+/** Ends a move that a page began and did not end: while the lock is held, none is at it. */
+async function endMove({ identity: { moving }, move }: UsersParts): Promise<void> {
+  if (moving) await move(moving)
 }
 
 async function moveTo({ identity, usesLocal, move }: UsersParts, userId: string): Promise<void> {

@@ -284,6 +284,18 @@ describe('the memory panel', () => {
     expect(text()).toContain('Backups of the service may have it for a while')
   })
 
+  it.each(['local', 'edge'] as const)('says of a fact where it was, and no other home: %s', async (home) => {
+    const { fake, button, root, text } = await openPanel({ src: 'https://edge.example' }, ['local', 'edge'])
+    fake.holders = { home }
+    button('Forget: Likes window seats').click()
+    await frame()
+    root.querySelector<HTMLElement>('.confirm .danger')?.click()
+    await until(() => root.querySelectorAll('.fact').length === 1)
+    expect(text()).toContain(home === 'edge' ? 'Gone: at the service.' : 'Gone: on this device.')
+    expect(text().includes('Backups of the service')).toBe(home === 'edge')
+    expect(text().includes('Files of this browser')).toBe(home === 'local')
+  })
+
   it('erases everything only once the word was typed', async () => {
     const { fake, find, button, root } = await openPanel()
     button('Your data').click()
@@ -536,9 +548,10 @@ describe('the memory panel', () => {
   })
 
   it('says of each home in use who can read what is there, and until when it is kept', async () => {
+    let guestEnd: number | undefined
     const data = async (...given: Parameters<typeof openPanel>): Promise<readonly string[]> => {
       const { fake, button, root } = await openPanel(...given)
-      fake.guestEnd = Date.UTC(2026, 11, 20, 12)
+      fake.guestEnd = guestEnd
       button('Your data').click()
       await frame()
       const told = [...root.querySelectorAll('.memory .home-data')].map((each) => each.textContent ?? '')
@@ -550,9 +563,10 @@ describe('the memory panel', () => {
     const atEdge =
       'At the service The service can read your conversations there. The model that answers reads them, too.'
     const here = 'They are in this browser, too: anyone who uses it can read them.'
-    const end =
-      'They are kept until you delete them. You are a guest: what the service keeps of you is erased on Dec 20, 2026.'
     const src = 'https://edge.example'
+    expect(await data({ src }, ['edge'])).toEqual([`${atEdge} They are kept until you delete them.`])
+    guestEnd = Date.UTC(2026, 11, 20, 12)
+    const end = 'You are a guest: what the service keeps of you is erased on Dec 20, 2026.'
     expect(await data()).toEqual([local])
     expect(await data({ src }, ['edge'])).toEqual([`${atEdge} ${end}`])
     expect(await data({ src, synced: '' }, ['local', 'edge'])).toEqual([local, `${atEdge} ${here} ${end}`])

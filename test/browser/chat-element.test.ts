@@ -758,6 +758,27 @@ describe('messages', () => {
     expect(fake.calls).toContainEqual(['rename', named.sessionId, 'New conversation'])
   })
 
+  it('calls a conversation after what shows once nothing is left of a version, unless it has a name', async () => {
+    const renamed = async (title: string): Promise<unknown> => {
+      const { fake, button, root, text } = await show()
+      fake.otherVersion = [said('user', 'Four five'), said('assistant', 'Nine')]
+      fake.add(said('assistant', 'Six'))
+      const named = session(title)
+      fake.setSessions([named])
+      fake.become({ session: named })
+      await frame()
+      button('Forget this message').click()
+      await until(() => root.querySelector('.forgetting .danger') !== null)
+      button('Forget').click()
+      await until(() => text().includes('Nine'))
+      await until(() => fake.calls.some(([name]) => name === 'forgetMessage'))
+      await frame()
+      return fake.calls.find(([name]) => name === 'rename')?.[2]
+    }
+    expect(await renamed('New conversation')).toBe('Four five')
+    expect(await renamed('My sums')).toBe(undefined)
+  })
+
   it('shows all of a long fact on a phone, and its undo on one line', async () => {
     const text = 'Likes trains along the lake, two seats by the window, and no hurry at all on the way'
     await page.viewport(360, 800)

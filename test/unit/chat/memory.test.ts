@@ -412,8 +412,9 @@ describe('a fact whose id is of two homes', () => {
       expect(await all.origin(fact?.id ?? '')).toEqual({
         ...{ home: fact?.text, sessionId: fact?.text, messageId: `m-${fact?.text}` },
       })
-    await all.forget(edge?.id ?? '')
+    expect(await all.forget(edge?.id ?? '')).toMatchObject({ home: 'edge' })
     expect((await all.facts()).map(({ text }) => text)).toEqual(['local'])
+    expect(await all.forget(local?.id ?? '')).toMatchObject({ home: 'local' })
   })
 })
 

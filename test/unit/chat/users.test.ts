@@ -2,7 +2,7 @@
 import { IDBDatabase as FakeDatabase } from 'fake-indexeddb'
 import { expect, it, vi } from 'vitest'
 import type { Chat } from '../../../src/chat/open-chat.ts'
-import type { ChatPlatform, ChatSettings } from '../../../src/chat/settings.ts'
+import type { ChatPlatform, ChatSettings, ChatStorage } from '../../../src/chat/settings.ts'
 import { idle, said, talked, until } from './states.ts'
 import { allTexts, type Browser, browser, tokenOf } from './support.ts'
 import { TestService } from './test-service.ts'
@@ -663,6 +663,58 @@ it.each([false, true])(
     await Promise.all([chat.close(), next.close()])
   },
 )
+
+it.each([{ src: undefined }, { src: SRC, synced: true }])(
+  'gives what a guest has to one of two users who sign in at once: $src',
+  async (settings) => {
+    const [place, { fetch }] = [browser(), new TestService()]
+    const open = (): Chat =>
+      place.open({ ...settings, model: () => 'Yes.', platform: { fetch, WebSocket: undefined } })
+    const [chat, other] = [open(), open()]
+    await talked(chat, 'As a guest.')
+    await other.sessions.search('')
+    const both = [chat.identify({ token: tokenOf('ada') }), other.identify({ token: tokenOf('bob') })]
+    expect(await Promise.allSettled(both)).toMatchObject([
+      { status: 'fulfilled' },
+      { status: 'rejected', reason: { code: 'ERR_INVALID_ARGUMENT' } },
+    ])
+    expect(await chat.sessions.search('')).toMatchObject([{ title: 'As a guest.' }])
+    await chat.signOut()
+    await other.identify({ token: tokenOf('bob') })
+    expect(await other.sessions.search('')).toEqual([])
+    await Promise.all([chat.close(), other.close()])
+  },
+)
+
+it('ends what was left of a sign-in before anybody else signs in, or out', async () => {
+  for (const isLeaving of [true, false]) {
+    const place = browser()
+    const storage = place.platform.storage as ChatStorage
+    let isDead = false
+    const crashing: ChatStorage = {
+      ...storage,
+      setItem(key, value) {
+        if (!isDead) storage.setItem(key, value)
+        isDead ||= value.includes('isCopied')
+        if (isDead) throw new Error('the page is gone')
+      },
+    }
+    const open = (platform = {}): Chat => place.open({ model: () => 'Yes.', platform })
+    const [chat, crashed] = [open(), open({ storage: crashing })]
+    await talked(chat, 'SWORDFISH')
+    await expect(crashed.identify({ userId: 'ada' })).rejects.toThrow()
+    expect(isDead).toBe(true)
+    if (isLeaving) {
+      expect(await chat.signOut({ erase: true, force: true })).toEqual({ done: true, lost: [] })
+      expect(await allTexts(place)).not.toContain('SWORDFISH')
+    } else {
+      await expect(chat.identify({ userId: 'bob' })).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
+      await chat.identify({ userId: 'ada' })
+      expect(await chat.sessions.search('')).toMatchObject([{ title: 'SWORDFISH' }])
+    }
+    await Promise.all([chat.close(), crashed.close()])
+  }
+})
 
 it('signs in nobody while a guest’s message waits, which would be lost', async () => {
   const [place, service] = [browser(), listening()]
