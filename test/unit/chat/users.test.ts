@@ -437,8 +437,8 @@ it('shows nothing of who signed out in another tab, at once', async () => {
   const chat = place.open({
     model: async () => 'Yes.',
     platform: {
-      onForgotten: (_, listener) => {
-        forgotten = listener
+      onForgotten: (key, listener) => {
+        if (key.endsWith('/identity')) forgotten = listener
         return () => {}
       },
     },
