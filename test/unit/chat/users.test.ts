@@ -437,8 +437,8 @@ it('shows nothing of who signed out in another tab, at once', async () => {
   const chat = place.open({
     model: async () => 'Yes.',
     platform: {
-      onForgotten: (_, listener) => {
-        forgotten = listener
+      onForgotten: (key, listener) => {
+        if (key.endsWith('/identity')) forgotten = listener
         return () => {}
       },
     },
@@ -451,6 +451,22 @@ it('shows nothing of who signed out in another tab, at once', async () => {
   const { takesUploads } = await until(chat, ({ session, loaded }) => session?.home === 'local' && loaded)
   expect(takesUploads).toBe(true)
   await chat.close()
+})
+
+it('forgets what is in the field of each tab where all is erased in one', async () => {
+  const place = browser({ hears: true })
+  const [chat, other] = [place.open({ model: () => 'Yes.' }), place.open({ model: () => 'Yes.' })]
+  await chat.conversation.create()
+  await chat.conversation.send('Hello.')
+  const events: string[] = []
+  other.drafts.subscribe((event) => events.push(event))
+  const writing = other.drafts.own()
+  await (await chat.memory()).eraseAll()
+  await expect.poll(() => events).toEqual(['gone'])
+  // What was about to be kept.
+  writing.write('new', 'SWORDFISH')
+  expect(other.drafts.read('new')).toBe('')
+  await Promise.all([chat.close(), other.close()])
 })
 
 it('shows the newest conversation to who signs in where nothing was said, unless something is typed', async () => {
