@@ -374,7 +374,7 @@ class OpenedChat implements Chat {
   }
 
   async #move(move: Move): Promise<void> {
-    const { moveOwner } = await import('./homes/move-local.ts')
+    const { moveOwner } = await loaded(() => import('./homes/move-local.ts'))
     await moveOwner(move, {
       open: (owner) => this.#openStore(owner),
       identity: this.#identity,
@@ -419,8 +419,6 @@ class OpenedChat implements Chat {
         })
       : new (await import('./homes/edge.ts')).PlainEdge(parts)
     await edge.open()
-    // There may be no network when the user changes.
-    if (synced) loadUsers().catch(() => {})
     return edge
   }
 
