@@ -419,6 +419,8 @@ class OpenedChat implements Chat {
         })
       : new (await import('./homes/edge.ts')).PlainEdge(parts)
     await edge.open()
+    // There may be no network when the user changes.
+    if (synced) loadUsers().catch(() => {})
     return edge
   }
 

@@ -193,8 +193,8 @@ export class SyncedEdge implements Edge {
     })
     for (const refused of refusals) await this.#giveUp(refused)
     void this.#fetchAhead()
-    // There may be no network when the user changes.
-    Promise.all([import('../users.ts'), import('./erase-browser.ts')]).catch(() => {})
+    // There may be no network when the user signs out.
+    import('./erase-browser.ts').catch(() => {})
     await this.#takeOver().catch(() => {})
   }
 
