@@ -457,6 +457,9 @@ describe('messages', () => {
     await frame()
     expect([own.checkVisibility(), find('.to-more').ariaExpanded]).toEqual([true, 'true'])
     expect(button('Memory').querySelector('.label')?.checkVisibility()).toBe(true)
+    // Beside the page's own, it looks as usable as they do.
+    const colour = (element: Element): string => getComputedStyle(element).color
+    expect(colour(button('Memory'))).toBe(colour(find('.main h2')))
     await press('{Escape}')
     expect([own.checkVisibility(), find('.to-more').ariaExpanded]).toEqual([false, 'false'])
     button('More').click()

@@ -91,6 +91,7 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .message.user .bubble { max-inline-size: min(85%, 36rem); padding: 0.5rem 0.875rem; border-radius: 1.125rem; border-end-end-radius: 0.375rem; background: var(--tint); white-space: pre-wrap }
 .message .foot { display: flex; flex-wrap: wrap; align-items: center; gap: 0.125rem; min-block-size: 1.75rem; margin: -0.5rem -0.375rem -0.875rem }
 .message .foot .icon, .state .icon, .chip .mark, .homes svg { inline-size: 1rem; block-size: 1rem }
+.message:is(.sought, :focus-visible) { margin-block-end: -0.875rem; padding-block-end: 0.875rem }
 .message .foot time { padding-inline: 0.375rem }
 @media (hover: none) {
   .message:not(.last, :focus-within) .foot:not(.kept) { display: none }
@@ -158,7 +159,7 @@ textarea::placeholder, input::placeholder { color: var(--muted); opacity: 1 }
   .to-more { display: inline-flex }
   .more { position: absolute; z-index: 3; inset-block-start: 3.5rem; inset-inline-end: 0.75rem; display: none; gap: 0.25rem; padding: 0.375rem; border-radius: 0.75rem; background: var(--surface); box-shadow: 0 0 0 1px var(--line), 0 8px 24px rgb(0 0 0 / 0.18) }
   .more.shown { display: grid }
-  .head .more button { justify-content: start; gap: 0.5rem; inline-size: 100%; padding-inline: 0.75rem; font-size: 0.875rem }
+  .head .more button { color: inherit; justify-content: start; gap: 0.5rem; inline-size: 100%; padding-inline: 0.75rem; font-size: 0.875rem }
   .head .more .label { display: inline }
 }
 @container (inline-size < 27em) {
