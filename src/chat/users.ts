@@ -6,6 +6,7 @@ import { deleteAdded } from './homes/delete-database.ts'
 import { type Drafts, draftOf, NEW } from './homes/drafts.ts'
 import type { Edge, LeftEdge, Lost } from './homes/edge.ts'
 import { type Identity, type Move, subjectOf } from './homes/identity.ts'
+import { loaded } from './homes/load.ts'
 import type { LocalStore } from './homes/open-local.ts'
 import type { Chat, SignedOut, SignOutOptions } from './open-chat.ts'
 import type { ChatPlatform } from './settings.ts'
@@ -14,6 +15,8 @@ import type { ChatPlatform } from './settings.ts'
 const LIST_MS = 1_500
 /** How long who signs out waits for what ends then, in milliseconds. */
 const END_MS = 3_000
+
+const loadErase = () => import('./homes/erase-browser.ts')
 
 export interface UsersParts {
   readonly conversation: ChatConversation
@@ -53,6 +56,7 @@ export async function identify(parts: UsersParts, user: Parameters<Chat['identif
     const edge = await openOwnEdge(parts)
     // What another tab writes meanwhile would be left with the guest.
     await platform.locks.request(identity.lockName, {}, async () => {
+      await endMove(parts)
       // Somebody else may have signed in meanwhile.
       checkGuest(identity, userId)
       claimed = (await edge?.handOver({ token, userId })) ?? claimed
@@ -119,6 +123,8 @@ export async function signOut(
     // Nothing is ended by that: a reply goes on.
     if (dryRun || lost.length > 0) return stays(lost)
   }
+  // Without a network it may be missing, and half of it all would be gone.
+  if (erase) await loaded(loadErase)
   let cleared: Promise<void> | undefined
   const change = async (): Promise<readonly Lost[]> => {
     // Before the lock is held, under which what they write waits.
@@ -127,7 +133,7 @@ export async function signOut(
       const { lost, eraseGuest, removeRest } = await atEdge(edge)
       if (lost.length > 0) return lost
       if (erase) {
-        const { eraseBrowser } = await import('./homes/erase-browser.ts')
+        const { eraseBrowser } = await loaded(loadErase)
         await eraseBrowser({ platform, name, owner: identity.owner, local })
       }
       parts.setToken(undefined)
@@ -147,15 +153,18 @@ export async function signOut(
       return lost
     }
     // What another tab writes meanwhile would be nobody's.
-    const lost = await platform.locks.request(identity.lockName, {}, async () =>
-      isOwn(identity, edge) && isOwn(identity, local)
-        ? leave().catch(async (error) => {
-            // Only what is opened again finds what is left.
-            await parts.closeHomes()
-            throw error
-          })
-        : undefined,
-    )
+    const lost = await platform.locks.request(identity.lockName, {}, async () => {
+      await endMove(parts).catch((error) => {
+        // Where all is to stay in this browser, it may stay at two places.
+        if (erase) throw error
+      })
+      if (!isOwn(identity, edge) || !isOwn(identity, local)) return undefined
+      return leave().catch(async (error) => {
+        // Only what is opened again finds what is left.
+        await parts.closeHomes()
+        throw error
+      })
+    })
     if (lost) return lost
     await parts.closeHomes()
     return change()
@@ -206,6 +215,11 @@ function checkGuest({ owner, isGuest }: Identity, userId: string | undefined): v
   throw new PlimsollError('ERR_INVALID_ARGUMENT', 'identify: another user is signed in: sign out first', {
     argument: 'userId',
   })
+}
+
+/** Ends a move that a page began and did not end: while the lock is held, none is at it. */
+async function endMove({ identity: { moving }, move }: UsersParts): Promise<void> {
+  if (moving) await move(moving)
 }
 
 async function moveTo({ identity, usesLocal, move }: UsersParts, userId: string): Promise<void> {

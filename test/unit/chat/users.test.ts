@@ -2,7 +2,7 @@
 import { IDBDatabase as FakeDatabase } from 'fake-indexeddb'
 import { expect, it, vi } from 'vitest'
 import type { Chat } from '../../../src/chat/open-chat.ts'
-import type { ChatPlatform, ChatSettings } from '../../../src/chat/settings.ts'
+import type { ChatPlatform, ChatSettings, ChatStorage } from '../../../src/chat/settings.ts'
 import { idle, said, talked, until } from './states.ts'
 import { allTexts, type Browser, browser, tokenOf } from './support.ts'
 import { TestService } from './test-service.ts'
@@ -437,8 +437,8 @@ it('shows nothing of who signed out in another tab, at once', async () => {
   const chat = place.open({
     model: async () => 'Yes.',
     platform: {
-      onForgotten: (_, listener) => {
-        forgotten = listener
+      onForgotten: (key, listener) => {
+        if (key.endsWith('/identity')) forgotten = listener
         return () => {}
       },
     },
@@ -451,6 +451,22 @@ it('shows nothing of who signed out in another tab, at once', async () => {
   const { takesUploads } = await until(chat, ({ session, loaded }) => session?.home === 'local' && loaded)
   expect(takesUploads).toBe(true)
   await chat.close()
+})
+
+it('forgets what is in the field of each tab where all is erased in one', async () => {
+  const place = browser({ hears: true })
+  const [chat, other] = [place.open({ model: () => 'Yes.' }), place.open({ model: () => 'Yes.' })]
+  await chat.conversation.create()
+  await chat.conversation.send('Hello.')
+  const events: string[] = []
+  other.drafts.subscribe((event) => events.push(event))
+  const writing = other.drafts.own()
+  await (await chat.memory()).eraseAll()
+  await expect.poll(() => events).toEqual(['gone'])
+  // What was about to be kept.
+  writing.write('new', 'SWORDFISH')
+  expect(other.drafts.read('new')).toBe('')
+  await Promise.all([chat.close(), other.close()])
 })
 
 it('shows the newest conversation to who signs in where nothing was said, unless something is typed', async () => {
@@ -669,6 +685,59 @@ it.each([{ src: undefined }, { src: SRC, synced: true }])(
     await Promise.all([chat.close(), other.close()])
   },
 )
+
+it('ends what was left of a sign-in before anybody else signs in, or out', async () => {
+  for (const isLeaving of [true, false]) {
+    const place = browser()
+    const storage = place.platform.storage as ChatStorage
+    let isDead = false
+    const crashing: ChatStorage = {
+      ...storage,
+      setItem(key, value) {
+        if (!isDead) storage.setItem(key, value)
+        isDead ||= value.includes('isCopied')
+        if (isDead) throw new Error('the page is gone')
+      },
+    }
+    const open = (platform = {}): Chat => place.open({ model: () => 'Yes.', platform })
+    const [chat, crashed] = [open(), open({ storage: crashing })]
+    await talked(chat, 'SWORDFISH')
+    await expect(crashed.identify({ userId: 'ada' })).rejects.toThrow()
+    expect(isDead).toBe(true)
+    if (isLeaving) {
+      expect(await chat.signOut({ erase: true, force: true })).toEqual({ done: true, lost: [] })
+      expect(await allTexts(place)).not.toContain('SWORDFISH')
+    } else {
+      await expect(chat.identify({ userId: 'bob' })).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
+      await chat.identify({ userId: 'ada' })
+      expect(await chat.sessions.search('')).toMatchObject([{ title: 'SWORDFISH' }])
+    }
+    await Promise.all([chat.close(), crashed.close()])
+  }
+})
+
+it('removes nothing where the part that erases this browser is not there, and has it ahead', async () => {
+  const path = '../../../src/chat/homes/erase-browser.ts'
+  let isThere = false
+  let loads = 0
+  vi.doMock(path, async (original) => {
+    loads++
+    if (!isThere) throw new TypeError('Failed to fetch dynamically imported module')
+    return original()
+  })
+  const [place, { fetch }] = [browser(), new TestService()]
+  const chat = plainTab(place, fetch, { synced: true, getToken: () => tokenOf('ada') })
+  const sessionId = await talked(chat, 'SWORDFISH')
+  await expect.poll(() => loads).toBe(1)
+  const options = { erase: true, force: true }
+  await expect(chat.signOut(options)).rejects.toMatchObject({ code: 'ERR_NOT_LOADED' })
+  expect(chat.conversation.getSnapshot().session).toMatchObject({ sessionId })
+  expect(await allTexts(place)).toContain('SWORDFISH')
+  isThere = true
+  expect(await chat.signOut(options)).toEqual({ done: true, lost: [] })
+  await chat.close()
+  vi.doUnmock(path)
+})
 
 it('signs in nobody while a guest’s message waits, which would be lost', async () => {
   const [place, service] = [browser(), listening()]
