@@ -392,7 +392,7 @@ describe('the memory panel', () => {
     button('Forget: Likes window seats').click()
     await frame()
     root.querySelector<HTMLElement>('.confirm .danger')?.click()
-    await until(() => text().includes('Copies in your other conversations are removed soon, by themselves.'))
+    await until(() => text().includes('Copies in your other conversations go soon, by themselves.'))
     button('Your data').click()
     await frame()
     const gone: Partial<Certificate> = { confirmed: ['store', 'replicas'], pending: ['recovery'] }

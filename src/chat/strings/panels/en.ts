@@ -98,7 +98,7 @@ export const en = {
   certificateLeft: 'Good to know:',
   leftDevice: 'Perhaps not all is gone on this device. Do it again to be sure.',
   leftService: 'The service does not know of it yet. It will once there is a connection.',
-  leftCopies: 'Copies in your other conversations are removed soon, by themselves.',
+  leftCopies: 'Copies in your other conversations go soon, by themselves.',
   leftElsewhere:
     'Files that you saved stay: delete them yourself. Another device may have it until it next connects. What was sent to the provider of the model cannot be taken back from here.',
   leftBackups:
