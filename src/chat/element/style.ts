@@ -91,7 +91,6 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .message.user .bubble { max-inline-size: min(85%, 36rem); padding: 0.5rem 0.875rem; border-radius: 1.125rem; border-end-end-radius: 0.375rem; background: var(--tint); white-space: pre-wrap }
 .message .foot { display: flex; flex-wrap: wrap; align-items: center; gap: 0.125rem; min-block-size: 1.75rem; margin: -0.5rem -0.375rem -0.875rem }
 .message .foot .icon, .state .icon, .chip .mark, .homes svg { inline-size: 1rem; block-size: 1rem }
-.message:is(.sought, :focus-visible) { margin-block-end: -0.875rem; padding-block-end: 0.875rem }
 .message .foot time { padding-inline: 0.375rem }
 @media (hover: none) {
   .message:not(.last, :focus-within) .foot:not(.kept) { display: none }
