@@ -38,23 +38,12 @@ const EMPTY_FIELD = {
 } satisfies Partial<Ui>
 
 const AT_FIRST: Ui = {
-  side: undefined,
   openings: 0,
   isMore: false,
-  sentFor: undefined,
-  editing: undefined,
-  later: undefined,
-  forgetting: undefined,
-  copied: undefined,
   ...EMPTY_FIELD,
   hasNews: false,
   query: '',
-  found: undefined,
-  renaming: undefined,
-  removing: undefined,
   whole: new Set(),
-  sought: undefined,
-  dismissed: undefined,
 }
 
 /** What was said comes first; right after it, what stands beside it. */
@@ -540,7 +529,7 @@ export class ChatView {
   async #addFiles(files: readonly File[]): Promise<void> {
     const forgotten = this.#forgotten
     const { taken, problem } = await import('../homes/local-changes.ts').then(
-      ({ checkFiles }) => checkFiles(files),
+      ({ checkFiles }) => checkFiles(files, this.#words.text('comma')),
       // It is refused with its message then.
       () => ({ taken: files, problem: undefined }),
     )
