@@ -374,7 +374,7 @@ class OpenedChat implements Chat {
   }
 
   async #move(move: Move): Promise<void> {
-    const { moveOwner } = await import('./homes/move-local.ts')
+    const { moveOwner } = await loaded(() => import('./homes/move-local.ts'))
     await moveOwner(move, {
       open: (owner) => this.#openStore(owner),
       identity: this.#identity,

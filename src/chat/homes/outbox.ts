@@ -117,7 +117,7 @@ export class Outbox {
       for (const entry of await store.list()) {
         const changed = isOwn(entry) ? change(entry) : entry
         if (!changed) await store.remove(entry.id)
-        else if (changed !== entry) await store.put(changed)
+        else if (changed !== entry) await store.replace(changed)
       }
     })
     await this.#read()
@@ -188,7 +188,8 @@ export class Outbox {
           isAway = isUnreachable(error) && this.#parts.network.isOnline()
           break
         }
-        await store.put({ ...entry, problem })
+        // It may be dropped by now, by who has signed out.
+        await store.replace({ ...entry, problem })
         continue
       }
       await store.remove(entry.id)
