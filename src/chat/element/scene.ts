@@ -45,7 +45,7 @@ export interface Ui {
   readonly copied?: string | undefined
   readonly hasDraft: boolean
   /** Whether messages came that a reader above the end has not seen. */
-  readonly hasNews: boolean
+  readonly hasNews?: boolean
   readonly query: string
   readonly found?: readonly FoundSession[] | undefined
   /** Key of the row in the list: its session is renamed, or may be deleted. */

@@ -41,7 +41,6 @@ const AT_FIRST: Ui = {
   openings: 0,
   isMore: false,
   ...EMPTY_FIELD,
-  hasNews: false,
   query: '',
   whole: new Set(),
 }
@@ -401,8 +400,11 @@ export class ChatView {
           () => this.draw(),
           (selector) => this.#focusSoon(selector),
         )
-      case 'seen':
-        return this.#seenPanel()
+      case 'seen': {
+        const { seenPanel, seenStyle } = await import('./seen-panel.ts')
+        adopt(this.#shadow, seenStyle)
+        return seenPanel(this.#chat, () => this.draw())
+      }
       case 'model':
         return (await import('./model-panel.ts')).modelPanel
     }
@@ -438,12 +440,6 @@ export class ChatView {
     )
     adopt(this.#shadow, panelStyle)
     return part
-  }
-
-  async #seenPanel(): Promise<SidePanel> {
-    const { seenPanel, seenStyle } = await import('./seen-panel.ts')
-    adopt(this.#shadow, seenStyle)
-    return seenPanel(this.#chat, () => this.draw())
   }
 
   async #copy(text: string, messageId: string): Promise<void> {
