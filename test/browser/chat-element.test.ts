@@ -842,7 +842,7 @@ describe('messages', () => {
     const problem = { code: 'ERR_UNSUPPORTED_MEDIA_TYPE' as const, message: 'm', retryable: false }
     fake.become({ problem: { ...problem, id: 'dot.png' } })
     await frame()
-    expect(text()).toContain('“dot.png” is not of the type in its name.')
+    expect(text()).toContain('Not of the type in the name: dot.png.')
   })
 
   it('refuses a file when it is added, and not only when it is sent', async () => {
@@ -858,10 +858,10 @@ describe('messages', () => {
     const chips = (): string[] =>
       [...root.querySelectorAll('.files .chip span')].map(({ textContent }) => textContent ?? '')
     add(new File([new Uint8Array(8 * 1024 * 1024 + 1)], 'film.mov'), new File(['Seats'], 'notes.txt'))
-    await until(() => text().includes('“film.mov” is larger than 8 MiB.'))
+    await until(() => text().includes('Larger than 8 MiB: film.mov.'))
     expect(chips()).toEqual(['notes.txt'])
     add(new File(['no picture'], 'dot.png', { type: 'image/png' }))
-    await until(() => text().includes('“dot.png” is not of the type in its name.'))
+    await until(() => text().includes('Not of the type in the name: dot.png.'))
     expect(chips()).toEqual(['notes.txt'])
     add(new File([new Uint8Array(8 * 1024 * 1024)], 'song.mp3'))
     await until(() => chips().length === 2)

@@ -114,8 +114,9 @@ export const en = {
   problemConflict: 'Something else is there. Yours is not kept.',
   problemPart:
     'A part of the chat could not be loaded. What you wrote is kept. Try again online, or reload the page.',
-  problemFile: '“{name}” is larger than 8 MiB.',
-  problemPicture: '“{name}” is not of the type in its name. Save it as JPEG, PNG, GIF or WebP.',
+  problemFile: 'Larger than 8 MiB: {name}.',
+  problemPicture: 'Not of the type in the name: {name}. Save it as JPEG, PNG, GIF or WebP.',
+  problemUnread: 'Cannot be read: {name}.',
   leftUnsent: 'Not sent: another conversation was opened first. It waits where you wrote it.',
   emptied: 'What was not sent is erased: somebody signed out or erased everything.',
   filesNotKept: 'What you added is gone once you close or reload this page.',

@@ -119,9 +119,10 @@ export const es: ViewStrings = {
   problemConflict: 'Ahí ya hay otra cosa. Lo suyo no se ha guardado.',
   problemPart:
     'No se pudo cargar una parte del chat. Lo que escribió sigue aquí: inténtelo de nuevo cuando haya conexión, o recargue la página.',
-  problemFile: '«{name}» es demasiado grande: un archivo puede tener 8 MiB.',
+  problemFile: 'De más de 8 MiB: {name}.',
   problemPicture:
-    '«{name}» no es del tipo que indica su nombre. Guárdela de nuevo como JPEG, PNG, GIF o WebP.',
+    'No es del tipo que indica el nombre: {name}. Guarde la imagen de nuevo como JPEG, PNG, GIF o WebP.',
+  problemUnread: 'No se puede leer: {name}.',
   leftUnsent: 'No se envió: antes se abrió otra conversación. Espera donde lo escribió.',
   emptied: 'Lo que no se había enviado se borró: alguien cerró la sesión o lo borró todo.',
   filesNotKept: 'Lo que añadió se pierde si cierra o recarga esta página antes de enviarlo.',

@@ -118,9 +118,10 @@ export const ja: ViewStrings = {
   problemConflict: 'そこには既に別の内容があります。あなたの内容は保存されませんでした。',
   problemPart:
     'チャットの一部を読み込めませんでした。書いた内容はここに残っています。接続が戻ったらやり直すか、ページを再読み込みしてください。',
-  problemFile: '「{name}」は大きすぎます。ファイルは 8 MiB までです。',
+  problemFile: '8 MiB を超えています：{name}。',
   problemPicture:
-    '「{name}」は名前が示す形式と異なります。JPEG、PNG、GIF、WebP のいずれかで保存し直してください。',
+    '名前が示す形式と異なります：{name}。JPEG、PNG、GIF、WebP のいずれかで保存し直してください。',
+  problemUnread: '読み取れません：{name}。',
   leftUnsent: '送信されませんでした。先に別の会話が開かれたためです。書いた会話の入力欄に残っています。',
   emptied: '未送信のものは消去されました。サインアウトしたか、すべて消去したためです。',
   filesNotKept: '送信する前にこのページを閉じるか再読み込みすると、追加したものは失われます。',
