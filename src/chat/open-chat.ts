@@ -238,7 +238,7 @@ class OpenedChat implements Chat {
   }
 
   #emit(event: ChatEvent): void {
-    for (const listener of [...this.#listeners]) {
+    for (const listener of this.#listeners) {
       try {
         listener(event)
       } catch {
@@ -374,7 +374,7 @@ class OpenedChat implements Chat {
   }
 
   async #move(move: Move): Promise<void> {
-    const { moveOwner } = await import('./homes/move-local.ts')
+    const { moveOwner } = await loaded(() => import('./homes/move-local.ts'))
     await moveOwner(move, {
       open: (owner) => this.#openStore(owner),
       identity: this.#identity,

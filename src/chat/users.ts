@@ -6,6 +6,7 @@ import { deleteAdded } from './homes/delete-database.ts'
 import { type Drafts, draftOf, NEW } from './homes/drafts.ts'
 import type { Edge, LeftEdge, Lost } from './homes/edge.ts'
 import { type Identity, type Move, subjectOf } from './homes/identity.ts'
+import { loaded } from './homes/load.ts'
 import type { LocalStore } from './homes/open-local.ts'
 import type { Chat, SignedOut, SignOutOptions } from './open-chat.ts'
 import type { ChatPlatform } from './settings.ts'
@@ -14,6 +15,8 @@ import type { ChatPlatform } from './settings.ts'
 const LIST_MS = 1_500
 /** How long who signs out waits for what ends then, in milliseconds. */
 const END_MS = 3_000
+
+const loadErase = () => import('./homes/erase-browser.ts')
 
 export interface UsersParts {
   readonly conversation: ChatConversation
@@ -120,6 +123,8 @@ export async function signOut(
     // Nothing is ended by that: a reply goes on.
     if (dryRun || lost.length > 0) return stays(lost)
   }
+  // Without a network it may be missing, and half of it all would be gone.
+  if (erase) await loaded(loadErase)
   let cleared: Promise<void> | undefined
   const change = async (): Promise<readonly Lost[]> => {
     // Before the lock is held, under which what they write waits.
@@ -128,7 +133,7 @@ export async function signOut(
       const { lost, eraseGuest, removeRest } = await atEdge(edge)
       if (lost.length > 0) return lost
       if (erase) {
-        const { eraseBrowser } = await import('./homes/erase-browser.ts')
+        const { eraseBrowser } = await loaded(loadErase)
         await eraseBrowser({ platform, name, owner: identity.owner, local })
       }
       parts.setToken(undefined)

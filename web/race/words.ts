@@ -48,7 +48,7 @@ const en: RaceWords = {
   bill: 'Bill so far',
   line: (tokens) => `the line: ${tokens} tokens`,
   call: (call, of) => `Call ${call} of ${of}`,
-  single: 'One call has no course: each line shows what that call sends.',
+  single: 'One call makes no curve: each line shows what that call sends.',
   over: (calls, count) => `${calls} ${count === 1 ? 'call' : 'calls'} over the line`,
   refused: 'Refused',
   refusals: (calls, count) => `${calls} ${count === 1 ? 'call' : 'calls'} refused: nothing was sent`,

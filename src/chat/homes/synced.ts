@@ -193,6 +193,8 @@ export class SyncedEdge implements Edge {
     })
     for (const refused of refusals) await this.#giveUp(refused)
     void this.#fetchAhead()
+    // There may be no network when the user signs out.
+    import('./erase-browser.ts').catch(() => {})
     await this.#takeOver().catch(() => {})
   }
 

@@ -716,6 +716,29 @@ it('ends what was left of a sign-in before anybody else signs in, or out', async
   }
 })
 
+it('removes nothing where the part that erases this browser is not there, and has it ahead', async () => {
+  const path = '../../../src/chat/homes/erase-browser.ts'
+  let isThere = false
+  let loads = 0
+  vi.doMock(path, async (original) => {
+    loads++
+    if (!isThere) throw new TypeError('Failed to fetch dynamically imported module')
+    return original()
+  })
+  const [place, { fetch }] = [browser(), new TestService()]
+  const chat = plainTab(place, fetch, { synced: true, getToken: () => tokenOf('ada') })
+  const sessionId = await talked(chat, 'SWORDFISH')
+  await expect.poll(() => loads).toBe(1)
+  const options = { erase: true, force: true }
+  await expect(chat.signOut(options)).rejects.toMatchObject({ code: 'ERR_NOT_LOADED' })
+  expect(chat.conversation.getSnapshot().session).toMatchObject({ sessionId })
+  expect(await allTexts(place)).toContain('SWORDFISH')
+  isThere = true
+  expect(await chat.signOut(options)).toEqual({ done: true, lost: [] })
+  await chat.close()
+  vi.doUnmock(path)
+})
+
 it('signs in nobody while a guest’s message waits, which would be lost', async () => {
   const [place, service] = [browser(), listening()]
   const chat = plainTab(place, service.fetch)
