@@ -238,7 +238,7 @@ class OpenedChat implements Chat {
   }
 
   #emit(event: ChatEvent): void {
-    for (const listener of [...this.#listeners]) {
+    for (const listener of this.#listeners) {
       try {
         listener(event)
       } catch {

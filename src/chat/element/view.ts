@@ -38,23 +38,11 @@ const EMPTY_FIELD = {
 } satisfies Partial<Ui>
 
 const AT_FIRST: Ui = {
-  side: undefined,
   openings: 0,
   isMore: false,
-  sentFor: undefined,
-  editing: undefined,
-  later: undefined,
-  forgetting: undefined,
-  copied: undefined,
   ...EMPTY_FIELD,
-  hasNews: false,
   query: '',
-  found: undefined,
-  renaming: undefined,
-  removing: undefined,
   whole: new Set(),
-  sought: undefined,
-  dismissed: undefined,
 }
 
 /** What was said comes first; right after it, what stands beside it. */
@@ -412,8 +400,11 @@ export class ChatView {
           () => this.draw(),
           (selector) => this.#focusSoon(selector),
         )
-      case 'seen':
-        return this.#seenPanel()
+      case 'seen': {
+        const { seenPanel, seenStyle } = await import('./seen-panel.ts')
+        adopt(this.#shadow, seenStyle)
+        return seenPanel(this.#chat, () => this.draw())
+      }
       case 'model':
         return (await import('./model-panel.ts')).modelPanel
     }
@@ -449,12 +440,6 @@ export class ChatView {
     )
     adopt(this.#shadow, panelStyle)
     return part
-  }
-
-  async #seenPanel(): Promise<SidePanel> {
-    const { seenPanel, seenStyle } = await import('./seen-panel.ts')
-    adopt(this.#shadow, seenStyle)
-    return seenPanel(this.#chat, () => this.draw())
   }
 
   async #copy(text: string, messageId: string): Promise<void> {
@@ -540,7 +525,7 @@ export class ChatView {
   async #addFiles(files: readonly File[]): Promise<void> {
     const forgotten = this.#forgotten
     const { taken, problem } = await import('../homes/local-changes.ts').then(
-      ({ checkFiles }) => checkFiles(files),
+      ({ checkFiles }) => checkFiles(files, this.#words.text('comma')),
       // It is refused with its message then.
       () => ({ taken: files, problem: undefined }),
     )
