@@ -11,7 +11,7 @@ import type { LocalStore } from './homes/open-local.ts'
 import type { Chat, SignedOut, SignOutOptions } from './open-chat.ts'
 import type { ChatPlatform } from './settings.ts'
 
-/** How long what shows then is waited for, in milliseconds: at first the list, to find the newest. */
+/** How long what shows then is waited for, in milliseconds: at first the list, for the newest. */
 const LIST_MS = 1_500
 /** How long who signs out waits for what ends then, in milliseconds. */
 const END_MS = 3_000
