@@ -31,7 +31,7 @@ const denseTemplates: Plugin = {
 
 /** What Vite puts around an import on demand, with the import in it. */
 const WRAPPED =
-  /[\w$]+\((?:\(\)=>|async\(\)=>\{let\{(\w+):(\w+)\}=await )(import\(`[^`]+`\)(?:\.then\([^()]*\))?)(?:;return\{\1:\2\}\})?,\[\],import\.meta\.url\)/g
+  /[\w$]+\((?:\(\)=>|async\(\)=>\{let(\{[\w$:,]+\})=await )(import\(`[^`]+`\)(?:\.then\([^()]*\))?)(?:;return\1\})?,\[\],import\.meta\.url\)/g
 
 /**
  * No file here has styles or siblings that its browser should fetch ahead: what Vite puts around
@@ -45,7 +45,7 @@ const plainImports: Plugin = {
     order: 'post',
     handler(_, bundle) {
       for (const file of Object.values(bundle)) {
-        if (file.type === 'chunk') file.code = file.code.replace(WRAPPED, '$3')
+        if (file.type === 'chunk') file.code = file.code.replace(WRAPPED, '$2')
       }
     },
   },

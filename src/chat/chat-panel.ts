@@ -26,7 +26,7 @@ export interface ChatPanelParts {
  * whichever home or scope it is written to.
  */
 export async function chatPanel(parts: ChatPanelParts): Promise<MemoryPanelModel> {
-  const { kinds, destinations, open, conversation, sessions, kept } = parts
+  const { kinds, destinations, open, conversation, sessions, platform, name, kept } = parts
   const homes = kinds.map(async (kind) => ({ kind, memory: await open(kind) }))
   const panel = allPanels(await Promise.all(homes), destinations, open)
   const told = <Done>(change: Promise<Done>): Promise<Done> => change.finally(() => conversation.onFacts())
@@ -39,6 +39,10 @@ export async function chatPanel(parts: ChatPanelParts): Promise<MemoryPanelModel
     async eraseAll() {
       const certificate = await panel.eraseAll()
       for (const each of kept) each.clear()
+      // Other tabs hear that it is removed.
+      const key = `${name}/erased`
+      platform.storage.setItem(key, '')
+      platform.storage.removeItem(key)
       await deleteAdded(parts)
       await conversation.create()
       await sessions.refresh()

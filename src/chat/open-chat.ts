@@ -38,8 +38,8 @@ export interface Chat {
    * finishes it. With `token`, the edge's, what is at the edge moves; local sessions do with
    * `userId`, or where the token names its subject.
    *
-   * @throws ERR_INVALID_ARGUMENT, ERR_STORAGE (no answer of the edge), as `client.me.claim` and
-   * `memory.import`
+   * @throws ERR_INVALID_ARGUMENT, ERR_STORAGE or ERR_TIMEOUT (no answer of the edge), as
+   * `client.me.claim` and `memory.import`
    */
   identify(user: { readonly userId: string } | { readonly token: string }): Promise<void>
   /**
@@ -112,7 +112,7 @@ class OpenedChat implements Chat {
   readonly #name: string
   readonly #identity: Identity
   readonly #listeners = new Set<(event: ChatEvent) => void>()
-  readonly #endFollowing: () => void
+  readonly #ends: readonly (() => void)[]
   #token: string | undefined
   #local: Promise<{ readonly home: Home; readonly opened: LocalStore }> | undefined
   #edge: Promise<Edge> | undefined
@@ -146,7 +146,12 @@ class OpenedChat implements Chat {
     this.#unasked = storedDrafts(storage, `${name}/unasked/${src}`)
     this.#scripted = storedDrafts(storage, `${name}/scripted`)
     this.#kept = [this.drafts, this.#places, this.#begun, this.#unasked]
-    this.#endFollowing = this.#platform.onForgotten(this.#identity.key, () => void this.#leave())
+    const { onForgotten } = this.#platform
+    this.#ends = [
+      onForgotten(this.#identity.key, () => void this.#leave()),
+      // Another tab has erased everything.
+      onForgotten(`${name}/erased`, () => this.#forget()),
+    ]
     this.models = new Models({ given: () => settings.model, platform: this.#platform })
     const homes = {
       home: (kind: HomeKind, isLost?: boolean) => this.#home(kind, isLost),
@@ -227,13 +232,13 @@ class OpenedChat implements Chat {
 
   async close(): Promise<void> {
     this.#listeners.clear()
-    this.#endFollowing()
+    for (const end of this.#ends) end()
     await this.conversation.close()
     await this.#closeHomes()
   }
 
   #emit(event: ChatEvent): void {
-    for (const listener of [...this.#listeners]) {
+    for (const listener of this.#listeners) {
       try {
         listener(event)
       } catch {
@@ -265,9 +270,14 @@ class OpenedChat implements Chat {
     }
   }
 
+  /** Another tab forgot what was kept by conversation. */
+  #forget(): void {
+    for (const each of this.#kept) each.tell('gone')
+  }
+
   /** Another tab has signed out, and forgot what was kept: what shows here is nobody's. */
   async #leave(): Promise<void> {
-    for (const each of this.#kept) each.tell('gone')
+    this.#forget()
     const leave = async (): Promise<void> => {
       await this.#closeHomes()
       this.#token = undefined
@@ -360,11 +370,11 @@ class OpenedChat implements Chat {
   async #openStore(owner: string): Promise<LocalStore> {
     const { openLocal } = await this.#loadLocal()
     const { system, budget } = this.#settings
-    return openLocal({ name: `${this.#name}/${owner}`, system, budget, platform: this.#platform })
+    return openLocal({ name: this.#name, owner, system, budget, platform: this.#platform })
   }
 
   async #move(move: Move): Promise<void> {
-    const { moveOwner } = await import('./homes/move-local.ts')
+    const { moveOwner } = await loaded(() => import('./homes/move-local.ts'))
     await moveOwner(move, {
       open: (owner) => this.#openStore(owner),
       identity: this.#identity,
@@ -397,6 +407,9 @@ class OpenedChat implements Chat {
         if (!this.conversation.onSent(sessionId)) void edge.answerUnseen(sessionId)
       },
     }
+    const { locks } = this.#platform
+    // Where another tab signs out, it deletes the database that this one would open.
+    if (synced) await locks.request(this.#identity.lockName, {}, async () => {})
     const edge: Edge = synced
       ? new (await import('./homes/synced.ts')).SyncedEdge({
           ...parts,

@@ -82,8 +82,10 @@ export interface Problem {
   readonly message: string
   /** Whether the same can be tried again. */
   readonly retryable: boolean
-  /** Of what, where one thing is meant: an id, or the name of a file. */
+  /** Of what, where one thing is meant: an id, or the names of files. */
   readonly id?: string | undefined
+  /** Of other files, what is wrong with those. */
+  readonly others?: readonly Problem[]
 }
 
 /** What a conversation shows. The same object until something changes. */
@@ -148,6 +150,8 @@ export type HomeCertificate = Certificate & {
    * the chat is closed.
    */
   readonly arrival?: Promise<boolean>
+  /** Of a fact in the panel of all homes: where it was. */
+  readonly home?: HomeKind
 }
 
 export interface SendOptions {

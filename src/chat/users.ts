@@ -6,14 +6,17 @@ import { deleteAdded } from './homes/delete-database.ts'
 import { type Drafts, draftOf, NEW } from './homes/drafts.ts'
 import type { Edge, LeftEdge, Lost } from './homes/edge.ts'
 import { type Identity, type Move, subjectOf } from './homes/identity.ts'
+import { loaded } from './homes/load.ts'
 import type { LocalStore } from './homes/open-local.ts'
 import type { Chat, SignedOut, SignOutOptions } from './open-chat.ts'
 import type { ChatPlatform } from './settings.ts'
 
-/** How long the list is waited for before an empty conversation shows, in milliseconds. */
+/** How long what shows then is waited for, in milliseconds: at first the list, for the newest. */
 const LIST_MS = 1_500
 /** How long who signs out waits for what ends then, in milliseconds. */
 const END_MS = 3_000
+
+const loadErase = () => import('./homes/erase-browser.ts')
 
 export interface UsersParts {
   readonly conversation: ChatConversation
@@ -50,9 +53,12 @@ export async function identify(parts: UsersParts, user: Parameters<Chat['identif
   checkGuest(identity, userId)
   let claimed: ReadonlyMap<string, string> = new Map()
   const change = async (): Promise<void> => {
-    const edge = await parts.openEdge()
+    const edge = await openOwnEdge(parts)
     // What another tab writes meanwhile would be left with the guest.
     await platform.locks.request(identity.lockName, {}, async () => {
+      await endMove(parts)
+      // Somebody else may have signed in meanwhile.
+      checkGuest(identity, userId)
       claimed = (await edge?.handOver({ token, userId })) ?? claimed
       await parts.closeHomes()
       if (userId !== undefined) await moveTo(parts, userId)
@@ -69,9 +75,10 @@ export async function identify(parts: UsersParts, user: Parameters<Chat['identif
     await conversation.whileAway(change)
   } finally {
     // Nothing was said in it: their newest shows, as it would have at first.
-    if (session && !isEmpty)
-      await conversation.open(claimed.get(session.sessionId) ?? session.sessionId, { home: session.home })
-    else await showNewest(parts)
+    if (session && !isEmpty) {
+      const shown = claimed.get(session.sessionId) ?? session.sessionId
+      await within(platform, LIST_MS, conversation.open(shown, { home: session.home }))
+    } else await showNewest(parts)
   }
 }
 
@@ -113,10 +120,12 @@ export async function signOut(
     return { ...left, lost: withDrafts(left?.lost ?? [], drafts) }
   }
   if (dryRun || !force) {
-    const { lost } = await atEdge(await parts.openEdge(), true)
+    const { lost } = await atEdge(await openOwnEdge(parts), true)
     // Nothing is ended by that: a reply goes on.
     if (dryRun || lost.length > 0) return stays(lost)
   }
+  // Without a network it may be missing, and half of it all would be gone.
+  if (erase) await loaded(loadErase)
   let cleared: Promise<void> | undefined
   const change = async (): Promise<readonly Lost[]> => {
     // Before the lock is held, under which what they write waits.
@@ -125,7 +134,7 @@ export async function signOut(
       const { lost, eraseGuest, removeRest } = await atEdge(edge)
       if (lost.length > 0) return lost
       if (erase) {
-        const { eraseBrowser } = await import('./homes/erase-browser.ts')
+        const { eraseBrowser } = await loaded(loadErase)
         await eraseBrowser({ platform, name, owner: identity.owner, local })
       }
       parts.setToken(undefined)
@@ -145,13 +154,21 @@ export async function signOut(
       return lost
     }
     // What another tab writes meanwhile would be nobody's.
-    return platform.locks.request(identity.lockName, {}, () =>
-      leave().catch(async (error) => {
+    const lost = await platform.locks.request(identity.lockName, {}, async () => {
+      await endMove(parts).catch((error) => {
+        // Where all is to stay in this browser, it may stay at two places.
+        if (erase) throw error
+      })
+      if (!isOwn(identity, edge) || !isOwn(identity, local)) return undefined
+      return leave().catch(async (error) => {
         // Only what is opened again finds what is left.
         await parts.closeHomes()
         throw error
-      }),
-    )
+      })
+    })
+    if (lost) return lost
+    await parts.closeHomes()
+    return change()
   }
   const lost = await conversation.whileAway(change, true)
   if (lost.length > 0) {
@@ -162,6 +179,18 @@ export async function signOut(
   await sessions.reset()
   await cleared
   return { done: true, lost: [] }
+}
+
+async function openOwnEdge({ identity, openEdge, closeHomes }: UsersParts): Promise<Edge | undefined> {
+  const edge = await openEdge()
+  if (isOwn(identity, edge)) return edge
+  await closeHomes()
+  return openEdge()
+}
+
+/** Whether a home is of who is here now: another tab may have changed that since it was opened. */
+function isOwn({ owner }: Identity, home: { readonly owner: string } | undefined): boolean {
+  return home === undefined || home.owner === owner
 }
 
 /** Names of the conversations in whose fields something stands, everybody's. */
@@ -187,6 +216,11 @@ function checkGuest({ owner, isGuest }: Identity, userId: string | undefined): v
   throw new PlimsollError('ERR_INVALID_ARGUMENT', 'identify: another user is signed in: sign out first', {
     argument: 'userId',
   })
+}
+
+/** Ends a move that a page began and did not end: while the lock is held, none is at it. */
+async function endMove({ identity: { moving }, move }: UsersParts): Promise<void> {
+  if (moving) await move(moving)
 }
 
 async function moveTo({ identity, usesLocal, move }: UsersParts, userId: string): Promise<void> {

@@ -50,6 +50,8 @@ export class Engine {
   hasStarted = false
   #isPaused = false
   #isSignedOut = false
+  /** What runs while nothing is sent. */
+  #pausing = Promise.resolve<unknown>(undefined)
   readonly #pace = newPace()
   #movedAt: number
   #polledAt: number
@@ -136,16 +138,23 @@ export class Engine {
   }
 
   /** Runs something while nothing is sent, which says whether the user is signed out then. */
-  async paused<Result extends { readonly done: boolean }>(work: () => Promise<Result>): Promise<Result> {
-    const wasPaused = this.#isPaused
-    this.pause()
-    await this.#running
-    const result = await work()
-    this.#isSignedOut = result.done
-    this.#isPaused = wasPaused
-    if (!result.done) this.#again()
-    this.tell()
-    return result
+  paused<Result extends { readonly done: boolean }>(work: () => Promise<Result>): Promise<Result> {
+    // One after the other: a second one would find the first one's pause, and leave it.
+    const done = this.#pausing.then(async () => {
+      const wasPaused = this.#isPaused
+      this.pause()
+      await this.#running
+      try {
+        const result = await work()
+        this.#isSignedOut ||= result.done
+        return result
+      } finally {
+        this.#isPaused = wasPaused
+        this.#again()
+      }
+    })
+    this.#pausing = done.catch(() => {})
+    return done
   }
 
   async close(): Promise<void> {

@@ -62,8 +62,10 @@ export class Replica {
   /** Whose rows these are; undefined: of what the user's sessions share. */
   readonly sessionId: string | undefined
   #view: View | undefined
-  /** Whether others wrote since. */
-  #isUnsure = true
+  /** How often others wrote, as far as this was told. */
+  #told = 0
+  /** How often they had when it was looked at. Undefined: that cannot be told. */
+  #toldThen: number | undefined
   readonly #unwatch: () => void
 
   constructor(store: ReplicaStore, sessionId?: string) {
@@ -71,7 +73,7 @@ export class Replica {
     this.sessionId = sessionId
     this.#unwatch =
       store.watch?.(() => {
-        this.#isUnsure = true
+        this.#told++
       }) ?? (() => {})
   }
 
@@ -82,7 +84,7 @@ export class Replica {
 
   /** As {@link view}; not looked at again where nobody is known to have written since. */
   async refreshed(): Promise<View> {
-    return this.#view && !this.#isUnsure ? this.#view : this.view()
+    return this.#view && this.#toldThen === this.#told ? this.#view : this.view()
   }
 
   /** What was seen last; nothing, before it was looked at. */
@@ -93,14 +95,12 @@ export class Replica {
   /** The replica as it is. What was written before it was one waits from now on. */
   async view(): Promise<View> {
     for (;;) {
-      // Of a store that tells nothing, nobody knows.
-      this.#isUnsure = !this.store.watch
+      // Before it is read: who asks meanwhile reads for themselves.
+      const told = this.store.watch && this.#told
       const { text, head } = await this.#peek()
       const known = this.#view
       if (known && known.text === text && (text !== undefined || known.head.seq === head.seq)) {
-        const view = { ...known, head }
-        this.#view = view
-        return view
+        return this.#see({ ...known, head }, told)
       }
       if (text === undefined && head.seq > 0) {
         await adoptLog(this, viewOf(text, head, []))
@@ -109,9 +109,14 @@ export class Replica {
       const outbox = text === undefined ? [] : await this.#outbox()
       const after = await this.#peek()
       if (after.text !== text || (text === undefined && after.head.seq > 0)) continue
-      this.#view = viewOf(text, after.head, outbox)
-      return this.#view
+      return this.#see(viewOf(text, after.head, outbox), told)
     }
+  }
+
+  #see(view: View, told: number | undefined): View {
+    this.#view = view
+    this.#toldThen = told
+    return view
   }
 
   /** What waits, with the bodies that the log has of it; nothing, where the replica moved on. */

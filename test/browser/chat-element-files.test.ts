@@ -252,7 +252,7 @@ describe('a file that is dropped', () => {
     const { find, names, text } = await ready()
     const picture = new File(['no picture'], 'dot.png', { type: 'image/png' })
     drag(find('.scroller'), 'drop', picture, notes)
-    await until(() => text().includes('“dot.png” is not of the type in its name.'))
+    await until(() => text().includes('Not of the type in the name: dot.png.'))
     expect(names()).toEqual(['notes.txt'])
   })
 
@@ -263,8 +263,18 @@ describe('a file that is dropped', () => {
       .mockRejectedValue(new DOMException('', 'NotFoundError'))
     onTestFinished(() => read.mockRestore())
     drag(find('.scroller'), 'drop', new File([], 'folder'))
-    await until(() => text().includes('Something went wrong.'))
+    await until(() => text().includes('Cannot be read: folder.'))
     expect(names()).toEqual([])
+  })
+
+  it('is refused with all others that are, by name', async () => {
+    const { find, names, text } = await ready()
+    const picture = (name: string): File => new File(['no picture'], name, { type: 'image/png' })
+    const large = new File([new Uint8Array(8 * 1024 * 1024 + 1)], 'film.mov')
+    drag(find('.scroller'), 'drop', picture('dot.png'), large, notes, picture('line.png'))
+    await until(() => text().includes('Larger than 8 MiB: film.mov.'))
+    expect(text()).toContain('Not of the type in the name: dot.png, line.png.')
+    expect(names()).toEqual(['notes.txt'])
   })
 
   it('shows where it may be dropped while it is over it', async () => {

@@ -129,7 +129,7 @@ describe('the memory panel', () => {
   it('tells a developer how sure it is too, and when it is looked at again', async () => {
     const { text } = await openPanel({ developer: '' })
     expect(text()).toContain('40% sure')
-    expect(text()).toMatch(/To be looked at again on Dec 20, 2026/)
+    expect(text()).toMatch(/To be reviewed on Dec 20, 2026/)
   })
 
   it('pins what the user said, and offers to confirm what others said instead', async () => {
@@ -284,6 +284,18 @@ describe('the memory panel', () => {
     expect(text()).toContain('Backups of the service may have it for a while')
   })
 
+  it.each(['local', 'edge'] as const)('says of a fact where it was, and no other home: %s', async (home) => {
+    const { fake, button, root, text } = await openPanel({ src: 'https://edge.example' }, ['local', 'edge'])
+    fake.holders = { home }
+    button('Forget: Likes window seats').click()
+    await frame()
+    root.querySelector<HTMLElement>('.confirm .danger')?.click()
+    await until(() => root.querySelectorAll('.fact').length === 1)
+    expect(text()).toContain(home === 'edge' ? 'Gone: at the service.' : 'Gone: on this device.')
+    expect(text().includes('Backups of the service')).toBe(home === 'edge')
+    expect(text().includes('Files of this browser')).toBe(home === 'local')
+  })
+
   it('erases everything only once the word was typed', async () => {
     const { fake, find, button, root } = await openPanel()
     button('Your data').click()
@@ -380,7 +392,7 @@ describe('the memory panel', () => {
     button('Forget: Likes window seats').click()
     await frame()
     root.querySelector<HTMLElement>('.confirm .danger')?.click()
-    await until(() => text().includes('What your other conversations have of it goes by itself, soon.'))
+    await until(() => text().includes('Copies in your other conversations go soon, by themselves.'))
     button('Your data').click()
     await frame()
     const gone: Partial<Certificate> = { confirmed: ['store', 'replicas'], pending: ['recovery'] }
@@ -465,7 +477,7 @@ describe('the memory panel', () => {
     fake.become({ messages: [] })
     button('Your data').click()
     await until(() => text().includes('Import to the service'))
-    const refused = 'Conversations that were deleted there, or go on otherwise there, were not added.'
+    const refused = 'Conversations that were deleted there, or continue differently there, were not added.'
     const here = 'They can be imported to this device.'
     chooseFile(root, EXPORT, 1)
     await until(() => text().includes(`1 fact was added. ${refused} ${here}`))
@@ -536,9 +548,10 @@ describe('the memory panel', () => {
   })
 
   it('says of each home in use who can read what is there, and until when it is kept', async () => {
+    let guestEnd: number | undefined
     const data = async (...given: Parameters<typeof openPanel>): Promise<readonly string[]> => {
       const { fake, button, root } = await openPanel(...given)
-      fake.guestEnd = Date.UTC(2026, 11, 20, 12)
+      fake.guestEnd = guestEnd
       button('Your data').click()
       await frame()
       const told = [...root.querySelectorAll('.memory .home-data')].map((each) => each.textContent ?? '')
@@ -550,9 +563,10 @@ describe('the memory panel', () => {
     const atEdge =
       'At the service The service can read your conversations there. The model that answers reads them, too.'
     const here = 'They are in this browser, too: anyone who uses it can read them.'
-    const end =
-      'They are kept until you delete them. You are a guest: what the service keeps of you is erased on Dec 20, 2026.'
     const src = 'https://edge.example'
+    expect(await data({ src }, ['edge'])).toEqual([`${atEdge} They are kept until you delete them.`])
+    guestEnd = Date.UTC(2026, 11, 20, 12)
+    const end = 'You are a guest: what the service keeps of you is erased on Dec 20, 2026.'
     expect(await data()).toEqual([local])
     expect(await data({ src }, ['edge'])).toEqual([`${atEdge} ${end}`])
     expect(await data({ src, synced: '' }, ['local', 'edge'])).toEqual([local, `${atEdge} ${here} ${end}`])
@@ -699,6 +713,22 @@ describe('the list of conversations', () => {
   })
 })
 
+describe('what was found', () => {
+  it('is looked for again once a message is forgotten beside it', async () => {
+    const { button, fake, find, root, text } = await show({
+      prepare: (fake) => fake.setSessions([session('Dinner')]),
+    })
+    fake.add(said('user', 'Dinner at eight.'))
+    button('Conversations').click()
+    await until(() => root.querySelector('.sessions input') !== null)
+    fill(find<HTMLInputElement>('.sessions input'), 'dinner')
+    await until(() => text().includes('… dinner …'))
+    fake.sessions = []
+    fake.become({ messages: [] })
+    await until(() => root.querySelectorAll('.entry').length === 0)
+  })
+})
+
 describe('what is deleted without a network', () => {
   it('is said to wait for one, until the service has done it', async () => {
     const { button, fake, find, root, text } = await show({
@@ -841,8 +871,16 @@ describe('what was found', () => {
     expect(root.activeElement).toBe(find('.sought'))
     expect(isInSight(shown, 'Line 40')).toBe(true)
     expect(fake.calls.filter(([name]) => name === 'showOlder')).toHaveLength(3)
+    // The frame is around its buttons, too, and moves nothing.
+    const bottom = (selector: string): number => find(selector).getBoundingClientRect().bottom
+    expect(bottom('.sought')).toBeGreaterThanOrEqual(bottom('.sought .foot'))
+    const [own, next] = [find('.sought'), find('.sought + [data-message]')]
+    const height = (): number => next.getBoundingClientRect().top - own.getBoundingClientRect().top
+    const before = height()
     // The mark goes; where one reads, stays.
     await until(() => root.querySelector('.sought') === null)
+    root.querySelector<HTMLElement>('.composer textarea')?.focus()
+    expect(height()).toBeCloseTo(before)
     expect(isInSight(shown, 'Line 40')).toBe(true)
     expect(root.querySelector('.to-end')).not.toBe(null)
   })

@@ -383,6 +383,48 @@ describe('what somebody wrote and did not send', () => {
     await until(() => root.querySelector('.files') === null)
   })
 
+  it('stays though the field of another tab is empty, or has what stood there before', async () => {
+    const idle = await opened()
+    const closes = async (text: string): Promise<void> => {
+      const other = await opened()
+      fill(other.at('textarea'), text)
+      await until(() => kept('drafts').includes(text))
+      other.element.remove()
+    }
+    await closes('Half a SWORDFISH')
+    dispatchEvent(new Event('pagehide'))
+    expect(kept('drafts')).toContain('SWORDFISH')
+    const lost = [{ waiting: 0, refused: 0, draft: true }]
+    expect(await idle.element.signOut()).toEqual({ done: false, lost })
+    expect(kept('drafts')).toContain('SWORDFISH')
+    idle.element.remove()
+    const reader = await opened()
+    expect(reader.written()).toEqual(['Half a SWORDFISH', 0])
+    await closes('A whole SWORDFISH')
+    dispatchEvent(new Event('pagehide'))
+    expect(kept('drafts')).toContain('A whole')
+    // What is typed here is kept, also where nothing is left of it.
+    fill(reader.at('textarea'), 'Typed last')
+    dispatchEvent(new Event('pagehide'))
+    expect(kept('drafts')).toContain('Typed last')
+    fill(reader.at('textarea'), '')
+    dispatchEvent(new Event('pagehide'))
+    expect(kept('drafts')).toBe('')
+    await closes('SWORDFISH')
+    dispatchEvent(new Event('pagehide'))
+    expect(kept('drafts')).toContain('SWORDFISH')
+    for (const messages of [2, 4]) {
+      fill(reader.at('textarea'), 'Hello.')
+      await until(() => kept('drafts').includes('Hello.'))
+      reader.at<HTMLFormElement>('form').requestSubmit()
+      const isIdle = (): boolean => reader.root.querySelector('.go:not(:disabled)') === null
+      await until(() => reader.root.querySelectorAll('.message').length >= messages && isIdle())
+    }
+    await closes('SWORDFISH')
+    dispatchEvent(new Event('pagehide'))
+    expect(kept('drafts')).toContain('SWORDFISH')
+  })
+
   it('goes from every tab with the sign-out in one', async () => {
     const { element, written, at } = await filled()
     const key = 'plimsoll-chat/identity'
@@ -650,7 +692,7 @@ describe('a reply that is recorded as it comes', () => {
     const { fake, text } = await show()
     fake.add(said('user', 'Which trains?'), said('assistant', 'I will look them up.'))
     fake.stream({ reasoning: 'Two of them are full' })
-    await until(() => text().includes('How it came to this'))
+    await until(() => text().includes('Reasoning'))
   })
 })
 

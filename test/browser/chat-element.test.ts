@@ -305,7 +305,7 @@ describe('messages', () => {
     ] as const) {
       fake.become({ online, session: { sessionId: 'fresh', title: '', createdAt: 0, home } })
       await frame()
-      expect(button('Reply once more').matches(':disabled'), `${home}, ${online}`).toBe(isOff)
+      expect(button('Try another reply').matches(':disabled'), `${home}, ${online}`).toBe(isOff)
     }
   })
 
@@ -368,7 +368,7 @@ describe('messages', () => {
     await write(find<HTMLTextAreaElement>('.editor textarea'), 'Second')
     await press('{Enter}')
     expect(fake.calls.at(-1)).toEqual(['edit', id, 'Second'])
-    button('Reply once more').click()
+    button('Try another reply').click()
     expect(fake.calls.at(-1)).toEqual(['regenerate', fake.state.messages[1]?.message.id])
   })
 
@@ -457,6 +457,9 @@ describe('messages', () => {
     await frame()
     expect([own.checkVisibility(), find('.to-more').ariaExpanded]).toEqual([true, 'true'])
     expect(button('Memory').querySelector('.label')?.checkVisibility()).toBe(true)
+    // Beside the page's own, it looks as usable as they do.
+    const colour = (element: Element): string => getComputedStyle(element).color
+    expect(colour(button('Memory'))).toBe(colour(find('.main h2')))
     await press('{Escape}')
     expect([own.checkVisibility(), find('.to-more').ariaExpanded]).toEqual([false, 'false'])
     button('More').click()
@@ -520,12 +523,12 @@ describe('messages', () => {
       ...cut,
       message: { ...cut.message, metadata: { finishReason: 'length' } },
     })
-    await until(() => text().includes('The reply reached its greatest length.'))
+    await until(() => text().includes('The reply reached its maximum length.'))
     button('Go on').click()
     expect(fake.calls.at(-1)).toEqual(['send', 'Go on'])
     fake.add(said('user', 'Go on'))
     await frame()
-    expect(text()).toContain('The reply reached its greatest length.')
+    expect(text()).toContain('The reply reached its maximum length.')
     expect(root.querySelector('.state button')).toBe(null)
   })
 
@@ -560,7 +563,7 @@ describe('messages', () => {
     const chip = { factId: 'f1', text: 'Likes window seats', trust: 'user' } as const
     const message = said('user', 'Aisle seats', { version: { index: 2, count: 2 }, remembered: [chip] })
     fake.add(message)
-    await until(() => text().includes('Remembered of another version: Likes window seats'))
+    await until(() => text().includes('Remembered from another version: Likes window seats'))
     button('Undo: Likes window seats').click()
     expect(fake.calls.at(-1)).toEqual(['forget', 'f1'])
     fake.become({ messages: [{ ...message, remembered: [{ ...chip, text: '', undo: 'done' }] }] })
@@ -758,6 +761,27 @@ describe('messages', () => {
     expect(fake.calls).toContainEqual(['rename', named.sessionId, 'New conversation'])
   })
 
+  it('calls a conversation after what shows once nothing is left of a version, unless it has a name', async () => {
+    const renamed = async (title: string): Promise<unknown> => {
+      const { fake, button, root, text } = await show()
+      fake.otherVersion = [said('user', 'Four five'), said('assistant', 'Nine')]
+      fake.add(said('assistant', 'Six'))
+      const named = session(title)
+      fake.setSessions([named])
+      fake.become({ session: named })
+      await frame()
+      button('Forget this message').click()
+      await until(() => root.querySelector('.forgetting .danger') !== null)
+      button('Forget').click()
+      await until(() => text().includes('Nine'))
+      await until(() => fake.calls.some(([name]) => name === 'forgetMessage'))
+      await frame()
+      return fake.calls.find(([name]) => name === 'rename')?.[2]
+    }
+    expect(await renamed('New conversation')).toBe('Four five')
+    expect(await renamed('My sums')).toBe(undefined)
+  })
+
   it('shows all of a long fact on a phone, and its undo on one line', async () => {
     const text = 'Likes trains along the lake, two seats by the window, and no hurry at all on the way'
     await page.viewport(360, 800)
@@ -818,7 +842,7 @@ describe('messages', () => {
     const problem = { code: 'ERR_UNSUPPORTED_MEDIA_TYPE' as const, message: 'm', retryable: false }
     fake.become({ problem: { ...problem, id: 'dot.png' } })
     await frame()
-    expect(text()).toContain('“dot.png” is not of the type in its name.')
+    expect(text()).toContain('Not of the type in the name: dot.png.')
   })
 
   it('refuses a file when it is added, and not only when it is sent', async () => {
@@ -834,10 +858,10 @@ describe('messages', () => {
     const chips = (): string[] =>
       [...root.querySelectorAll('.files .chip span')].map(({ textContent }) => textContent ?? '')
     add(new File([new Uint8Array(8 * 1024 * 1024 + 1)], 'film.mov'), new File(['Seats'], 'notes.txt'))
-    await until(() => text().includes('“film.mov” is larger than 8 MiB.'))
+    await until(() => text().includes('Larger than 8 MiB: film.mov.'))
     expect(chips()).toEqual(['notes.txt'])
     add(new File(['no picture'], 'dot.png', { type: 'image/png' }))
-    await until(() => text().includes('“dot.png” is not of the type in its name.'))
+    await until(() => text().includes('Not of the type in the name: dot.png.'))
     expect(chips()).toEqual(['notes.txt'])
     add(new File([new Uint8Array(8 * 1024 * 1024)], 'song.mp3'))
     await until(() => chips().length === 2)

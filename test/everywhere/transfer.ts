@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { mapStore, type Scope, type Store } from '../../src/index.ts'
 import { attach } from '../../src/operations/attachments.ts'
+import { deleteSession } from '../../src/operations/delete-session.ts'
+import { eraseUser } from '../../src/operations/forget/erase.ts'
 import { forget } from '../../src/operations/forget/forget.ts'
 import { rewind } from '../../src/operations/rewind.ts'
+import { listSessions, titleSession } from '../../src/operations/sessions.ts'
 import { exportFrom } from '../../src/operations/transfer/export.ts'
 import { importInto } from '../../src/operations/transfer/import.ts'
+import type { TransferPart } from '../../src/ports/transfer.ts'
 import { fullMemory } from '../contract/full-memory.ts'
 import { bytesOf } from '../contract/samples.ts'
 
@@ -21,9 +25,9 @@ function memoryOf(store: Store) {
   })
 }
 
-async function exported(store: Store, scope: Scope): Promise<string> {
+async function exported(store: Store, scope: Scope, parts?: readonly TransferPart[]): Promise<string> {
   let text = ''
-  for await (const line of exportFrom(memoryOf(store), scope)) text += line
+  for await (const line of exportFrom(memoryOf(store), scope, parts && { parts })) text += line
   return text
 }
 
@@ -69,5 +73,33 @@ export function describeTransfer(name: string, open: () => Store): void {
       expect(Object.values(again.parts).map(({ written }) => written)).toEqual([0, 0, 0, 0])
       expect(again.conflicts.count + again.skipped.count).toBe(0)
     }, 60_000)
+
+    it.each(['erased', 'deleted'])(
+      'brings back nothing of a session that was %s, nor its title',
+      async (how) => {
+        const store = open()
+        const memory = memoryOf(store)
+        for (const sessionId of ['said', 'empty']) {
+          const session = memory.session({ ...ADA, sessionId })
+          await session.append({ role: 'user', content: 'The word is swordfish.' })
+          await session.facts.remember({ kind: 'finding', text: 'A swordfish is quick.' })
+          await titleSession(memory, ADA, sessionId, 'About swordfish')
+        }
+        const whole = await exported(store, ADA)
+        // Some parts alone, and sessions of which the file has the title alone.
+        const facts = await exported(store, ADA, ['facts'])
+        const bare = whole.split('\n').filter((line) => /"type":"(export|user|session)"/.test(line))
+        const titles = `${[...bare, JSON.stringify({ type: 'end', lines: bare.length })].join('\n')}\n`
+        if (how === 'erased') await eraseUser(memory, ADA)
+        else for (const sessionId of ['said', 'empty']) await deleteSession(memory, ADA, sessionId)
+        for (const file of [whole, facts, titles]) {
+          const report = await importInto(memory, ADA, [file])
+          const refused = report.conflicts.first.flatMap(({ sessionId = [] }) => sessionId)
+          expect(refused).toEqual(['empty', 'said'])
+          expect(await listSessions(memory, ADA)).toEqual([])
+          expect(await exported(store, ADA)).not.toContain('swordfish')
+        }
+      },
+    )
   })
 }

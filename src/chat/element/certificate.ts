@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js'
-import type { Certificate, RemovedKind } from '../../ports/certificate.ts'
+import type { RemovedKind } from '../../ports/certificate.ts'
 import type { HomeCertificate, HomeKind } from '../ports.ts'
 import type { PluralKey } from '../strings/panels/catalogue.ts'
 import { icon } from './icons.ts'
@@ -24,7 +24,7 @@ const OF_SESSIONS: readonly RemovedKind[] = ['messages', 'summaries']
  */
 export async function followArrival(
   certificate: HomeCertificate,
-  show: (certificate: Certificate) => void,
+  show: (certificate: HomeCertificate) => void,
 ): Promise<void> {
   if (!(await certificate.arrival)) return
   const { arrival: _, confirmed, pending, ...rest } = certificate

@@ -3,8 +3,8 @@ import { html, nothing, type TemplateResult } from 'lit/html.js'
 import type { Message } from '../../ports/message.ts'
 import { together } from '../homes/together.ts'
 import type { Chat } from '../open-chat.ts'
-import type { HomeCertificate, HomeKind, ShownMessage } from '../ports.ts'
-import { textIn, titleWithout } from '../text.ts'
+import type { ConversationState, HomeCertificate, HomeKind, ShownMessage } from '../ports.ts'
+import { textIn, titleOf, titleWithout } from '../text.ts'
 import { certificateView, followArrival } from './certificate.ts'
 import { confirmation } from './confirm.ts'
 import { icon } from './icons.ts'
@@ -77,6 +77,12 @@ export function forgetting(
         unseen += next.removed.messages.count
         if (message.role === 'assistant') steps += next.removed.messages.count
       }
+      // Where nothing was left of a version, another one shows by now.
+      const called = title === undefined ? session?.title : title || untitled
+      const shown = conversation.getSnapshot()
+      const other = shown.session?.sessionId === session?.sessionId && titleBy(shown)
+      if (session && called === untitled && other)
+        void sessions.rename(session.sessionId, other, session).catch(() => {})
       if (!certificate) return end(at)
       const { messages: all } = certificate.removed
       let told: HomeCertificate = {
@@ -133,6 +139,12 @@ function forgottenView(
     }
     ${iconButton(words.text('dismiss'), 'close', onClose)}
   </div>`
+}
+
+/** What was said first gives the title, where that shows. */
+function titleBy({ messages, hasOlder }: ConversationState): string {
+  const first = hasOlder ? undefined : messages.find(({ message }) => message.role === 'user')
+  return first ? titleOf(textIn(first.message)) : ''
 }
 
 /**

@@ -115,13 +115,16 @@ function problemNotice(scene: Scene): TemplateResult | typeof nothing {
   const { state, ui, words, settings, chat } = scene
   const problem = ui.problem ?? (state.problem === ui.dismissed ? undefined : state.problem)
   if (!problem || isSaid(scene, problem.code)) return nothing
+  const said = [problem, ...(problem.others ?? [])].map((each) =>
+    words.text(wordsFor(each, state.online), { name: each.id ?? '' }),
+  )
   const retry = html`<button type="button" @click=${() => {
     scene.update({ problem: undefined })
     scene.attempt(chat.conversation.retry())
   }}>${words.text('tryAgain')}</button>`
   return html`<div class="notice bad">
     ${icon('warning')}
-    <p>${words.text(wordsFor(problem, state.online), { name: problem.id ?? '' })}${
+    <p>${said.join(' ')}${
       settings.isDeveloper
         ? html` <span class="muted" dir="auto">${problem.code}: ${problem.message}</span>`
         : nothing

@@ -110,8 +110,7 @@ function keeping({ words, settings, chat }: PanelScene, home: HomeKind): Templat
   const edge = [
     words.text('readEdge'),
     settings.isSynced ? words.text('alsoHere') : '',
-    words.text('keptEdge'),
-    end ? words.text('guestEnd', { date: words.date(end) }) : '',
+    end ? words.text('guestEnd', { date: words.date(end) }) : words.text('keptEdge'),
   ]
   const told = home === 'edge' ? edge : [words.text('readLocal'), words.text('keptLocal')]
   return html`<section class="card home-data">

@@ -226,6 +226,7 @@ class MemoryPanel implements MemoryActions {
     this.#follow(scene)
     const state = this.#state
     const problem = state.problem ?? state.unread
+    const { home } = state.certificate ?? {}
     // Of an import alone in that tab: nothing else there is given anything.
     const fault = state.tab === 'data' && problem && IMPORT_FAULTS[problem.code]
     // In sight beside the panel, the conversation says it where it has met it, too.
@@ -245,7 +246,7 @@ class MemoryPanel implements MemoryActions {
               ? html`<div class="notice bad ${isSaid ? 'said' : ''}" role="alert">${icon('warning')}<p>${words.text(fault || wordsFor(problem, online))}</p></div>`
               : nothing
           }
-          ${state.certificate ? certificateView(scene, state.certificate, state.homes) : nothing}
+          ${state.certificate ? certificateView(scene, state.certificate, home ? [home] : state.homes) : nothing}
           ${this.#tab(scene)}
         </div>
       </div>

@@ -25,12 +25,14 @@ const WORDS: { readonly [Code in Problem['code']]?: TextKey } = {
   ERR_UNSUPPORTED_MEDIA_TYPE: 'problemPicture',
 }
 
+const FILES: typeof WORDS = { ERR_ENTRY_TOO_LARGE: 'problemFile', ERR_INTERNAL: 'problemUnread' }
+
 /** What a problem is called in the user's words. */
 export function wordsFor({ code, id }: Problem, isOnline = false): TextKey {
   // There is a network: it is the service that does not answer.
   if (isOnline && code === 'ERR_OFFLINE') return 'serviceAway'
   // Of a text there is no name.
-  return id && code === 'ERR_ENTRY_TOO_LARGE' ? 'problemFile' : (WORDS[code] ?? 'problemOther')
+  return (id && FILES[code]) || (WORDS[code] ?? 'problemOther')
 }
 
 /** Whether what the conversation needs the service for cannot be done. */

@@ -25,7 +25,7 @@ export type Side = 'sessions' | 'memory' | 'model' | 'seen'
 
 /** What only the view knows. */
 export interface Ui {
-  readonly side: Side | undefined
+  readonly side?: Side | undefined
   /** Another number with each side that is opened or closed. */
   readonly openings: number
   /** Whether the menu of the header is open. */
@@ -34,25 +34,25 @@ export interface Ui {
    * Id of the message whose request the side `seen` shows: that which it was the newest of.
    * Undefined: the next one.
    */
-  readonly sentFor: string | undefined
+  readonly sentFor?: string | undefined
   /** Id of the message that is being edited. */
-  readonly editing: string | undefined
+  readonly editing?: string | undefined
   /** What is loaded after the view. */
-  readonly later: typeof import('./later.ts') | undefined
+  readonly later?: typeof import('./later.ts') | undefined
   /** A message that is to be forgotten, or was: the question, and what came of it. */
-  readonly forgetting: Forgetting | undefined
+  readonly forgetting?: Forgetting | undefined
   /** Id of the message that was just copied. */
-  readonly copied: string | undefined
+  readonly copied?: string | undefined
   readonly hasDraft: boolean
   /** Whether messages came that a reader above the end has not seen. */
-  readonly hasNews: boolean
+  readonly hasNews?: boolean
   readonly query: string
-  readonly found: readonly FoundSession[] | undefined
+  readonly found?: readonly FoundSession[] | undefined
   /** Key of the row in the list: its session is renamed, or may be deleted. */
-  readonly renaming: string | undefined
-  readonly removing: string | undefined
+  readonly renaming?: string | undefined
+  readonly removing?: string | undefined
   /** Id of the message that a search was for, while it is marked. */
-  readonly sought: string | undefined
+  readonly sought?: string | undefined
   /** What goes with the next message: files, and texts too long for the field. */
   readonly files: readonly File[]
   readonly pasted: readonly string[]
@@ -64,9 +64,9 @@ export interface Ui {
   readonly isLeft: boolean
   /** Ids of messages whose long text shows whole. */
   readonly whole: ReadonlySet<string>
-  readonly problem: Problem | undefined
+  readonly problem?: Problem | undefined
   /** A problem of the conversation that was waved away. */
-  readonly dismissed: Problem | undefined
+  readonly dismissed?: Problem | undefined
 }
 
 export interface Forgetting {

@@ -25,6 +25,7 @@ export function sessionList(): (scene: Scene) => TemplateResult {
   /** Why a title was not kept, while it stands in its field. */
   let unnamed: { readonly key: string | undefined; readonly why: string } | undefined
   let listed: Scene['sessions']['sessions'] | undefined
+  let count = 0
   const search = (query: string): void => {
     const change = { query, ...(query.trim() ? {} : { found: undefined }) }
     now.update(change)
@@ -40,9 +41,11 @@ export function sessionList(): (scene: Scene) => TemplateResult {
   return (scene) => {
     now = scene
     const { sessions } = scene.sessions
-    // Of what was found, another tab may have deleted or named something.
-    if (scene.ui.found && sessions !== listed) search(scene.ui.query)
+    const { length } = scene.state.messages
+    // Of what was found, another tab may have deleted or named something, and some is forgotten.
+    if (scene.ui.found && (sessions !== listed || length < count)) search(scene.ui.query)
     listed = sessions
+    count = length
     if (unnamed?.key !== scene.ui.renaming) unnamed = undefined
     return listView(scene, {
       search,

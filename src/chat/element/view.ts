@@ -38,23 +38,11 @@ const EMPTY_FIELD = {
 } satisfies Partial<Ui>
 
 const AT_FIRST: Ui = {
-  side: undefined,
   openings: 0,
   isMore: false,
-  sentFor: undefined,
-  editing: undefined,
-  later: undefined,
-  forgetting: undefined,
-  copied: undefined,
   ...EMPTY_FIELD,
-  hasNews: false,
   query: '',
-  found: undefined,
-  renaming: undefined,
-  removing: undefined,
   whole: new Set(),
-  sought: undefined,
-  dismissed: undefined,
 }
 
 /** What was said comes first; right after it, what stands beside it. */
@@ -98,6 +86,8 @@ export class ChatView {
   #draftTimer: ReturnType<typeof setTimeout> | undefined
   /** Whose draft stands in the field. */
   #drafted: { readonly session: SessionEntry; readonly name: string } | undefined
+  /** Whether something was typed since the field was read, and stands there or is not kept. */
+  #isTyped = false
   /** Counts how often all drafts were forgotten: what was written before comes back no more. */
   #forgotten = 0
   /** Drafts that are on their way, by name: they stay kept until they are there. */
@@ -186,7 +176,6 @@ export class ChatView {
     this.#closed.abort()
     for (const end of this.#ends) end()
     cancelAnimationFrame(this.#frameRequest)
-    clearTimeout(this.#soughtTimer)
     clearTimeout(this.#draftTimer)
     this.#reader.disconnect()
     render(nothing, this.#frame)
@@ -253,8 +242,8 @@ export class ChatView {
     const newest = messages.at(-1)?.message.id
     const isNew = newest !== this.#newest && this.#newest !== undefined
     this.#newest = newest
-    if (this.#reader.isAtEnd) this.#ui = { ...this.#ui, hasNews: false }
-    else if (isNew) this.#ui = { ...this.#ui, hasNews: true }
+    const { isAtEnd } = this.#reader
+    if (isAtEnd || isNew) this.#ui = { ...this.#ui, hasNews: !isAtEnd }
   }
 
   readonly #actions: Actions = {
@@ -284,7 +273,8 @@ export class ChatView {
     edit: (messageId) => this.#attempt(this.#edit(messageId)),
     forget: (messageId) => this.#attempt(this.#forget(messageId)),
     typed: () => {
-      const hasDraft = (this.#textarea()?.value.trim() ?? '') !== ''
+      this.#isTyped = true
+      const hasDraft = !!this.#textarea()?.value.trim()
       if (hasDraft !== this.#ui.hasDraft) this.#update({ hasDraft })
       clearTimeout(this.#draftTimer)
       this.#draftTimer = setTimeout(this.#keepDraft, DRAFT_MS)
@@ -313,6 +303,7 @@ export class ChatView {
     const own = this.#chat.drafts.own()
     this.#keepDraft()
     textarea.value = ''
+    this.#isTyped = false
     this.#sending.add(name)
     this.#update(EMPTY_FIELD)
     this.#reader.toEnd()
@@ -409,8 +400,11 @@ export class ChatView {
           () => this.draw(),
           (selector) => this.#focusSoon(selector),
         )
-      case 'seen':
-        return this.#seenPanel()
+      case 'seen': {
+        const { seenPanel, seenStyle } = await import('./seen-panel.ts')
+        adopt(this.#shadow, seenStyle)
+        return seenPanel(this.#chat, () => this.draw())
+      }
       case 'model':
         return (await import('./model-panel.ts')).modelPanel
     }
@@ -448,12 +442,6 @@ export class ChatView {
     return part
   }
 
-  async #seenPanel(): Promise<SidePanel> {
-    const { seenPanel, seenStyle } = await import('./seen-panel.ts')
-    adopt(this.#shadow, seenStyle)
-    return seenPanel(this.#chat, () => this.draw())
-  }
-
   async #copy(text: string, messageId: string): Promise<void> {
     await navigator.clipboard.writeText(text)
     this.#update({ copied: messageId })
@@ -472,7 +460,7 @@ export class ChatView {
     const name = isNew && loaded ? NEW : own
     if (before && own === draftOf(before.session)) {
       if (before.name === name) return
-      if (!this.#sending.has(before.name)) this.#chat.drafts.write(before.name, '')
+      if (textarea.value && !this.#sending.has(before.name)) this.#chat.drafts.write(before.name, '')
       if (hasAdded(this.#ui)) {
         this.#keepAdded(before.name, EMPTY_FIELD)
         this.#keepAdded(name, this.#ui)
@@ -483,11 +471,13 @@ export class ChatView {
       this.#update(EMPTY_FIELD)
     } else if (isNew && !loaded) return
     this.#drafted = { session, name }
+    const isEmpty = !textarea.value
     if (!this.#sending.has(name)) {
       if (!hasAdded(this.#ui) && this.#chat.hasAdded(name)) this.#attempt(this.#showAdded(name))
-      if (textarea.value === '') textarea.value = this.#chat.drafts.read(name)
+      if (isEmpty) textarea.value = this.#chat.drafts.read(name)
     }
-    if (textarea.value !== '') this.#actions.typed()
+    if (textarea.value) this.#actions.typed()
+    if (isEmpty) this.#isTyped = false
   }
 
   /** Loads the list of conversations once a reply was made here. */
@@ -501,18 +491,20 @@ export class ChatView {
     this.#listed ??= this.#loadPanel('sessions').catch(() => {})
   }
 
+  /** What was only read may be older by now than what another tab wrote. */
   readonly #keepDraft = (): void => {
     const { name } = this.#drafted ?? {}
-    if (name !== undefined && !this.#sending.has(name))
-      this.#chat.drafts.write(name, this.#textarea()?.value ?? '')
+    if (!name || !this.#isTyped || this.#sending.has(name)) return
+    const value = this.#textarea()?.value ?? ''
+    this.#chat.drafts.write(name, value)
+    this.#isTyped = !!value
   }
 
   /** The next who writes here may be somebody else. */
   readonly #draftsChanged = (event: DraftEvent): void => {
     const isFilled = !!this.#textarea()?.value || hasAdded(this.#ui)
-    if (event === 'named' && isFilled) return
-    if (event === 'left' || event === 'asked') this.#keepDraft()
-    if (event === 'asked') return
+    if (event !== 'gone') this.#keepDraft()
+    if (event === 'named' ? isFilled : event === 'asked') return
     if (event !== 'named') {
       this.#forgotten++
       this.#sending.clear()
@@ -533,7 +525,7 @@ export class ChatView {
   async #addFiles(files: readonly File[]): Promise<void> {
     const forgotten = this.#forgotten
     const { taken, problem } = await import('../homes/local-changes.ts').then(
-      ({ checkFiles }) => checkFiles(files),
+      ({ checkFiles }) => checkFiles(files, this.#words.text('comma')),
       // It is refused with its message then.
       () => ({ taken: files, problem: undefined }),
     )

@@ -55,7 +55,7 @@ export function allPanels(
     edit: (factId, change) => inHome(factId, (memory, id) => memory.edit(id, change)),
     pin: (factId, pinned) => inHome(factId, (memory, id) => memory.pin(id, pinned)),
     promote: (factId) => inHome(factId, (memory, id) => memory.promote(id)),
-    forget: (factId) => inHome(factId, (memory, id) => memory.forget(id)),
+    forget: (factId) => inHome(factId, async (memory, id, home) => ({ ...(await memory.forget(id)), home })),
     origin: (factId) =>
       inHome(factId, async (memory, id, home) => {
         const found = await memory.origin(id)

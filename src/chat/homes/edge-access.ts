@@ -47,23 +47,26 @@ export class EdgeAccess {
     // What the page gives would be taken for the next one's.
     this.checkOwner()
     const given = await this.given(refused)
-    this.checkOwner()
     if (given !== undefined) return given
     // Of all calls and tabs that have none, one asks for it: each would be another guest.
     return platform.locks.request(`${name}/guest`, {}, async () => {
+      this.checkOwner()
       const { guestToken } = identity
       if (guestToken !== undefined && guestToken !== refused) return guestToken
       const { token } = await this.client.guests.create()
+      // Else it would be that of who comes next.
+      this.checkOwner()
       identity.guestToken = token
       return token
     })
   }
 
-  /** The page's own token, where it gives one. @throws what `check` throws */
+  /** The page's own token, where it gives one. @throws as {@link token} */
   async given(refused?: string): Promise<string | undefined> {
     const { getToken, token, check } = this.#parts
     const own = getToken()
     const given = own ? await own(refused) : token()
+    this.checkOwner()
     check?.(given)
     return given
   }

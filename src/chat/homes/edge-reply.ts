@@ -12,8 +12,11 @@ export interface AnsweredSession {
   readonly client: SessionClient
   /** Messages of the newest round. */
   newest(signal?: AbortSignal): Promise<readonly SessionMessage[]>
-  /** Keeps what came of a reply that was stopped or cut off: the edge records whole ones only. */
-  keep(message: MessageInput, round: string): Promise<void>
+  /**
+   * Keeps what came of a reply that was stopped or cut off: the edge records whole ones only.
+   * Idempotent by the message's id.
+   */
+  keep(message: MessageInput & { readonly id: string }, round: string): Promise<void>
 }
 
 /**
@@ -83,21 +86,27 @@ async function follow(
       for (const event of events.next(chunk)) await tell(event)
     }
     const { isAborted } = await run.result().catch(async (error) => {
-      await keepPartial(session, partial, 'error', tell, round)
+      await keepPartial(session, run, { text: partial, stopped: 'error', tell, asked: round })
       throw error
     })
-    if (isAborted) await keepPartial(session, partial, true, tell, round)
+    if (isAborted) await keepPartial(session, run, { text: partial, stopped: true, tell, asked: round })
   } finally {
     signal.removeEventListener('abort', stop)
   }
 }
 
+interface Partial {
+  readonly text: string
+  readonly stopped: true | 'error'
+  readonly tell: ReplyOptions['tell']
+  /** As {@link follow}'s `round`. */
+  readonly asked: string | undefined
+}
+
 async function keepPartial(
   session: AnsweredSession,
-  text: string,
-  stopped: true | 'error',
-  tell: ReplyOptions['tell'],
-  asked?: string,
+  { run }: ChatRun,
+  { text, stopped, tell, asked }: Partial,
 ): Promise<void> {
   if (text.trim() === '') return
   const messages = await session.newest()
@@ -105,6 +114,13 @@ async function keepPartial(
   // By now something else may have been said, which it does not answer.
   const round = asked ?? newest
   if (round === undefined || (round === newest && isAnswered(messages))) return
-  await session.keep({ role: 'assistant', content: text, metadata: { stopped } }, round)
+  // Each tab that follows it keeps it, since any of them may be gone by now.
+  const message = { id: `stopped/${run}`, role: 'assistant', content: text, metadata: { stopped } } as const
+  await session.keep(message, round)
   await tell({ type: 'recorded' })
+}
+
+/** Whether another tab has kept it, which may have seen another piece of it. */
+export function isKept(error: unknown): boolean {
+  return isPlimsollError(error, 'ERR_CONFLICT') || isPlimsollError(error, 'ERR_DUPLICATE_ID')
 }

@@ -4,7 +4,7 @@ import { isPlimsollError } from '../../ports/errors.ts'
 import type { MessageInput } from '../../ports/message.ts'
 import { textIn } from '../text.ts'
 import type { EdgeAccess, EdgeAccessParts } from './edge-access.ts'
-import { type AnsweredSession, joinAtEdge, replyAtEdge } from './edge-reply.ts'
+import { type AnsweredSession, isKept, joinAtEdge, replyAtEdge } from './edge-reply.ts'
 import type { AppendOptions, HomeSession } from './home.ts'
 import type { Outbox } from './outbox.ts'
 
@@ -26,7 +26,9 @@ export function edgeSession(parts: EdgeSessionParts, sessionId: string): HomeSes
     client: session,
     newest: (signal) => session.messages({ rounds: 1, ...(signal && { signal }) }),
     async keep(message, round) {
-      await session.append(message, { round })
+      await session.append(message, { round, opId: message.id }).catch((error) => {
+        if (!isKept(error)) throw error
+      })
     },
   }
   return {

@@ -4,6 +4,7 @@ import { edgeHome } from './edge-home.ts'
 import { sayAtEdge } from './edge-session.ts'
 import type { Home } from './home.ts'
 import { idbRows, memoryRows } from './idb-rows.ts'
+import { loaded } from './load.ts'
 import { Outbox } from './outbox.ts'
 
 export interface EdgeParts extends EdgeAccessParts {
@@ -50,6 +51,8 @@ export interface LeftEdge {
 
 /** An edge, as one user of the widget has it: the sessions there, and what is to be sent. */
 export interface Edge {
+  /** Whose it is: {@link Identity.owner} when it was opened. */
+  readonly owner: string
   readonly client: Client
   readonly home: Home
   /** Begins to send what was said before. */
@@ -73,11 +76,13 @@ export interface Edge {
   close(): Promise<void>
 }
 
+const loadGuest = () => import('./guest.ts')
 /** How long a message waits to hear from the page whose it is, in milliseconds. */
 const ASK_MS = 1_000
 
 /** With an outbox, and all else at the edge. */
 export class PlainEdge implements Edge {
+  readonly owner: string
   readonly client: Client
   readonly home: Home
   readonly #access: EdgeAccess
@@ -93,6 +98,7 @@ export class PlainEdge implements Edge {
     this.client = client
     const { now, network } = platform
     const { owner } = identity
+    this.owner = owner
     this.#outbox = new Outbox({
       store: platform.indexedDB ? idbRows(platform.indexedDB, `${name}/outbox`) : memoryRows(),
       author: async () => ({ owner: `${src} ${owner}`, subject: await this.#asked() }),
@@ -133,25 +139,12 @@ export class PlainEdge implements Edge {
     return answerUnseen(this.home, sessionId)
   }
 
-  async handOver({ token, userId }: SigningIn): Promise<ReadonlyMap<string, string>> {
-    const { identity, src } = this.#parts
-    const subject = checkSubject(undefined, token)
-    const owner = `${src} ${userId ?? identity.owner}`
-    const isClaim = (): boolean => token !== undefined && identity.guestToken !== undefined
-    // Only by the guest's own token can it be sent, or else as the user's.
-    await this.#outbox.rewrite((entry) =>
-      isClaim() ? entry : { ...entry, owner, subject: entry.subject ?? subject },
-    )
-    const { guestToken } = identity
-    if (token === undefined || guestToken === undefined) return new Map()
-    await this.#outbox.flush()
-    const { claimGuest, unsent } = await import('./guest.ts')
-    if (this.#outbox.entries.some(({ subject }) => subject === undefined)) throw unsent()
-    return claimGuest(this.#access.clientOf(token), guestToken)
+  async handOver(to: SigningIn): Promise<ReadonlyMap<string, string>> {
+    return (await loaded(loadGuest)).handOverOf(this.#outbox, this.#access, this.#parts, to)
   }
 
   async signOut(options: SigningOut): Promise<LeftEdge> {
-    return (await import('./guest.ts')).signOutOf(this.#outbox, this.#access, this.#parts, options)
+    return (await loaded(loadGuest)).signOutOf(this.#outbox, this.#access, this.#parts, options)
   }
 
   async close(): Promise<void> {

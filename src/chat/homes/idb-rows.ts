@@ -4,6 +4,8 @@ import { PlimsollError } from '../../ports/errors.ts'
 export interface RowStore<Row extends { readonly id: string }> {
   /** Durable when it resolves. @throws ERR_STORAGE_FULL, ERR_STORAGE */
   put(row: Row): Promise<void>
+  /** As `put`, where the row is still there. */
+  replace(row: Row): Promise<void>
   list(): Promise<readonly Row[]>
   remove(id: string): Promise<void>
   close(): Promise<void>
@@ -66,6 +68,10 @@ export function idbRows<Row extends { readonly id: string }>(
       change((store) =>
         placeOf(store, row.id, (place) => store.put(place === undefined ? row : { ...row, place })),
       ),
+    replace: (row) =>
+      change((store) =>
+        placeOf(store, row.id, (place) => place !== undefined && store.put({ ...row, place })),
+      ),
     remove: (id) =>
       change((store) => placeOf(store, id, (place) => place !== undefined && store.delete(place))),
     async list() {
@@ -93,6 +99,9 @@ export function memoryRows<Row extends { readonly id: string }>(): RowStore<Row>
   return {
     async put(row) {
       rows.set(row.id, row)
+    },
+    async replace(row) {
+      if (rows.has(row.id)) rows.set(row.id, row)
     },
     list: async () => [...rows.values()],
     async remove(id) {

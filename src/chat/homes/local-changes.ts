@@ -38,22 +38,29 @@ export async function attachFile(
 }
 
 /**
- * Of files, those that {@link attachFile} takes, and why it does not take the first of the others:
- * known when they are added, and not only when their message is sent.
+ * Of files, those that {@link attachFile} takes, and why it does not take the others: known when
+ * they are added, and not only when their message is sent.
+ *
+ * @param comma what stands between their names
  */
 export async function checkFiles(
   files: readonly File[],
+  comma: string,
 ): Promise<{ readonly taken: readonly File[]; readonly problem: Problem | undefined }> {
   const taken: File[] = []
-  let problem: Problem | undefined
+  const problems = new Map<string, Problem>()
   for (const file of files)
     try {
       await checkFile(file)
       taken.push(file)
     } catch (error) {
-      problem ??= problemOf(error, 'ERR_INTERNAL')
+      const problem = problemOf(error, 'ERR_INTERNAL')
+      const before = problems.get(problem.code)
+      const id = before ? before.id + comma + file.name : file.name
+      problems.set(problem.code, { ...problem, id, retryable: false })
     }
-  return { taken, problem }
+  const [first, ...others] = problems.values()
+  return { taken, problem: first && { ...first, others } }
 }
 
 async function checkFile(file: File): Promise<void> {

@@ -14,21 +14,24 @@ export interface MemorySettings {
 }
 
 export interface LocalStoreOptions extends MemorySettings {
-  /** Of the database. */
+  /** With it the name of the database begins. */
   readonly name: string
+  /** Whose it is. */
+  readonly owner: string
 }
 
 /** A database of this browser's with sessions in it. */
 export interface LocalStore {
+  readonly owner: string
   readonly store: DexieStore
   /** As {@link memoryOver} gives it. */
   readonly memory: () => Promise<LocalMemory>
 }
 
 /** Opens the sessions that are kept in this browser. Nothing is read before the first call. */
-export function openLocal({ name, ...options }: LocalStoreOptions): LocalStore {
-  const store = openDatabase(name, options.platform)
-  return { store, memory: memoryOver(store, options) }
+export function openLocal({ name, owner, ...options }: LocalStoreOptions): LocalStore {
+  const store = openDatabase(`${name}/${owner}`, options.platform)
+  return { owner, store, memory: memoryOver(store, options) }
 }
 
 /** A database of this browser's. Nothing is read before the first call. */

@@ -110,14 +110,18 @@ export class Outbox {
    * Writes again what waits of who uses the widget, or was refused, while no tab sends it.
    *
    * @param change gives undefined of what is to be let go of
+   * @throws the signal's reason: a tab has not come to its end meanwhile, and nothing is written
    */
-  async rewrite(change: (entry: OutboxEntry) => OutboxEntry | undefined): Promise<void> {
+  async rewrite(
+    change: (entry: OutboxEntry) => OutboxEntry | undefined,
+    options: { readonly signal?: AbortSignal } = {},
+  ): Promise<void> {
     const { store, isOwn, locks, lockName } = this.#parts
-    await locks.request(lockName, {}, async () => {
+    await locks.request(lockName, options, async () => {
       for (const entry of await store.list()) {
         const changed = isOwn(entry) ? change(entry) : entry
         if (!changed) await store.remove(entry.id)
-        else if (changed !== entry) await store.put(changed)
+        else if (changed !== entry) await store.replace(changed)
       }
     })
     await this.#read()
@@ -188,7 +192,8 @@ export class Outbox {
           isAway = isUnreachable(error) && this.#parts.network.isOnline()
           break
         }
-        await store.put({ ...entry, problem })
+        // It may be dropped by now, by who has signed out.
+        await store.replace({ ...entry, problem })
         continue
       }
       await store.remove(entry.id)

@@ -11,7 +11,7 @@ import type { ChatLocks } from '../settings.ts'
 import { textIn, titleOf } from '../text.ts'
 import { isAnswered } from './answered.ts'
 import type { Drafts } from './drafts.ts'
-import { type AnsweredSession, joinAtEdge, replyAtEdge } from './edge-reply.ts'
+import { type AnsweredSession, isKept, joinAtEdge, replyAtEdge } from './edge-reply.ts'
 import type { HomeSession, ReplyOptions } from './home.ts'
 import { RefusedMessages } from './refused-messages.ts'
 import { loadAhead, type StoredSessionParts, storedSession } from './stored-session.ts'
@@ -83,11 +83,12 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
     client: session,
     newest: () => readHistory(log(), { rounds: 1 }),
     async keep(message, round) {
+      const once = { round, opId: message.id }
       try {
         // There it records what was sent for it.
-        await session.append(message, { round })
-      } catch {
-        await (await opened()).append(message, { round })
+        await session.append(message, once)
+      } catch (error) {
+        if (!isKept(error)) await (await opened()).append(message, once)
       }
     },
   }

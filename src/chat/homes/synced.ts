@@ -54,11 +54,12 @@ export interface SyncedEdgeParts extends EdgeParts, MemorySettings {
 
 /** Sessions that are fetched ahead, the newest. */
 const MOST_AHEAD = 50
-/** How long a sign-out waits for what is on its way, in milliseconds. */
+/** How long who signs in or out waits for what is on its way, in milliseconds. */
 const SEND_MS = 3_000
 
 /** An edge whose sessions are in this browser, too: what is written here is sent when it can be. */
 export class SyncedEdge implements Edge {
+  readonly owner: string
   readonly client: Client
   readonly home: Home
   readonly #parts: SyncedEdgeParts
@@ -68,7 +69,6 @@ export class SyncedEdge implements Edge {
   readonly #store: SyncedStore
   readonly #refusals: Refusals
   readonly #stored: StoredHome
-  readonly #owner: string
   readonly #closed = new AbortController()
   readonly #ends: (() => void)[]
   /** Sessions that were fetched ahead. */
@@ -84,15 +84,15 @@ export class SyncedEdge implements Edge {
   constructor(parts: SyncedEdgeParts) {
     const { platform, identity, onListed } = parts
     this.#parts = parts
-    this.#owner = identity.owner
+    this.owner = identity.owner
     this.#access = new EdgeAccess({ ...parts, check: (token) => this.#checkUser(token) })
     this.#database = openDatabase(this.#name, platform)
     this.#transport = this.#transportTo(parts)
-    this.#store = this.#syncFor(this.#owner)
+    this.#store = this.#syncFor(this.owner)
     this.#refusals = refusalsOf(this.#store)
     const store = this.#store
     const memory = memoryOver(this.#written(store), parts)
-    this.#stored = storedHome({ store, memory, database: this.#database, userId: this.#owner })
+    this.#stored = storedHome({ store, memory, database: this.#database, userId: this.owner })
     const { shared, ...stored } = this.#stored
     const { client } = this.#access
     this.client = client
@@ -112,7 +112,7 @@ export class SyncedEdge implements Edge {
         asking: this.#asking,
         locks: platform.locks,
         lockName: this.#lockOf(sessionId),
-        scope: { userId: this.#owner, sessionId },
+        scope: { userId: this.owner, sessionId },
         pull,
         rest: (signal) => this.#rest(signal),
         told: (certificate) => this.#told(certificate),
@@ -157,7 +157,7 @@ export class SyncedEdge implements Edge {
           Promise.all([import('./edge-panel.ts'), import('./local-panel.ts')]),
         )
         const all = edgePanel(client)
-        const here = localPanel(await memory(), this.#owner, now)
+        const here = localPanel(await memory(), this.owner, now)
         return {
           ...here,
           forget: async (factId) => this.#told(await here.forget(factId)),
@@ -183,7 +183,7 @@ export class SyncedEdge implements Edge {
 
   async open(): Promise<void> {
     const { unasked } = this.#parts
-    const refusals = await this.#refusals.of({ userId: this.#owner }).catch(async (error) => {
+    const refusals = await this.#refusals.of({ userId: this.owner }).catch(async (error) => {
       if (this.#database.status().state !== 'lost') throw error
       // The edge has all that was sent.
       await this.#database.acceptLoss()
@@ -193,6 +193,8 @@ export class SyncedEdge implements Edge {
     })
     for (const refused of refusals) await this.#giveUp(refused)
     void this.#fetchAhead()
+    // There may be no network when the user signs out.
+    import('./erase-browser.ts').catch(() => {})
     await this.#takeOver().catch(() => {})
   }
 
@@ -200,20 +202,22 @@ export class SyncedEdge implements Edge {
     return answerUnseen({ session: this.#session }, sessionId)
   }
 
-  async handOver({ token, userId = this.#owner }: SigningIn): Promise<ReadonlyMap<string, string>> {
-    const { identity, getToken } = this.#parts
+  async handOver({ token, userId = this.owner }: SigningIn): Promise<ReadonlyMap<string, string>> {
+    const { identity, getToken, platform } = this.#parts
     const { guestToken } = identity
     if (token !== undefined && guestToken === undefined && !getToken()) {
       await this.#adopt(userId)
       return new Map()
     }
-    if (userId === this.#owner && guestToken === undefined) return new Map()
+    if (userId === this.owner && guestToken === undefined) return new Map()
     // Only by the token of before it can be sent.
     this.#store.resume()
-    await this.#rest(this.#closed.signal)
+    await this.#restSoon()
     if (this.#store.status.waiting > 0 || (await this.#hasRefused())) throw unsent()
     const isClaimed = token !== undefined && guestToken !== undefined
-    const sessions = isClaimed ? await claimGuest(this.#access.clientOf(token), guestToken) : undefined
+    const sessions = isClaimed
+      ? await claimGuest(platform, this.#access.clientOf(token), guestToken)
+      : undefined
     await this.#empty({ force: true })
     return sessions ?? new Map()
   }
@@ -422,7 +426,7 @@ export class SyncedEdge implements Edge {
     const { platform, name, src, identity } = this.#parts
     if (!platform.indexedDB) return
     const outbox = idbRows<OutboxEntry>(platform.indexedDB, `${name}/outbox`)
-    const now = { src, owner: this.#owner, subject: identity.subject }
+    const now = { src, owner: this.owner, subject: identity.subject }
     for (const entry of await outbox.list()) {
       if (!isOwn(entry, now)) continue
       const { id, sessionId, text, title } = entry
@@ -443,7 +447,7 @@ export class SyncedEdge implements Edge {
     for (const { sessionId } of newest) {
       if (this.#ahead.has(sessionId)) continue
       this.#ahead.add(sessionId)
-      this.#store.follow({ userId: this.#owner, sessionId })()
+      this.#store.follow({ userId: this.owner, sessionId })()
     }
   }
 
@@ -463,7 +467,7 @@ export class SyncedEdge implements Edge {
   }
 
   #lockOf(sessionId: string): string {
-    return `${this.#parts.name}/ask/${this.#owner}/${sessionId}`
+    return `${this.#parts.name}/ask/${this.owner}/${sessionId}`
   }
 
   #tell(error: PlimsollError): void {
@@ -502,7 +506,7 @@ export class SyncedEdge implements Edge {
 
   /** Gives what nobody ever sent to who signs in, to be sent as theirs. */
   async #adopt(userId: string): Promise<void> {
-    if (userId === this.#owner) return
+    if (userId === this.owner) return
     // Of a database that failed nobody knows what would be left behind.
     await this.#database.scopes()
     // A guest's log is emptied in between, which is no op for the edge.
@@ -512,7 +516,7 @@ export class SyncedEdge implements Edge {
     try {
       const left = await adopt({
         store: theirs,
-        from: { userId: this.#owner },
+        from: { userId: this.owner },
         to: { userId },
         host: { ...webHost, now: this.#parts.platform.now },
       })
@@ -533,7 +537,7 @@ export class SyncedEdge implements Edge {
   /** Whether the edge refused something that nobody has looked after, also where it is not open. */
   async #hasRefused(): Promise<boolean> {
     for (const scope of await readScopes(this.#database))
-      if (scope.userId === this.#owner && (await this.#refusals.of(scope)).length > 0) return true
+      if (scope.userId === this.owner && (await this.#refusals.of(scope)).length > 0) return true
     return false
   }
 

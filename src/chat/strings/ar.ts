@@ -47,7 +47,7 @@ export const ar: ViewStrings = {
   you: 'أنت',
   assistant: 'المساعد',
   thinking: 'يفكّر',
-  reasoning: 'كيف وصل إلى ذلك',
+  reasoning: 'خطوات التفكير',
   replyBegan: 'يُكتب الرد الآن.',
   replyEnded: 'انتهى الرد.',
   attachment: 'مرفق، {type}',
@@ -116,9 +116,10 @@ export const ar: ViewStrings = {
   problemConflict: 'يوجد هناك شيء آخر بالفعل، ولم يُحفظ ما يخصك.',
   problemPart:
     'تعذّر تحميل جزء من الدردشة. ما كتبته باقٍ هنا: حاول مرة أخرى عند توفر الاتصال، أو أعد تحميل الصفحة.',
-  problemFile: '«{name}» كبير جدًا: أقصى حجم للملف 8 ميبي بايت.',
+  problemFile: 'أكبر من 8 ميبي بايت: {name}.',
   problemPicture:
-    '«{name}» ليست من النوع الذي يدل عليه اسمها. احفظها من جديد بصيغة JPEG أو PNG أو GIF أو WebP.',
+    'ليست من النوع الذي يدل عليه الاسم: {name}. احفظ الصورة من جديد بصيغة JPEG أو PNG أو GIF أو WebP.',
+  problemUnread: 'تتعذر القراءة: {name}.',
   leftUnsent: 'لم تُرسَل: فُتحت محادثة أخرى قبل ذلك. تنتظر حيث كتبتها.',
   emptied: 'مُحي ما لم يُرسَل: سجّل أحدهم الخروج أو محا كل شيء.',
   filesNotKept: 'ما أضفته يُفقد إذا أغلقت هذه الصفحة أو أعدت تحميلها قبل إرساله.',

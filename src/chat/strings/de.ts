@@ -49,7 +49,7 @@ export const de: ViewStrings = {
   you: 'Sie',
   assistant: 'Assistent',
   thinking: 'Denkt nach',
-  reasoning: 'Wie es dazu kam',
+  reasoning: 'Gedankengang',
   replyBegan: 'Eine Antwort wird geschrieben.',
   replyEnded: 'Die Antwort ist zu Ende.',
   attachment: 'Anhang, {type}',
@@ -69,7 +69,7 @@ export const de: ViewStrings = {
   edit: 'Bearbeiten',
   editMessage: 'Ihre Nachricht bearbeiten',
   editSend: 'Neu senden',
-  regenerate: 'Noch einmal antworten',
+  regenerate: 'Andere Antwort versuchen',
   versionOf: 'Fassung {index} von {count}',
   olderVersion: 'Vorige Fassung',
   newerVersion: 'Nächste Fassung',
@@ -122,9 +122,10 @@ export const de: ViewStrings = {
   problemConflict: 'Dort steht schon etwas anderes. Ihres wurde nicht gespeichert.',
   problemPart:
     'Ein Teil des Chats konnte nicht geladen werden. Was Sie geschrieben haben, bleibt hier: Versuchen Sie es noch einmal, sobald eine Verbindung besteht, oder laden Sie die Seite neu.',
-  problemFile: '„{name}“ ist zu groß: Eine Datei darf 8 MiB haben.',
+  problemFile: 'Größer als 8 MiB: {name}.',
   problemPicture:
-    '„{name}“ ist nicht von dem Typ, den der Name angibt. Speichern Sie es neu als JPEG, PNG, GIF oder WebP.',
+    'Nicht von dem Typ, den der Name angibt: {name}. Speichern Sie es neu als JPEG, PNG, GIF oder WebP.',
+  problemUnread: 'Nicht lesbar: {name}.',
   leftUnsent:
     'Nicht gesendet: Vorher wurde eine andere Unterhaltung geöffnet. Es wartet dort, wo Sie es geschrieben haben.',
   emptied: 'Was nicht gesendet war, wurde gelöscht: Jemand hat sich abgemeldet oder alles gelöscht.',

@@ -49,7 +49,7 @@ export const fr: ViewStrings = {
   you: 'Vous',
   assistant: 'Assistant',
   thinking: 'Réflexion en cours',
-  reasoning: 'Comment on en arrive là',
+  reasoning: 'Raisonnement',
   replyBegan: 'Une réponse est en cours d’écriture.',
   replyEnded: 'La réponse est terminée.',
   attachment: 'Pièce jointe, {type}',
@@ -69,7 +69,7 @@ export const fr: ViewStrings = {
   edit: 'Modifier',
   editMessage: 'Modifier votre message',
   editSend: 'Renvoyer',
-  regenerate: 'Répondre à nouveau',
+  regenerate: 'Essayer une autre réponse',
   versionOf: 'Version {index} sur {count}',
   olderVersion: 'Version précédente',
   newerVersion: 'Version suivante',
@@ -122,9 +122,10 @@ export const fr: ViewStrings = {
   problemConflict: 'Il y a déjà autre chose à cet endroit. Ce qui est de vous n’a pas été enregistré.',
   problemPart:
     'Une partie du chat n’a pas pu être chargée. Ce que vous avez écrit reste ici : réessayez dès que la connexion est rétablie, ou rechargez la page.',
-  problemFile: '« {name} » est trop grand : un fichier peut avoir 8 Mio.',
+  problemFile: 'Plus grand que 8 Mio : {name}.',
   problemPicture:
-    '« {name} » n’est pas du type que son nom indique. Enregistrez-la de nouveau en JPEG, PNG, GIF ou WebP.',
+    'Pas du type que le nom indique : {name}. Enregistrez l’image de nouveau en JPEG, PNG, GIF ou WebP.',
+  problemUnread: 'Impossible à lire : {name}.',
   leftUnsent:
     'Non envoyé : une autre conversation a été ouverte avant. Votre texte attend là où vous l’avez écrit.',
   emptied: 'Ce qui n’était pas envoyé est effacé : quelqu’un s’est déconnecté ou a tout effacé.',

@@ -10,6 +10,7 @@ import { PlimsollError } from '../../ports/errors.ts'
 import type { Json, Message, Trust } from '../../ports/message.ts'
 import type { Name, SummaryMark } from '../../ports/op.ts'
 import { sameAttachment } from '../../ports/same-attachment.ts'
+import { SESSION } from '../../ports/session.ts'
 import {
   type Attachment,
   hasBody,
@@ -118,8 +119,13 @@ export class ScopeImport {
     else await this.#takeAttachment(line, number, operation)
   }
 
-  /** Writes what waits: all lines of the scope were taken, or as many as there are for now. */
+  /**
+   * Writes what waits: all lines of the scope were taken, or as many as there are for now.
+   *
+   * @throws ERR_CONFLICT, too, where the file has no log of a session, and it was erased
+   */
   async flush(): Promise<void> {
+    await this.#refuseErased()
     await this.#writeRows(this.#rows.length)
     await this.#writeRegisters()
     await this.#attach()
@@ -143,6 +149,15 @@ export class ScopeImport {
       await this.#writeRows(this.#rows.length)
     this.#rows.push(file)
     this.#units += file.row.body?.length ?? 0
+  }
+
+  /** Parts of a session without its log, its title alone too, say nothing of what became of it. */
+  async #refuseErased(): Promise<void> {
+    const { store, sessionId } = this.#parts
+    if (sessionId === undefined || this.#there !== undefined || this.#hasWritten) return
+    const { rows } = await store.changesSince(0)
+    if (rows.length > 0 && rows.every(({ kind }) => kind === 'erase'))
+      throw new PlimsollError('ERR_CONFLICT', `import: session ${sessionId} was erased`, { id: sessionId })
   }
 
   #rowOf(line: LogLine, number: number, operation: string): FileRow {
@@ -287,6 +302,8 @@ export class ScopeImport {
     const { kind, name } = found
     const isDeleted = value === undefined
     const checked = isDeleted || value === null ? null : kind.check(operation, name, value, owner)
+    // A session that is not there is listed by its own lines, unless it was erased.
+    if (this.#isOther && key.startsWith(SESSION) && !(await this.#parts.store.register(key))) return
     // A tombstone is of use to the log that says what was deleted.
     if (isDeleted && this.#isOther) return report.skip(number, 'it was deleted where the file was made')
     if (!isTrusted(most) && kind.isUnlabelled)
@@ -415,6 +432,7 @@ export class ScopeImport {
 
   async #begin(): Promise<void> {
     if (this.#hasWritten) return
+    await this.#refuseErased()
     this.#hasWritten = true
     await this.#parts.onWrite()
   }

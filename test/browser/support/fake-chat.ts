@@ -44,13 +44,15 @@ export class FakeChat {
   /** What a reading of the facts waits for. */
   reading: Promise<void> | undefined
   log: ShownMessage[] = []
+  /** What shows once nothing is left of what does. */
+  otherVersion: readonly ShownMessage[] = []
   facts: MemoryFact[] = []
   /** Sessions that an import does not take in. */
   refused = 0
   /** Whether an edited fact is another one, behind the others. */
   supersedes = false
   /** Who has no more, and may have still, what is removed. */
-  holders: Partial<Certificate> = {}
+  holders: Partial<HomeCertificate> = {}
   /** Where facts were said. */
   origin: { readonly sessionId: string; readonly messageId: string; readonly home: HomeKind } | undefined
   models: ModelChoice = {
@@ -205,7 +207,8 @@ export class FakeChat {
           note('forgetMessage', messageId)
           await this.#change(() => {
             this.log = this.log.filter(({ message }) => message.id !== messageId)
-            this.become({ messages: this.#state.messages.filter(({ message }) => message.id !== messageId) })
+            const left = this.#state.messages.filter(({ message }) => message.id !== messageId)
+            this.become({ messages: left.length > 0 ? left : this.otherVersion })
           })
           const told = this.#told(certificate('forget'))
           return { ...told, removed: { ...told.removed, messages: { count: 1, first: [messageId] } } }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { joinAtEdge, replyAtEdge } from '../../../src/chat/homes/edge-reply.ts'
 import type { ChatRun } from '../../../src/client/chat.ts'
-import { type MessageInput, PlimsollError } from '../../../src/index.ts'
+import { createMemory, type MessageInput, mapStore, PlimsollError } from '../../../src/index.ts'
 
 it('stops a reply at an edge that began only after it was told to stop', async () => {
   const stops: string[] = []
@@ -65,7 +65,7 @@ it('keeps what had come of a reply that failed at an edge, once, and throws what
   expect(kept).toEqual([])
   await expect(replyAtEdge(session, options)).rejects.toBe(failure)
   expect(kept).toEqual([
-    [{ role: 'assistant', content: 'Two trains ', metadata: { stopped: 'error' } }, 'm1'],
+    [{ id: 'stopped/r1', role: 'assistant', content: 'Two trains ', metadata: { stopped: 'error' } }, 'm1'],
   ])
 })
 
@@ -92,4 +92,35 @@ it('keeps what had come of a reply with what it answers, though something else w
   const { signal } = new AbortController()
   await replyAtEdge(session, { signal, leave: signal, tell: () => {} })
   expect(kept).toEqual(['m1'])
+})
+
+it('keeps what had come of a stopped reply once, however many tabs follow it', async () => {
+  const log = createMemory({ store: mapStore(), budget: 4_000 }).session({ userId: 'ada', sessionId: 's' })
+  const { messages: before } = await log.append({ id: 'm1', role: 'user', content: 'Which trains?' })
+  const run = {
+    run: 'r1',
+    async *[Symbol.asyncIterator]() {
+      yield { type: 'start' }
+      yield { type: 'start-step' }
+      yield { type: 'text-delta', id: '1', delta: 'Two trains ' }
+      yield { type: 'abort' }
+    },
+    result: async () => ({ isAborted: true }),
+  } as unknown as ChatRun
+  const session = {
+    client: { chat: () => run, resumeChat: () => run } as never,
+    // Each has looked before the other one wrote.
+    newest: async () => before,
+    keep: async (message: MessageInput & { id: string }, round: string) =>
+      void (await log.append(message, { round, opId: message.id })),
+  }
+  const { signal } = new AbortController()
+  const options = { signal, leave: signal, tell: () => {} }
+  await Promise.all([
+    replyAtEdge(session, options),
+    joinAtEdge(session, options),
+    joinAtEdge(session, options),
+  ])
+  const said = (await log.history()).map(({ role, content }) => `${role}: ${content}`)
+  expect(said).toEqual(['user: Which trains?', 'assistant: Two trains '])
 })

@@ -332,8 +332,9 @@ describe('the panel of a local memory', () => {
     expect((await other.panel.facts()).map(({ text }) => text)).toEqual(['The 9:40 is full.'])
     expect((await one.panel.eraseAll()).removed.messages.count).toBe(1)
     expect(await one.panel.facts()).toEqual([])
-    // A log that was erased takes nothing in; nobody hears that it did.
+    // A log that was erased takes nothing in; nobody hears that it did, nor sees its title.
     expect(await one.panel.import(given(lines))).toEqual({ messages: 0, facts: 0, refused: 1 })
+    expect(await listSessions(one.memory, { userId: 'ada' })).toEqual([])
   })
 })
 
@@ -411,8 +412,9 @@ describe('a fact whose id is of two homes', () => {
       expect(await all.origin(fact?.id ?? '')).toEqual({
         ...{ home: fact?.text, sessionId: fact?.text, messageId: `m-${fact?.text}` },
       })
-    await all.forget(edge?.id ?? '')
+    expect(await all.forget(edge?.id ?? '')).toMatchObject({ home: 'edge' })
     expect((await all.facts()).map(({ text }) => text)).toEqual(['local'])
+    expect(await all.forget(local?.id ?? '')).toMatchObject({ home: 'local' })
   })
 })
 

@@ -178,6 +178,29 @@ describe.each([
     await outbox.close()
   })
 
+  it('keeps nothing that is dropped while it is refused, or written again', async () => {
+    const store = open()
+    const { outbox, network } = outboxOver(store, {
+      send: async ({ id }) => {
+        await store.remove(id)
+        throw new PlimsollError('ERR_ENTRY_TOO_LARGE', 'append: too large', { size: 9, limit: 8 })
+      },
+    })
+    await outbox.add(entry('a'))
+    await outbox.flush()
+    expect(await store.list()).toEqual([])
+    network.set(false)
+    for (const id of ['b', 'c']) await outbox.add(entry(id))
+    let dropped: Promise<void> | undefined
+    await outbox.rewrite((waiting) => {
+      dropped ??= Promise.all(['b', 'c'].map((id) => store.remove(id))).then(() => {})
+      return { ...waiting, owner: 'bob' }
+    })
+    await dropped
+    expect(await store.list()).toEqual([])
+    await outbox.close()
+  })
+
   it('sends nobody else’s', async () => {
     const store = open()
     await store.put({ ...entry('hers'), owner: 'bob' })

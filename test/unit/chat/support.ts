@@ -5,7 +5,7 @@ import { pageLocks } from '../../../src/chat/homes/locks.ts'
 import { memoryStorage } from '../../../src/chat/homes/platform.ts'
 import { asModel } from '../../../src/chat/models/function-model.ts'
 import { type Chat, openChat } from '../../../src/chat/open-chat.ts'
-import type { ChatPlatform, ChatSettings, Network } from '../../../src/chat/settings.ts'
+import type { ChatPlatform, ChatSettings, ChatStorage, Network } from '../../../src/chat/settings.ts'
 import type { Store } from '../../../src/index.ts'
 import { type FullMemory, fullMemory } from '../../contract/full-memory.ts'
 import type { TestService } from './test-service.ts'
@@ -63,23 +63,36 @@ export interface Browser {
   open(settings?: ChatSettings): Chat
 }
 
-/** A browser: what its tabs share. */
-export function browser(): Browser {
+/** A browser: what its tabs share. @param hears whether tabs hear what another one removes */
+export function browser({ hears = false }: { readonly hears?: boolean } = {}): Browser {
   const network = new TestNetwork()
   const factory = new IDBFactory()
-  const platform: Partial<ChatPlatform> = {
-    indexedDB: factory,
-    IDBKeyRange,
-    network,
-    storage: memoryStorage(),
-    locks: pageLocks(),
+  const storage = memoryStorage()
+  const platform = { indexedDB: factory, IDBKeyRange, network, storage, locks: pageLocks() }
+  const heard = new Set<{ readonly by: ChatStorage; readonly key: string; readonly tell: () => void }>()
+  const tab = (): Partial<ChatPlatform> => {
+    const own: ChatStorage = {
+      ...storage,
+      removeItem(removed) {
+        const isThere = storage.getItem(removed) !== null
+        storage.removeItem(removed)
+        for (const { by, key, tell } of isThere ? heard : [])
+          if (by !== own && key === removed) setTimeout(tell)
+      },
+    }
+    const onForgotten: ChatPlatform['onForgotten'] = (key, listener) => {
+      const each = { by: own, key, tell: () => heard.has(each) && listener() }
+      heard.add(each)
+      return () => heard.delete(each)
+    }
+    return { storage: own, onForgotten }
   }
   return {
     platform,
     network,
     factory,
     open: ({ platform: own, ...settings } = {}) =>
-      openChat({ ...settings, platform: { ...platform, ...own } }),
+      openChat({ ...settings, platform: { ...platform, ...(hears && tab()), ...own } }),
   }
 }
 

@@ -1,5 +1,5 @@
 /** Sessions of a service that are in this browser, too. */
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { Chat } from '../../../src/chat/open-chat.ts'
 import { contextAt } from '../../../src/operations/context-at.ts'
 import { pictureOf } from '../../everywhere/pictures.ts'
@@ -440,6 +440,46 @@ it('removes what another tab fetches while it signs out', async () => {
   expect(await left).toEqual({ done: true, lost: [] })
   expect((await allTexts(place)).includes('SWORDFISH')).toBe(false)
   await Promise.all([chat.close(), other.close()])
+})
+
+it('keeps what is said in a tab that opens while another one signs out', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service)
+  await talked(chat, 'SWORDFISH')
+  place.network.set(false)
+  let opened: Chat | undefined
+  const storage = place.platform.storage as Storage
+  const removeItem = storage.removeItem.bind(storage)
+  vi.spyOn(storage, 'removeItem').mockImplementation((key) => {
+    removeItem(key)
+    if (key === 'plimsoll-chat/identity') opened ??= tab(place, service, { getToken: undefined })
+  })
+  expect(await chat.signOut()).toEqual({ done: true, lost: [] })
+  await opened?.conversation.create()
+  expect(await opened?.conversation.send('MAGPIE')).toBe(true)
+  expect(opened?.conversation.getSnapshot()).toMatchObject({ storage: 'ok', problem: undefined })
+  await Promise.all([chat.close(), opened?.close()])
+  const texts = await allTexts(place)
+  expect(['MAGPIE', 'SWORDFISH'].filter((text) => texts.includes(text))).toEqual(['MAGPIE'])
+})
+
+it('shows in each tab that a message was sent while its reply is waited for', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const one = tab(place, service)
+  const id = await talked(one, 'Hello.')
+  const two = tab(place, service)
+  await two.conversation.open(id)
+  let answer = (_: string): void => {}
+  service.reply = () =>
+    new Promise((resolve) => {
+      answer = resolve
+    })
+  await one.conversation.send('And now?')
+  await expect.poll(() => service.asked.filter((line) => line.endsWith('/chat'))).toHaveLength(2)
+  for (const each of [one, two]) await expect.poll(() => deliveries(each)).toEqual(['sent', 'sent', 'sent'])
+  answer('Yes.')
+  await until(two, (state) => idle(state) && state.messages.length === 4)
+  await Promise.all([one.close(), two.close()])
 })
 
 it('gives what a guest wrote and nobody sent to who signs in', async () => {

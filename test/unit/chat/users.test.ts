@@ -1,9 +1,9 @@
 /** What one user of the widget said and nobody sent is not another one's, nor lost. */
 import { IDBDatabase as FakeDatabase } from 'fake-indexeddb'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { Chat } from '../../../src/chat/open-chat.ts'
-import type { ChatPlatform, ChatSettings } from '../../../src/chat/settings.ts'
-import { idle, said, until } from './states.ts'
+import type { ChatPlatform, ChatSettings, ChatStorage } from '../../../src/chat/settings.ts'
+import { idle, said, talked, until } from './states.ts'
 import { allTexts, type Browser, browser, tokenOf } from './support.ts'
 import { TestService } from './test-service.ts'
 
@@ -437,8 +437,8 @@ it('shows nothing of who signed out in another tab, at once', async () => {
   const chat = place.open({
     model: async () => 'Yes.',
     platform: {
-      onForgotten: (_, listener) => {
-        forgotten = listener
+      onForgotten: (key, listener) => {
+        if (key.endsWith('/identity')) forgotten = listener
         return () => {}
       },
     },
@@ -451,6 +451,22 @@ it('shows nothing of who signed out in another tab, at once', async () => {
   const { takesUploads } = await until(chat, ({ session, loaded }) => session?.home === 'local' && loaded)
   expect(takesUploads).toBe(true)
   await chat.close()
+})
+
+it('forgets what is in the field of each tab where all is erased in one', async () => {
+  const place = browser({ hears: true })
+  const [chat, other] = [place.open({ model: () => 'Yes.' }), place.open({ model: () => 'Yes.' })]
+  await chat.conversation.create()
+  await chat.conversation.send('Hello.')
+  const events: string[] = []
+  other.drafts.subscribe((event) => events.push(event))
+  const writing = other.drafts.own()
+  await (await chat.memory()).eraseAll()
+  await expect.poll(() => events).toEqual(['gone'])
+  // What was about to be kept.
+  writing.write('new', 'SWORDFISH')
+  expect(other.drafts.read('new')).toBe('')
+  await Promise.all([chat.close(), other.close()])
 })
 
 it('shows the newest conversation to who signs in where nothing was said, unless something is typed', async () => {
@@ -565,6 +581,199 @@ it.each([false, true])(
     expect(left).not.toMatch(/SWORDFISH|guest-1/)
     expect(await signedOut).toEqual({ done: true, lost: [] })
     await chat.close()
+  },
+)
+
+it.each([{ src: SRC, synced: true }, { src: undefined }])(
+  'leaves nothing of who signed in where a tab that was opened before signs out: $src',
+  async (settings) => {
+    const [place, { fetch }] = [browser(), new TestService()]
+    const open = (): Chat =>
+      place.open({ ...settings, model: () => 'Yes.', platform: { fetch, WebSocket: undefined } })
+    const [chat, other] = [open(), open()]
+    await talked(chat, 'As a guest.')
+    await other.sessions.search('')
+    await chat.identify({ token: tokenOf('ada') })
+    await talked(chat, 'SWORDFISH')
+    const { factory } = place
+    // A database that is open in a tab is deleted once that one is closed, if ever.
+    const deletion = vi.spyOn(factory, 'deleteDatabase').mockImplementation(() => {
+      const told = {} as IDBOpenDBRequest
+      queueMicrotask(() => told.onblocked?.call(told, new Event('blocked') as IDBVersionChangeEvent))
+      return told
+    })
+    expect(await other.signOut({ erase: true, force: true })).toEqual({ done: true, lost: [] })
+    deletion.mockRestore()
+    expect(await allTexts(place)).not.toContain('SWORDFISH')
+    await Promise.all([chat.close(), other.close()])
+  },
+)
+
+it.each([false, true])(
+  'takes what a guest is given after the sign-out for nobody’s who comes next; synced: %s',
+  async (synced) => {
+    const [place, service] = [browser(), new TestService()]
+    let give = (): void => {}
+    const given = new Promise<void>((done) => (give = done))
+    const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+      const isHeld = url.endsWith('/guests') && !service.asked.includes('POST /v1/guests')
+      const answer = await service.fetch(url, init)
+      if (isHeld) await given
+      return answer
+    }
+    const chat = plainTab(place, fetch, { synced })
+    await chat.conversation.create()
+    await chat.conversation.send('SWORDFISH')
+    await expect.poll(() => service.asked).toContain('POST /v1/guests')
+    expect(await chat.signOut({ erase: true, force: true })).toEqual({ done: true, lost: [] })
+    const next = plainTab(place, fetch, { synced })
+    const searched = next.sessions.search('')
+    give()
+    await searched
+    await expect.poll(() => place.platform.storage?.getItem('plimsoll-chat/identity')).toContain('guest-2')
+    expect(await service.titles('guest-1')).toEqual([])
+    await Promise.all([chat.close(), next.close()])
+  },
+)
+
+it.each([false, true])(
+  'takes whom a token names that comes after the sign-out for nobody who comes next; synced: %s',
+  async (synced) => {
+    const [place, service] = [browser(), new TestService()]
+    let asked: (() => void)[] | undefined
+    const getToken = async (): Promise<string> => {
+      await new Promise<void>((done) => (asked ? asked.push(done) : done()))
+      return tokenOf('ada@')
+    }
+    const identity = (): string => place.platform.storage?.getItem('plimsoll-chat/identity') ?? ''
+    const chat = plainTab(place, service.fetch, { synced, getToken })
+    await chat.sessions.search('')
+    await expect.poll(identity).toContain('ada@')
+    const late: (() => void)[] = []
+    asked = late
+    place.network.set(true)
+    void chat.sessions.search('').catch(() => {})
+    await expect.poll(() => late.length).toBeGreaterThan(0)
+    expect(await chat.signOut({ force: true })).toEqual({ done: true, lost: [] })
+    const next = place.open()
+    await next.sessions.search('')
+    for (const give of late) give()
+    await new Promise((done) => setTimeout(done, 20))
+    expect(identity()).not.toContain('ada@')
+    await Promise.all([chat.close(), next.close()])
+  },
+)
+
+it.each([{ src: undefined }, { src: SRC, synced: true }])(
+  'gives what a guest has to one of two users who sign in at once: $src',
+  async (settings) => {
+    const [place, { fetch }] = [browser(), new TestService()]
+    const open = (): Chat =>
+      place.open({ ...settings, model: () => 'Yes.', platform: { fetch, WebSocket: undefined } })
+    const [chat, other] = [open(), open()]
+    await talked(chat, 'As a guest.')
+    await other.sessions.search('')
+    const both = [chat.identify({ token: tokenOf('ada') }), other.identify({ token: tokenOf('bob') })]
+    expect(await Promise.allSettled(both)).toMatchObject([
+      { status: 'fulfilled' },
+      { status: 'rejected', reason: { code: 'ERR_INVALID_ARGUMENT' } },
+    ])
+    expect(await chat.sessions.search('')).toMatchObject([{ title: 'As a guest.' }])
+    await chat.signOut()
+    await other.identify({ token: tokenOf('bob') })
+    expect(await other.sessions.search('')).toEqual([])
+    await Promise.all([chat.close(), other.close()])
+  },
+)
+
+it('ends what was left of a sign-in before anybody else signs in, or out', async () => {
+  for (const isLeaving of [true, false]) {
+    const place = browser()
+    const storage = place.platform.storage as ChatStorage
+    let isDead = false
+    const crashing: ChatStorage = {
+      ...storage,
+      setItem(key, value) {
+        if (!isDead) storage.setItem(key, value)
+        isDead ||= value.includes('isCopied')
+        if (isDead) throw new Error('the page is gone')
+      },
+    }
+    const open = (platform = {}): Chat => place.open({ model: () => 'Yes.', platform })
+    const [chat, crashed] = [open(), open({ storage: crashing })]
+    await talked(chat, 'SWORDFISH')
+    await expect(crashed.identify({ userId: 'ada' })).rejects.toThrow()
+    expect(isDead).toBe(true)
+    if (isLeaving) {
+      expect(await chat.signOut({ erase: true, force: true })).toEqual({ done: true, lost: [] })
+      expect(await allTexts(place)).not.toContain('SWORDFISH')
+    } else {
+      await expect(chat.identify({ userId: 'bob' })).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
+      await chat.identify({ userId: 'ada' })
+      expect(await chat.sessions.search('')).toMatchObject([{ title: 'SWORDFISH' }])
+    }
+    await Promise.all([chat.close(), crashed.close()])
+  }
+})
+
+it('removes nothing where the part that erases this browser is not there, and has it ahead', async () => {
+  const path = '../../../src/chat/homes/erase-browser.ts'
+  let isThere = false
+  let loads = 0
+  vi.doMock(path, async (original) => {
+    loads++
+    if (!isThere) throw new TypeError('Failed to fetch dynamically imported module')
+    return original()
+  })
+  const [place, { fetch }] = [browser(), new TestService()]
+  const chat = plainTab(place, fetch, { synced: true, getToken: () => tokenOf('ada') })
+  const sessionId = await talked(chat, 'SWORDFISH')
+  await expect.poll(() => loads).toBe(1)
+  const options = { erase: true, force: true }
+  await expect(chat.signOut(options)).rejects.toMatchObject({ code: 'ERR_NOT_LOADED' })
+  expect(chat.conversation.getSnapshot().session).toMatchObject({ sessionId })
+  expect(await allTexts(place)).toContain('SWORDFISH')
+  isThere = true
+  expect(await chat.signOut(options)).toEqual({ done: true, lost: [] })
+  await chat.close()
+  vi.doUnmock(path)
+})
+
+it.each([
+  { synced: false, waits: false },
+  { synced: false, waits: true },
+  { synced: true, waits: false },
+  { synced: true, waits: true },
+])(
+  'gives up a sign-in that a service never answers: synced: $synced, a message waits: $waits',
+  async ({ synced, waits }) => {
+    const [place, service] = [browser(), new TestService()]
+    let isSilent = false
+    let answer = (): void => {}
+    const answered = new Promise<void>((done) => (answer = done))
+    const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+      if (isSilent) await answered
+      return service.fetch(url, init)
+    }
+    // Seconds pass in hundredths of one.
+    const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
+      new Promise((resolve, reject) => {
+        setTimeout(resolve, ms / 100)
+        signal.addEventListener('abort', () => reject(signal.reason))
+      })
+    const chat = place.open({ src: SRC, synced, platform: { fetch, WebSocket: undefined, sleep } })
+    await chat.sessions.search('')
+    await expect.poll(() => place.platform.storage?.getItem('plimsoll-chat/identity')).toContain('guest-1')
+    isSilent = true
+    place.network.set(true)
+    await chat.conversation.create()
+    if (waits) await chat.conversation.send('SWORDFISH')
+    const code = waits ? 'ERR_STORAGE' : 'ERR_TIMEOUT'
+    await expect(chat.identify({ token: tokenOf('ada') })).rejects.toMatchObject({ code })
+    const other = place.open({ src: SRC, synced, platform: { fetch, WebSocket: undefined, sleep } })
+    expect(await other.signOut({ force: true })).toEqual({ done: true, lost: [] })
+    answer()
+    await Promise.all([chat.close(), other.close()])
   },
 )
 

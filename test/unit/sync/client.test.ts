@@ -364,6 +364,31 @@ test('an outbox survives a sign-out, or its loss is told', async () => {
   expect(await idsOf(home.store)).toEqual(['m1'])
 })
 
+test('all is sent after sign-outs that removed nothing: two at once, and one that failed', async () => {
+  const home = new TestHome()
+  const { store, base, link } = device(home)
+  const { push } = link
+  link.push = offline
+  await write(store, [append('a', ['m1'])])
+  const kept = { done: false, lost: [{ scope: TRIP, waiting: 1, refused: 0 }] }
+  expect(await Promise.all([signOut(store), signOut(store, { dryRun: true })])).toEqual([kept, kept])
+  const scopes = vi.spyOn(base, 'scopes').mockRejectedValueOnce(new Error('no'))
+  await expect(signOut(store)).rejects.toThrow('no')
+  scopes.mockRestore()
+  link.push = push
+  await store.settled()
+  expect(await idsOf(home.store)).toEqual(['m1'])
+})
+
+test('nothing is sent after a sign-out, though what another one would lose is asked for then', async () => {
+  const { store } = device(new TestHome())
+  await write(store, [append('a', ['m1'])])
+  await store.settled()
+  expect(await signOut(store)).toEqual({ done: true, lost: [] })
+  expect(await signOut(store, { dryRun: true })).toEqual({ done: false, lost: [] })
+  expect(store.status.state).toBe('signed-out')
+})
+
 test('two tabs without a lock lose and double nothing', async () => {
   const home = new TestHome()
   const base = mapStore()

@@ -12,3 +12,16 @@ it('a pull that brings nothing changes nothing, though the home has no log yet',
   expect(applied.status).toBe('applied')
   expect((await replica.view()).text).toBeUndefined()
 })
+
+it('is seen as another tab left it by all who ask at once', async () => {
+  const store = mapStore()
+  const [replica, other] = [0, 1].map(() => new Replica(store.open(SCOPE) as ReplicaStore)) as [
+    Replica,
+    Replica,
+  ]
+  await replica.view()
+  await other.begin(await other.view(), 'g1')
+  const seen = await Promise.all([replica.refreshed(), replica.refreshed()])
+  expect(seen.map(({ state }) => state.generation)).toEqual(['g1', 'g1'])
+  await Promise.all([replica.close(), other.close()])
+})

@@ -3,6 +3,7 @@ import { mapStore, type Scope, type Store } from '../../../src/index.ts'
 import { readAudit } from '../../../src/operations/audit.ts'
 import { eraseUser } from '../../../src/operations/forget/erase.ts'
 import { forget } from '../../../src/operations/forget/forget.ts'
+import { listSessions } from '../../../src/operations/sessions.ts'
 import { exportFrom } from '../../../src/operations/transfer/export.ts'
 import { importInto } from '../../../src/operations/transfer/import.ts'
 import { runDueWork } from '../../../src/operations/upkeep.ts'
@@ -161,6 +162,7 @@ describe('an import into the scope of a user who was erased', () => {
     expect(await memory.user(ADA).profile.get('SOUL.md')).toMatchObject({ text: 'Be brief.' })
     expect((await memory.user(ADA).facts.list()).map(({ id }) => id)).toEqual(['shared'])
     expect(await memory.session(TRIP).history()).toEqual([])
+    expect(await listSessions(memory, ADA)).toEqual([])
     expect((await readAudit(memory, ADA)).map(({ action }) => action)).toEqual(['import', 'erase'])
     // The same again writes nothing.
     const again = await importInto(memory, ADA, [text])

@@ -27,6 +27,8 @@ const HOUR = 3_600_000
 const BEGIN = Date.UTC(2100, 0)
 /** For how long alarms of others are put off, by the platform's clock. */
 const LATER_MS = 30_000
+/** How long what an alarm began may take, by the platform's clock. */
+const BEGUN_MS = 500
 
 /** What is injected into the edge: of all worlds, which are played one after the other. */
 const host = { now: BEGIN, ids: 0, random: randomFrom(1), replies: 0, fails: false, behind: 0 }
@@ -67,9 +69,8 @@ export async function injectHost(): Promise<void> {
       host.behind--
     }
   })
-  const waiting = [SessionObject.prototype, UserObject.prototype].map(othersWait)
   onTestFinished(() => {
-    for (const spy of [...spies, poking, ...waiting]) spy.mockRestore()
+    for (const spy of [...spies, poking]) spy.mockRestore()
   })
   const memory = { budget: 1_000, counter: charsPerToken(4), system: 'You help with trips.' }
   await changeSessions((settings) =>
@@ -83,8 +84,20 @@ export async function injectHost(): Promise<void> {
 
 /**
  * Puts off the alarms of objects that are no world's: all files share one runtime, where an alarm
- * that another test left behind would take an id in one world and none in another.
+ * that another test left behind would take an id in one world and none in another. Between tests,
+ * too: what an alarm began there would go on in the next one's worlds.
+ *
+ * @returns what ends it
  */
+export async function holdOthers(): Promise<() => void> {
+  const waiting = [SessionObject.prototype, UserObject.prototype].map(othersWait)
+  // What rang before has come to its end by then.
+  await scheduler.wait(BEGUN_MS)
+  return () => {
+    for (const spy of waiting) spy.mockRestore()
+  }
+}
+
 function othersWait(prototype: { alarm(): Promise<void> }) {
   const { alarm } = prototype
   return vi.spyOn(prototype, 'alarm').mockImplementation(async function (this: { alarm(): Promise<void> }) {

@@ -1,7 +1,7 @@
 import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { objectName } from '../../../src/edge/objects/object-name.ts'
 import { webHost } from '../../../src/platform/web.ts'
 import { limit, runs } from '../../everywhere/runs.ts'
@@ -10,12 +10,14 @@ import { HTTP_PAIRS } from '../../twins/twins.ts'
 import type { Seen } from '../../twins/world.ts'
 import { Caller } from './caller.ts'
 import { histories } from './twin-steps.ts'
-import { callerAt, HttpWorld, injectHost } from './twin-world.ts'
+import { callerAt, HttpWorld, holdOthers, injectHost } from './twin-world.ts'
 
 /** Of one length, and of as many tokens. */
 const SECRETS = ['xylomarquen', 'zephtanvoli'] as const
 /** Half of it for playing, and for making a history that fails shorter. */
 const LIMIT_MS = 120_000
+
+beforeAll(holdOthers)
 
 let worlds = 0
 const newName = (): string => `tenant-${String(++worlds).padStart(6, '0')}`
