@@ -1,4 +1,4 @@
-import { outdated } from './idb-errors.ts'
+import { lost, outdated } from './idb-errors.ts'
 import { DATABASE_VERSION, TABLES } from './idb-schema.ts'
 
 /** Where a database is opened. */
@@ -7,6 +7,8 @@ export interface OpenOptions {
   /** Default: the platform's. */
   readonly indexedDB?: IDBFactory
   readonly IDBKeyRange?: typeof globalThis.IDBKeyRange
+  /** Whether it was there before: where it is gone, it is not made anew. */
+  readonly isKnown?: boolean
 }
 
 /** As much of an `IDBDatabase` as is used here. */
@@ -20,15 +22,16 @@ export type Handle = Pick<IDBDatabase, 'transaction' | 'close'>
  * browser, or because another tab upgrades or deletes the database, which must not wait for this
  * one.
  * @throws ERR_UPGRADE_REQUIRED where the database is of an older version
+ * @throws ERR_STORAGE_LOST where it was there before
  */
 export type OpenDatabase = (options: OpenOptions, onClose: () => void) => Promise<Handle>
 
 /** Dexie numbers tens of versions. */
 const VERSION = DATABASE_VERSION * 10
 
-export const openDatabase: OpenDatabase = async ({ name, indexedDB = globalThis.indexedDB }, onClose) => {
-  const database = await ask(indexedDB, name, VERSION).catch((error: unknown) => {
-    if ((error as { name?: unknown }).name === 'VersionError') return ask(indexedDB, name)
+export const openDatabase: OpenDatabase = async (options, onClose) => {
+  const database = await ask(options, VERSION).catch((error: unknown) => {
+    if ((error as { name?: unknown }).name === 'VersionError') return ask(options)
     throw error
   })
   database.onclose = onClose
@@ -39,13 +42,16 @@ export const openDatabase: OpenDatabase = async ({ name, indexedDB = globalThis.
   return database
 }
 
-function ask(indexedDB: IDBFactory, name: string, version?: number): Promise<IDBDatabase> {
+function ask(
+  { name, indexedDB = globalThis.indexedDB, isKnown }: OpenOptions,
+  version?: number,
+): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
     const request = indexedDB.open(name, version)
     let refusal: Error | undefined
     request.onupgradeneeded = ({ oldVersion }) => {
-      if (oldVersion === 0) return makeTables(request.result)
-      refusal = outdated(name)
+      if (oldVersion === 0 && !isKnown) return makeTables(request.result)
+      refusal = oldVersion === 0 ? lost() : outdated(name)
       request.transaction?.abort()
     }
     request.onsuccess = () => resolve(request.result)

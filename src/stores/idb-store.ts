@@ -31,7 +31,7 @@ import {
 } from './browser.ts'
 import type { DexieStore, DexieStoreOptions } from './dexie.ts'
 import { Connection, type ConnectionOptions } from './idb-connection.ts'
-import { mayPass, noBrowser, storageError, upgradeRequired } from './idb-errors.ts'
+import { lost, mayPass, noBrowser, storageError, upgradeRequired } from './idb-errors.ts'
 import type { OpenDatabase } from './idb-open.ts'
 import {
   DERIVED_VERSION,
@@ -236,12 +236,13 @@ export class RecoveringStore implements DexieStore {
   async #connect(): Promise<Connection> {
     if (!this.#options.indexedDB && isServer()) throw noBrowser()
     let connection: Connection | undefined
-    const handle = await this.#openDatabase(this.#options, () => {
+    const known = this.#accepting ? undefined : (this.#id ?? this.#mirrored())
+    const handle = await this.#openDatabase({ ...this.#options, isKnown: known !== undefined }, () => {
       if (this.#connection === connection) this.#connection = undefined
     })
     connection = new Connection(handle, this.#options)
     try {
-      await this.#identify(connection)
+      await this.#identify(connection, known)
     } catch (error) {
       connection.close()
       throw error
@@ -275,8 +276,7 @@ export class RecoveringStore implements DexieStore {
    *
    * @throws ERR_STORAGE_LOST
    */
-  async #identify(connection: Connection): Promise<void> {
-    const known = this.#accepting ? undefined : (this.#id ?? this.#mirrored())
+  async #identify(connection: Connection, known: string | undefined): Promise<void> {
     let [meta, reserved] = await connection.read(['meta'], async (requests) => {
       const table = requests.table('meta')
       const [row, count] = await all<unknown>([table.get(META), table.count(RESERVE)])
@@ -540,7 +540,3 @@ function oldestUnused(requests: Requests): IDBIndex {
 }
 
 function ignore(): void {}
-
-function lost(): PlimsollError {
-  return new PlimsollError('ERR_STORAGE_LOST', 'dexieStore: the database that was used before is gone')
-}
