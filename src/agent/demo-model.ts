@@ -22,7 +22,7 @@ const NOTE_TOOL = 'memory_finding'
  * was said, and tells how full the context is. Asked to remember something, it calls the memory
  * tool for that where it was given one, in words that are said to the user. Asked what it
  * remembers, it repeats what the context has of that, or else calls the tool that looks it up.
- * Asked to plan a trip, it goes through canned steps and notes each of them. It answers in the
+ * Asked to plan a trip, it goes through scripted steps and notes each of them. It answers in the
  * language of the widget that the request is in.
  */
 export function demoModel({ newId }: Pick<Host, 'newId'>): Model {

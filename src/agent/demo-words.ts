@@ -30,7 +30,7 @@ export interface DemoWords {
   readonly trip: TripWords
 }
 
-/** A trip in canned steps: what is noted on the way, and the plan. */
+/** A trip in scripted steps: what is noted on the way, and the plan. */
 export interface TripWords {
   /** Where it goes if nobody says so. */
   readonly place: string
@@ -80,7 +80,7 @@ const en: DemoWords = {
       { says: 'Then the hotel.', notes: (place) => `Hotel in ${place}: by the station, one night.` },
     ],
     plan: (place, seat) =>
-      `Your weekend in ${place}. Its steps are canned, and its times are made up.\n\n1. Saturday, 9:40: the train there. ${seat}\n2. One night at the hotel by the station.\n3. Sunday, 17:20: the train back.`,
+      `Your weekend in ${place}. Its steps are scripted, and its times are made up.\n\n1. Saturday, 9:40: the train there. ${seat}\n2. One night at the hotel by the station.\n3. Sunday, 17:20: the train back.`,
     noSeat: 'In this conversation you have not told me where you like to sit.',
   },
 }

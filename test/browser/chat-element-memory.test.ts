@@ -129,7 +129,7 @@ describe('the memory panel', () => {
   it('tells a developer how sure it is too, and when it is looked at again', async () => {
     const { text } = await openPanel({ developer: '' })
     expect(text()).toContain('40% sure')
-    expect(text()).toMatch(/To be looked at again on Dec 20, 2026/)
+    expect(text()).toMatch(/To be reviewed on Dec 20, 2026/)
   })
 
   it('pins what the user said, and offers to confirm what others said instead', async () => {
@@ -392,7 +392,7 @@ describe('the memory panel', () => {
     button('Forget: Likes window seats').click()
     await frame()
     root.querySelector<HTMLElement>('.confirm .danger')?.click()
-    await until(() => text().includes('What your other conversations have of it goes by itself, soon.'))
+    await until(() => text().includes('Copies in your other conversations go soon, by themselves.'))
     button('Your data').click()
     await frame()
     const gone: Partial<Certificate> = { confirmed: ['store', 'replicas'], pending: ['recovery'] }
@@ -477,7 +477,7 @@ describe('the memory panel', () => {
     fake.become({ messages: [] })
     button('Your data').click()
     await until(() => text().includes('Import to the service'))
-    const refused = 'Conversations that were deleted there, or go on otherwise there, were not added.'
+    const refused = 'Conversations that were deleted there, or continue differently there, were not added.'
     const here = 'They can be imported to this device.'
     chooseFile(root, EXPORT, 1)
     await until(() => text().includes(`1 fact was added. ${refused} ${here}`))
@@ -871,8 +871,16 @@ describe('what was found', () => {
     expect(root.activeElement).toBe(find('.sought'))
     expect(isInSight(shown, 'Line 40')).toBe(true)
     expect(fake.calls.filter(([name]) => name === 'showOlder')).toHaveLength(3)
+    // The frame is around its buttons, too, and moves nothing.
+    const bottom = (selector: string): number => find(selector).getBoundingClientRect().bottom
+    expect(bottom('.sought')).toBeGreaterThanOrEqual(bottom('.sought .foot'))
+    const [own, next] = [find('.sought'), find('.sought + [data-message]')]
+    const height = (): number => next.getBoundingClientRect().top - own.getBoundingClientRect().top
+    const before = height()
     // The mark goes; where one reads, stays.
     await until(() => root.querySelector('.sought') === null)
+    root.querySelector<HTMLElement>('.composer textarea')?.focus()
+    expect(height()).toBeCloseTo(before)
     expect(isInSight(shown, 'Line 40')).toBe(true)
     expect(root.querySelector('.to-end')).not.toBe(null)
   })

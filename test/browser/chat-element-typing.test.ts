@@ -692,7 +692,7 @@ describe('a reply that is recorded as it comes', () => {
     const { fake, text } = await show()
     fake.add(said('user', 'Which trains?'), said('assistant', 'I will look them up.'))
     fake.stream({ reasoning: 'Two of them are full' })
-    await until(() => text().includes('How it came to this'))
+    await until(() => text().includes('Reasoning'))
   })
 })
 

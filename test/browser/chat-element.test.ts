@@ -305,7 +305,7 @@ describe('messages', () => {
     ] as const) {
       fake.become({ online, session: { sessionId: 'fresh', title: '', createdAt: 0, home } })
       await frame()
-      expect(button('Reply once more').matches(':disabled'), `${home}, ${online}`).toBe(isOff)
+      expect(button('Try another reply').matches(':disabled'), `${home}, ${online}`).toBe(isOff)
     }
   })
 
@@ -368,7 +368,7 @@ describe('messages', () => {
     await write(find<HTMLTextAreaElement>('.editor textarea'), 'Second')
     await press('{Enter}')
     expect(fake.calls.at(-1)).toEqual(['edit', id, 'Second'])
-    button('Reply once more').click()
+    button('Try another reply').click()
     expect(fake.calls.at(-1)).toEqual(['regenerate', fake.state.messages[1]?.message.id])
   })
 
@@ -457,6 +457,9 @@ describe('messages', () => {
     await frame()
     expect([own.checkVisibility(), find('.to-more').ariaExpanded]).toEqual([true, 'true'])
     expect(button('Memory').querySelector('.label')?.checkVisibility()).toBe(true)
+    // Beside the page's own, it looks as usable as they do.
+    const colour = (element: Element): string => getComputedStyle(element).color
+    expect(colour(button('Memory'))).toBe(colour(find('.main h2')))
     await press('{Escape}')
     expect([own.checkVisibility(), find('.to-more').ariaExpanded]).toEqual([false, 'false'])
     button('More').click()
@@ -520,12 +523,12 @@ describe('messages', () => {
       ...cut,
       message: { ...cut.message, metadata: { finishReason: 'length' } },
     })
-    await until(() => text().includes('The reply reached its greatest length.'))
+    await until(() => text().includes('The reply reached its maximum length.'))
     button('Go on').click()
     expect(fake.calls.at(-1)).toEqual(['send', 'Go on'])
     fake.add(said('user', 'Go on'))
     await frame()
-    expect(text()).toContain('The reply reached its greatest length.')
+    expect(text()).toContain('The reply reached its maximum length.')
     expect(root.querySelector('.state button')).toBe(null)
   })
 
@@ -560,7 +563,7 @@ describe('messages', () => {
     const chip = { factId: 'f1', text: 'Likes window seats', trust: 'user' } as const
     const message = said('user', 'Aisle seats', { version: { index: 2, count: 2 }, remembered: [chip] })
     fake.add(message)
-    await until(() => text().includes('Remembered of another version: Likes window seats'))
+    await until(() => text().includes('Remembered from another version: Likes window seats'))
     button('Undo: Likes window seats').click()
     expect(fake.calls.at(-1)).toEqual(['forget', 'f1'])
     fake.become({ messages: [{ ...message, remembered: [{ ...chip, text: '', undo: 'done' }] }] })

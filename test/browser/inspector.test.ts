@@ -256,7 +256,7 @@ describe('a dropped log', () => {
     const other = find<HTMLInputElement>('.panel input')
     other.value = '2'
     other.dispatchEvent(new Event('change'))
-    await vi.waitFor(() => expect(text()).toMatch(/They part at byte [\d,]+ a new epoch/))
+    await vi.waitFor(() => expect(text()).toMatch(/They differ from byte [\d,]+ a new epoch/))
     expect(all('.changes [data-change=gone]').length).toBeGreaterThan(0)
     expect(all('.panel .around mark')).toHaveLength(2)
   })

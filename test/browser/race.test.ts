@@ -3,6 +3,7 @@ import { afterEach, expect, it } from 'vitest'
 import { page } from 'vitest/browser'
 import '../../web/page.css'
 import { raceView } from '../../web/race/race.ts'
+import { raceWords } from '../../web/race/words.ts'
 import { canForceColours, forceColours } from './support/forced-colours.ts'
 
 afterEach(async () => {
@@ -78,6 +79,12 @@ it.skipIf(!canForceColours)(
     expect(open).not.toBe(closed)
   },
 )
+
+it.each(['en', 'de', 'fr', 'es', 'ar', 'ja'])('says that replies are in no bill, in %s', (language) => {
+  const race = raceView(language, language)
+  document.body.append(race)
+  expect(race.querySelector('.race-note')?.textContent).toContain(raceWords(language).uncounted)
+})
 
 it('says of a call in which a message does not fit that it was refused, and counts it as no bill', async () => {
   const race = raceView('en', 'en')

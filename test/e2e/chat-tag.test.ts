@@ -136,7 +136,7 @@ it('shows a conversation within its budget; what answers is loaded behind it', a
   const first = await visit(TAG)
   await open(first)
   await say(first, 'Hello')
-  await first.getByRole('button', { name: 'Reply once more' }).waitFor()
+  await first.getByRole('button', { name: 'Try another reply' }).waitFor()
   await first.close()
   requests = []
   const loaded = new Set<string>()

@@ -1,6 +1,7 @@
 /** What is behind the widget, against a real `wrangler dev`. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Chat } from '../../src/chat/open-chat.ts'
+import type { ChatSettings } from '../../src/chat/settings.ts'
 import { createClient } from '../../src/client/index.ts'
 import { idle, said, until } from '../unit/chat/states.ts'
 import { browser } from '../unit/chat/support.ts'
@@ -26,9 +27,9 @@ let people = 0
 const tokenOfSomebody = (): Promise<string> => tokenOf(`chat-${Date.now().toString(36)}-${++people}`)
 
 /** Of one browser, and one person. */
-function twoTabs(token: string): readonly [Chat, Chat] {
+function twoTabs(token: string, settings: ChatSettings = {}): readonly [Chat, Chat] {
   const device = browser()
-  const open = (): Chat => device.open({ src: edge.url, getToken: () => token })
+  const open = (): Chat => device.open({ ...settings, src: edge.url, getToken: () => token })
   return [open(), open()]
 }
 
@@ -197,6 +198,32 @@ describe('a reply of an edge', () => {
     expect((await createClient({ baseUrl: edge.url, token }).session(id).messages()).length).toBe(4)
     await chat.close()
   })
+
+  it.each([true, false])(
+    'is kept once where two tabs show it as it is stopped; synced: %s',
+    async (synced) => {
+      const { reply, end } = slow('It leaves at 9:40.')
+      model.queue([{ text: 'Hello.' }, reply])
+      const token = await tokenOfSomebody()
+      const [chat, other] = twoTabs(token, { synced })
+      const id = await chat.conversation.create()
+      await chat.conversation.send('Hello')
+      await until(chat, idle)
+      await other.conversation.open(id)
+      await chat.conversation.send('When?')
+      for (const each of [chat, other]) await until(each, ({ reply }) => reply?.text === 'It leaves at')
+      await other.conversation.stop()
+      for (const each of [chat, other])
+        await until(each, (state) => idle(state) && state.messages.length >= 4)
+      end()
+      const client = createClient({ baseUrl: edge.url, token }).session(id)
+      const kept = (await client.messages()).map(({ content }) => content)
+      expect(kept).toEqual(['Hello', 'Hello.', 'When?', 'It leaves at'])
+      for (const each of [chat, other])
+        await expect.poll(() => said(each.conversation.getSnapshot())).toHaveLength(4)
+      await Promise.all([chat.close(), other.close()])
+    },
+  )
 
   it('that breaks keeps what had come of it, once among tabs, and is replaced when it is tried again', async () => {
     model.queue([{ text: 'Hello.' }])

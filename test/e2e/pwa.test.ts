@@ -871,7 +871,7 @@ describe.concurrent('from any host, with the memory of the browser alone', () =>
 
     const pair = ['user', 'assistant'].map((role) => JSON.stringify({ role, content: 'Hello.' }))
     await give('short.jsonl', `${pair.join('\n')}\n`)
-    await expect.poll(() => race.getByText('One call has no course').isVisible()).toBe(true)
+    await expect.poll(() => race.getByText('One call makes no curve').isVisible()).toBe(true)
     expect(await race.locator('path.plimsoll').last().getAttribute('d')).toMatch(/^M0 \d+H600$/)
     expect(await race.getByRole('slider').count()).toBe(0)
 

@@ -138,7 +138,7 @@ class RaceView {
       <p class="race-note">
         ${own ? words.own(own.name, tokens(own.messages)) : words.source}
         ${own && own.played < own.messages ? words.first(tokens(own.played)) : nothing}
-        ${this.#assumed} ${words.optimumMeans} ${rows.some(({ refused }) => refused) ? words.refusedMeans : nothing}
+        ${this.#assumed} ${words.uncounted} ${words.optimumMeans} ${rows.some(({ refused }) => refused) ? words.refusedMeans : nothing}
       </p>
       <div class="race-drop ${this.#isOver ? 'taking' : ''}">
         <p><strong>${words.drop}</strong> ${words.stays}</p>

@@ -28,6 +28,8 @@ export interface RaceWords {
   /** The rest of it was not played. */
   readonly first: (messages: string) => string
   readonly assumed: (dollars: string, line: string) => string
+  /** What is in no bill. */
+  readonly uncounted: string
   readonly optimumMeans: string
   readonly drop: string
   readonly choose: string
@@ -48,7 +50,7 @@ const en: RaceWords = {
   bill: 'Bill so far',
   line: (tokens) => `the line: ${tokens} tokens`,
   call: (call, of) => `Call ${call} of ${of}`,
-  single: 'One call has no course: each line shows what that call sends.',
+  single: 'One call makes no curve: each line shows what that call sends.',
   over: (calls, count) => `${calls} ${count === 1 ? 'call' : 'calls'} over the line`,
   refused: 'Refused',
   refusals: (calls, count) => `${calls} ${count === 1 ? 'call' : 'calls'} refused: nothing was sent`,
@@ -63,6 +65,7 @@ const en: RaceWords = {
   first: (messages) => `Only its first ${messages} messages are played.`,
   assumed: (dollars, line) =>
     `Tokens are estimates. A million tokens of input at ${dollars}, from the cache at a tenth, into it at 1.25 times. The line at ${line}.`,
+  uncounted: 'Replies are not counted.',
   optimumMeans:
     'The optimum knows the whole conversation in advance and shows at each call at least what Plimsoll shows, up to a quarter of the line.',
   drop: 'Drop your own export here: ChatGPT, Claude, OpenAI or Anthropic JSONL.',
@@ -100,6 +103,7 @@ const de: RaceWords = {
   first: (messages) => `Nur die ersten ${messages} Nachrichten werden gespielt.`,
   assumed: (dollars, line) =>
     `Token sind geschätzt. Eine Million Token Eingabe zu ${dollars}, aus dem Cache zu einem Zehntel, in ihn zum 1,25-Fachen. Die Linie bei ${line}.`,
+  uncounted: 'Antworten zählen nicht mit.',
   optimumMeans:
     'Das Optimum kennt die ganze Unterhaltung im Voraus und zeigt bei jedem Aufruf mindestens, was Plimsoll zeigt, bis zu einem Viertel der Linie.',
   drop: 'Legen Sie Ihren eigenen Export hier ab: ChatGPT, Claude, OpenAI oder Anthropic als JSONL.',
@@ -138,6 +142,7 @@ const fr: RaceWords = {
   first: (messages) => `Seuls ses ${messages} premiers messages sont joués.`,
   assumed: (dollars, line) =>
     `Les jetons sont estimés. Un million de jetons en entrée à ${dollars}, un dixième depuis le cache, 1,25 fois pour l’écrire. La ligne à ${line}.`,
+  uncounted: 'Les réponses ne sont pas comptées.',
   optimumMeans:
     'L’optimum connaît d’avance toute la conversation et montre à chaque appel au moins ce que montre Plimsoll, jusqu’à un quart de la ligne.',
   drop: 'Déposez ici votre propre export : ChatGPT, Claude, OpenAI ou Anthropic en JSONL.',
@@ -176,6 +181,7 @@ const es: RaceWords = {
   first: (messages) => `Solo se reproducen sus primeros ${messages} mensajes.`,
   assumed: (dollars, line) =>
     `Los tokens son estimados. Un millón de tokens de entrada a ${dollars}, desde la caché a una décima parte, hacia ella a 1,25 veces. La línea en ${line}.`,
+  uncounted: 'Las respuestas no se cuentan.',
   optimumMeans:
     'El óptimo conoce de antemano toda la conversación y muestra en cada llamada al menos lo que muestra Plimsoll, hasta un cuarto de la línea.',
   drop: 'Suelte aquí su propia exportación: ChatGPT, Claude, OpenAI o Anthropic en JSONL.',
@@ -212,6 +218,7 @@ const ar: RaceWords = {
   first: (messages) => `تُشغَّل أول ${messages} رسالة منها فقط.`,
   assumed: (dollars, line) =>
     `الرموز تقديرية. مليون رمز إدخال بسعر ${dollars}، ومن الذاكرة المخبّأة بعُشره، وإليها بـ 1.25 ضعفه. الخط عند ${line}.`,
+  uncounted: 'لا تُحسب الردود.',
   optimumMeans:
     'الحد الأمثل يعرف المحادثة كلها مسبقًا، ويعرض في كل استدعاء على الأقل ما يعرضه Plimsoll حتى ربع الخط.',
   drop: 'أفلت ملفك المصدَّر هنا: ChatGPT أو Claude أو OpenAI أو Anthropic بصيغة JSONL.',
@@ -247,6 +254,7 @@ const ja: RaceWords = {
   first: (messages) => `最初の ${messages} 件だけを再生します。`,
   assumed: (dollars, line) =>
     `トークン数は推定です。入力 100 万トークンあたり ${dollars}、キャッシュからは 10 分の 1、キャッシュへは 1.25 倍。ラインは ${line}。`,
+  uncounted: '返信は料金に含みません。',
   optimumMeans:
     '最適は会話全体を前もって知り、各呼び出しで Plimsoll が見せる分以上を、ラインの 4 分の 1 まで見せます。',
   drop: '自分のエクスポートをここにドロップ：ChatGPT、Claude、OpenAI、Anthropic の JSONL。',

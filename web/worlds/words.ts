@@ -28,7 +28,7 @@ const en: WorldWords = {
   remember: 'Remember it',
   forget: 'Forget it',
   again: 'Begin again',
-  note: 'Two memories are kept in this page, with the same clock, ids and key, and all of their bytes are compared. Once a model was called, names remain that a secret key makes of what was sent.',
+  note: 'Two memories are kept in this page, with the same clock, ids and key, and all of their bytes are compared. Once a model was called, hashes of what was sent remain, made with a secret key: the text cannot be read from them.',
 }
 
 const de: WorldWords = {
@@ -44,7 +44,7 @@ const de: WorldWords = {
   remember: 'Merken',
   forget: 'Vergessen',
   again: 'Von vorn',
-  note: 'Zwei Gedächtnisse in dieser Seite, mit gleicher Uhr, gleichen Ids und gleichem Schlüssel; alle Bytes, die sie speichern, werden verglichen. Wurde ein Modell aufgerufen, bleiben Namen, die ein geheimer Schlüssel aus dem Gesendeten macht.',
+  note: 'Zwei Gedächtnisse in dieser Seite, mit gleicher Uhr, gleichen Ids und gleichem Schlüssel; alle Bytes, die sie speichern, werden verglichen. Wurde ein Modell aufgerufen, bleiben Hashes des Gesendeten, mit einem geheimen Schlüssel gebildet: Der Text lässt sich daraus nicht lesen.',
 }
 
 const fr: WorldWords = {
@@ -60,7 +60,7 @@ const fr: WorldWords = {
   remember: 'Retenir',
   forget: 'Oublier',
   again: 'Recommencer',
-  note: 'Deux mémoires dans cette page, avec la même horloge, les mêmes identifiants et la même clé ; tous les octets stockés sont comparés. Après l’appel d’un modèle restent des noms qu’une clé secrète tire de ce qui a été envoyé.',
+  note: 'Deux mémoires dans cette page, avec la même horloge, les mêmes identifiants et la même clé ; tous les octets stockés sont comparés. Après l’appel d’un modèle restent des empreintes de ce qui a été envoyé, faites avec une clé secrète : on ne peut pas y lire le texte.',
 }
 
 const es: WorldWords = {
@@ -76,7 +76,7 @@ const es: WorldWords = {
   remember: 'Recordar',
   forget: 'Olvidar',
   again: 'Empezar de nuevo',
-  note: 'Dos memorias en esta página, con el mismo reloj, los mismos identificadores y la misma clave; se comparan todos los bytes que guardan. Tras llamar a un modelo quedan nombres que una clave secreta hace de lo enviado.',
+  note: 'Dos memorias en esta página, con el mismo reloj, los mismos identificadores y la misma clave; se comparan todos los bytes que guardan. Tras llamar a un modelo quedan huellas de lo enviado, hechas con una clave secreta: en ellas no se puede leer el texto.',
 }
 
 const ar: WorldWords = {
@@ -92,7 +92,7 @@ const ar: WorldWords = {
   remember: 'احفظه',
   forget: 'انسَه',
   again: 'البدء من جديد',
-  note: 'ذاكرتان في هذه الصفحة بالساعة والمعرّفات والمفتاح نفسها، وتُقارن كل البايتات التي تخزّنانها. بعد استدعاء نموذج تبقى أسماء يصنعها مفتاح سري مما أُرسل.',
+  note: 'ذاكرتان في هذه الصفحة بالساعة والمعرّفات والمفتاح نفسها، وتُقارن كل البايتات التي تخزّنانها. بعد استدعاء نموذج تبقى بصمات لما أُرسل، صُنعت بمفتاح سري: لا يمكن قراءة النص منها.',
 }
 
 const ja: WorldWords = {
@@ -108,7 +108,7 @@ const ja: WorldWords = {
   remember: '記憶する',
   forget: '忘れる',
   again: '最初から',
-  note: 'このページの中の二つの記憶は、時計、ID、鍵が同じで、保存したすべてのバイトを比べます。モデルを呼び出した後は、送った内容から秘密の鍵が作る名前が残ります。',
+  note: 'このページの中の二つの記憶は、時計、ID、鍵が同じで、保存したすべてのバイトを比べます。モデルを呼び出した後は、送った内容から秘密の鍵で作ったハッシュが残りますが、そこから本文は読めません。',
 }
 
 const catalogue: Readonly<Record<string, WorldWords>> = { en, de, fr, es, ar, ja }

@@ -158,7 +158,7 @@ textarea::placeholder, input::placeholder { color: var(--muted); opacity: 1 }
   .to-more { display: inline-flex }
   .more { position: absolute; z-index: 3; inset-block-start: 3.5rem; inset-inline-end: 0.75rem; display: none; gap: 0.25rem; padding: 0.375rem; border-radius: 0.75rem; background: var(--surface); box-shadow: 0 0 0 1px var(--line), 0 8px 24px rgb(0 0 0 / 0.18) }
   .more.shown { display: grid }
-  .head .more button { justify-content: start; gap: 0.5rem; inline-size: 100%; padding-inline: 0.75rem; font-size: 0.875rem }
+  .head .more button { color: inherit; justify-content: start; gap: 0.5rem; inline-size: 100%; padding-inline: 0.75rem; font-size: 0.875rem }
   .head .more .label { display: inline }
 }
 @container (inline-size < 27em) {

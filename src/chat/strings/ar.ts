@@ -47,7 +47,7 @@ export const ar: ViewStrings = {
   you: 'أنت',
   assistant: 'المساعد',
   thinking: 'يفكّر',
-  reasoning: 'كيف وصل إلى ذلك',
+  reasoning: 'خطوات التفكير',
   replyBegan: 'يُكتب الرد الآن.',
   replyEnded: 'انتهى الرد.',
   attachment: 'مرفق، {type}',

@@ -52,6 +52,7 @@ import type { WordsBlock, WordsState } from '../rows/words-table.ts'
 import { parseChatRequest } from '../turn/chat-request.ts'
 import type { ChatRequest } from '../turn/protocol.ts'
 import { Turns } from '../turn/turns.ts'
+import type { ResumedRun } from '../turn/turns-options.ts'
 import { objectAlarms } from '../work/alarms.ts'
 import { WorkQueue } from '../work/work-queue.ts'
 import { type Answer, answer, NOTHING, packed } from './answer.ts'
@@ -573,7 +574,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
    * A run's stream from its beginning on. @returns undefined: there is none, also where the session
    * is yet to be made and `run` is `current`. @throws ERR_NOT_FOUND: no such session
    */
-  async resumeChat(scope: SessionScope, run: string): Promise<ReadableStream<Uint8Array> | undefined> {
+  async resumeChat(scope: SessionScope, run: string): Promise<ResumedRun | undefined> {
     this.#read(scope)
     if (run === 'current' && this.#life.isFree(scope)) return undefined
     this.#life.open(scope)

@@ -63,3 +63,9 @@ export interface RunStream {
   readonly run: string
   readonly stream: AsyncIterable<Uint8Array>
 }
+
+/** A run that is read again. */
+export interface ResumedRun {
+  readonly run: string
+  readonly stream: ReadableStream<Uint8Array>
+}

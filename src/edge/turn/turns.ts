@@ -8,7 +8,7 @@ import { addCall, nothingSpent } from './spent.ts'
 import { endedTape, RunTape, type TapeSource } from './tape.ts'
 import { tapePieces, tapeStream } from './tape-stream.ts'
 import { Turn } from './turn.ts'
-import type { RunStream, TurnsOptions } from './turns-options.ts'
+import type { ResumedRun, RunStream, TurnsOptions } from './turns-options.ts'
 import { startOf, uiEncoder } from './ui/encoder.ts'
 
 /** Milliseconds for which an ended run can be read again, and one under an `Idempotency-Key`. */
@@ -130,19 +130,20 @@ export class Turns {
   }
 
   /**
-   * The stream of a run from its first chunk on, live if it goes on.
+   * A run's stream from its first chunk on, live if it goes on.
    *
    * @param run its id, or `current`: the one that goes on now, or that was interrupted and that no
    * other followed
    * @returns undefined: there is none, or none any more. Over HTTP that is status 204.
    */
-  resume(run: string): ReadableStream<Uint8Array> | undefined {
+  resume(run: string): ResumedRun | undefined {
     this.#findLost()
     const live = this.#live
-    if (live && (run === 'current' || run === live.id)) return tapeStream(live.tape, this.#host)
+    if (live && (run === 'current' || run === live.id))
+      return { run: live.id, stream: tapeStream(live.tape, this.#host) }
     const row = run === 'current' ? this.#tables.newest() : this.#tables.byId(run)
     if (!row || (run === 'current' && row.status !== 'interrupted')) return undefined
-    return tapeStream(endedTape(this.#tables, row.place))
+    return { run: row.id, stream: tapeStream(endedTape(this.#tables, row.place)) }
   }
 
   /**

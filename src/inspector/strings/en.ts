@@ -33,7 +33,7 @@ export const english: Strings = {
   conversationOption: (name, messages) =>
     `${name} (${messages} ${messages === '1' ? 'message' : 'messages'})`,
   ofAll: (count) => `of ${count}:`,
-  empty: 'No call of a model is in it: nobody answers a user.',
+  empty: 'There is no model call in it: nobody answers a user.',
   timeline: 'Every call against the line',
   single: (share) => `One call: its column stands at ${share} of the line. Each further call adds a column.`,
   call: 'Call',
@@ -175,7 +175,7 @@ export const english: Strings = {
   compareSame: 'This is the call itself. Type the number of another one.',
   compareNothing:
     'One of the two calls was refused, so there is nothing to compare. Pick two that were made.',
-  firstByte: (byte) => `They part at byte ${byte}`,
+  firstByte: (byte) => `They differ from byte ${byte}`,
   noByte: 'It repeats all of the other call and only goes on.',
   causes: {
     none: 'it only goes on',
@@ -199,7 +199,7 @@ export const english: Strings = {
   },
   before: 'before',
   after: 'now',
-  paid: { shared: 'from the cache', rebilled: 'paid once more', added: 'new' },
+  paid: { shared: 'from the cache', rebilled: 'paid again', added: 'new' },
   tokens: (count) => `${count} tokens`,
   bytes: (count) => `${count} bytes`,
   changes: { same: 'same', gone: 'gone', again: 'again', added: 'new' },
@@ -222,5 +222,5 @@ export const english: Strings = {
     `The cache first broke in call ${call}${conversation && ` of ${conversation}`}, at byte ${byte}, in ${path}`,
   raceBreaks: (count) => `${count} breaks`,
   raceNoBreak: 'The cache never broke.',
-  raceSame: 'This log hardly reaches the line. Lower it to see the policies part.',
+  raceSame: 'This log hardly reaches the line. Lower it to see the policies differ.',
 }

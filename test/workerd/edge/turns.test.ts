@@ -75,7 +75,7 @@ describe.each([
     const text = await chatsIn(stub, scriptedModel([{ deltas: [big, 'end.'] }]), async (chats) => {
       const { run, stream } = await chats.start(request('Hello'))
       const first = await textOf(stream)
-      expect(await textOf(chats.resume(run))).toBe(first)
+      expect(await textOf(chats.resume(run)?.stream)).toBe(first)
       return first
     })
     expect(text.length).toBeGreaterThan(big.length)
@@ -97,7 +97,7 @@ describe.each([
     await abortAllDurableObjects()
     await chatsIn(env.SESSIONS.get(id), scriptedModel(['Hi.']), async (chats) => {
       expect(chats.current).toBeUndefined()
-      const text = await textOf(chats.resume('current'))
+      const text = await textOf(chats.resume('current')?.stream)
       expect(text).toContain('Well')
       expect(text).toContain('ERR_INTERRUPTED')
       expect(await textOf((await chats.start(request('Again'))).stream)).toContain('Hi.')

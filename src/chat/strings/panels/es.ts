@@ -104,7 +104,7 @@ export const es: PanelStrings = {
   leftService: 'El servicio aún no lo sabe. Lo sabrá en cuanto haya conexión.',
   leftCopies: 'Lo que tienen de ello sus otras conversaciones desaparece pronto por sí solo.',
   leftElsewhere:
-    'Los archivos que usted guardó se quedan: elimínelos usted. Otro dispositivo puede tenerlo hasta que se conecte de nuevo. Lo que se envió a quien opera el modelo no se puede retirar desde aquí.',
+    'Los archivos que usted guardó se quedan: elimínelos usted. Otro dispositivo puede tenerlo hasta que se conecte de nuevo. Lo que se envió al proveedor del modelo no se puede retirar desde aquí.',
   leftBackups:
     'Las copias de seguridad del servicio pueden tenerlo un tiempo, por lo general hasta 30 días. No tiene que hacer nada.',
   leftFiles:

@@ -103,9 +103,9 @@ export const fr: PanelStrings = {
   certificateLeft: 'À savoir :',
   leftDevice: 'Tout n’a peut-être pas disparu sur cet appareil. Recommencez pour en être sûr.',
   leftService: 'Le service ne le sait pas encore. Il l’apprend dès qu’il y a une connexion.',
-  leftCopies: 'Ce que vos autres conversations en ont disparaît bientôt de soi-même.',
+  leftCopies: 'Ce que vos autres conversations en ont disparaît bientôt automatiquement.',
   leftElsewhere:
-    'Les fichiers que vous avez enregistrés restent : supprimez-les vous-même. Un autre appareil peut l’avoir jusqu’à sa prochaine connexion. Ce qui a été envoyé à qui exploite le modèle ne peut pas être repris ici.',
+    'Les fichiers que vous avez enregistrés restent : supprimez-les vous-même. Un autre appareil peut l’avoir jusqu’à sa prochaine connexion. Ce qui a été envoyé au fournisseur du modèle ne peut pas être repris ici.',
   leftBackups:
     'Des sauvegardes du service peuvent l’avoir un moment, le plus souvent 30 jours au plus. Vous n’avez rien à faire.',
   leftFiles:

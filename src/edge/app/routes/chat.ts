@@ -55,12 +55,12 @@ export function chatRoutes(app: OpenAPIHono<AppEnv>): void {
       async ({ context, principal, param }) => {
         const scope = sessionScope(principal, param('session'))
         const run = path.endsWith('stream') ? 'current' : param('run')
-        const stream = await onSession(context.get('settings'), scope, (object) =>
+        const resumed = await onSession(context.get('settings'), scope, (object) =>
           object.resumeChat(scope, run),
         )
-        return stream
-          ? new Response(stream, {
-              headers: { ...UI_MESSAGE_STREAM_HEADERS, ...(run !== 'current' && { 'Plimsoll-Run': run }) },
+        return resumed
+          ? new Response(resumed.stream, {
+              headers: { ...UI_MESSAGE_STREAM_HEADERS, 'Plimsoll-Run': resumed.run },
             })
           : new Response(null, { status: 204 })
       },

@@ -201,7 +201,7 @@ describe('the demo model', () => {
     ['Planifica un fin de semana en Turín.', 'Turín', 'es'],
     ['خطّط لعطلة نهاية أسبوع في تورينو.', 'تورينو', 'ar'],
     ['トリノで過ごす週末を計画して。', 'トリノ', 'ja'],
-  ])('plans a trip in canned steps, and notes each of them: %s', async (input, place, language) => {
+  ])('plans a trip in scripted steps, and notes each of them: %s', async (input, place, language) => {
     const session = sessionOf()
     const tools = memoryTools(session)
     const { trip, told, notice } = demoWords(language)

@@ -89,11 +89,12 @@ describe('a run', () => {
     const beginning = await readUntil(early, ' at')
     const joined = chats.resume('current')
     const named = chats.resume(run)
+    expect([joined?.run, named?.run]).toEqual([run, run])
     last.open()
     const whole = beginning + (await readUntil(early, SSE_DONE))
-    expect(await textOf(joined as never)).toBe(whole)
-    expect(await textOf(named as never)).toBe(whole)
-    expect(await textOf(chats.resume(run) as never)).toBe(whole)
+    expect(await textOf(joined?.stream as never)).toBe(whole)
+    expect(await textOf(named?.stream as never)).toBe(whole)
+    expect(await textOf(chats.resume(run)?.stream as never)).toBe(whole)
     expect(whole.match(/\[DONE\]/g)).toHaveLength(1)
     expect(await messageOf(chunksIn(whole))).toEqual(plain((await reload())[1] as UIMessage))
     expect(chats.current).toBeUndefined()
@@ -302,7 +303,7 @@ describe('a run that fails', () => {
     const text = await textOf(stream)
     expect(errorIn(text)).toBe('ERR_STORAGE_FULL: there is no room left')
     scene.storage.failAt(undefined)
-    expect(errorIn(await textOf(scene.chats.resume(run) as never))).toMatch(/^ERR_INTERRUPTED: /)
+    expect(errorIn(await textOf(scene.chats.resume(run)?.stream as never))).toMatch(/^ERR_INTERRUPTED: /)
     await textOf((await scene.chats.start(submit(user('u2', 'Hello?')))).stream)
     expect((await scene.reload()).map(({ role }) => role)).toEqual(['user', 'user', 'assistant'])
     last.open()
@@ -316,7 +317,7 @@ describe('a run that fails', () => {
     chats.runDueWork()
     const text = await textOf(stream)
     expect(errorIn(text)).toMatch(/^ERR_STORAGE_FULL: /)
-    expect(await textOf(chats.resume(run) as never)).toBe(text)
+    expect(await textOf(chats.resume(run)?.stream as never)).toBe(text)
     never.open()
   })
 
@@ -390,9 +391,9 @@ describe('a run whose object is restarted', () => {
     const after = scene.restart([{ text: 'It is five.' }])
     expect(after.chats.current).toBeUndefined()
     const texts = [
-      await textOf(after.chats.resume('current') as never),
-      await textOf(after.chats.resume(run) as never),
-      await textOf(after.restart().chats.resume('current') as never),
+      await textOf(after.chats.resume('current')?.stream as never),
+      await textOf(after.chats.resume(run)?.stream as never),
+      await textOf(after.restart().chats.resume('current')?.stream as never),
     ]
     expect(new Set(texts).size).toBe(1)
     const [text = ''] = texts
@@ -419,7 +420,7 @@ describe('a run whose object is restarted', () => {
     const [, shown] = await after.reload()
     expect(await messageOf(chunksIn(text))).toEqual(shown)
     expect(shown?.parts.map(({ type }) => type)).toEqual(['step-start', 'tool-slow', 'step-start', 'text'])
-    expect(await textOf(after.chats.resume(run) as never)).toBe(text)
+    expect(await textOf(after.chats.resume(run)?.stream as never)).toBe(text)
     never.open()
   })
 })
@@ -446,7 +447,7 @@ describe('a run that goes on with calls that a page answered', () => {
     const [, shown] = await reload()
     expect(shown?.parts.at(-1)).toMatchObject({ text: 'In Turin.' })
     expect(await messageOf(chunksIn(text), structuredClone(answered))).toEqual(shown)
-    expect(await messageOf(chunksIn(await textOf(chats.resume(run) as never)))).toEqual(shown)
+    expect(await messageOf(chunksIn(await textOf(chats.resume(run)?.stream as never)))).toEqual(shown)
     const again = await chats.start(request(body))
     expect([again.run, await textOf(again.stream)]).toEqual([run, text])
   })
@@ -471,7 +472,7 @@ describe('what a run streams', () => {
     expect(text).toContain('end')
     // The end is in the row of the run.
     expect(inserts(scene)).toBe(1)
-    expect(await textOf(scene.chats.resume(run) as never)).toBe(text)
+    expect(await textOf(scene.chats.resume(run)?.stream as never)).toBe(text)
   })
 
   it('is stored at once where it is long, and where nothing was for 15 seconds', async () => {
@@ -492,7 +493,7 @@ describe('what a run streams', () => {
     const never = gate()
     const { chats } = openScene([{ text: 'It leaves', until: never.opened }], { host })
     const { run } = await chats.start(submit(user('u1', 'When?')))
-    const reader = readerOf(chats.resume(run))
+    const reader = readerOf(chats.resume(run)?.stream)
     await readUntil(reader, 'It')
     const more = reader.read()
     expect(host.waits()).toContain(15_000)
@@ -508,14 +509,14 @@ describe('what a run streams', () => {
     const { run, stream } = await scene.chats.start(submit(user('u1', 'Go on')))
     await vi.waitFor(() => expect(scene.chats.current).toBeUndefined())
     const late = await textOf(stream)
-    expect(late).toBe(await textOf(scene.chats.resume(run) as never))
+    expect(late).toBe(await textOf(scene.chats.resume(run)?.stream as never))
     expect(await messageOf(chunksIn(late))).toEqual((await scene.reload())[1])
     const sizes = scene.storage.sql
       .exec('SELECT MAX(length(bytes)) AS size FROM plimsoll_edge_chunk')
       .toArray()
     expect(sizes[0]?.size).toBeLessThanOrEqual(2 ** 18)
     // Into buffers of the reader's own, as between objects.
-    const reader = scene.chats.resume(run)?.getReader({ mode: 'byob' })
+    const reader = scene.chats.resume(run)?.stream.getReader({ mode: 'byob' })
     const bytes: Uint8Array[] = []
     for (;;) {
       const read = await reader?.read(new Uint8Array(50_000))
@@ -530,7 +531,7 @@ describe('what a run streams', () => {
     const last = gate()
     const { chats } = openScene([{ text: 'It leaves', until: last.opened }], { host })
     const { run } = await chats.start(submit(user('u1', 'When?')))
-    const reader = readerOf(chats.resume(run))
+    const reader = readerOf(chats.resume(run)?.stream)
     await readUntil(reader, 'It')
     const more = readUntil(reader, 'keep-alive')
     await new Promise((resolve) => setTimeout(resolve, 20))
@@ -608,7 +609,7 @@ describe('what a run streams', () => {
     expect(due.at(-1)).toBe(host.now() + 60_000)
     host.pass(59_999)
     chats.runDueWork()
-    expect(await textOf(chats.resume(second.run) ?? new ReadableStream())).toContain('leaves')
+    expect(await textOf(chats.resume(second.run)?.stream ?? new ReadableStream())).toContain('leaves')
     host.pass(1)
     chats.runDueWork()
     expect(chats.resume(second.run)).toBeUndefined()

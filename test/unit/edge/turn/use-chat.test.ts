@@ -8,7 +8,7 @@ describeUseChat('an app in the same process', async (replies) => {
   const { chats, reload } = openScene(replies)
   const app = new Hono()
   const resumed = (run: string): Response => {
-    const stream = chats.resume(run)
+    const { stream } = chats.resume(run) ?? {}
     return stream
       ? new Response(stream, { headers: UI_MESSAGE_STREAM_HEADERS })
       : new Response(null, { status: 204 })
