@@ -208,7 +208,7 @@ describe('signing out', () => {
     await chat.identify({ userId: 'ada-lovelace' })
     const id = await talked(chat, 'My secret is SWORDFISH')
     await other.conversation.open(id)
-    await other.sessions.refresh()
+    await other.sessions.search('')
     await chat.signOut({ erase: true })
     await until(other, ({ session, loaded }) => loaded && session?.sessionId !== id)
     const names = async (): Promise<string> => JSON.stringify(await device.factory.databases())
