@@ -4,7 +4,7 @@ import { checkOptions, invalid } from '../ports/options.ts'
 import { isSince, needPeer } from '../ports/peer.ts'
 import type { Store } from '../ports/store.ts'
 import type { KeyValue, PageEvents } from './browser.ts'
-import { lost, outdated } from './idb-errors.ts'
+import { outdated } from './idb-errors.ts'
 import type { OpenDatabase } from './idb-open.ts'
 import { DATABASE_VERSION, TABLES } from './idb-schema.ts'
 import { RecoveringStore } from './idb-store.ts'
@@ -103,7 +103,7 @@ export function dexieStore(options: DexieStoreOptions): DexieStore {
   return new RecoveringStore({ ...options, durability }, openByDexie)
 }
 
-const openByDexie: OpenDatabase = async ({ name, indexedDB, IDBKeyRange, isKnown }, onClose) => {
+const openByDexie: OpenDatabase = async ({ name, indexedDB, IDBKeyRange }, onClose) => {
   const dexie = new Dexie(name, {
     autoOpen: false,
     ...(indexedDB && { indexedDB }),
@@ -115,10 +115,6 @@ const openByDexie: OpenDatabase = async ({ name, indexedDB, IDBKeyRange, isKnown
     .stores(TABLES)
     .upgrade(() => {
       throw outdated(name)
-    })
-  if (isKnown)
-    dexie.on('populate', () => {
-      throw lost()
     })
   // Dexie's own listener would open it again.
   dexie.on('versionchange', () => {

@@ -27,10 +27,6 @@ export function noBrowser(): PlimsollError {
   return new PlimsollError('ERR_NOT_CONFIGURED', 'dexieStore: there is no IndexedDB; use plimsoll/sqlite')
 }
 
-export function lost(): PlimsollError {
-  return new PlimsollError('ERR_STORAGE_LOST', 'dexieStore: the database that was used before is gone')
-}
-
 /** The database is one of 0.1.0. */
 export function outdated(name: string): PlimsollError {
   return new PlimsollError(

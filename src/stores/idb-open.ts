@@ -1,5 +1,6 @@
-import { lost, outdated } from './idb-errors.ts'
+import { outdated } from './idb-errors.ts'
 import { DATABASE_VERSION, TABLES } from './idb-schema.ts'
+import { lost } from './idb-store.ts'
 
 /** Where a database is opened. */
 export interface OpenOptions {
@@ -7,8 +8,6 @@ export interface OpenOptions {
   /** Default: the platform's. */
   readonly indexedDB?: IDBFactory
   readonly IDBKeyRange?: typeof globalThis.IDBKeyRange
-  /** Whether it was there before: where it is gone, it is not made anew. */
-  readonly isKnown?: boolean
 }
 
 /** As much of an `IDBDatabase` as is used here. */
@@ -21,17 +20,18 @@ export type Handle = Pick<IDBDatabase, 'transaction' | 'close'>
  * @param onClose runs when the handle was closed by something else than its own `close`: the
  * browser, or because another tab upgrades or deletes the database, which must not wait for this
  * one.
+ * @param isKnown whether it was there before: without Dexie it is not made anew then
  * @throws ERR_UPGRADE_REQUIRED where the database is of an older version
- * @throws ERR_STORAGE_LOST where it was there before
+ * @throws ERR_STORAGE_LOST where it was there before, and is gone
  */
-export type OpenDatabase = (options: OpenOptions, onClose: () => void) => Promise<Handle>
+export type OpenDatabase = (options: OpenOptions, onClose: () => void, isKnown?: boolean) => Promise<Handle>
 
 /** Dexie numbers tens of versions. */
 const VERSION = DATABASE_VERSION * 10
 
-export const openDatabase: OpenDatabase = async (options, onClose) => {
-  const database = await ask(options, VERSION).catch((error: unknown) => {
-    if ((error as { name?: unknown }).name === 'VersionError') return ask(options)
+export const openDatabase: OpenDatabase = async (options, onClose, isKnown) => {
+  const database = await ask(options, isKnown, VERSION).catch((error: unknown) => {
+    if ((error as { name?: unknown }).name === 'VersionError') return ask(options, isKnown)
     throw error
   })
   database.onclose = onClose
@@ -43,7 +43,8 @@ export const openDatabase: OpenDatabase = async (options, onClose) => {
 }
 
 function ask(
-  { name, indexedDB = globalThis.indexedDB, isKnown }: OpenOptions,
+  { name, indexedDB = globalThis.indexedDB }: OpenOptions,
+  isKnown?: boolean,
   version?: number,
 ): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {

@@ -31,7 +31,7 @@ import {
 } from './browser.ts'
 import type { DexieStore, DexieStoreOptions } from './dexie.ts'
 import { Connection, type ConnectionOptions } from './idb-connection.ts'
-import { lost, mayPass, noBrowser, storageError, upgradeRequired } from './idb-errors.ts'
+import { mayPass, noBrowser, storageError, upgradeRequired } from './idb-errors.ts'
 import type { OpenDatabase } from './idb-open.ts'
 import {
   DERIVED_VERSION,
@@ -237,9 +237,10 @@ export class RecoveringStore implements DexieStore {
     if (!this.#options.indexedDB && isServer()) throw noBrowser()
     let connection: Connection | undefined
     const known = this.#accepting ? undefined : (this.#id ?? this.#mirrored())
-    const handle = await this.#openDatabase({ ...this.#options, isKnown: known !== undefined }, () => {
+    const end = (): void => {
       if (this.#connection === connection) this.#connection = undefined
-    })
+    }
+    const handle = await this.#openDatabase(this.#options, end, known !== undefined)
     connection = new Connection(handle, this.#options)
     try {
       await this.#identify(connection, known)
@@ -540,3 +541,8 @@ function oldestUnused(requests: Requests): IDBIndex {
 }
 
 function ignore(): void {}
+
+/** The database is another one, or is gone. */
+export function lost(): PlimsollError {
+  return new PlimsollError('ERR_STORAGE_LOST', 'dexieStore: the database that was used before is gone')
+}
