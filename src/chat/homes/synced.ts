@@ -54,7 +54,7 @@ export interface SyncedEdgeParts extends EdgeParts, MemorySettings {
 
 /** Sessions that are fetched ahead, the newest. */
 const MOST_AHEAD = 50
-/** How long a sign-out waits for what is on its way, in milliseconds. */
+/** How long who signs in or out waits for what is on its way, in milliseconds. */
 const SEND_MS = 3_000
 
 /** An edge whose sessions are in this browser, too: what is written here is sent when it can be. */
@@ -203,7 +203,7 @@ export class SyncedEdge implements Edge {
   }
 
   async handOver({ token, userId = this.owner }: SigningIn): Promise<ReadonlyMap<string, string>> {
-    const { identity, getToken } = this.#parts
+    const { identity, getToken, platform } = this.#parts
     const { guestToken } = identity
     if (token !== undefined && guestToken === undefined && !getToken()) {
       await this.#adopt(userId)
@@ -212,10 +212,12 @@ export class SyncedEdge implements Edge {
     if (userId === this.owner && guestToken === undefined) return new Map()
     // Only by the token of before it can be sent.
     this.#store.resume()
-    await this.#rest(this.#closed.signal)
+    await this.#restSoon()
     if (this.#store.status.waiting > 0 || (await this.#hasRefused())) throw unsent()
     const isClaimed = token !== undefined && guestToken !== undefined
-    const sessions = isClaimed ? await claimGuest(this.#access.clientOf(token), guestToken) : undefined
+    const sessions = isClaimed
+      ? await claimGuest(platform, this.#access.clientOf(token), guestToken)
+      : undefined
     await this.#empty({ force: true })
     return sessions ?? new Map()
   }

@@ -739,6 +739,44 @@ it('removes nothing where the part that erases this browser is not there, and ha
   vi.doUnmock(path)
 })
 
+it.each([
+  { synced: false, waits: false },
+  { synced: false, waits: true },
+  { synced: true, waits: false },
+  { synced: true, waits: true },
+])(
+  'gives up a sign-in that a service never answers: synced: $synced, a message waits: $waits',
+  async ({ synced, waits }) => {
+    const [place, service] = [browser(), new TestService()]
+    let isSilent = false
+    let answer = (): void => {}
+    const answered = new Promise<void>((done) => (answer = done))
+    const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+      if (isSilent) await answered
+      return service.fetch(url, init)
+    }
+    // Seconds pass in hundredths of one.
+    const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
+      new Promise((resolve, reject) => {
+        setTimeout(resolve, ms / 100)
+        signal.addEventListener('abort', () => reject(signal.reason))
+      })
+    const chat = place.open({ src: SRC, synced, platform: { fetch, WebSocket: undefined, sleep } })
+    await chat.sessions.search('')
+    await expect.poll(() => place.platform.storage?.getItem('plimsoll-chat/identity')).toContain('guest-1')
+    isSilent = true
+    place.network.set(true)
+    await chat.conversation.create()
+    if (waits) await chat.conversation.send('SWORDFISH')
+    const code = waits ? 'ERR_STORAGE' : 'ERR_TIMEOUT'
+    await expect(chat.identify({ token: tokenOf('ada') })).rejects.toMatchObject({ code })
+    const other = place.open({ src: SRC, synced, platform: { fetch, WebSocket: undefined, sleep } })
+    expect(await other.signOut({ force: true })).toEqual({ done: true, lost: [] })
+    answer()
+    await Promise.all([chat.close(), other.close()])
+  },
+)
+
 it('signs in nobody while a guest’s message waits, which would be lost', async () => {
   const [place, service] = [browser(), listening()]
   const chat = plainTab(place, service.fetch)
