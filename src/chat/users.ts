@@ -2,7 +2,7 @@
 import { PlimsollError } from '../ports/errors.ts'
 import type { ChatConversation } from './conversation/conversation.ts'
 import type { ChatSessionList } from './conversation/session-list.ts'
-import { deleteAdded, deleteDatabase } from './homes/delete-database.ts'
+import { deleteAdded } from './homes/delete-database.ts'
 import { type Drafts, draftOf, NEW } from './homes/drafts.ts'
 import type { Edge, LeftEdge, Lost } from './homes/edge.ts'
 import { type Identity, type Move, subjectOf } from './homes/identity.ts'
@@ -131,12 +131,11 @@ export async function signOut(
     // Before the lock is held, under which what they write waits.
     const [edge, local] = [await parts.openEdge(), erase ? await parts.openLocal() : undefined]
     const leave = async (): Promise<readonly Lost[]> => {
-      const { owner } = identity
       const { lost, eraseGuest, removeRest } = await atEdge(edge)
       if (lost.length > 0) return lost
       if (erase) {
         const { eraseBrowser } = await loaded(loadErase)
-        if (local) await eraseBrowser(owner, local)
+        await eraseBrowser({ platform, name, owner: identity.owner, local })
       }
       parts.setToken(undefined)
       for (const each of kept) each.clear()
@@ -148,12 +147,8 @@ export async function signOut(
         takeBack()
         throw error
       })
-      if (erase) {
-        // It is empty, and may stay. A tab that opens now is another guest's.
-        await deleteDatabase(platform, `${name}/${owner}`).catch(() => {})
-        // Else it says that theirs are here, for when they come back.
-        platform.storage.removeItem(parts.localKey)
-      }
+      // Else it says that theirs are here, for when they come back.
+      if (erase) platform.storage.removeItem(parts.localKey)
       // Nothing is here any more, whether or not anybody answers.
       await within(platform, END_MS, Promise.all([parts.closeHomes(), eraseGuest?.()]))
       return lost
