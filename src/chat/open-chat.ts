@@ -38,8 +38,8 @@ export interface Chat {
    * finishes it. With `token`, the edge's, what is at the edge moves; local sessions do with
    * `userId`, or where the token names its subject.
    *
-   * @throws ERR_INVALID_ARGUMENT, ERR_STORAGE (no answer of the edge), as `client.me.claim` and
-   * `memory.import`
+   * @throws ERR_INVALID_ARGUMENT, ERR_STORAGE or ERR_TIMEOUT (no answer of the edge), as
+   * `client.me.claim` and `memory.import`
    */
   identify(user: { readonly userId: string } | { readonly token: string }): Promise<void>
   /**

@@ -11,7 +11,7 @@ import type { LocalStore } from './homes/open-local.ts'
 import type { Chat, SignedOut, SignOutOptions } from './open-chat.ts'
 import type { ChatPlatform } from './settings.ts'
 
-/** How long the list is waited for before an empty conversation shows, in milliseconds. */
+/** How long what shows then is waited for, in milliseconds: at first the list, for the newest. */
 const LIST_MS = 1_500
 /** How long who signs out waits for what ends then, in milliseconds. */
 const END_MS = 3_000
@@ -75,9 +75,10 @@ export async function identify(parts: UsersParts, user: Parameters<Chat['identif
     await conversation.whileAway(change)
   } finally {
     // Nothing was said in it: their newest shows, as it would have at first.
-    if (session && !isEmpty)
-      await conversation.open(claimed.get(session.sessionId) ?? session.sessionId, { home: session.home })
-    else await showNewest(parts)
+    if (session && !isEmpty) {
+      const shown = claimed.get(session.sessionId) ?? session.sessionId
+      await within(platform, LIST_MS, conversation.open(shown, { home: session.home }))
+    } else await showNewest(parts)
   }
 }
 
@@ -113,6 +114,8 @@ export async function signOut(
   parts.drafts.tell('asked')
   /** Signs out at the edge where nothing would be lost. */
   const atEdge = async (edge: Edge | undefined, isAsked = false): Promise<LeftEdge> => {
+    await edge?.restSoon?.()
+    // Only then: another tab may write one meanwhile.
     const drafts = force && !dryRun ? new Set<string>() : draftsIn(parts)
     const isDry = isAsked || drafts.size > 0
     const left = await edge?.signOut({ erase, force, dryRun: isDry })

@@ -25,7 +25,8 @@ async function told() {
   for (const text of ['The 9:40 to Turin', 'And back <b>again</b>']) {
     await session.append({ role: 'user', content: text })
     await session.context()
-    await session.append({ role: 'assistant', content: `Booked: ${text}` })
+    const metadata = { usage: { model: 'small-2' } }
+    await session.append({ role: 'assistant', content: `Booked: ${text}`, metadata })
   }
   return session
 }
@@ -116,6 +117,7 @@ describe('what the model will see', () => {
     first?.click()
     await expect.poll(text).toContain('Rebuilt from the log and checked')
     expect(find('.seen h2').textContent).toBe('What was sent for this reply')
+    expect(find('.seen').textContent).toContain('Model: small-2')
     expect(find('.seen').textContent).toContain('The 9:40 to Turin')
     expect(find('.seen').textContent).not.toContain('And back')
     find('.to-seen').click()

@@ -115,6 +115,7 @@ export function seenPanel(chat: Chat, draw: () => void): (scene: PanelScene) => 
         <div class="titles"><h2>${words.text(titleOf(scene))}</h2></div>
       </header>
       <div class="body cards" aria-busy=${seen || problem ? 'false' : 'true'}>
+        ${modelLine(scene)}
         ${problem ? html`<p class="state bad" role="status">${words.text(wordsFor(problem, state.online))}</p>` : nothing}
         ${seen ? seenView(seen, scene) : nothing}
       </div>
@@ -124,6 +125,14 @@ export function seenPanel(chat: Chat, draw: () => void): (scene: PanelScene) => 
 
 function titleOf({ ui }: PanelScene): 'seen' | 'sent' {
   return ui.sentFor === undefined ? 'seen' : 'sent'
+}
+
+/** Which model answered it, where its reply says so. */
+function modelLine({ words, ui, state }: PanelScene): TemplateResult | typeof nothing {
+  const asked = ui.sentFor && state.messages.findIndex(({ message }) => message.id === ui.sentFor)
+  const reply = typeof asked === 'number' ? state.messages[asked + 1]?.message : undefined
+  const { model } = (reply?.metadata?.usage ?? {}) as { readonly model?: string }
+  return model ? html`<p class="muted small">${words.text('model')}: <bdi>${model}</bdi></p>` : nothing
 }
 
 /** @param id of the message that was the newest when the request was made; default: the next one */

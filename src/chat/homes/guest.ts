@@ -2,20 +2,33 @@
 import type { Client } from '../../client/client.ts'
 import { grouped } from '../../features/grouped.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
+import type { ChatPlatform } from '../settings.ts'
 import type { LeftEdge, Lost, SigningIn, SigningOut } from './edge.ts'
 import { checkSubject, type EdgeAccess, type EdgeAccessParts } from './edge-access.ts'
 import type { Outbox, OutboxEntry } from './outbox.ts'
+
+/** How long a sign-in waits for what is on its way, in milliseconds. */
+const SEND_MS = 3_000
+/** How long it waits for the edge to give what a guest has to the user. */
+const CLAIM_MS = 10_000
 
 /**
  * Moves what a guest has at an edge to the user. Idempotent.
  *
  * @param user the user's
  * @returns new ids of sessions
- * @throws ERR_STORAGE: the edge was not reached
+ * @throws ERR_STORAGE: the edge was not reached; ERR_TIMEOUT: it does not answer
  */
-export async function claimGuest(user: Client, guestToken: string): Promise<ReadonlyMap<string, string>> {
+export async function claimGuest(
+  platform: ChatPlatform,
+  user: Client,
+  guestToken: string,
+): Promise<ReadonlyMap<string, string>> {
+  const late = new PlimsollError('ERR_TIMEOUT', 'identify: the edge did not answer in time; try again')
   try {
-    const { sessions } = await user.me.claim(guestToken)
+    const { sessions } = await within(platform, CLAIM_MS, late, (signal) =>
+      user.me.claim(guestToken, { signal }),
+    )
     return new Map(sessions.map(({ from, to }) => [from, to]))
   } catch (error) {
     // A token that holds no more: what it was for cannot be reached by anybody.
@@ -28,21 +41,43 @@ export async function claimGuest(user: Client, guestToken: string): Promise<Read
 export async function handOverOf(
   outbox: Outbox,
   access: EdgeAccess,
-  { identity, src }: EdgeAccessParts,
+  { identity, src, platform }: EdgeAccessParts,
   { token, userId }: SigningIn,
 ): Promise<ReadonlyMap<string, string>> {
   const subject = checkSubject(undefined, token)
   const owner = `${src} ${userId ?? identity.owner}`
   const isClaim = (): boolean => token !== undefined && identity.guestToken !== undefined
-  // Only by the guest's own token can it be sent, or else as the user's.
-  await outbox.rewrite((entry) =>
-    isClaim() ? entry : { ...entry, owner, subject: entry.subject ?? subject },
-  )
+  await within(platform, SEND_MS, unsent(), async (signal) => {
+    // Only by the guest's own token can it be sent, or else as the user's.
+    await outbox.rewrite(
+      (entry) => (isClaim() ? entry : { ...entry, owner, subject: entry.subject ?? subject }),
+      { signal },
+    )
+    if (isClaim()) await outbox.flush()
+  })
   const { guestToken } = identity
   if (token === undefined || guestToken === undefined) return new Map()
-  await outbox.flush()
   if (outbox.entries.some((entry) => entry.subject === undefined)) throw unsent()
-  return claimGuest(access.clientOf(token), guestToken)
+  return claimGuest(platform, access.clientOf(token), guestToken)
+}
+
+/** Runs something for as long as all tabs may wait for it. @throws `late` */
+async function within<Done>(
+  { sleep }: ChatPlatform,
+  ms: number,
+  late: PlimsollError,
+  run: (signal: AbortSignal) => Promise<Done>,
+): Promise<Done> {
+  const ended = new AbortController()
+  const tooLate = sleep(ms, ended.signal).then(() => {
+    ended.abort(late)
+    throw late
+  })
+  try {
+    return await Promise.race([run(ended.signal), tooLate])
+  } finally {
+    ended.abort()
+  }
 }
 
 /** Why nobody is signed in yet: nobody but the guest may send or drop what is not there. */

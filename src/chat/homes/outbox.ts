@@ -110,10 +110,14 @@ export class Outbox {
    * Writes again what waits of who uses the widget, or was refused, while no tab sends it.
    *
    * @param change gives undefined of what is to be let go of
+   * @throws the signal's reason: a tab has not come to its end meanwhile, and nothing is written
    */
-  async rewrite(change: (entry: OutboxEntry) => OutboxEntry | undefined): Promise<void> {
+  async rewrite(
+    change: (entry: OutboxEntry) => OutboxEntry | undefined,
+    options: { readonly signal?: AbortSignal } = {},
+  ): Promise<void> {
     const { store, isOwn, locks, lockName } = this.#parts
-    await locks.request(lockName, {}, async () => {
+    await locks.request(lockName, options, async () => {
       for (const entry of await store.list()) {
         const changed = isOwn(entry) ? change(entry) : entry
         if (!changed) await store.remove(entry.id)

@@ -54,7 +54,7 @@ export interface SyncedEdgeParts extends EdgeParts, MemorySettings {
 
 /** Sessions that are fetched ahead, the newest. */
 const MOST_AHEAD = 50
-/** How long a sign-out waits for what is on its way, in milliseconds. */
+/** How long who signs in or out waits for what is on its way, in milliseconds. */
 const SEND_MS = 3_000
 
 /** An edge whose sessions are in this browser, too: what is written here is sent when it can be. */
@@ -203,7 +203,7 @@ export class SyncedEdge implements Edge {
   }
 
   async handOver({ token, userId = this.owner }: SigningIn): Promise<ReadonlyMap<string, string>> {
-    const { identity, getToken } = this.#parts
+    const { identity, getToken, platform } = this.#parts
     const { guestToken } = identity
     if (token !== undefined && guestToken === undefined && !getToken()) {
       await this.#adopt(userId)
@@ -212,16 +212,25 @@ export class SyncedEdge implements Edge {
     if (userId === this.owner && guestToken === undefined) return new Map()
     // Only by the token of before it can be sent.
     this.#store.resume()
-    await this.#rest(this.#closed.signal)
+    await this.restSoon()
     if (this.#store.status.waiting > 0 || (await this.#hasRefused())) throw unsent()
     const isClaimed = token !== undefined && guestToken !== undefined
-    const sessions = isClaimed ? await claimGuest(this.#access.clientOf(token), guestToken) : undefined
+    const sessions = isClaimed
+      ? await claimGuest(platform, this.#access.clientOf(token), guestToken)
+      : undefined
     await this.#empty({ force: true })
     return sessions ?? new Map()
   }
 
+  async restSoon(): Promise<void> {
+    const late = new AbortController()
+    const { signal } = late
+    const { platform } = this.#parts
+    await Promise.race([this.#rest(signal), platform.sleep(SEND_MS, signal).catch(() => {})])
+    late.abort()
+  }
+
   async signOut({ erase, ...how }: SigningOut): Promise<LeftEdge> {
-    await this.#restSoon()
     const { done, lost } = await this.#empty(how)
     if (!done)
       return {
@@ -381,18 +390,9 @@ export class SyncedEdge implements Edge {
     return waitFor(() => this.#store.status.state !== 'syncing', [this.#store.subscribe], signal)
   }
 
-  /** As {@link #rest}, for as long as a person may wait for it. */
-  async #restSoon(): Promise<void> {
-    const late = new AbortController()
-    const { signal } = late
-    const { platform } = this.#parts
-    await Promise.race([this.#rest(signal), platform.sleep(SEND_MS, signal).catch(() => {})])
-    late.abort()
-  }
-
   /** A certificate of what is gone here, which says so where the edge has not heard of it yet. */
   async #told({ confirmed, pending, ...certificate }: Certificate): Promise<HomeCertificate> {
-    await this.#restSoon()
+    await this.restSoon()
     if (this.#isSent) return { ...certificate, confirmed, pending }
     const left = confirmed.filter((holder) => holder !== 'store')
     const { signal } = this.#closed

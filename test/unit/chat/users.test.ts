@@ -739,6 +739,67 @@ it('removes nothing where the part that erases this browser is not there, and ha
   vi.doUnmock(path)
 })
 
+it.each([
+  { synced: false, waits: false },
+  { synced: false, waits: true },
+  { synced: true, waits: false },
+  { synced: true, waits: true },
+])(
+  'gives up a sign-in that a service never answers: synced: $synced, a message waits: $waits',
+  async ({ synced, waits }) => {
+    const [place, service] = [browser(), new TestService()]
+    let isSilent = false
+    let answer = (): void => {}
+    const answered = new Promise<void>((done) => (answer = done))
+    const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+      if (isSilent) await answered
+      return service.fetch(url, init)
+    }
+    // Seconds pass in hundredths of one.
+    const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
+      new Promise((resolve, reject) => {
+        setTimeout(resolve, ms / 100)
+        signal.addEventListener('abort', () => reject(signal.reason))
+      })
+    const chat = place.open({ src: SRC, synced, platform: { fetch, WebSocket: undefined, sleep } })
+    await chat.sessions.search('')
+    await expect.poll(() => place.platform.storage?.getItem('plimsoll-chat/identity')).toContain('guest-1')
+    isSilent = true
+    place.network.set(true)
+    await chat.conversation.create()
+    if (waits) await chat.conversation.send('SWORDFISH')
+    const code = waits ? 'ERR_STORAGE' : 'ERR_TIMEOUT'
+    await expect(chat.identify({ token: tokenOf('ada') })).rejects.toMatchObject({ code })
+    const other = place.open({ src: SRC, synced, platform: { fetch, WebSocket: undefined, sleep } })
+    expect(await other.signOut({ force: true })).toEqual({ done: true, lost: [] })
+    answer()
+    await Promise.all([chat.close(), other.close()])
+  },
+)
+
+it('keeps what is typed in another tab while a sign-out waits for what is on its way', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const getToken = (): string => tokenOf('ada')
+  const other = plainTab(place, service.fetch, { synced: true, getToken })
+  let waits = 0
+  const sleep = async (ms: number): Promise<void> => {
+    // It waits so long at its first look, and again once nobody else writes.
+    if (ms === 3_000 && ++waits === 2) other.drafts.write('new', 'SWORDFISH')
+  }
+  const platform = { fetch: service.fetch, WebSocket: undefined, sleep }
+  const chat = place.open({ src: SRC, synced: true, getToken, platform })
+  await talked(chat, 'Hello.')
+  let answer = (): void => {}
+  service.until = new Promise((done) => (answer = done))
+  place.network.set(true)
+  const lost = [{ waiting: 0, refused: 0, draft: true }]
+  expect(await chat.signOut()).toEqual({ done: false, lost })
+  expect(waits).toBe(2)
+  expect(other.drafts.read('new')).toBe('SWORDFISH')
+  answer()
+  await Promise.all([chat.close(), other.close()])
+})
+
 it('signs in nobody while a guest’s message waits, which would be lost', async () => {
   const [place, service] = [browser(), listening()]
   const chat = plainTab(place, service.fetch)
