@@ -114,6 +114,8 @@ export async function signOut(
   parts.drafts.tell('asked')
   /** Signs out at the edge where nothing would be lost. */
   const atEdge = async (edge: Edge | undefined, isAsked = false): Promise<LeftEdge> => {
+    await edge?.restSoon?.()
+    // Only then: another tab may write one meanwhile.
     const drafts = force && !dryRun ? new Set<string>() : draftsIn(parts)
     const isDry = isAsked || drafts.size > 0
     const left = await edge?.signOut({ erase, force, dryRun: isDry })

@@ -265,6 +265,25 @@ describe('a ranking', () => {
     )
   })
 
+  it('scores a message as the best of its passages, and each of them the same after another query', () => {
+    const paragraph = (text: string) => text.padEnd(200, ' yes')
+    fc.assert(
+      fc.property(conversations, fc.string(), ({ said, query }, other) => {
+        const long = said.map((one, place) => {
+          const next = said[(place + 1) % said.length] as Said
+          return { ...one, text: [one.text, 'rain', next.text].map(paragraph).join('\n\n') }
+        })
+        const index = indexOf(long)
+        rank([index], other, {})
+        rank([index], 'rain? Ada, yes', {})
+        const ranking = rank([index], query, {})
+        for (const { score, passages } of ranking) expect(score).toBe(Math.max(...passages))
+        expect(ranking).toEqual(rank([indexOf(long)], query, {}))
+      }),
+      runs(100),
+    )
+  })
+
   it('has at most 200 messages, if nothing else is asked', () => {
     const said = Array.from({ length: 300 }, (_, number) => ({ id: `m${number}`, text: 'same' }))
     expect(rank([indexOf(said)], 'same', {})).toHaveLength(200)

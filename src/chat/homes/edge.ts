@@ -68,6 +68,8 @@ export interface Edge {
    * @throws ERR_STORAGE: the edge was not reached
    */
   handOver(to: SigningIn): Promise<ReadonlyMap<string, string>>
+  /** Resolves once nothing is on its way, or cannot be now, or a person would wait no longer. */
+  restSoon?(): Promise<void>
   /**
    * Removes what is kept here, with `erase` all of it, and gives what removes the rest. With
    * `dryRun` nothing ever is removed.

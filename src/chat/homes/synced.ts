@@ -212,7 +212,7 @@ export class SyncedEdge implements Edge {
     if (userId === this.owner && guestToken === undefined) return new Map()
     // Only by the token of before it can be sent.
     this.#store.resume()
-    await this.#restSoon()
+    await this.restSoon()
     if (this.#store.status.waiting > 0 || (await this.#hasRefused())) throw unsent()
     const isClaimed = token !== undefined && guestToken !== undefined
     const sessions = isClaimed
@@ -222,8 +222,15 @@ export class SyncedEdge implements Edge {
     return sessions ?? new Map()
   }
 
+  async restSoon(): Promise<void> {
+    const late = new AbortController()
+    const { signal } = late
+    const { platform } = this.#parts
+    await Promise.race([this.#rest(signal), platform.sleep(SEND_MS, signal).catch(() => {})])
+    late.abort()
+  }
+
   async signOut({ erase, ...how }: SigningOut): Promise<LeftEdge> {
-    await this.#restSoon()
     const { done, lost } = await this.#empty(how)
     if (!done)
       return {
@@ -383,18 +390,9 @@ export class SyncedEdge implements Edge {
     return waitFor(() => this.#store.status.state !== 'syncing', [this.#store.subscribe], signal)
   }
 
-  /** As {@link #rest}, for as long as a person may wait for it. */
-  async #restSoon(): Promise<void> {
-    const late = new AbortController()
-    const { signal } = late
-    const { platform } = this.#parts
-    await Promise.race([this.#rest(signal), platform.sleep(SEND_MS, signal).catch(() => {})])
-    late.abort()
-  }
-
   /** A certificate of what is gone here, which says so where the edge has not heard of it yet. */
   async #told({ confirmed, pending, ...certificate }: Certificate): Promise<HomeCertificate> {
-    await this.#restSoon()
+    await this.restSoon()
     if (this.#isSent) return { ...certificate, confirmed, pending }
     const left = confirmed.filter((holder) => holder !== 'store')
     const { signal } = this.#closed

@@ -1,5 +1,5 @@
 import type { Stemmer } from '../../ports/stemmer.ts'
-import { termsIn } from './terms.ts'
+import { termsIn, termsOfWords } from './terms.ts'
 
 /**
  * Words that hold a question together, or say little of what is asked for: its answer may lack
@@ -12,7 +12,7 @@ const VAGUE =
 /** How much of a word these count. */
 export const VAGUE_SHARE = 0.3
 /** Japanese writes its grammar in these; a text has the same pairs of them again and again. */
-const HIRAGANA = /^[\u3040-\u309f]/
+const isHiragana = (term: string): boolean => term >= '\u3040' && term < '\u30a0'
 /**
  * What an answer has that says when, and how much of a word each counts, if the question asks it.
  */
@@ -24,6 +24,10 @@ const ASKS_WHEN = /\bwhen\b|how long|(what|which) (date|day|month|year|time)/i
 const MONTHS = 'january february March april May june july august september october november december'.split(
   ' ',
 )
+const MONTH = new RegExp(`\\b(?:${MONTHS.join('|')})\\b`, 'gi')
+/** From 1901 to 2099, and from 0 to 31, as all of a run of digits. */
+const YEAR = /(?:^|\D)0*(19(?!00)\d\d|20\d\d)(?!\d)/
+const DAY = /(?:^|\D)0*([12]?\d|3[01])(?!\d)/
 
 const SELF = /\b(i|me|my|mine|myself|we|us|our|ours)\b/i
 /** Of a longer question, only so many different terms are looked for. */
@@ -32,13 +36,14 @@ const MOST_TERMS = 64
 /** The different terms of a query, with how much each counts. */
 export function weightedTerms(
   query: string,
+  words: readonly string[],
   stemmer: Stemmer | undefined,
   isQuestion: boolean,
 ): Map<string, number> {
   const vague = isQuestion ? termsIn(VAGUE, stemmer) : []
   const shares = new Map<string, number>()
-  for (const term of [...new Set(termsIn(query, stemmer))].slice(0, MOST_TERMS))
-    shares.set(term, vague.includes(term) || HIRAGANA.test(term) ? VAGUE_SHARE : 1)
+  for (const term of termsOfWords(words, stemmer))
+    if (shares.size < MOST_TERMS) shares.set(term, vague.includes(term) || isHiragana(term) ? VAGUE_SHARE : 1)
   if (ASKS_WHEN.test(query)) for (const term of termsIn(TIMES, stemmer)) shares.set(term, TIME_SHARE)
   return shares
 }
@@ -49,15 +54,15 @@ export function weightedTerms(
  */
 export function dateIn(query: string): readonly (number | undefined)[] {
   const month = query
-    .split(/\W+/)
-    .map((word) => MONTHS.indexOf(MONTHS.includes(word) ? word : word.toLowerCase()))
+    .match(MONTH)
+    ?.map((word) => MONTHS.indexOf(MONTHS.includes(word) ? word : word.toLowerCase()))
     .find((index) => index >= 0)
-  const numbers = (query.match(/\d+/g) ?? []).map(Number)
-  return [
-    numbers.find((number) => number > 1900 && number < 2100),
-    month,
-    month === undefined ? undefined : numbers.find((number) => number < 32),
-  ]
+  return [numberIn(query, YEAR), month, month === undefined ? undefined : numberIn(query, DAY)]
+}
+
+function numberIn(query: string, pattern: RegExp): number | undefined {
+  const digits = pattern.exec(query)?.[1]
+  return digits === undefined ? undefined : Number(digits)
 }
 
 /** The same of a day since 1 January 1970 (Gregorian, UTC). */

@@ -2,7 +2,8 @@ import type { Stemmer } from '../../ports/stemmer.ts'
 import type { Corpus } from './others.ts'
 import { asksIn, dateIn, dateOf, ofSelfIn, VAGUE_SHARE, weightedTerms } from './question.ts'
 import { countOf, type Posting, placeOf, type RecallEntry, type RecallIndex } from './recall-index.ts'
-import { termsIn } from './terms.ts'
+import { ALONE, BEST, HELD, IN_ALL, MESSAGE } from './scores.ts'
+import { termsIn, termsOfWords } from './terms.ts'
 import { wordsOf } from './words.ts'
 
 /** Something that is remembered, and where it was said. */
@@ -41,22 +42,20 @@ export interface Ranked {
 }
 
 /**
- * How many neighbours on each side a passage is scored with: for a question, and for a query that
- * is none.
+ * How many neighbours on each side a passage is scored with, beside alone: for a question, and for
+ * a query that is none.
  */
-const REACHES = [
-  [0, 2, 4],
-  [0, 2],
-]
+const REACHES = [2, 4]
+const NEAR = 2
 /** How much a passage alone counts beside it with its neighbours. */
-const ALONE = 1.5
+const BY_ITSELF = 1.5
 /** How much neighbours count where the query is no question, and how much the whole message. */
 const NEIGHBOURS = 0.1
-const MESSAGE = 2
+const WHOLE_MESSAGE = 2
 /** They do not count at all for a term that more passages of an index hold. */
 const MOST_NEAR = 16
 /** Passages that are farther apart than this are no neighbours. */
-export const FARTHEST = Math.max(...REACHES.flat())
+export const FARTHEST = Math.max(...REACHES, NEAR)
 /**
  * BM25: how soon a term that occurs again says nothing new, and how much of a text's length counts
  * against it.
@@ -94,145 +93,201 @@ const WHOLE = 16
  *
  * A passage is scored by BM25 alone, and again with its neighbours: two, and four, on each side. To
  * that come whether it holds all terms, who speaks, its day, and facts that were taken from its
- * message; for a question, whether it answers one like it by somebody
- * else, or says when. A query that is no question looks for a message by its own words, which count
- * in the passage and in all of the message; neighbours count little. How rare a term is, is
- * computed over all indexes together. A passage is found by a term in it or near it, its speaker,
- * its date or a fact; a query that has none of these finds nothing.
+ * message; for a question, whether it answers one like it by somebody else, or says when. A query
+ * that is no question looks for a message by its own words, which count in the passage and in all
+ * of the message; neighbours count little. How rare a term is, is computed over all indexes
+ * together. A passage is found by a term in it or near it, its speaker, its date or a fact; a query
+ * that has none of these finds nothing.
  */
 export function rank(
   indexes: readonly RecallIndex[],
   query: string,
   { limit = 200, stemmer, facts = [], hidden = [], beside }: RankOptions,
 ): readonly Ranked[] {
+  const words = wordsOf(query)
   const isQuestion = asksIn(query)
-  const terms = weightedTerms(query, stemmer, isQuestion)
-  const isOfSelf = ofSelfIn(query)
-  const corpora = [countsOf(indexes, terms.keys()), ...(beside ? [beside] : [])]
-  const speakers = weightedSpeakers(corpora, query)
-  // A name says who speaks; as a word it finds those who speak to them as well.
-  for (const speaker of speakers.keys())
-    for (const term of termsIn(nameOf(speaker), stemmer)) if (terms.has(term)) terms.set(term, VAGUE_SHARE)
-  const [mean, messages] = weigh(corpora, terms)
+  const shares = weightedTerms(query, words, stemmer, isQuestion)
+  const speakers = weightedSpeakers(indexes, beside, words, shares, stemmer)
+  const { passages, messages, length } = countsOf(indexes, beside)
+  const mean = length / passages
+  const terms: Term[] = []
   let whole = 0
-  for (const rarity of terms.values()) whole += rarity
+  shares.forEach((share, term) => {
+    const postings = indexes.map((index) => index.postings(term))
+    const holding = postings.reduce((sum, { length }) => sum + length, beside?.holding.get(term) ?? 0)
+    const rarity = share * (LEAST_RARITY + logarithm((passages + 1) / (holding + 0.5)))
+    terms.push({ term, rarity, postings })
+    whole += rarity
+  })
   for (const { scores, places } of indexes) scores.begin(places)
   for (const { text, sources } of facts) {
     const held = new Set(termsIn(text, stemmer))
     let score = 0
-    for (const [term, rarity] of terms) if (held.has(term)) score += rarity
+    for (const { term, rarity } of terms) if (held.has(term)) score += rarity
     for (const source of sources)
       for (const index of indexes) {
         const number = index.numberOf(source)
         if (number === undefined) continue
         for (let place = index.startOf(number); place < index.startOf(number + 1); place++)
-          index.scores.add(place, 0, score)
+          index.scores.add(index.scores.touch(place) + IN_ALL, score)
       }
   }
-  const asked = dateIn(query)
-  const anywhere =
-    asked.some((part) => part !== undefined) || [...speakers.values()].some((score) => score > 0)
+  const date = dateIn(query)
+  const anywhere = speakers.size > 0 || date.some((part) => part !== undefined)
+  const asked = { isQuestion, isOfSelf: ofSelfIn(query), date, speakers, anywhere, whole }
   const best: Candidate[] = []
   indexes.forEach((index, which) => {
-    const { scores } = index
-    const isByScores = !isQuestion && !isOfSelf && !anywhere && index.documents === index.size
-    for (const [term, rarity] of terms) {
-      const postings = shownPostings(index, term, hidden[which])
-      for (const reach of REACHES[isQuestion ? 0 : 1] as readonly number[]) {
-        const weight = rarity * (reach === 0 ? ALONE : isQuestion ? 1 : NEIGHBOURS)
-        score(index, postings, reach, weight, rarity, mean)
+    for (const { rarity, postings } of terms) {
+      const list = shown(index, postings[which] as readonly Posting[], hidden[which])
+      if (isQuestion) {
+        scorePassages(index, list, rarity, mean)
+        for (const reach of REACHES) scoreNeighbours(index, list, reach, rarity, mean)
+      } else {
+        scoreMessages(index, list, rarity, mean, length / messages)
+        if (list.length <= MOST_NEAR) scoreNeighbours(index, list, NEAR, NEIGHBOURS * rarity, mean)
       }
-      if (!isQuestion) scoreMessages(index, postings, rarity, messages)
     }
-    /** Messages of which a passage was found. */
-    const found: number[] = []
-    const judge = (place: number): void => {
-      // Of most queries a passage needs no more than its scores.
-      const entry = isByScores ? undefined : index.at(place)
-      if (entry === null) return
-      const number = index.numberAt(place)
-      const first = index.startOf(number)
-      const alone = scores.of(place, 1)
-      let score = scores.of(place, 0)
-      if (entry && anywhere) {
-        score += speakers.get(entry[2]) as number
+    judge(index, asked)
+    choose(index, which, best, limit)
+  })
+  return best.map(({ index: which, place: first, score }) => {
+    const index = indexes[which] as RecallIndex
+    const { scores } = index
+    const passages = [scores.of(scores.at(first) + IN_ALL)]
+    for (let place = first + 1, end = index.startOf(index.numberAt(first) + 1); place < end; place++)
+      passages.push(scores.of(scores.at(place) + IN_ALL))
+    return { index: which, id: (index.at(first) as RecallEntry)[0], score, passages }
+  })
+}
+
+/** A term of the query. */
+interface Term {
+  readonly term: string
+  /** In bits, times how much it counts. */
+  readonly rarity: number
+  /** By index: where it occurs. */
+  readonly postings: readonly (readonly Posting[])[]
+}
+
+/** What a query asks for, beside its terms. */
+interface Asked {
+  readonly isQuestion: boolean
+  readonly isOfSelf: boolean
+  readonly date: readonly (number | undefined)[]
+  readonly speakers: ReadonlyMap<string, number>
+  /** Whether it names a date or who speaks: that finds passages without its terms. */
+  readonly anywhere: boolean
+  /** What all of its terms are worth together. */
+  readonly whole: number
+}
+
+/** Scores the passages of an index in all. */
+function judge(index: RecallIndex, asked: Asked): void {
+  const { isQuestion, isOfSelf, date, speakers, anywhere, whole } = asked
+  const { scores } = index
+  // Of most queries a passage needs no more than its scores.
+  const isByScores = !isQuestion && !isOfSelf && !anywhere && index.documents === index.size
+  // What this touches itself scores nothing.
+  for (let next = 0; next < (anywhere ? index.places : scores.count); next++) {
+    const place = anywhere ? next : scores.touched(next)
+    const at = scores.at(place)
+    let score = scores.of(at + IN_ALL)
+    const alone = scores.of(at + ALONE)
+    if (!isByScores) {
+      const entry = index.at(place)
+      if (entry === null) continue
+      if (anywhere) {
+        score += speakers.get(entry[2]) ?? 0
         dateOf(entry[1]).forEach((part, which) => {
-          if (part === asked[which]) score += DATE[which] as number
+          if (part === date[which]) score += DATE[which] as number
         })
       }
-      if (score <= 0) return
-      if (isOfSelf && entry?.[2] === 'user') score += SELF
-      if (entry && isQuestion && place > 0) {
+      if (score <= 0) continue
+      if (isOfSelf && entry[2] === 'user') score += SELF
+      if (isQuestion && place > 0) {
         const before = index.at(place - 1)
         // An assistant answers whatever is asked.
         if (before && before[2] !== entry[2] && roleOf(before[2]) === roleOf(entry[2]))
-          score += index.asksAt(place - 1) * scores.of(place - 1, 1)
+          score += index.asksAt(place - 1) * scores.of(scores.at(place - 1) + ALONE)
       }
-      if (isQuestion) {
-        // Added up in the same order, all terms are as much as the whole, to the last bit.
-        if (scores.of(place, 2) === whole) score += WHOLE * alone
-      } else if (alone > 0) {
-        score += MESSAGE * scores.of(first, 5)
-        let part = scores.of(first, 4) / whole
-        part *= part
-        part *= part
-        score += WHOLE * alone * part * part
-      }
-      scores.set(place, 3, score)
-      const before = scores.of(first, 6)
-      if (before === 0) found.push(number)
-      if (score > before) scores.set(first, 6, score)
     }
-    if (anywhere) for (let place = 0; place < index.places; place++) judge(place)
-    // What this touches itself scores nothing.
-    else for (const place of scores.touched) judge(place)
-    for (const number of found) {
-      const score = scores.of(index.startOf(number), 6)
-      const last = best[limit - 1]
-      // Most are not among the best.
-      if (last && last.score > score) continue
-      const isBefore = (other: Candidate): boolean =>
-        other.score > score || (other.score === score && (other.index < which || other.number < number))
-      if (last && isBefore(last)) continue
-      let [rank, high] = [0, best.length]
-      while (rank < high) {
-        const middle = (rank + high) >> 1
-        if (isBefore(best[middle] as Candidate)) rank = middle + 1
-        else high = middle
-      }
-      best.splice(rank, 0, { index: which, number, score })
-      if (best.length > limit) best.pop()
+    if (score <= 0) continue
+    const first = scores.touch(index.startOf(index.numberAt(place)))
+    if (isQuestion) {
+      // Added up in the same order, all terms are as much as the whole, to the last bit.
+      if (scores.of(at + HELD) === whole) score += WHOLE * alone
+    } else if (alone > 0) {
+      score += WHOLE_MESSAGE * scores.of(first + MESSAGE)
+      let part = scores.of(first + HELD) / whole
+      part *= part
+      part *= part
+      score += WHOLE * alone * part * part
     }
-  })
-  return best.map(({ index: which, number, score }) => {
-    const index = indexes[which] as RecallIndex
-    const first = index.startOf(number)
-    const passages: number[] = []
-    for (let place = first; place < index.startOf(number + 1); place++)
-      passages.push(index.scores.of(place, 3))
-    return { index: which, id: (index.at(first) as RecallEntry)[0], score, passages }
-  })
+    scores.set(scores.touch(place) + IN_ALL, score)
+    if (score > scores.of(first + BEST)) scores.set(first + BEST, score)
+  }
+}
+
+/** Puts the messages of an index that were found among the best, as far as they are. */
+function choose(index: RecallIndex, which: number, best: Candidate[], limit: number): void {
+  const { scores } = index
+  let least = best[limit - 1]?.score ?? 0
+  for (let next = 0; next < scores.count; next++) {
+    const place = scores.touched(next)
+    const score = scores.of(scores.at(place) + BEST)
+    // Most are not among the best; and of a message, its first place alone has this.
+    if (score < least || score === 0) continue
+    let [at, end] = [0, best.length]
+    while (at < end) {
+      const middle = (at + end) >> 1
+      if (isBehind(best[middle] as Candidate, which, place, score)) end = middle
+      else at = middle + 1
+    }
+    if (at === limit) continue
+    if (best.length === limit) best.pop()
+    best.splice(at, 0, { index: which, place, score })
+    least = best[limit - 1]?.score ?? 0
+  }
+}
+
+function isBehind(one: Candidate, index: number, place: number, score: number): boolean {
+  return one.score < score || (one.score === score && one.index === index && one.place > place)
 }
 
 /** A message of which a passage was found. */
 interface Candidate {
   readonly index: number
-  readonly number: number
+  /** Of its first passage. */
+  readonly place: number
   readonly score: number
 }
 
-const roleOf = (speaker: string): string => speaker.slice(0, `${speaker} `.indexOf(' '))
-const nameOf = (speaker: string): string => speaker.slice(roleOf(speaker).length)
+function roleOf(speaker: string): string {
+  const end = speaker.indexOf(' ')
+  return end < 0 ? speaker : speaker.slice(0, end)
+}
 
-/** How much each who spoke counts, by name or by role. */
-function weightedSpeakers(corpora: readonly Corpus[], query: string): Map<string, number> {
-  const words = wordsOf(query)
+/**
+ * How much those who are named count, by name or by role. A name says who speaks; as a word it
+ * finds those who speak to them as well, so there it counts little.
+ */
+function weightedSpeakers(
+  indexes: readonly RecallIndex[],
+  beside: Corpus | undefined,
+  words: readonly string[],
+  shares: Map<string, number>,
+  stemmer: Stemmer | undefined,
+): ReadonlyMap<string, number> {
   const weights = new Map<string, number>()
-  for (const speaker of corpora.flatMap(({ speakers }) => speakers)) {
-    const [role, name] = [roleOf(speaker), wordsOf(nameOf(speaker))]
-    const isNamed = name.some((word) => words.includes(word))
-    weights.set(speaker, isNamed ? NAMED : words.includes(role) ? ROLE : 0)
-  }
+  for (const { speakers } of beside ? [...indexes, beside] : indexes)
+    for (const speaker of speakers) {
+      const role = roleOf(speaker)
+      if (words.includes(role)) weights.set(speaker, ROLE)
+      if (role === speaker) continue
+      const name = wordsOf(speaker.slice(role.length))
+      if (name.some((word) => words.includes(word))) weights.set(speaker, NAMED)
+      for (const term of termsOfWords(name, stemmer)) if (shares.has(term)) shares.set(term, VAGUE_SHARE)
+    }
   return weights
 }
 
@@ -242,79 +297,72 @@ export function corpusOf(
   query: string,
   { stemmer }: Pick<RankOptions, 'stemmer'>,
 ): Corpus {
-  return countsOf(indexes, weightedTerms(query, stemmer, asksIn(query)).keys())
-}
-
-function countsOf(indexes: readonly RecallIndex[], terms: Iterable<string>): Corpus {
-  let [passages, messages, length] = [0, 0, 0]
-  const speakers = new Set<string>()
-  for (const index of indexes) {
-    passages += index.passages
-    messages += index.documents
-    length += index.lengthOf(0, index.places)
-    for (const speaker of index.speakers) speakers.add(speaker)
-  }
-  const holding = new Map<string, number>()
-  for (const term of terms)
+  const holding = weightedTerms(query, wordsOf(query), stemmer, asksIn(query))
+  for (const term of holding.keys())
     holding.set(
       term,
       indexes.reduce((sum, index) => sum + index.postings(term).length, 0),
     )
-  return { passages, messages, length, holding, speakers: [...speakers] }
-}
-
-/**
- * Turns the share of each term into its rarity times that share. Gives the mean lengths of a
- * passage and of a message.
- */
-function weigh(
-  corpora: readonly Corpus[],
-  terms: Map<string, number>,
-): readonly [passage: number, message: number] {
-  const sumOf = (count: (corpus: Corpus) => number) => corpora.reduce((sum, one) => sum + count(one), 0)
-  const passages = sumOf((one) => one.passages)
-  const length = sumOf((one) => one.length)
-  for (const [term, share] of terms) {
-    const holding = sumOf((one) => one.holding.get(term) ?? 0)
-    terms.set(term, share * (LEAST_RARITY + logarithm((passages + 1) / (holding + 0.5))))
+  return {
+    ...countsOf(indexes),
+    holding,
+    speakers: [...new Set(indexes.flatMap(({ speakers }) => [...speakers]))],
   }
-  return [length / passages, length / sumOf((one) => one.messages)]
 }
 
-/** Where a term occurs in what shows: what is hidden is found by nothing, nor what is near it. */
-function shownPostings(
+/** Counts of indexes, added to those of others. */
+function countsOf(
+  indexes: readonly RecallIndex[],
+  { passages, messages, length }: Pick<Corpus, 'passages' | 'messages' | 'length'> = NONE,
+): Pick<Corpus, 'passages' | 'messages' | 'length'> {
+  for (const index of indexes) {
+    passages += index.passages
+    messages += index.documents
+    length += index.lengthOf(0, index.places)
+  }
+  return { passages, messages, length }
+}
+
+const NONE = { passages: 0, messages: 0, length: 0 }
+
+/** Those of what shows: what is hidden is found by nothing, nor what is near it. */
+function shown(
   index: RecallIndex,
-  term: string,
+  postings: readonly Posting[],
   hidden: ReadonlySet<string> | undefined,
 ): readonly Posting[] {
-  const postings = index.postings(term)
   if (!hidden?.size) return postings
   return postings.filter((posting) => !hidden.has(index.at(placeOf(posting))?.[0] ?? ''))
 }
 
-/** BM25 of one term in one reach. Touches only passages that hold it, and their neighbours. */
-function score(
+/** BM25 of one term in the passages that hold it. */
+function scorePassages(index: RecallIndex, postings: readonly Posting[], rarity: number, mean: number): void {
+  for (const posting of postings) index.scores.add(scorePassage(index, posting, rarity, mean) + HELD, rarity)
+}
+
+function scorePassage(index: RecallIndex, posting: Posting, rarity: number, mean: number): number {
+  const { scores } = index
+  const place = placeOf(posting)
+  const count = countOf(posting)
+  const share = LENGTH_SHARE / mean
+  const within = index.lengthOf(place, place + 1)
+  const score = (rarity * BY_ITSELF * count) / (count + SATURATION * (1 - LENGTH_SHARE + share * within))
+  const at = scores.touch(place)
+  scores.add(at + IN_ALL, score)
+  scores.add(at + ALONE, score)
+  return at
+}
+
+/** The same among their neighbours. Touches only those and themselves. */
+function scoreNeighbours(
   index: RecallIndex,
   postings: readonly Posting[],
   reach: number,
   weight: number,
-  rarity: number,
   mean: number,
 ): void {
   const { scores, places } = index
-  if (weight < rarity && postings.length > MOST_NEAR) return
   const share = LENGTH_SHARE / (mean * (2 * reach + 1))
-  if (reach === 0) {
-    for (const posting of postings) {
-      const [place, count] = [placeOf(posting), countOf(posting)]
-      const within = index.lengthOf(place, place + 1)
-      const score = (weight * count) / (count + SATURATION * (1 - LENGTH_SHARE + share * within))
-      scores.add(place, 0, score)
-      scores.add(place, 1, score)
-      scores.add(place, 2, rarity)
-    }
-    return
-  }
   // Those from first up to and without end are in reach of the place.
   let [first, end, count, place] = [0, 0, 0, 0]
   for (; ; place++) {
@@ -330,7 +378,7 @@ function score(
     if (count === 0) continue
     const within = index.lengthOf(place - reach, place + reach + 1)
     const score = (weight * count) / (count + SATURATION * (1 - LENGTH_SHARE + share * within))
-    scores.add(place, 0, score)
+    scores.add(scores.touch(place) + IN_ALL, score)
   }
 }
 
@@ -338,17 +386,27 @@ function score(
  * The same of whole messages, kept with the first passage of each: who looks for a message by its
  * words takes them from all over it.
  */
-function scoreMessages(index: RecallIndex, postings: readonly Posting[], rarity: number, mean: number): void {
+function scoreMessages(
+  index: RecallIndex,
+  postings: readonly Posting[],
+  rarity: number,
+  mean: number,
+  messages: number,
+): void {
   const { scores } = index
   for (let at = 0; at < postings.length; ) {
     const number = index.numberAt(placeOf(postings[at] as number))
-    const [first, end] = [index.startOf(number), index.startOf(number + 1)]
+    const first = index.startOf(number)
+    const end = index.startOf(number + 1)
     let count = 0
-    for (; at < postings.length && placeOf(postings[at] as number) < end; at++)
+    for (; at < postings.length && placeOf(postings[at] as number) < end; at++) {
+      scorePassage(index, postings[at] as number, rarity, mean)
       count += countOf(postings[at] as number)
-    const share = (LENGTH_SHARE * index.lengthOf(first, end)) / mean
-    scores.add(first, 4, rarity)
-    scores.add(first, 5, (rarity * count) / (count + SATURATION * (1 - LENGTH_SHARE + share)))
+    }
+    const share = (LENGTH_SHARE * index.lengthOf(first, end)) / messages
+    const found = scores.touch(first)
+    scores.add(found + HELD, rarity)
+    scores.add(found + MESSAGE, (rarity * count) / (count + SATURATION * (1 - LENGTH_SHARE + share)))
   }
 }
 

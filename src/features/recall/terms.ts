@@ -26,8 +26,13 @@ const LONGEST_WORD = 64
 
 /** The terms of a text in its order: its words without stop words, stemmed. */
 export function termsIn(text: string, stemmer: Stemmer | undefined): readonly string[] {
+  return termsOfWords(wordsOf(text), stemmer)
+}
+
+/** The same of its words. */
+export function termsOfWords(words: readonly string[], stemmer: Stemmer | undefined): readonly string[] {
   const terms: string[] = []
-  for (const word of wordsOf(text))
+  for (const word of words)
     if (!STOP_WORDS.has(word)) {
       const cut = word.length > LONGEST_WORD ? word.slice(0, LONGEST_WORD) : word
       terms.push(stemmer ? stemmer.stem(cut) : cut)

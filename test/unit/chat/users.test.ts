@@ -777,6 +777,29 @@ it.each([
   },
 )
 
+it('keeps what is typed in another tab while a sign-out waits for what is on its way', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const getToken = (): string => tokenOf('ada')
+  const other = plainTab(place, service.fetch, { synced: true, getToken })
+  let waits = 0
+  const sleep = async (ms: number): Promise<void> => {
+    // It waits so long at its first look, and again once nobody else writes.
+    if (ms === 3_000 && ++waits === 2) other.drafts.write('new', 'SWORDFISH')
+  }
+  const platform = { fetch: service.fetch, WebSocket: undefined, sleep }
+  const chat = place.open({ src: SRC, synced: true, getToken, platform })
+  await talked(chat, 'Hello.')
+  let answer = (): void => {}
+  service.until = new Promise((done) => (answer = done))
+  place.network.set(true)
+  const lost = [{ waiting: 0, refused: 0, draft: true }]
+  expect(await chat.signOut()).toEqual({ done: false, lost })
+  expect(waits).toBe(2)
+  expect(other.drafts.read('new')).toBe('SWORDFISH')
+  answer()
+  await Promise.all([chat.close(), other.close()])
+})
+
 it('signs in nobody while a guest’s message waits, which would be lost', async () => {
   const [place, service] = [browser(), listening()]
   const chat = plainTab(place, service.fetch)
