@@ -296,6 +296,22 @@ describe('the memory panel', () => {
     expect(text().includes('Files of this browser')).toBe(home === 'local')
   })
 
+  it.each([{ synced: '', homes: ['edge'] as const }, { homes: ['local', 'edge'] as const }])(
+    'says what may be left of all that was in this browser and at the service: %j',
+    async ({ homes, ...more }) => {
+      const { button, find, text, root } = await openPanel({ src: 'https://edge.example', ...more }, homes)
+      button('Your data').click()
+      await frame()
+      fill(find<HTMLInputElement>('input[name=confirm]'), 'erase')
+      await until(() => !find<HTMLButtonElement>('.card .danger').disabled)
+      button('Erase everything').click()
+      await until(() => root.querySelector('.certificate') !== null)
+      expect(text()).toContain('Gone: on this device and at the service.')
+      expect(text()).toContain('Backups of the service may have it')
+      expect(text()).toContain('Files of this browser may have traces of it')
+    },
+  )
+
   it('erases everything only once the word was typed', async () => {
     const { fake, find, button, root } = await openPanel()
     button('Your data').click()

@@ -46,6 +46,7 @@ export function certificateView(
 ): TemplateResult {
   const list = new Intl.ListFormat(words.language)
   const isAtService = homes.includes('edge')
+  const isHere = !isAtService || homes.includes('local') || settings.isSynced
   const kinds = (Object.keys(REMOVED) as (keyof typeof REMOVED)[]).filter(
     (kind) => removed[kind].count > 0 && !(removed.sessions.count > 0 && OF_SESSIONS.includes(kind)),
   )
@@ -55,10 +56,7 @@ export function certificateView(
   const hasOthers = isAtService && action === 'forget'
   const gone = [
     // What the service has not heard of yet is gone here.
-    ...((arrival || confirmed.includes('store')) &&
-    (!isAtService || homes.includes('local') || settings.isSynced)
-      ? [words.text('goneDevice')]
-      : []),
+    ...((arrival || confirmed.includes('store')) && isHere ? [words.text('goneDevice')] : []),
     ...(confirmed.includes('store') && isAtService ? [words.text('goneService')] : []),
     ...(confirmed.includes('replicas') && hasOthers ? [words.text('goneCopies')] : []),
   ]
@@ -66,7 +64,8 @@ export function certificateView(
     ...(pending.includes('store') ? [words.text(isAtService ? 'leftService' : 'leftDevice')] : []),
     ...(pending.includes('replicas') && hasOthers ? [words.text('leftCopies')] : []),
     ...(pending.includes('devices') ? [words.text('leftElsewhere')] : []),
-    ...(pending.includes('recovery') ? [words.text(isAtService ? 'leftBackups' : 'leftFiles')] : []),
+    ...(pending.includes('recovery') && isAtService ? [words.text('leftBackups')] : []),
+    ...(pending.includes('recovery') && isHere ? [words.text('leftFiles')] : []),
   ]
   return html`<section class="certificate" role="status" tabindex="-1">
     <h3>${icon('check')}${words.text(action === 'erase' ? 'certificateErase' : 'certificateForget', { date: words.date(at) })}</h3>
