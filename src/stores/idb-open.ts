@@ -1,5 +1,6 @@
 import { outdated } from './idb-errors.ts'
 import { DATABASE_VERSION, TABLES } from './idb-schema.ts'
+import { lost } from './idb-store.ts'
 
 /** Where a database is opened. */
 export interface OpenOptions {
@@ -19,16 +20,18 @@ export type Handle = Pick<IDBDatabase, 'transaction' | 'close'>
  * @param onClose runs when the handle was closed by something else than its own `close`: the
  * browser, or because another tab upgrades or deletes the database, which must not wait for this
  * one.
+ * @param isKnown whether it was there before: without Dexie it is not made anew then
  * @throws ERR_UPGRADE_REQUIRED where the database is of an older version
+ * @throws ERR_STORAGE_LOST where it was there before, and is gone
  */
-export type OpenDatabase = (options: OpenOptions, onClose: () => void) => Promise<Handle>
+export type OpenDatabase = (options: OpenOptions, onClose: () => void, isKnown?: boolean) => Promise<Handle>
 
 /** Dexie numbers tens of versions. */
 const VERSION = DATABASE_VERSION * 10
 
-export const openDatabase: OpenDatabase = async ({ name, indexedDB = globalThis.indexedDB }, onClose) => {
-  const database = await ask(indexedDB, name, VERSION).catch((error: unknown) => {
-    if ((error as { name?: unknown }).name === 'VersionError') return ask(indexedDB, name)
+export const openDatabase: OpenDatabase = async (options, onClose, isKnown) => {
+  const database = await ask(options, isKnown, VERSION).catch((error: unknown) => {
+    if ((error as { name?: unknown }).name === 'VersionError') return ask(options, isKnown)
     throw error
   })
   database.onclose = onClose
@@ -39,13 +42,17 @@ export const openDatabase: OpenDatabase = async ({ name, indexedDB = globalThis.
   return database
 }
 
-function ask(indexedDB: IDBFactory, name: string, version?: number): Promise<IDBDatabase> {
+function ask(
+  { name, indexedDB = globalThis.indexedDB }: OpenOptions,
+  isKnown?: boolean,
+  version?: number,
+): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
     const request = indexedDB.open(name, version)
     let refusal: Error | undefined
     request.onupgradeneeded = ({ oldVersion }) => {
-      if (oldVersion === 0) return makeTables(request.result)
-      refusal = outdated(name)
+      if (oldVersion === 0 && !isKnown) return makeTables(request.result)
+      refusal = oldVersion === 0 ? lost() : outdated(name)
       request.transaction?.abort()
     }
     request.onsuccess = () => resolve(request.result)

@@ -236,12 +236,14 @@ export class RecoveringStore implements DexieStore {
   async #connect(): Promise<Connection> {
     if (!this.#options.indexedDB && isServer()) throw noBrowser()
     let connection: Connection | undefined
-    const handle = await this.#openDatabase(this.#options, () => {
+    const known = this.#accepting ? undefined : (this.#id ?? this.#mirrored())
+    const end = (): void => {
       if (this.#connection === connection) this.#connection = undefined
-    })
+    }
+    const handle = await this.#openDatabase(this.#options, end, known !== undefined)
     connection = new Connection(handle, this.#options)
     try {
-      await this.#identify(connection)
+      await this.#identify(connection, known)
     } catch (error) {
       connection.close()
       throw error
@@ -275,8 +277,7 @@ export class RecoveringStore implements DexieStore {
    *
    * @throws ERR_STORAGE_LOST
    */
-  async #identify(connection: Connection): Promise<void> {
-    const known = this.#accepting ? undefined : (this.#id ?? this.#mirrored())
+  async #identify(connection: Connection, known: string | undefined): Promise<void> {
     let [meta, reserved] = await connection.read(['meta'], async (requests) => {
       const table = requests.table('meta')
       const [row, count] = await all<unknown>([table.get(META), table.count(RESERVE)])
@@ -541,6 +542,7 @@ function oldestUnused(requests: Requests): IDBIndex {
 
 function ignore(): void {}
 
-function lost(): PlimsollError {
+/** The database is another one, or is gone. */
+export function lost(): PlimsollError {
   return new PlimsollError('ERR_STORAGE_LOST', 'dexieStore: the database that was used before is gone')
 }

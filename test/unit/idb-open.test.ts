@@ -60,6 +60,20 @@ it.each([
   for (const store of [one, other]) expect(await idsOf(store)).toEqual(['m-op-1', 'm-op-2', 'm-op-3'])
 })
 
+it('is not made anew where it was deleted, until somebody accepts that', async () => {
+  const indexedDB = new IDBFactory()
+  const store = openPlainly(indexedDB)
+  await write(store, 'op-1')
+  await new Promise((resolve) => {
+    indexedDB.deleteDatabase(NAME).onsuccess = resolve
+  })
+  await expect(idsOf(store)).rejects.toMatchObject({ code: 'ERR_STORAGE_LOST' })
+  expect([store.status().state, await indexedDB.databases()]).toEqual(['lost', []])
+  await store.acceptLoss()
+  expect(await write(store, 'op-2')).toEqual([accepted(1)])
+  await store.close()
+})
+
 it('is closed for who upgrades it, and opened again as it is then', async () => {
   const indexedDB = new IDBFactory()
   const store = openPlainly(indexedDB)

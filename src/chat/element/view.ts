@@ -517,7 +517,7 @@ export class ChatView {
   }
 
   /** Changes what was added, and keeps it until it is sent. */
-  #add(change: Partial<Added>): void {
+  #add(change: Partial<Ui>): void {
     this.#update(change)
     this.#keepAdded(this.#drafted?.name, this.#ui)
   }
@@ -531,8 +531,7 @@ export class ChatView {
     )
     // Somebody else writes here by now.
     if (forgotten !== this.#forgotten) return
-    this.#add({ files: [...this.#ui.files, ...taken] })
-    this.#update({ problem })
+    this.#add({ files: [...this.#ui.files, ...taken], problem })
   }
 
   #keepAdded(name: string | undefined, added: Added): void {

@@ -202,6 +202,21 @@ describe('signing out', () => {
     await chat.close()
   })
 
+  it('with erase deletes the user’s database though another tab shows it', async () => {
+    const device = browser({ hears: true })
+    const [chat, other] = [device.open({ model }), device.open({ model })]
+    await chat.identify({ userId: 'ada-lovelace' })
+    const id = await talked(chat, 'My secret is SWORDFISH')
+    await other.conversation.open(id)
+    await other.sessions.search('')
+    await chat.signOut({ erase: true })
+    await until(other, ({ session, loaded }) => loaded && session?.sessionId !== id)
+    const names = async (): Promise<string> => JSON.stringify(await device.factory.databases())
+    await new Promise((done) => setTimeout(done, 300))
+    expect(await names()).not.toContain('ada-lovelace')
+    await Promise.all([chat.close(), other.close()])
+  })
+
   it('with erase says what waits, and with force empties the outbox: that is never sent', async () => {
     const device = browser()
     device.network.set(false)
