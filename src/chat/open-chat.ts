@@ -43,11 +43,12 @@ export interface Chat {
    */
   identify(user: { readonly userId: string } | { readonly token: string }): Promise<void>
   /**
-   * Ends what the user does here; the next user is a new guest. With `erase`, nothing readable
-   * is left in this browser: local sessions, messages that wait to be sent, and who the guest was;
-   * a guest's sessions at the edge are removed where it can be reached. A `synced` edge's sessions
-   * leave this browser in any case. Where something that was not sent would be lost by that,
-   * nothing is done, unless `force` says so. With `dryRun` nothing is done in any case.
+   * Ends what the user does here; the next user is a new guest. With `erase`, nothing readable is
+   * left in this browser: local sessions, messages that wait to be sent, and who the guest was; a
+   * guest's sessions at the edge are removed where it can be reached. A `synced` edge's sessions
+   * leave this browser in any case, and so does what a guest has in it alone. Where something
+   * that was not sent would be lost by that, nothing is done, unless `force` says so. With
+   * `dryRun` nothing is done in any case.
    */
   signOut(options?: SignOutOptions): Promise<SignedOut>
   /** Calls the listener with what the element tells its page of. @returns what ends it */

@@ -126,16 +126,18 @@ export async function signOut(
     // Nothing is ended by that: a reply goes on.
     if (dryRun || lost.length > 0) return stays(lost)
   }
+  /** What a guest has in this browser alone is found again by nobody. */
+  const erasesLocal = (): boolean => erase || (identity.isGuest && parts.usesLocal())
   // Without a network it may be missing, and half of it all would be gone.
-  if (erase) await loaded(loadErase)
+  if (erasesLocal()) await loaded(loadErase)
   let cleared: Promise<void> | undefined
   const change = async (): Promise<readonly Lost[]> => {
     // Before the lock is held, under which what they write waits.
-    const [edge, local] = [await parts.openEdge(), erase ? await parts.openLocal() : undefined]
+    const [edge, local] = [await parts.openEdge(), erasesLocal() ? await parts.openLocal() : undefined]
     const leave = async (): Promise<readonly Lost[]> => {
       const { lost, eraseGuest, removeRest } = await atEdge(edge)
       if (lost.length > 0) return lost
-      if (erase) {
+      if (erasesLocal()) {
         const { eraseBrowser } = await loaded(loadErase)
         await eraseBrowser({ platform, name, owner: identity.owner, local })
       }

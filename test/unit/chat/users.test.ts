@@ -800,6 +800,19 @@ it('keeps what is typed in another tab while a sign-out waits for what is on its
   await Promise.all([chat.close(), other.close()])
 })
 
+it('removes what a guest has in this browser alone, which nobody could show again', async () => {
+  const place = browser()
+  const chat = place.open({ model: () => 'Yes.' })
+  await talked(chat, 'SWORDFISH')
+  expect(await chat.signOut()).toEqual({ done: true, lost: [] })
+  expect(await allTexts(place)).not.toContain('SWORDFISH')
+  await chat.identify({ userId: 'ada' })
+  await talked(chat, 'MAGPIE')
+  expect(await chat.signOut()).toEqual({ done: true, lost: [] })
+  expect(await allTexts(place)).toContain('MAGPIE')
+  await chat.close()
+})
+
 it('signs in nobody while a guest’s message waits, which would be lost', async () => {
   const [place, service] = [browser(), listening()]
   const chat = plainTab(place, service.fetch)
