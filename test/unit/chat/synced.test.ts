@@ -463,6 +463,21 @@ it('keeps what is said in a tab that opens while another one signs out', async (
   expect(['MAGPIE', 'SWORDFISH'].filter((text) => texts.includes(text))).toEqual(['MAGPIE'])
 })
 
+it.each([false, true])('goes on in a second tab that hears of a sign-out; erase: %s', async (erase) => {
+  const [place, service] = [browser({ hears: true }), new TestService()]
+  const open = (): Chat => tab(place, service, { getToken: undefined })
+  const [chat, other] = [open(), open()]
+  const id = await talked(chat, 'SWORDFISH')
+  await other.conversation.open(id)
+  expect(await chat.signOut({ erase })).toEqual({ done: true, lost: [] })
+  await until(other, ({ session, loaded }) => loaded && session !== undefined && session.sessionId !== id)
+  expect(await other.conversation.send('MAGPIE')).toBe(true)
+  const shown = await until(other, (state) => idle(state) && said(state).length === 2)
+  expect(shown).toMatchObject({ storage: 'ok', problem: undefined })
+  expect(said(shown)).toEqual(['user: MAGPIE', 'assistant: Reply to MAGPIE'])
+  await Promise.all([chat.close(), other.close()])
+})
+
 it('shows in each tab that a message was sent while its reply is waited for', async () => {
   const [place, service] = [browser(), new TestService()]
   const one = tab(place, service)
