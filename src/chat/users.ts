@@ -121,13 +121,14 @@ export async function signOut(
     const left = await edge?.signOut({ erase, force, dryRun: isDry })
     return { ...left, lost: withDrafts(left?.lost ?? [], drafts) }
   }
-  if (dryRun || !force) {
-    const { lost } = await atEdge(await openOwnEdge(parts), true)
-    // Nothing is ended by that: a reply goes on.
-    if (dryRun || lost.length > 0) return stays(lost)
-  }
   /** What a guest has in this browser alone is found again by nobody. */
   const erasesLocal = (): boolean => erase || (identity.isGuest && parts.usesLocal())
+  if (dryRun || !force) {
+    const { lost: atHome } = await atEdge(await openOwnEdge(parts), true)
+    const lost = erase || !erasesLocal() ? atHome : withLocal(atHome, await parts.openLocal())
+    // Nothing is ended by that: a reply goes on.
+    if (dryRun || (await lost).length > 0) return stays(await lost)
+  }
   // Without a network it may be missing, and half of it all would be gone.
   if (erasesLocal()) await loaded(loadErase)
   let cleared: Promise<void> | undefined
@@ -183,6 +184,18 @@ export async function signOut(
   await sessions.reset()
   await cleared
   return { done: true, lost: [] }
+}
+
+/** With the conversations that are in this browser alone. */
+async function withLocal(lost: readonly Lost[], local: LocalStore | undefined): Promise<readonly Lost[]> {
+  const { listSessions } = await loaded(() => import('../operations/sessions.ts'))
+  const listed = local ? await listSessions(await local.memory(), { userId: local.owner }) : []
+  return [
+    ...lost,
+    ...listed
+      .filter(({ sessionId }) => lost.every((one) => one.sessionId !== sessionId))
+      .map(({ sessionId }) => ({ sessionId, waiting: 0, refused: 0, local: true }) as const),
+  ]
 }
 
 async function openOwnEdge({ identity, openEdge, closeHomes }: UsersParts): Promise<Edge | undefined> {

@@ -37,6 +37,8 @@ export interface Lost {
   readonly refused: number
   /** Whether something stands in its field: text or files, of anybody who used this browser. */
   readonly draft?: true
+  /** Whether it is a guest's in this browser alone, whom nobody can be again. */
+  readonly local?: true
 }
 
 /** What a sign-out came to at an edge. */

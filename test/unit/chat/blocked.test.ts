@@ -88,7 +88,7 @@ it('says at a sign-out and where all is to be erased that there is nothing to de
   await until(chat, idle)
   const panel = await chat.memory()
   await expect(panel.eraseAll()).rejects.toMatchObject({ code: 'ERR_STORAGE' })
-  await expect(chat.signOut()).rejects.toMatchObject({ code: 'ERR_STORAGE' })
+  await expect(chat.signOut({ force: true })).rejects.toMatchObject({ code: 'ERR_STORAGE' })
   expect(chat.conversation.getSnapshot().messages).toEqual([])
   await chat.close()
 })

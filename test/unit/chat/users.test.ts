@@ -800,11 +800,16 @@ it('keeps what is typed in another tab while a sign-out waits for what is on its
   await Promise.all([chat.close(), other.close()])
 })
 
-it('removes what a guest has in this browser alone, which nobody could show again', async () => {
+it('tells of what a guest has in this browser alone, and removes it: nobody could show it again', async () => {
   const place = browser()
   const chat = place.open({ model: () => 'Yes.' })
-  await talked(chat, 'SWORDFISH')
-  expect(await chat.signOut()).toEqual({ done: true, lost: [] })
+  const id = await talked(chat, 'SWORDFISH')
+  const lost = [{ sessionId: id, waiting: 0, refused: 0, local: true }]
+  expect(await chat.signOut({ dryRun: true })).toEqual({ done: false, lost })
+  expect(await chat.signOut()).toEqual({ done: false, lost })
+  expect(await allTexts(place)).toContain('SWORDFISH')
+  expect(await chat.signOut({ dryRun: true, erase: true })).toEqual({ done: false, lost: [] })
+  expect(await chat.signOut({ force: true })).toEqual({ done: true, lost: [] })
   expect(await allTexts(place)).not.toContain('SWORDFISH')
   await chat.identify({ userId: 'ada' })
   await talked(chat, 'MAGPIE')
