@@ -124,10 +124,10 @@ export async function signOut(
   /** What a guest has in this browser alone is found again by nobody. */
   const erasesLocal = (): boolean => erase || (identity.isGuest && parts.usesLocal())
   if (dryRun || !force) {
-    const { lost: atHome } = await atEdge(await openOwnEdge(parts), true)
-    const lost = erase || !erasesLocal() ? atHome : withLocal(atHome, await parts.openLocal())
+    const { lost: there } = await atEdge(await openOwnEdge(parts), true)
+    const lost = erase || !erasesLocal() ? there : await withLocal(there, sessions)
     // Nothing is ended by that: a reply goes on.
-    if (dryRun || (await lost).length > 0) return stays(await lost)
+    if (dryRun || lost.length > 0) return stays(lost)
   }
   // Without a network it may be missing, and half of it all would be gone.
   if (erasesLocal()) await loaded(loadErase)
@@ -187,13 +187,13 @@ export async function signOut(
 }
 
 /** With the conversations that are in this browser alone. */
-async function withLocal(lost: readonly Lost[], local: LocalStore | undefined): Promise<readonly Lost[]> {
-  const { listSessions } = await loaded(() => import('../operations/sessions.ts'))
-  const listed = local ? await listSessions(await local.memory(), { userId: local.owner }) : []
+async function withLocal(lost: readonly Lost[], list: ChatSessionList): Promise<readonly Lost[]> {
+  await list.refresh()
+  const { sessions } = list.getSnapshot()
   return [
     ...lost,
-    ...listed
-      .filter(({ sessionId }) => lost.every((one) => one.sessionId !== sessionId))
+    ...sessions
+      .filter(({ home, sessionId }) => home === 'local' && !lost.some((one) => one.sessionId === sessionId))
       .map(({ sessionId }) => ({ sessionId, waiting: 0, refused: 0, local: true }) as const),
   ]
 }
