@@ -114,7 +114,7 @@ export async function signOut(
   parts.drafts.tell('asked')
   /** Signs out at the edge where nothing would be lost. */
   const atEdge = async (edge: Edge | undefined, isAsked = false): Promise<LeftEdge> => {
-    await edge?.restSoon?.()
+    if (isAsked || force) await edge?.restSoon?.()
     // Only then: another tab may write one meanwhile.
     const drafts = force && !dryRun ? new Set<string>() : draftsIn(parts)
     const isDry = isAsked || drafts.size > 0
@@ -181,7 +181,7 @@ export async function signOut(
     return stays(lost)
   }
   // They are signed out, though their drafts cannot be removed: a second call tries it again.
-  await sessions.reset()
+  await within(platform, LIST_MS, sessions.reset())
   await cleared
   return { done: true, lost: [] }
 }

@@ -383,6 +383,19 @@ describe('what somebody wrote and did not send', () => {
     await until(() => root.querySelector('.files') === null)
   })
 
+  it('comes back nowhere once it is sent from another tab that read it', async () => {
+    const one = await opened()
+    fill(one.at('textarea'), 'SWORDFISH')
+    await until(() => kept('drafts').includes('SWORDFISH'))
+    const two = await opened()
+    two.element.session = one.element.session as string
+    await until(() => two.written()[0] === 'SWORDFISH')
+    one.at<HTMLFormElement>('form').requestSubmit()
+    for (const { root } of [one, two]) await until(() => root.querySelectorAll('.message').length >= 2)
+    dispatchEvent(new Event('pagehide'))
+    await until(() => kept('drafts') === '')
+  })
+
   it('stays though the field of another tab is empty, or has what stood there before', async () => {
     const idle = await opened()
     const closes = async (text: string): Promise<void> => {

@@ -534,7 +534,8 @@ export class ChatConversation implements Conversation {
         outgoing.subscribe(() => this.#show()),
         onSent(outgoing, sent),
       )
-    if (!isFresh || kind === 'local') watch()
+    // Another tab may say something first.
+    if (!isFresh || home.isHere) watch()
     if (isFresh) this.#become({ loaded: true })
     return open
   }

@@ -476,8 +476,10 @@ export class ChatView {
       if (!hasAdded(this.#ui) && this.#chat.hasAdded(name)) this.#attempt(this.#showAdded(name))
       if (isEmpty) textarea.value = this.#chat.drafts.read(name)
     }
+    // What is only read here may have been sent by now, or changed, where it was typed.
+    const isTyped = !isEmpty && this.#isTyped
     if (textarea.value) this.#actions.typed()
-    if (isEmpty) this.#isTyped = false
+    this.#isTyped = isTyped
   }
 
   /** Loads the list of conversations once a reply was made here. */

@@ -41,7 +41,7 @@ export const launcherStyle = `
   .floating .frame, .floating.left .frame { inset: 0; inline-size: auto; block-size: 100dvh; border-radius: 0; box-shadow: none }
   .floating.open .launcher { display: none }
 }
-@media (prefers-reduced-motion: reduce) { *, ::before { animation: none !important; transition: none !important } }
+@media (prefers-reduced-motion: reduce) { :not(.soon), ::before { animation: none !important; transition: none !important } }
 @media (forced-colors: active) { .launcher, .floating .frame { border: 1px solid CanvasText } }
 @media print { .floating { display: none } }
 `

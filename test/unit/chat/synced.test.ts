@@ -497,6 +497,21 @@ it('shows in each tab that a message was sent while its reply is waited for', as
   await Promise.all([one.close(), two.close()])
 })
 
+it('shows what another tab says first in a conversation that is empty in both', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const one = tab(place, service)
+  const two = tab(place, service)
+  const id = await one.conversation.create({ home: 'edge' })
+  await two.conversation.open(id)
+  await one.conversation.send('Hello.')
+  for (const each of [one, two])
+    expect(said(await until(each, (state) => idle(state) && state.messages.length === 2))).toEqual([
+      'user: Hello.',
+      'assistant: Reply to Hello.',
+    ])
+  await Promise.all([one.close(), two.close()])
+})
+
 it('gives what a guest wrote and nobody sent to who signs in', async () => {
   const [place, service] = [browser(), new TestService()]
   service.isThere = false
