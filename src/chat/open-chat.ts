@@ -115,6 +115,7 @@ class OpenedChat implements Chat {
   readonly #listeners = new Set<(event: ChatEvent) => void>()
   readonly #ends: readonly (() => void)[]
   #token: string | undefined
+  #opening = new AbortController()
   #local: Promise<{ readonly home: Home; readonly opened: LocalStore }> | undefined
   #edge: Promise<Edge> | undefined
 
@@ -410,7 +411,7 @@ class OpenedChat implements Chat {
     }
     const { locks } = this.#platform
     // Where another tab signs out, it deletes the database that this one would open.
-    if (synced) await locks.request(this.#identity.lockName, {}, async () => {})
+    if (synced) await locks.request(this.#identity.lockName, { signal: this.#opening.signal }, async () => {})
     const edge: Edge = synced
       ? new (await import('./homes/synced.ts')).SyncedEdge({
           ...parts,
@@ -429,6 +430,8 @@ class OpenedChat implements Chat {
     const [local, edge] = [this.#local, this.#edge]
     this.#local = undefined
     this.#edge = undefined
+    this.#opening.abort(new PlimsollError('ERR_UNAUTHENTICATED', 'chat: somebody signs in or out'))
+    this.#opening = new AbortController()
     await Promise.all([
       local?.then(({ home }) => home.close()).catch(() => {}),
       edge?.then((one) => one.close()).catch(() => {}),

@@ -55,10 +55,11 @@ export async function identify(parts: UsersParts, user: Parameters<Chat['identif
   const change = async (): Promise<void> => {
     const edge = await openOwnEdge(parts)
     // What another tab writes meanwhile would be left with the guest.
-    await platform.locks.request(identity.lockName, {}, async () => {
+    const isDone = await platform.locks.request(identity.lockName, {}, async () => {
       await endMove(parts)
       // Somebody else may have signed in meanwhile.
       checkGuest(identity, userId)
+      if (!isOwn(identity, edge)) return false
       claimed = (await edge?.handOver({ token, userId })) ?? claimed
       await parts.closeHomes()
       if (userId !== undefined) await moveTo(parts, userId)
@@ -68,7 +69,12 @@ export async function identify(parts: UsersParts, user: Parameters<Chat['identif
         identity.subject = subjectOf(token) ?? ''
         parts.setToken(token)
       }
+      return true
     })
+    if (!isDone) {
+      await parts.closeHomes()
+      return change()
+    }
     await sessions.reset()
   }
   try {

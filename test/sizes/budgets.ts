@@ -95,5 +95,5 @@ export const TAG_BUDGET = {
   /** With the memory, and what answers in the browser. */
   answering: 119_990,
   /** Until a conversation of an edge shows. */
-  edge: 49_100,
+  edge: 49_190,
 }

@@ -10,7 +10,7 @@ export function pageLocks(): ChatLocks {
       signal?.throwIfAborted()
       if (ifAvailable && held.has(name)) return run(null)
       while (held.has(name)) {
-        await held.get(name)
+        await Promise.race([held.get(name), aborted(signal)])
         signal?.throwIfAborted()
       }
       const done = run({})
@@ -23,6 +23,10 @@ export function pageLocks(): ChatLocks {
       }
     },
   }
+}
+
+function aborted(signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true }))
 }
 
 function ignore(): void {}

@@ -303,7 +303,7 @@ export class ScopeImport {
     const isDeleted = value === undefined
     const checked = isDeleted || value === null ? null : kind.check(operation, name, value, owner)
     // A session that is not there is listed by its own lines, unless it was erased.
-    if (this.#isOther && key.startsWith(SESSION) && !(await this.#parts.store.register(key))) return
+    if (this.#isOther && key.startsWith(SESSION)) return
     // A tombstone is of use to the log that says what was deleted.
     if (isDeleted && this.#isOther) return report.skip(number, 'it was deleted where the file was made')
     if (!isTrusted(most) && kind.isUnlabelled)

@@ -512,6 +512,18 @@ it('shows what another tab says first in a conversation that is empty in both', 
   await Promise.all([one.close(), two.close()])
 })
 
+it('comes to an end of each of several sign-ins at once, of who is signed in already too', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const chat = tab(place, service, { getToken: () => tokenOf('ada') })
+  await chat.identify({ userId: 'ada' })
+  await talked(chat, 'Hello.')
+  await Promise.all(Array.from({ length: 5 }, () => chat.identify({ userId: 'ada' })))
+  await chat.conversation.create({ home: 'edge' })
+  expect(await chat.conversation.send('Again.')).toBe(true)
+  await until(chat, idle)
+  await chat.close()
+})
+
 it('gives what a guest wrote and nobody sent to who signs in', async () => {
   const [place, service] = [browser(), new TestService()]
   service.isThere = false
@@ -981,10 +993,10 @@ it.each(['waits', 'is refused'])('is not called after a message that %s and is d
   service.refuses = (text) => text.includes('"role":"user"')
   service.isThere = isRefused
   place.network.set(isRefused)
-  await chat.conversation.send('My number is 4711')
+  await chat.conversation.send('My word is SWORDFISH')
   const isSo = isRefused ? 'failed' : 'queued'
   const { messages } = await until(chat, (state) => state.messages.at(-1)?.delivery === isSo)
-  await expect.poll(() => chat.sessions.getSnapshot().sessions[0]?.title).toBe('My number is 4711')
+  await expect.poll(() => chat.sessions.getSnapshot().sessions[0]?.title).toBe('My word is SWORDFISH')
   await chat.conversation.drop(messages[0]?.message.id ?? '')
   await expect.poll(() => chat.sessions.getSnapshot().sessions[0]?.title).toBe('')
   const { session } = await until(chat, (state) => state.messages.length === 0)
@@ -992,7 +1004,7 @@ it.each(['waits', 'is refused'])('is not called after a message that %s and is d
   service.isThere = true
   place.network.set(true)
   await expect.poll(() => service.titles('ada')).toEqual(['Hello.', ''])
-  expect(await allTexts(place)).not.toContain('4711')
+  expect(await allTexts(place)).not.toContain('SWORDFISH')
   service.refuses = () => false
   await chat.conversation.send('Which trains are there?')
   await until(chat, idle)
@@ -1012,7 +1024,7 @@ it('shows a first message that is refused once, and says of no conversation that
   service.refuses = (text) => text.includes('"role":"user"')
   // What showed is read again while it is sent.
   place.network.set(true)
-  await chat.conversation.send('My number is 4711')
+  await chat.conversation.send('My word is SWORDFISH')
   await until(chat, ({ messages }) => messages.at(-1)?.delivery === 'failed')
   await new Promise((resolve) => setTimeout(resolve, 100))
   expect(chat.conversation.getSnapshot().messages).toMatchObject([
