@@ -534,8 +534,7 @@ export class ChatConversation implements Conversation {
         outgoing.subscribe(() => this.#show()),
         onSent(outgoing, sent),
       )
-    // Another tab may say something first.
-    if (!isFresh || home.isHere) watch()
+    if (!isFresh || kind === 'local') watch()
     if (isFresh) this.#become({ loaded: true })
     return open
   }

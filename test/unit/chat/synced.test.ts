@@ -497,21 +497,6 @@ it('shows in each tab that a message was sent while its reply is waited for', as
   await Promise.all([one.close(), two.close()])
 })
 
-it('shows what another tab says first in a conversation that is empty in both', async () => {
-  const [place, service] = [browser(), new TestService()]
-  const one = tab(place, service)
-  const two = tab(place, service)
-  const id = await one.conversation.create({ home: 'edge' })
-  await two.conversation.open(id)
-  await one.conversation.send('Hello.')
-  for (const each of [one, two])
-    expect(said(await until(each, (state) => idle(state) && state.messages.length === 2))).toEqual([
-      'user: Hello.',
-      'assistant: Reply to Hello.',
-    ])
-  await Promise.all([one.close(), two.close()])
-})
-
 it('comes to an end of each of several sign-ins at once, of who is signed in already too', async () => {
   const [place, service] = [browser(), new TestService()]
   const chat = tab(place, service, { getToken: () => tokenOf('ada') })

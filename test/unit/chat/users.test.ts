@@ -417,8 +417,6 @@ it('forgets nothing of the conversation of the same id in another home', async (
   expect((await chat.signOut({ dryRun: true })).lost).toEqual([draft, draft])
   await chat.sessions.search('')
   const unasked = `plimsoll-chat/unasked/${SRC}`
-  // Else it is asked for meanwhile.
-  place.network.set(false)
   place.platform.storage?.setItem(unasked, JSON.stringify([[id, 'mark']]))
   await chat.sessions.delete(id, { home: 'local' })
   expect(place.platform.storage?.getItem(unasked)).toContain(id)
