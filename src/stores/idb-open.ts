@@ -20,7 +20,7 @@ export type Handle = Pick<IDBDatabase, 'transaction' | 'close'>
  * @param onClose runs when the handle was closed by something else than its own `close`: the
  * browser, or because another tab upgrades or deletes the database, which must not wait for this
  * one.
- * @param isKnown whether it was there before: without Dexie it is not made anew then
+ * @param isKnown whether it was there before: without Dexie it is not made again then
  * @throws ERR_UPGRADE_REQUIRED where the database is of an older version
  * @throws ERR_STORAGE_LOST where it was there before, and is gone
  */

@@ -60,7 +60,7 @@ it.each([
   for (const store of [one, other]) expect(await idsOf(store)).toEqual(['m-op-1', 'm-op-2', 'm-op-3'])
 })
 
-it('is not made anew where it was deleted, until somebody accepts that', async () => {
+it('is not made again where it was deleted, until somebody accepts that', async () => {
   const indexedDB = new IDBFactory()
   const store = openPlainly(indexedDB)
   await write(store, 'op-1')

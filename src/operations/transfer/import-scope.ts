@@ -125,10 +125,11 @@ export class ScopeImport {
    * @throws ERR_CONFLICT, too, where the file has no log of a session, and it was erased
    */
   async flush(): Promise<void> {
-    await this.#refuseErased()
     await this.#writeRows(this.#rows.length)
     await this.#writeRegisters()
     await this.#attach()
+    // Nothing may have been written, which would have asked.
+    await this.#refuseErased()
   }
 
   async #takeRow(line: LogLine, number: number, operation: string): Promise<void> {

@@ -3,6 +3,24 @@ import { joinAtEdge, replyAtEdge } from '../../../src/chat/homes/edge-reply.ts'
 import type { ChatRun } from '../../../src/client/chat.ts'
 import { createMemory, type MessageInput, mapStore, PlimsollError } from '../../../src/index.ts'
 
+const ABORT = { type: 'abort' }
+const aborted = async () => ({ isAborted: true })
+
+/** A run that says a few words, and then ends. */
+function begun(end: object, result: () => Promise<unknown>, meanwhile = (): void => {}): ChatRun {
+  return {
+    run: 'r1',
+    async *[Symbol.asyncIterator]() {
+      yield { type: 'start' }
+      yield { type: 'start-step' }
+      yield { type: 'text-delta', id: '1', delta: 'Two trains ' }
+      meanwhile()
+      yield end
+    },
+    result,
+  } as unknown as ChatRun
+}
+
 it('stops a reply at an edge that began only after it was told to stop', async () => {
   const stops: string[] = []
   let begin = (): void => {}
@@ -40,18 +58,9 @@ it('stops a reply at an edge that began only after it was told to stop', async (
 it('keeps what had come of a reply that failed at an edge, once, and throws what it failed with', async () => {
   const asked = { id: 'm1', role: 'user', content: 'Which trains?', createdAt: 0, trust: 'user' } as const
   const failure = new PlimsollError('ERR_MODEL', 'chat: the model failed')
-  const run = {
-    run: 'r1',
-    async *[Symbol.asyncIterator]() {
-      yield { type: 'start' }
-      yield { type: 'start-step' }
-      yield { type: 'text-delta', id: '1', delta: 'Two trains ' }
-      yield { type: 'error', errorText: 'ERR_MODEL: the model failed' }
-    },
-    result: async () => {
-      throw failure
-    },
-  } as unknown as ChatRun
+  const run = begun({ type: 'error', errorText: 'ERR_MODEL: the model failed' }, async () => {
+    throw failure
+  })
   const kept: (readonly [MessageInput, string])[] = []
   const session = {
     client: { chat: () => run, resumeChat: () => run } as never,
@@ -72,17 +81,9 @@ it('keeps what had come of a reply that failed at an edge, once, and throws what
 it('keeps what had come of a reply with what it answers, though something else was said meanwhile', async () => {
   const said = (id: string) => ({ id, role: 'user', content: id, createdAt: 0, trust: 'user' }) as const
   let newest = said('m1')
-  const run = {
-    run: 'r1',
-    async *[Symbol.asyncIterator]() {
-      yield { type: 'start' }
-      yield { type: 'start-step' }
-      yield { type: 'text-delta', id: '1', delta: 'Two trains ' }
-      newest = said('m2')
-      yield { type: 'abort' }
-    },
-    result: async () => ({ isAborted: true }),
-  } as unknown as ChatRun
+  const run = begun(ABORT, aborted, () => {
+    newest = said('m2')
+  })
   const kept: string[] = []
   const session = {
     client: { chat: () => run } as never,
@@ -97,16 +98,7 @@ it('keeps what had come of a reply with what it answers, though something else w
 it('keeps what had come of a stopped reply once, however many tabs follow it', async () => {
   const log = createMemory({ store: mapStore(), budget: 4_000 }).session({ userId: 'ada', sessionId: 's' })
   const { messages: before } = await log.append({ id: 'm1', role: 'user', content: 'Which trains?' })
-  const run = {
-    run: 'r1',
-    async *[Symbol.asyncIterator]() {
-      yield { type: 'start' }
-      yield { type: 'start-step' }
-      yield { type: 'text-delta', id: '1', delta: 'Two trains ' }
-      yield { type: 'abort' }
-    },
-    result: async () => ({ isAborted: true }),
-  } as unknown as ChatRun
+  const run = begun(ABORT, aborted)
   const session = {
     client: { chat: () => run, resumeChat: () => run } as never,
     // Each has looked before the other one wrote.
