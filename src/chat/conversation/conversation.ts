@@ -45,8 +45,8 @@ export interface ConversationParts {
   readonly onListed: () => void
 }
 
-/** Milliseconds after which it is asked again whether a reply goes on that others asked for. */
-const JOIN_AFTER = [200, 800, 3_000]
+/** Milliseconds after which it is asked whether a reply goes on that others asked for. */
+const JOIN_AFTER = [0, 200, 800, 3_000]
 
 /** What was said and could not be kept. */
 interface Said {
@@ -72,6 +72,8 @@ interface Open {
   readonly ends: (() => void)[]
   /** Hears of what others write, from now on. */
   readonly watch: () => void
+  /** Counts what others write: the newest is followed. */
+  changes: number
   /** Whether what is said here is being answered. */
   isAnswering: boolean
   /** Takes back what the reply was to replace. */
@@ -496,6 +498,7 @@ export class ChatConversation implements Conversation {
       leave: new AbortController(),
       ends: [],
       watch: () => watch(),
+      changes: 0,
       isAnswering: false,
       takeBack: undefined,
     }
@@ -568,11 +571,15 @@ export class ChatConversation implements Conversation {
 
   /** Reads what others wrote, and follows a reply that they asked for. */
   async #follow(open: Open): Promise<void> {
+    const change = ++open.changes
     await this.#refresh(true)
     // Who wrote asks for a reply next.
     for (const ms of JOIN_AFTER) {
-      if (!this.#asking(open) || (await this.#join(open))) return
-      await this.#parts.platform.sleep(ms, open.leave.signal)
+      if (ms > 0) await this.#parts.platform.sleep(ms, open.leave.signal)
+      // It may answer what was said before, or be left to another tab.
+      while (this.#stop && this.#open === open) await this.#answering
+      if (open.changes !== change || !this.#asking(open)) return
+      await this.#join(open)
     }
   }
 

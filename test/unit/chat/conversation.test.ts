@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { ChatConversation } from '../../../src/chat/conversation/conversation.ts'
 import { NOTHING, released, withNewest, withOlder } from '../../../src/chat/conversation/pages.ts'
-import type { Home } from '../../../src/chat/homes/home.ts'
+import type { Home, HomeSession } from '../../../src/chat/homes/home.ts'
 import { problemOf } from '../../../src/chat/homes/problem.ts'
-import type { Upload } from '../../../src/chat/ports.ts'
+import type { ConversationState, Upload } from '../../../src/chat/ports.ts'
 import { titleOf } from '../../../src/chat/text.ts'
 import { RequestError } from '../../../src/client/error.ts'
 import {
@@ -35,6 +35,7 @@ function over(
   reply?: () => string,
   memory?: () => Promise<FullMemory>,
   changed: (home: Home) => Home = (home) => home,
+  sleep = async (): Promise<void> => {},
 ) {
   let ids = 0
   const home = homeOver(store, reply, memory)
@@ -47,7 +48,7 @@ function over(
       newId: () => `id-${++ids}`,
       now: () => 7,
       network: new TestNetwork(),
-      sleep: async () => {},
+      sleep,
     },
     emit: () => {},
     begun: { read: () => '', write: () => {} },
@@ -519,6 +520,121 @@ it('shows a message no more that is forgotten elsewhere while it reads', async (
     .poll(() => said(conversation.getSnapshot()))
     .toEqual(['assistant: Noted.', 'assistant: Anything else?'])
   await conversation.close()
+})
+
+describe('a reply that another tab asked for', () => {
+  /** A conversation over one that others write in. @param join answers each look for their reply */
+  async function followed(
+    join: HomeSession['join'],
+    reply: HomeSession['reply'] = async () => {},
+  ): Promise<{
+    readonly conversation: ChatConversation
+    readonly write: (text: string) => Promise<unknown>
+    /** Ends the waits for the next look. */
+    readonly wake: () => void
+  }> {
+    const store = mapStore()
+    const memory = fullMemory({ store, budget: 16_000 })
+    const session = memory.session({ userId: 'ada', sessionId: 'trip' })
+    await session.append([
+      { role: 'user', content: 'Hello' },
+      { role: 'assistant', content: 'Hello.' },
+    ])
+    let waits: (() => void)[] = []
+    const { conversation } = over(
+      store,
+      undefined,
+      async () => memory,
+      (home) => ({ ...home, session: (id) => ({ ...home.session(id), join, reply }) }),
+      () => new Promise((done) => waits.push(done)),
+    )
+    await conversation.open('trip')
+    return {
+      conversation,
+      write: (content) => session.append({ role: 'user', content }),
+      wake() {
+        for (const done of waits) done()
+        waits = []
+      },
+    }
+  }
+  const shows = ({ reply }: ConversationState): boolean => reply?.text === 'It leaves at'
+  const follow: HomeSession['join'] = async ({ tell, leave }) => {
+    const left = new Promise((done) => leave.addEventListener('abort', done))
+    await tell({ type: 'text', text: 'It leaves at' })
+    await left
+    return true
+  }
+
+  it('is found where more was said while it was looked for', async () => {
+    let end = (): void => {}
+    const looks: number[] = []
+    const { conversation, write } = await followed(async (options) => {
+      if (looks.push(looks.length) > 1) return follow(options)
+      await new Promise<void>((done) => {
+        end = done
+      })
+      return false
+    })
+    await write('When?')
+    await until({ conversation }, ({ messages }) => messages.length === 3)
+    await expect.poll(() => looks).toHaveLength(1)
+    await write('And from where?')
+    await until({ conversation }, ({ messages }) => messages.length === 4)
+    end()
+    await until({ conversation }, shows)
+    await conversation.close()
+  })
+
+  it('is found after the end of the one before', async () => {
+    let looks = 0
+    const { conversation, write, wake } = await followed(async (options) =>
+      ++looks === 1 ? true : follow(options),
+    )
+    await write('When?')
+    await expect.poll(() => looks).toBe(1)
+    await until({ conversation }, ({ reply }) => reply === undefined)
+    await expect
+      .poll(() => {
+        wake()
+        return shows(conversation.getSnapshot())
+      })
+      .toBe(true)
+    await conversation.close()
+  })
+
+  it('is found once this tab has left it to that one', async () => {
+    let isLeft = false
+    let leave = (): void => {}
+    const { conversation, write } = await followed(
+      async (options) => isLeft && follow(options),
+      () => new Promise((done) => (leave = done)),
+    )
+    expect(await conversation.send('When?')).toBe(true)
+    await write('And from where?')
+    await until({ conversation }, ({ messages }) => messages.length === 4)
+    isLeft = true
+    leave()
+    await until({ conversation }, shows)
+    await conversation.close()
+  })
+
+  it('is found at the last of four looks, and is looked for no more', async () => {
+    let looks = 0
+    const { conversation, write, wake } = await followed(async () => {
+      looks++
+      return false
+    })
+    await write('When?')
+    for (const count of [1, 2, 3, 4]) {
+      await expect.poll(() => looks).toBe(count)
+      await new Promise((done) => setTimeout(done, 5))
+      wake()
+    }
+    await new Promise((done) => setTimeout(done, 20))
+    expect(looks).toBe(4)
+    await conversation.close()
+  })
 })
 
 it('a fact that could not be forgotten is remembered as before', async () => {
