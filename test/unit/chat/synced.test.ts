@@ -325,6 +325,24 @@ it('keeps what came of a reply that failed where what was sent for it was record
   await chat.close()
 })
 
+it('keeps what came of a reply where the service does not take it now', async () => {
+  const service = new TestService()
+  service.partial = 'Once upon'
+  service.reply = () => Promise.reject(new Error('the model failed'))
+  const fetch: typeof service.fetch = async (url, init) =>
+    url.endsWith('/messages')
+      ? Response.json({ code: 'ERR_CONFLICT', detail: 'others write to it' }, { status: 409 })
+      : service.fetch(url, init)
+  const chat = tab(browser(), service, { platform: { fetch } })
+  const id = await chat.conversation.create()
+  await chat.conversation.send('Tell me a story')
+  await until(chat, idle)
+  expect(said(chat.conversation.getSnapshot())).toEqual(['user: Tell me a story', 'assistant: Once upon'])
+  // It is sent like all that is written here.
+  await expect.poll(() => service.history('ada', id)).toHaveLength(2)
+  await chat.close()
+})
+
 it('shows the reply of the service all the time from its first word on', async () => {
   const chat = tab(browser(), new TestService())
   await talked(chat, 'Hello.')
