@@ -170,6 +170,8 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
       } catch (error) {
         // What failed there is left to the person: it would fail again and again.
         if (leave.aborted || isUnreachable(error)) wait()
+        // What was said meanwhile, in any tab, may be answered.
+        else void pull(leave)
         throw error
       } finally {
         asking.delete(sessionId)
