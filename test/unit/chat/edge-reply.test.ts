@@ -147,7 +147,9 @@ it('keeps what had come of a stopped reply once, however many tabs follow it', a
     newest: async () => before,
     // To an edge each request is another op.
     keep: async (message: MessageInput, round: string) =>
-      void (await log.append(message, { round, opId: webHost.newId() }).catch((error) => refused.push(error))),
+      void (await log
+        .append(message, { round, opId: webHost.newId() })
+        .catch((error) => refused.push(error))),
   }
   const { signal } = new AbortController()
   const options = { signal, leave: signal, tell: () => {} }
