@@ -771,10 +771,15 @@ export class ChatConversation implements Conversation {
       else await this.#refresh()
       this.#tellNewest()
     }
-    const { reply, problem } = this.#state
-    // What was told is of the one before.
-    if (this.#open === open)
-      this.#become({ reply: nextReply(reply ?? WAITING, event), problem: reply && problem })
+    if (this.#open !== open) return
+    const { reply } = this.#state
+    if (!reply) this.#endFailed()
+    this.#become({ reply: nextReply(reply ?? WAITING, event) })
+  }
+
+  /** There is another reply than the one that failed. */
+  #endFailed(): void {
+    if (this.#state.problem === this.#failed) this.#become({ problem: undefined })
   }
 
   /** Shows a message that was recorded, before anybody reads it. */
@@ -816,10 +821,9 @@ export class ChatConversation implements Conversation {
       try {
         await this.#readAll(open, isWhole)
         if (this.#open !== open) return
+        this.#become({ loaded: true })
         const { messages } = this.#run
-        const isReplied = isAnswered(messages) && messages.at(-1)?.metadata?.stopped !== 'error'
-        const { problem } = this.#state
-        this.#become({ loaded: true, problem: isReplied && problem === this.#failed ? undefined : problem })
+        if (isAnswered(messages) && messages.at(-1)?.metadata?.stopped !== 'error') this.#endFailed()
         if (!open.home.isHere) this.#back()
       } catch (error) {
         if (this.#open === open) this.#report(error)

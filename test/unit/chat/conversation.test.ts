@@ -685,6 +685,18 @@ describe('a reply that another tab asked for', () => {
     await conversation.close()
   })
 
+  it('leaves what was said of something else, as of an edit', async () => {
+    const { conversation, write } = await followed(follow, () =>
+      Promise.reject(new PlimsollError('ERR_MODEL', 'model: it is overloaded')),
+    )
+    await conversation.edit('gone', 'When?')
+    await until({ conversation }, ({ problem }) => problem?.code === 'ERR_NOT_FOUND')
+    await write('When?')
+    await until({ conversation }, shows)
+    expect(conversation.getSnapshot().problem?.code).toBe('ERR_NOT_FOUND')
+    await conversation.close()
+  })
+
   it('ends what was said of one that failed here, once it is whole', async () => {
     const { conversation, write, answer } = await followed(
       async () => false,
