@@ -21,6 +21,8 @@ export class EdgeEvents {
       case 'reasoning-delta':
         return [{ type: 'reasoning', text: chunk.delta ?? '' }]
       case 'tool-input-available':
+        // Its reply is recorded.
+        this.text = ''
         return this.#call(chunk, {
           name: String(chunk.toolName),
           input: (chunk.input ?? null) as Json,

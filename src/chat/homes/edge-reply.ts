@@ -59,14 +59,14 @@ export async function joinAtEdge(session: AnsweredSession, options: ReplyOptions
 }
 
 /**
- * @param round that of the message, where it was asked for here: what came of one that fails is
- * kept once
+ * @param asked the round of the message, where it was asked for here: what came of one that fails
+ * is kept once
  */
 async function follow(
   session: AnsweredSession,
   run: ChatRun,
   { signal, leave, tell }: ReplyOptions,
-  round?: string,
+  asked?: string,
 ): Promise<void> {
   const events = new EdgeEvents()
   const stop = (): void => {
@@ -77,50 +77,37 @@ async function follow(
   if (signal.aborted) stop()
   let partial = ''
   let isBegun = false
+  let round = asked
+  const keepPartial = async (stopped: true | 'error'): Promise<void> => {
+    if (!round || partial.trim() === '') return
+    const messages = await session.newest()
+    if (round === messages[0]?.id && isAnswered(messages)) return
+    // Each tab that follows it keeps it, since any of them may be gone by now.
+    const id = `stopped/${run.run}`
+    await session.keep({ id, role: 'assistant', content: partial, metadata: { stopped } }, round)
+    await tell({ type: 'recorded' })
+  }
   try {
     for await (const chunk of run) {
       // Stopped before it was there, it could not be found.
       if (!isBegun && signal.aborted) stop()
       isBegun = true
-      if (chunk.type === 'abort' || (round !== undefined && chunk.type === 'error')) partial = events.text
+      // What is said from now on, it does not answer.
+      round ??= (await session.newest(leave))[0]?.id ?? ''
+      if (chunk.type === 'abort' || (asked !== undefined && chunk.type === 'error')) partial = events.text
       for (const event of events.next(chunk)) await tell(event)
     }
     const { isAborted } = await run.result().catch(async (error) => {
-      await keepPartial(session, run, { text: partial, stopped: 'error', tell, asked: round })
+      await keepPartial('error')
       throw error
     })
-    if (isAborted) await keepPartial(session, run, { text: partial, stopped: true, tell, asked: round })
+    if (isAborted) await keepPartial(true)
   } finally {
     signal.removeEventListener('abort', stop)
   }
 }
 
-interface Partial {
-  readonly text: string
-  readonly stopped: true | 'error'
-  readonly tell: ReplyOptions['tell']
-  /** As {@link follow}'s `round`. */
-  readonly asked: string | undefined
-}
-
-async function keepPartial(
-  session: AnsweredSession,
-  { run }: ChatRun,
-  { text, stopped, tell, asked }: Partial,
-): Promise<void> {
-  if (text.trim() === '') return
-  const messages = await session.newest()
-  const newest = messages[0]?.id
-  // By now something else may have been said, which it does not answer.
-  const round = asked ?? newest
-  if (round === undefined || (round === newest && isAnswered(messages))) return
-  // Each tab that follows it keeps it, since any of them may be gone by now.
-  const message = { id: `stopped/${run}`, role: 'assistant', content: text, metadata: { stopped } } as const
-  await session.keep(message, round)
-  await tell({ type: 'recorded' })
-}
-
 /** Whether another tab has kept it, which may have seen another piece of it. */
 export function isKept(error: unknown): boolean {
-  return isPlimsollError(error, 'ERR_CONFLICT') || isPlimsollError(error, 'ERR_DUPLICATE_ID')
+  return isPlimsollError(error, 'ERR_DUPLICATE_ID')
 }

@@ -26,7 +26,7 @@ export function edgeSession(parts: EdgeSessionParts, sessionId: string): HomeSes
     client: session,
     newest: (signal) => session.messages({ rounds: 1, ...(signal && { signal }) }),
     async keep(message, round) {
-      await session.append(message, { round, opId: message.id }).catch((error) => {
+      await session.append(message, { round }).catch((error) => {
         if (!isKept(error)) throw error
       })
     },

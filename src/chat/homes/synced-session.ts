@@ -83,12 +83,11 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
     client: session,
     newest: () => readHistory(log(), { rounds: 1 }),
     async keep(message, round) {
-      const once = { round, opId: message.id }
       try {
         // There it records what was sent for it.
-        await session.append(message, once)
+        await session.append(message, { round })
       } catch (error) {
-        if (!isKept(error)) await (await opened()).append(message, once)
+        if (!isKept(error)) await (await opened()).append(message, { round })
       }
     },
   }
@@ -171,6 +170,8 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
       } catch (error) {
         // What failed there is left to the person: it would fail again and again.
         if (leave.aborted || isUnreachable(error)) wait()
+        // What was said meanwhile, in any tab, may be answered.
+        else void pull(leave)
         throw error
       } finally {
         asking.delete(sessionId)

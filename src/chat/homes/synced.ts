@@ -455,10 +455,16 @@ export class SyncedEdge implements Edge {
     const { unasked, onSent, platform } = this.#parts
     for (const [sessionId] of unasked.all()) {
       if (this.#asking.has(sessionId)) continue
+      this.#asking.add(sessionId)
+      const { signal } = this.#closed
+      // Where another tab asks for one, it may leave or fail before it comes to this one.
       platform.locks
-        .request(this.#lockOf(sessionId), { ifAvailable: true }, async (lock) => lock !== null)
+        .request(this.#lockOf(sessionId), { signal }, async () => {})
         .then(
-          (isFree) => isFree && onSent(sessionId),
+          () => {
+            this.#asking.delete(sessionId)
+            if (unasked.read(sessionId)) onSent(sessionId)
+          },
           () => {},
         )
     }

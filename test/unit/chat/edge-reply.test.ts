@@ -1,13 +1,19 @@
 import { expect, it } from 'vitest'
-import { joinAtEdge, replyAtEdge } from '../../../src/chat/homes/edge-reply.ts'
+import { isKept, joinAtEdge, replyAtEdge } from '../../../src/chat/homes/edge-reply.ts'
 import type { ChatRun } from '../../../src/client/chat.ts'
 import { createMemory, type MessageInput, mapStore, PlimsollError } from '../../../src/index.ts'
+import { webHost } from '../../../src/platform/web.ts'
 
 const ABORT = { type: 'abort' }
 const aborted = async () => ({ isAborted: true })
 
 /** A run that says a few words, and then ends. */
-function begun(end: object, result: () => Promise<unknown>, meanwhile = (): void => {}): ChatRun {
+function begun(
+  end: object,
+  result: () => Promise<unknown>,
+  meanwhile = (): void => {},
+  ...more: readonly object[]
+): ChatRun {
   return {
     run: 'r1',
     async *[Symbol.asyncIterator]() {
@@ -16,6 +22,7 @@ function begun(end: object, result: () => Promise<unknown>, meanwhile = (): void
       yield { type: 'text-delta', id: '1', delta: 'Two trains ' }
       meanwhile()
       yield end
+      yield* more
     },
     result,
   } as unknown as ChatRun
@@ -95,16 +102,54 @@ it('keeps what had come of a reply with what it answers, though something else w
   expect(kept).toEqual(['m1'])
 })
 
+it('keeps what had come of a reply that is only followed with what it answers, too', async () => {
+  const said = (id: string) => ({ id, role: 'user', content: id, createdAt: 0, trust: 'user' }) as const
+  let newest = said('m1')
+  const run = begun(ABORT, aborted, () => {
+    newest = said('m2')
+  })
+  const kept: string[] = []
+  const session = {
+    client: { resumeChat: () => run } as never,
+    newest: async () => [newest],
+    keep: async (_: MessageInput, round: string) => void kept.push(round),
+  }
+  const { signal } = new AbortController()
+  await joinAtEdge(session, { signal, leave: signal, tell: () => {} })
+  expect(kept).toEqual(['m1'])
+})
+
+it('keeps nothing of a reply that is stopped during a call: its text is recorded', async () => {
+  const call = { type: 'tool-input-available', toolCallId: 'c1', toolName: 'find', input: {} }
+  const run = begun(call, aborted, undefined, ABORT)
+  const asked = { id: 'm1', role: 'user', content: 'Which trains?', createdAt: 0, trust: 'user' } as const
+  const kept: MessageInput[] = []
+  const session = {
+    client: { chat: () => run, resumeChat: () => run } as never,
+    newest: async () => [asked],
+    keep: async (message: MessageInput) => void kept.push(message),
+  }
+  const { signal } = new AbortController()
+  const options = { signal, leave: signal, tell: () => {} }
+  await replyAtEdge(session, options)
+  await joinAtEdge(session, options)
+  expect(kept).toEqual([])
+})
+
 it('keeps what had come of a stopped reply once, however many tabs follow it', async () => {
   const log = createMemory({ store: mapStore(), budget: 4_000 }).session({ userId: 'ada', sessionId: 's' })
   const { messages: before } = await log.append({ id: 'm1', role: 'user', content: 'Which trains?' })
   const run = begun(ABORT, aborted)
+  const refused: unknown[] = []
   const session = {
     client: { chat: () => run, resumeChat: () => run } as never,
     // Each has looked before the other one wrote.
     newest: async () => before,
-    keep: async (message: MessageInput & { id: string }, round: string) =>
-      void (await log.append(message, { round, opId: message.id })),
+    // To an edge each request is another op.
+    keep: async (message: MessageInput, round: string) =>
+      void (await log
+        .append(message, { round, opId: webHost.newId() })
+        .catch((error) => refused.push(error))),
   }
   const { signal } = new AbortController()
   const options = { signal, leave: signal, tell: () => {} }
@@ -115,4 +160,7 @@ it('keeps what had come of a stopped reply once, however many tabs follow it', a
   ])
   const said = (await log.history()).map(({ role, content }) => `${role}: ${content}`)
   expect(said).toEqual(['user: Which trains?', 'assistant: Two trains '])
+  expect(refused.map(isKept)).toEqual([true, true])
+  // An edge refuses for other reasons, too: it moves the session to another user, for one.
+  expect(isKept(new PlimsollError('ERR_CONFLICT', 'session: it is being moved'))).toBe(false)
 })

@@ -325,6 +325,58 @@ it('keeps what came of a reply that failed where what was sent for it was record
   await chat.close()
 })
 
+it('keeps what came of a reply where the service does not take it now', async () => {
+  const service = new TestService()
+  service.partial = 'Once upon'
+  service.reply = () => Promise.reject(new Error('the model failed'))
+  const fetch: typeof service.fetch = async (url, init) =>
+    url.endsWith('/messages')
+      ? Response.json({ code: 'ERR_CONFLICT', detail: 'others write to it' }, { status: 409 })
+      : service.fetch(url, init)
+  const chat = tab(browser(), service, { platform: { fetch } })
+  const id = await chat.conversation.create()
+  await chat.conversation.send('Tell me a story')
+  await until(chat, idle)
+  expect(said(chat.conversation.getSnapshot())).toEqual(['user: Tell me a story', 'assistant: Once upon'])
+  // It is sent like all that is written here.
+  await expect.poll(() => service.history('ada', id)).toHaveLength(2)
+  await chat.close()
+})
+
+it.each(['fails', 'fails, and that tab is closed', 'is left'] as const)(
+  'has a message answered that another tab said during a reply that %s',
+  async (how) => {
+    const [place, service] = [browser(), new TestService()]
+    const one = tab(place, service)
+    const id = await talked(one, 'Hello.')
+    const two = tab(place, service)
+    await two.conversation.open(id)
+    let fail = (): void => {}
+    service.reply = (text) =>
+      text === 'First.'
+        ? new Promise((_, reject) => {
+            fail = () => reject(new Error('no model'))
+          })
+        : `Reply to ${text}`
+    const chats = (): number => service.asked.filter((line) => line.endsWith('/chat')).length
+    await one.conversation.send('First.')
+    await expect.poll(chats).toBe(2)
+    await two.conversation.send('Second.')
+    await expect.poll(() => service.history('ada', id)).toHaveLength(4)
+    // It is left to the first tab, which answers.
+    await until(two, ({ reply, messages }) => reply === undefined && messages.length === 4)
+    if (how.endsWith('closed')) await two.close()
+    if (how === 'is left') await one.close()
+    else fail()
+    const open = how === 'fails' ? [one, two] : how === 'is left' ? [two] : [one]
+    for (const each of open)
+      await until(each, (state) => idle(state) && said(state).at(-1) === 'assistant: Reply to Second.')
+    expect(chats()).toBe(3)
+    fail()
+    await Promise.all([one.close(), two.close()])
+  },
+)
+
 it('shows the reply of the service all the time from its first word on', async () => {
   const chat = tab(browser(), new TestService())
   await talked(chat, 'Hello.')
