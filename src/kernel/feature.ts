@@ -27,8 +27,6 @@ export interface Feature<Name extends string = string, S extends Shape = Shape> 
    * and no `cover`; nothing checks that.
    */
   readonly lane?: ((policy: Pick<Policy, 'cap'>) => Json) | false
-  /** A field of each message's derived column. Contract: pure, also run over rows without one. */
-  derive?(message: Message): readonly [field: string, value: Json]
   /** Registers that it owns: what export, import, forgetting, retention and replicas know of it. */
   readonly registers?: readonly RegisterKind[]
   /** For other features, whatever the session. */

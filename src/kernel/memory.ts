@@ -18,7 +18,7 @@ const OPERATION = 'createMemory'
 /** The session of a scope that names none. */
 const DEFAULT_SESSION = 'default'
 const SCOPE = { tenant: optional(checkId), userId: checkId, sessionId: optional(checkId) }
-const PARTS = ['name', 'shape', 'needs', 'lane', 'derive', 'registers', 'provides', 'memory', 'user', 'open']
+const PARTS = ['name', 'shape', 'needs', 'lane', 'registers', 'provides', 'memory', 'user', 'open']
 /** A word: what a session has under the name, and options of `commit` and `context`. */
 const NAME = /^[A-Za-z][\w-]{0,63}$/
 /** What a session, options of its calls and their outcomes have without any feature. */

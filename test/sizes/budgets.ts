@@ -21,20 +21,20 @@ export const BUDGETS: readonly Budget[] = [
   {
     name: 'plimsoll createMemory, mapStore, toOpenAI',
     code: `export { createMemory, mapStore, toOpenAI } from 'plimsoll'`,
-    mostKiB: 34,
+    mostKiB: 33.9,
     goalKiB: 28,
   },
   {
     name: 'plimsoll createMemory, standard',
     code: `export { createMemory, standard } from 'plimsoll'`,
-    mostKiB: 61.8,
+    mostKiB: 61.7,
     goalKiB: 50,
   },
   {
     name: 'plimsoll createMemory, standard, toOpenAI, and plimsoll/dexie with Dexie',
     code: `export { createMemory, standard, toOpenAI } from 'plimsoll'; export { dexieStore } from 'plimsoll/dexie'`,
     splits: true,
-    mostKiB: 106.7,
+    mostKiB: 106.6,
     goalKiB: 92,
   },
   {
@@ -91,9 +91,9 @@ export const BUDGETS: readonly Budget[] = [
 /** The widget by one tag, in bytes, gzip -9. */
 export const TAG_BUDGET = {
   /** Until a conversation of this browser shows. */
-  firstLook: 53_300,
+  firstLook: 53_350,
   /** With the memory, and what answers in the browser. */
   answering: 119_990,
   /** Until a conversation of an edge shows. */
-  edge: 49_190,
+  edge: 49_250,
 }

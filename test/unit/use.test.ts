@@ -83,13 +83,6 @@ describe('the line', () => {
       await expect(session.context()).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
     }
   })
-
-  it('is not moved by a field that a feature derives under the name of the counter', async () => {
-    const lying: Feature<'lying'> = { name: 'lying', derive: () => [counter.id, 1] }
-    const session = open({ use: [lying] })
-    await expect(session.append(talk)).rejects.toMatchObject({ code: 'ERR_INVALID_ARGUMENT' })
-    expect(await session.history()).toEqual([])
-  })
 })
 
 describe('what shows nothing', () => {
@@ -337,13 +330,12 @@ describe('an operation', () => {
   })
 
   it('lists no session for an append that could not be prepared', async () => {
-    const ill: Feature<'ill'> = {
-      name: 'ill',
-      derive: () => {
-        throw new Error('ill')
-      },
+    const count = (text: string): number => {
+      if (text === 'Hello.') throw new Error('ill')
+      return text.length
     }
-    const memory = createMemory({ store: mapStore(), budget: 300, use: [ill] })
+    const ill = { id: 'ill', kind: 'exact', count } as const
+    const memory = createMemory({ store: mapStore(), budget: 300, counter: ill })
     const session = memory.session({ userId: 'ada', sessionId: 'trip' })
     await expect(session.append({ role: 'user', content: 'Hello.' })).rejects.toThrow('ill')
     expect(await listSessions(memory, { userId: 'ada' })).toEqual([])

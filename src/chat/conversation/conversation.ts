@@ -118,6 +118,8 @@ export class ChatConversation implements Conversation {
   /** Id of the newest message that was reported. */
   #told: string | undefined
   #unkept: Said | undefined
+  /** What was told of a reply that failed: past once there is another. */
+  #failed: Problem | undefined
 
   constructor(parts: ConversationParts) {
     this.#parts = parts
@@ -190,7 +192,7 @@ export class ChatConversation implements Conversation {
   }
 
   async stop(): Promise<void> {
-    this.#isStopped = true
+    this.#isStopped = !!this.#stop
     this.#stop?.abort(new Error('stopped'))
   }
 
@@ -578,9 +580,10 @@ export class ChatConversation implements Conversation {
       if (ms > 0) await this.#parts.platform.sleep(ms, open.leave.signal)
       // It may answer what was said before, or be left to another tab.
       while (this.#stop && this.#open === open) await this.#answering
-      if (open.changes !== change || !this.#asking(open)) return
+      if (open.changes !== change || this.#isStopped || !this.#asking(open)) return
       await this.#join(open)
     }
+    this.#noteUnanswered(open)
   }
 
   /** Follows a reply that goes on, or says that one was cut off. */
@@ -591,14 +594,19 @@ export class ChatConversation implements Conversation {
   }
 
   #noteUnanswered(open: Open): void {
-    if (!this.#asking(open)) return
-    this.#become({
-      problem: {
-        code: 'ERR_INTERRUPTED',
-        message: 'chat: the newest message has no answer',
-        retryable: true,
-      },
-    })
+    if (!this.#asking(open) || this.#isUnsent || this.#state.problem) return
+    this.#failed = {
+      code: 'ERR_INTERRUPTED',
+      message: 'chat: it has no answer',
+      retryable: true,
+    }
+    this.#become({ problem: this.#failed })
+  }
+
+  /** Says so where nothing had come of a reply that was stopped. */
+  #noteStopped(open: Open): void {
+    if (this.#isStopped && !this.#asked) this.#noteUnanswered(open)
+    this.#isStopped = false
   }
 
   /** @returns whether there was a reply to follow */
@@ -606,6 +614,7 @@ export class ChatConversation implements Conversation {
     const isJoined = await this.#replying(open, (options) => open.session.join(options))
     if (this.#open !== open) return isJoined
     if (isJoined) await this.#refresh()
+    this.#noteStopped(open)
     // What was said here meanwhile.
     if (this.#asked) void this.#answer()
     return isJoined
@@ -683,7 +692,7 @@ export class ChatConversation implements Conversation {
       // One that is only followed comes first.
       while (this.#stop && this.#open === open) await this.#answering
       if (this.#open !== open) return
-      this.#asked = this.#isStopped = false
+      this.#asked = false
       const { takeBack } = open
       open.takeBack = undefined
       const newest = this.#run.messages.at(-1)?.id
@@ -695,10 +704,12 @@ export class ChatConversation implements Conversation {
       if (this.#open !== open) return
       await this.#refresh()
       if (takeBack && this.#run.messages.at(-1)?.id === newest) {
+        // The old reply is not the one that failed.
+        this.#failed = undefined
         await this.#try(takeBack)
         await this.#refresh()
       }
-      if (this.#isStopped && !this.#asked) this.#noteUnanswered(open)
+      this.#noteStopped(open)
     }
     open.isAnswering = false
   }
@@ -729,7 +740,10 @@ export class ChatConversation implements Conversation {
     try {
       return await work({ signal: stop.signal, leave: open.leave.signal, tell })
     } catch (error) {
-      if (this.#open === open && !stop.signal.aborted) this.#report(error)
+      if (this.#open === open && !stop.signal.aborted) {
+        this.#report(error)
+        this.#failed = this.#state.problem
+      }
       return true
     }
   }
@@ -757,7 +771,15 @@ export class ChatConversation implements Conversation {
       else await this.#refresh()
       this.#tellNewest()
     }
-    if (this.#open === open) this.#become({ reply: nextReply(this.#state.reply ?? WAITING, event) })
+    if (this.#open !== open) return
+    const { reply } = this.#state
+    if (!reply) this.#endFailed()
+    this.#become({ reply: nextReply(reply ?? WAITING, event) })
+  }
+
+  /** There is another reply than the one that failed. */
+  #endFailed(): void {
+    if (this.#state.problem === this.#failed) this.#become({ problem: undefined })
   }
 
   /** Shows a message that was recorded, before anybody reads it. */
@@ -800,6 +822,8 @@ export class ChatConversation implements Conversation {
         await this.#readAll(open, isWhole)
         if (this.#open !== open) return
         this.#become({ loaded: true })
+        const { messages } = this.#run
+        if (isAnswered(messages) && messages.at(-1)?.metadata?.stopped !== 'error') this.#endFailed()
         if (!open.home.isHere) this.#back()
       } catch (error) {
         if (this.#open === open) this.#report(error)
@@ -869,7 +893,7 @@ export class ChatConversation implements Conversation {
     const open = this.#open
     this.#open = undefined
     this.#stop = undefined
-    this.#asked = false
+    this.#asked = this.#isStopped = false
     this.#run = NOTHING
     this.#branches = []
     this.#facts = []

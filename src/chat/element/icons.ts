@@ -16,14 +16,12 @@ const STROKES = {
   edit: 'M4 20l1-4.5L16.3 4.2a2 2 0 0 1 2.8 0l.7.7a2 2 0 0 1 0 2.8L8.5 19zM14 6.5l3.5 3.5',
   again: 'M19.5 12a7.5 7.5 0 1 1-2.2-5.3L20 9M20 4.5V9h-4.5',
   remove: 'M4.5 7h15M9.5 7V4.5h5V7M6.5 7l.8 12.5h9.4L17.5 7M10.5 11v5M13.5 11v5',
-  step: 'M14.5 6.5a4 4 0 0 0-5 5L4 17l3 3 5.5-5.5a4 4 0 0 0 5-5L15 12l-3-3z',
   warning: 'M12 4.5L21 20H3zM12 10.5v4.2M12 17.2v.1',
   offline: 'M4 4l16 16M8.5 8.3A7 7 0 0 1 18 12a4 4 0 0 1 2.6 6.5M17 18H7.5A4.5 4.5 0 0 1 6.3 9.2',
   device: 'M5 5h14v10H5zM2.5 19h19',
   service: 'M7.5 18.5A4.5 4.5 0 0 1 7 9.6a5.5 5.5 0 0 1 10.6 1.1A4 4 0 0 1 17 18.5z',
   seen: 'M2.5 12s3.5-6.5 9.5-6.5 9.5 6.5 9.5 6.5-3.5 6.5-9.5 6.5S2.5 12 2.5 12M12 9a3 3 0 1 0 0 6 3 3 0 1 0 0-6',
   memory: 'M7 4h10a1.5 1.5 0 0 1 1.5 1.5V20L12 15.5 5.5 20V5.5A1.5 1.5 0 0 1 7 4',
-  expand: 'M7 10l5 5 5-5',
   more: 'M5 12h.1M12 12h.1M19 12h.1',
   attach:
     'M19 11.5l-7.3 7.3a4.6 4.6 0 0 1-6.5-6.5l7.6-7.6a3 3 0 0 1 4.3 4.3l-7.5 7.5a1.5 1.5 0 0 1-2.1-2.1l6.9-6.9',
@@ -39,7 +37,7 @@ export function icon(name: IconName): TemplateResult {
   return drawn(name, STROKES[name])
 }
 
-/** One that only a panel has. */
+/** One that is loaded later, with what has it. */
 export function drawn(name: string, strokes: string): TemplateResult {
   return html`<svg class="icon icon-${name}" viewBox="0 0 24 24" aria-hidden="true"><path d=${strokes} /></svg>`
 }

@@ -1,7 +1,7 @@
 import { html, type TemplateResult } from 'lit/html.js'
-import { icon } from './icons.ts'
 import { editButton, textEditor } from './memory-facts.ts'
 import type { MemoryActions, MemoryState } from './memory-panel.ts'
+import { expandIcon } from './panel-icons.ts'
 import type { PanelScene } from './scene.ts'
 
 export function profileTab(
@@ -35,7 +35,7 @@ export function skillsTab({ words }: PanelScene, { skills }: MemoryState): Templ
     ({ name, description, text }) => html`<article class="card">
       <h3 dir="auto">${name}</h3>
       <p class="muted" dir="auto">${description}</p>
-      <details><summary>${words.text('details')}${icon('expand')}</summary><p class="plain" dir="auto">${text}</p></details>
+      <details><summary>${words.text('details')}${expandIcon}</summary><p class="plain" dir="auto">${text}</p></details>
     </article>`,
   )}`
 }

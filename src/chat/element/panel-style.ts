@@ -74,6 +74,7 @@ details > summary .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
 .choice { grid-template-columns: minmax(0, 1fr) auto; justify-content: stretch; inline-size: 100%; text-align: start }
 .choice[aria-pressed='true'] { border-color: var(--accent) }
 .choice .small { grid-column: 1 / -1 }
+:dir(rtl) > .icon-back, :dir(rtl) > .icon-forward { scale: -1 1 }
 .certificate { display: grid; gap: 0.25rem; padding: 0.75rem; border: 1px solid var(--line); border-radius: 0.875rem; background: var(--raised); font-size: 0.8125rem; line-height: 1.45 }
 .certificate h3 { display: flex; align-items: center; gap: 0.375rem; font-size: 0.8125rem; font-weight: 620 }
 .certificate ul { display: grid; gap: 0.25rem }

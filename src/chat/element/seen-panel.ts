@@ -15,8 +15,8 @@ import { loaded } from '../homes/load.ts'
 import { inspectedSource } from '../inspected-source.ts'
 import type { Chat } from '../open-chat.ts'
 import type { Inspected, Problem } from '../ports.ts'
-import { icon } from './icons.ts'
 import { iconButton } from './message.ts'
+import { expandIcon } from './panel-icons.ts'
 import { problemOf, wordsFor } from './problems.ts'
 import type { PanelScene } from './scene.ts'
 
@@ -192,7 +192,7 @@ function sectionView(
   const tokens = segments.find((one) => one.section === section)?.tokens ?? 0
   return html`<details class="card">
     <summary><svg class="swatch" aria-hidden="true"><rect class="of-${section}" width="100%" height="100%" /></svg>
-      <strong>${strings.sections[section]}</strong> <span class="muted small">${strings.tokens(words.number(tokens))}</span>${icon('expand')}
+      <strong>${strings.sections[section]}</strong> <span class="muted small">${strings.tokens(words.number(tokens))}</span>${expandIcon}
       <span class="muted small about">${strings.explained[section]}${section === 'tools' && tools.length > 0 ? html` <bdi>${tools.join(', ')}</bdi>` : nothing}</span></summary>
     <ul class="stretches">${stretches.map((stretch, place) =>
       stretch.section === section
@@ -214,7 +214,7 @@ function stretchView(
   const bytes = () => html`<pre tabindex="0" dir="auto">${wholeText(whole, strings)}</pre>`
   const content = () => html`${
     steps.length > 0
-      ? html`${stepsView(steps, strings)}<details class="small"><summary>${strings.asSent}${icon('expand')}</summary><div ${opened(bytes)}></div></details>`
+      ? html`${stepsView(steps, strings)}<details class="small"><summary>${strings.asSent}${expandIcon}</summary><div ${opened(bytes)}></div></details>`
       : bytes()
   }
     <dl class="small">

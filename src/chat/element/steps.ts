@@ -2,11 +2,12 @@
 import { html, type TemplateResult } from 'lit/html.js'
 import type { ShownCall } from '../ports.ts'
 import { icon } from './icons.ts'
+import { expandIcon, stepIcon } from './panel-icons.ts'
 import type { Scene } from './scene.ts'
 
 export function reasoningView({ words }: Scene, reasoning: string): TemplateResult {
   return html`<details class="step">
-    <summary>${words.text('reasoning')}${icon('expand')}</summary>
+    <summary>${words.text('reasoning')}${expandIcon}</summary>
     <p class="plain muted" dir="auto">${reasoning}</p>
   </details>`
 }
@@ -22,8 +23,8 @@ export function stepsView({ words }: Scene, calls: readonly ShownCall[]): Templa
   return html`<div class="steps">${calls.map(
     ({ name, status, input, output }) => html`<details class="step ${status}">
       <summary>
-        ${status === 'running' ? html`<span class="busy"><i></i><i></i><i></i></span>` : icon(status === 'failed' ? 'warning' : 'step')}
-        <span>${words.text(STEP_WORDS[status], { name })}</span>${icon('expand')}
+        ${status === 'running' ? html`<span class="busy"><i></i><i></i><i></i></span>` : status === 'failed' ? icon('warning') : stepIcon}
+        <span>${words.text(STEP_WORDS[status], { name })}</span>${expandIcon}
       </summary>
       <dl>
         <dt>${words.text('toolInput')}</dt>

@@ -48,7 +48,6 @@ button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit
 .icon-stop path { fill: currentColor }
 .mark { inline-size: 1.5rem; block-size: 1.5rem; color: var(--accent) }
 .mark .water { fill: currentColor; stroke: none; opacity: 0.28 }
-:dir(rtl) > .icon-back, :dir(rtl) > .icon-forward { scale: -1 1 }
 .unseen { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
 .muted, .quiet, .head button, .notice .icon { color: var(--muted) }
 .primary, .outlined { min-block-size: 2.25rem; padding-inline: 0.875rem; border-radius: 0.625rem }

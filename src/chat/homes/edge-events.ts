@@ -11,6 +11,7 @@ export class EdgeEvents {
 
   next(chunk: ChatChunk): readonly ReplyEvent[] {
     switch (chunk.type) {
+      case 'start':
       case 'start-step':
       case 'reset-step':
         this.text = ''

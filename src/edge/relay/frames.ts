@@ -1,7 +1,7 @@
 /**
  * What crosses the socket between the Worker that serves a chat and the session's object. Of both
  * directions text is JSON, and behind it the body of a request; bytes are of the chat's stream to
- * the Worker, and of a fetched body to the object.
+ * the Worker, and of a fetched answer to the object.
  */
 import { joinedBytes } from '../../ports/joined-bytes.ts'
 
@@ -30,14 +30,14 @@ export type WorkerFrame =
   /** The chat's stream is whole. */
   | { readonly type: 'end' }
 
+/** What an answer begins with. */
+export interface AnswerHead {
+  readonly status: number
+  readonly headers: readonly (readonly [string, string])[]
+}
+
 export type ObjectFrame =
   | { readonly type: 'beat' }
-  | {
-      readonly type: 'head'
-      readonly n: number
-      readonly status: number
-      readonly headers: readonly (readonly [string, string])[]
-    }
   /** The answer is whole; it has begun. */
   | { readonly type: 'end'; readonly n: number }
   /** The server was not reached, broke off, or has no place in a frame. */
@@ -64,40 +64,69 @@ export function readWorkerFrame(text: string): { readonly frame: WorkerFrame; re
   return { frame: JSON.parse(text.slice(0, end)) as WorkerFrame, body: text.slice(end + 1) }
 }
 
-/** Bytes of the body of request `n`. */
-export function bodyFrame(n: number, pieces: readonly Uint8Array[]): ArrayBuffer {
-  const number = new Uint8Array(NUMBER_BYTES)
-  new DataView(number.buffer).setUint32(0, n)
-  return joinedBytes([number, ...pieces]).buffer
+/**
+ * Bytes of the answer to request `n`. The first such frame begins with the answer's head: with the
+ * first bytes in a frame of its own, it would hold them up.
+ *
+ * @throws RangeError: the head is too long
+ */
+export function answerFrame(n: number, pieces: readonly Uint8Array[], head?: AnswerHead): ArrayBuffer {
+  if (!head) return joinedBytes([numberIn(n), ...pieces]).buffer
+  const bytes = new TextEncoder().encode(JSON.stringify(head))
+  if (bytes.length > MOST_FRAME) throw new RangeError('the headers are too long')
+  return joinedBytes([numberIn(n), numberIn(bytes.length), bytes, ...pieces]).buffer
 }
 
 /** Undefined: it is none. */
-export function readBodyFrame(
+export function readAnswerFrame(
   frame: ArrayBuffer,
 ): { readonly n: number; readonly bytes: Uint8Array } | undefined {
-  if (frame.byteLength < NUMBER_BYTES || frame.byteLength > NUMBER_BYTES + MOST_FRAME) return undefined
+  const { byteLength } = frame
+  if (byteLength < NUMBER_BYTES || byteLength > 2 * (NUMBER_BYTES + MOST_FRAME)) return undefined
   return { n: new DataView(frame).getUint32(0), bytes: new Uint8Array(frame, NUMBER_BYTES) }
+}
+
+/** The head that an answer begins with, and the bytes behind it; undefined: it is none. */
+export function readHead(
+  bytes: Uint8Array,
+): { readonly head: AnswerHead; readonly rest: Uint8Array } | undefined {
+  if (bytes.length < NUMBER_BYTES) return undefined
+  const end = NUMBER_BYTES + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0)
+  const head = end <= bytes.length && parsed(new TextDecoder().decode(bytes.subarray(NUMBER_BYTES, end)))
+  return isHead(head) ? { head, rest: bytes.subarray(end) } : undefined
 }
 
 /** Undefined: it is none. */
 export function readObjectFrame(text: string): ObjectFrame | undefined {
   if (text.length > MOST_FRAME) return undefined
-  let frame: unknown
+  const frame = parsed(text)
+  return isObjectFrame(frame) ? frame : undefined
+}
+
+function numberIn(value: number): Uint8Array {
+  const bytes = new Uint8Array(NUMBER_BYTES)
+  new DataView(bytes.buffer).setUint32(0, value)
+  return bytes
+}
+
+function parsed(text: string): unknown {
   try {
-    frame = JSON.parse(text)
+    return JSON.parse(text)
   } catch {
     return undefined
   }
-  return isObjectFrame(frame) ? frame : undefined
 }
 
 function isObjectFrame(frame: unknown): frame is ObjectFrame {
   if (typeof frame !== 'object' || frame === null) return false
-  const { type, n, status, headers } = frame as Readonly<Record<string, unknown>>
-  if (type === 'beat') return true
-  if (!Number.isInteger(n)) return false
-  if (type === 'end' || type === 'failed') return true
-  return type === 'head' && isStatus(status) && Array.isArray(headers) && isHeaders(headers)
+  const { type, n } = frame as Readonly<Record<string, unknown>>
+  return type === 'beat' || (Number.isInteger(n) && (type === 'end' || type === 'failed'))
+}
+
+function isHead(head: unknown): head is AnswerHead {
+  if (typeof head !== 'object' || head === null) return false
+  const { status, headers } = head as Readonly<Record<string, unknown>>
+  return isStatus(status) && Array.isArray(headers) && isHeaders(headers)
 }
 
 function isStatus(status: unknown): boolean {

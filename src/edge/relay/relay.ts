@@ -1,6 +1,6 @@
 import type { Model } from '../../ports/model.ts'
 import { deferred } from '../turn/deferred.ts'
-import { readBodyFrame, readObjectFrame, type WorkerFrame, workerFrame } from './frames.ts'
+import { readAnswerFrame, readHead, readObjectFrame, type WorkerFrame, workerFrame } from './frames.ts'
 import { RelayedRequest } from './relayed-request.ts'
 
 /** UTF-16 units of a request that the Worker makes: what is longer may not fit into a frame. */
@@ -100,15 +100,20 @@ export class Relay {
 
   #took(frame: string | ArrayBuffer): boolean {
     if (typeof frame !== 'string') {
-      const body = readBodyFrame(frame)
+      const answer = readAnswerFrame(frame)
+      if (!answer) return false
       // Of a request that nobody waits for any more, what is under way still comes.
-      return body !== undefined && (this.#requests.get(body.n)?.write(body.bytes) ?? true)
+      const request = this.#requests.get(answer.n)
+      if (!request) return true
+      const begun = request.hasBegun ? undefined : readHead(answer.bytes)
+      if (begun) request.begin(begun.head).write(begun.rest)
+      else if (request.hasBegun) request.write(answer.bytes)
+      return request.hasBegun
     }
     const told = readObjectFrame(frame)
     if (!told || told.type === 'beat') return told !== undefined
     const request = this.#requests.get(told.n)
     if (!request) return true
-    if (told.type === 'head') return request.begin(told.status, told.headers)
     if (told.type === 'end' && !request.end()) return false
     if (told.type === 'failed') request.fail(new TypeError('the Worker did not reach it'))
     this.#requests.delete(told.n)

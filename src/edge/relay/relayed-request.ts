@@ -1,3 +1,5 @@
+import type { AnswerHead } from './frames.ts'
+
 /** Statuses whose answers have no body. */
 const WITHOUT_BODY = [101, 204, 205, 304]
 /** They are of the bytes as they came to the Worker, which reads them decoded. */
@@ -11,7 +13,8 @@ export class RelayedRequest {
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
   #resolve: (answer: Response | Promise<Response>) => void = () => {}
   #reject: (error: unknown) => void = () => {}
-  #hasBegun = false
+  /** Whether the answer has. */
+  hasBegun = false
 
   /** @param onLeft told where nobody reads the rest of the body */
   constructor(onLeft: () => void) {
@@ -27,10 +30,8 @@ export class RelayedRequest {
     })
   }
 
-  /** @returns false: it has begun already */
-  begin(status: number, given: readonly (readonly [string, string])[]): boolean {
-    if (this.#hasBegun) return false
-    this.#hasBegun = true
+  begin({ status, headers: given }: AnswerHead): this {
+    this.hasBegun = true
     const headers = given.filter(([name]) => !OF_CODING.includes(name)) as [string, string][]
     const body = WITHOUT_BODY.includes(status) ? null : this.#body
     try {
@@ -39,29 +40,27 @@ export class RelayedRequest {
       // Not every number that a server sends is a status.
       this.#reject(error)
     }
-    return true
+    return this
   }
 
-  /** @returns false: it has not begun */
-  write(bytes: Uint8Array): boolean {
-    if (this.#hasBegun) this.#controller?.enqueue(bytes)
-    return this.#hasBegun
+  write(bytes: Uint8Array): void {
+    if (bytes.length > 0) this.#controller?.enqueue(bytes)
   }
 
   /** @returns false: it has not begun */
   end(): boolean {
-    if (this.#hasBegun) this.#controller?.close()
-    return this.#hasBegun
+    if (this.hasBegun) this.#controller?.close()
+    return this.hasBegun
   }
 
   fail(error: unknown): void {
-    if (this.#hasBegun) this.#controller?.error(error)
+    if (this.hasBegun) this.#controller?.error(error)
     else this.#reject(error)
   }
 
   /** Takes it from the Worker, unless its answer has begun. */
   move(fetchHere: () => Promise<Response>, error: unknown): void {
-    if (this.#hasBegun) this.fail(error)
+    if (this.hasBegun) this.fail(error)
     else this.#resolve(fetchHere())
   }
 }

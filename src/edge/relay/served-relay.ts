@@ -2,8 +2,9 @@ import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import { deferred } from '../turn/deferred.ts'
 import {
+  type AnswerHead,
+  answerFrame,
   BEAT_MS,
-  bodyFrame,
   MOST_FRAME,
   type ObjectFrame,
   readWorkerFrame,
@@ -100,15 +101,7 @@ export class ServedRelay {
         ...(body !== undefined && { body }),
         signal: controller.signal as AbortSignal,
       })
-      const head = JSON.stringify({
-        type: 'head',
-        n,
-        status: answer.status,
-        headers: [...answer.headers],
-      } satisfies ObjectFrame)
-      if (head.length > MOST_FRAME) throw new RangeError('the headers are too long')
-      this.#send(head)
-      if (answer.body) await this.#hand(n, answer.body)
+      await this.#hand(n, answer)
       this.#tell({ type: 'end', n })
     } catch {
       this.#tell({ type: 'failed', n })
@@ -116,14 +109,16 @@ export class ServedRelay {
     this.#aborts.delete(n)
   }
 
-  /** Gives the object a body: its first pieces at once, of the others some together. */
-  async #hand(n: number, body: ReadableStream<Uint8Array>): Promise<void> {
+  /** Gives the object an answer: its first pieces at once, of the others some together. */
+  async #hand(n: number, { status, headers, body }: Response): Promise<void> {
+    let head: AnswerHead | undefined = { status, headers: [...headers] }
     let pieces: Uint8Array[] = []
     let bytes = 0
     let isGathering = false
     let count = 0
     const send = (): void => {
-      if (pieces.length > 0) this.#send(bodyFrame(n, pieces))
+      if (head || pieces.length > 0) this.#send(answerFrame(n, pieces, head))
+      head = undefined
       pieces = []
       bytes = 0
     }
@@ -138,7 +133,7 @@ export class ServedRelay {
       if (isGathering) this.#options.later(gather, GATHER_MS)
     }
     try {
-      for await (const piece of body) {
+      for await (const piece of body ?? []) {
         for (let at = 0; at < piece.length; at += MOST_FRAME) add(piece.subarray(at, at + MOST_FRAME))
         if (++count <= FIRST_PIECES) send()
         else if (!isGathering) gather()

@@ -13,7 +13,7 @@ import { checkSessions } from './check-sessions.ts'
 import type { Finding, RecallSession, RecallSources } from './find.ts'
 import type * as finding from './finding.ts'
 import type { Recall } from './lexical-recall.ts'
-import { BLOCK, type LexicalRecallOptions, lexicalTerms, termsField } from './lexical-terms.ts'
+import { BLOCK, type LexicalRecallOptions, termsKind } from './lexical-terms.ts'
 import { type OtherSessions, Others, WordsReader } from './others.ts'
 import type { RecallPage } from './recall-page.ts'
 import type { SessionIndex } from './session-index.ts'
@@ -104,7 +104,6 @@ export function recallWith(
     throw invalid('recall', 'vectors', 'must be what vectorSearch() gives')
   if (stemmer !== undefined && (typeof stemmer?.stem !== 'function' || typeof stemmer.id !== 'string'))
     throw invalid('recall', 'stemmer', 'must have an id and stem()')
-  const terms = lexicalTerms(stemmer && { stemmer })
   let lexical: Recall | undefined
   const loaded = async (): Promise<typeof finding & { readonly lexical: Recall }> => {
     const all = await load()
@@ -126,7 +125,6 @@ export function recallWith(
     name: 'recall',
     needs: ['facts'],
     provides: [provide(WordsReader, { recall: async () => (await loaded()).lexical, sessions, messages })],
-    derive: (message) => [termsField(terms.id), terms.termsOf(message)],
     ...(most !== undefined && { lane: () => ({ tokens: most }) }),
     user: (user) => {
       const vectorSearch = vectors?.(user.memory.host)
@@ -231,7 +229,7 @@ export function recallWith(
         provides: [
           provide(Findable, { find: findHere }),
           provide(Words, {
-            kind: terms.id,
+            kind: termsKind(stemmer),
             read: () =>
               session.run(async () => {
                 const { lexical: recall } = await loaded()

@@ -19,18 +19,23 @@ export interface LexicalRecallOptions {
   readonly stemmer?: Stemmer
 }
 
-/** What messages are found by: all that is needed to write them. */
+/** What messages are found by. */
 export interface LexicalTerms {
   /** Names how terms are made. */
   readonly id: string
   readonly stemmer: Stemmer | undefined
-  /** What a message is found by, kept beside its entry. */
+  /** What a message is found by. */
   termsOf(message: Message): string
+}
+
+/** Names how terms are made. */
+export function termsKind(stemmer: Stemmer | undefined): string {
+  return `${VERSION}/${stemmer?.id ?? ''}`
 }
 
 export function lexicalTerms({ stemmer }: LexicalRecallOptions = {}): LexicalTerms {
   return {
-    id: `${VERSION}/${stemmer?.id ?? ''}`,
+    id: termsKind(stemmer),
     stemmer,
     termsOf: (message) => {
       const { id, role, name, createdAt } = message
@@ -38,9 +43,4 @@ export function lexicalTerms({ stemmer }: LexicalRecallOptions = {}): LexicalTer
       return termsOf({ id, text, role, createdAt, ...(name !== undefined && { name }) }, stemmer)
     },
   }
-}
-
-/** Field of a row's derived column in which terms of that kind are kept. */
-export function termsField(id: string): string {
-  return `recall/${id}`
 }

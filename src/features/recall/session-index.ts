@@ -3,8 +3,7 @@ import { hiddenBy } from '../../kernel/log/fold.ts'
 import { readRewinds } from '../../kernel/log/history.ts'
 import { idIn, type Name } from '../../ports/op.ts'
 import type { DerivedRow, LogRow, ScopeStore } from '../../ports/store.ts'
-import { parseBody } from '../../text/json.ts'
-import { BLOCK, type LexicalTerms, termsField } from './lexical-terms.ts'
+import { BLOCK, type LexicalTerms } from './lexical-terms.ts'
 import { PASSAGE } from './message-terms.ts'
 import { RecallIndex } from './recall-index.ts'
 import { toVarints, unitsOf, Varints } from './varints.ts'
@@ -212,15 +211,10 @@ export class SessionIndex {
 
   #add(row: LogRow): void {
     this.#seqs.push(row.seq)
-    const terms = keptTerms(row, this.#parts.id) ?? this.#termsIn(row)
-    this.#index.add(row.id, terms ?? NO_TERMS)
-    // It keeps its place, so that its neighbours keep theirs.
-    if (terms === undefined) this.#index.remove(row.id)
-  }
-
-  #termsIn(row: LogRow): string | undefined {
     const message = messageIn(row)
-    return message && this.#parts.termsOf(message)
+    this.#index.add(row.id, message ? this.#parts.termsOf(message) : NO_TERMS)
+    // It keeps its place, so that its neighbours keep theirs.
+    if (!message) this.#index.remove(row.id)
   }
 
   #reset(): void {
@@ -229,12 +223,6 @@ export class SessionIndex {
     this.#kept = 0
     this.#seqs = []
   }
-}
-
-/** The terms that were made when the row was written. */
-function keptTerms({ id, derived }: LogRow, kind: string): string | undefined {
-  if (derived === undefined) return undefined
-  return (parseBody(id, derived) as { readonly [field: string]: string | undefined })[termsField(kind)]
 }
 
 function keyOf(place: number): string {

@@ -146,7 +146,7 @@ export class Writer {
   /** Commits, again while others change what was read for it. */
   async #write(draft: Draft, given: readonly Given[], beside?: Beside): Promise<Committed> {
     const { operation, opId, round } = draft
-    const { store, policy, memory } = this.#session
+    const { store, policy } = this.#session
     const further = (await beside?.(opId)) ?? []
     for (let attempt = 0; attempt < TRIES; attempt++) {
       const appends = (await this.#appends(draft)).map((op, index) =>
@@ -154,7 +154,7 @@ export class Writer {
       )
       const parts = await this.#prepare(draft, given)
       const ops: Op[] = [...appends, ...parts.flatMap((part) => part.ops), ...further]
-      const sealed = ops.map((op) => sealOp(op, (message) => derivedOf(message, policy.counter, memory.use)))
+      const sealed = ops.map((op) => sealOp(op, (message) => derivedOf(message, policy.counter)))
       if (this.#seq === undefined) await this.#session.register()
       const results = sealed.length === 0 ? [] : await store.commit(sealed, once)
       const repeated = parts.some(({ isWritten }) => isWritten) || wasWritten(results)

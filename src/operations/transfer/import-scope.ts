@@ -170,7 +170,7 @@ export class ScopeImport {
     const kind = ('kind' in line && line.kind) || line.type
     const row = { seq, place, kind, id, opId, ordinal: 0 }
     const { memory, most } = this.#parts
-    const { host, policy, use } = memory
+    const { host, policy } = memory
     if (line.type === 'message') {
       const checked = messageOf({ operation, host }, line)
       const message = checked && lowered(checked, mostOf(checked, most))
@@ -178,7 +178,7 @@ export class ScopeImport {
         ...row,
         round: line.round,
         body: message ? sealMessage(message) : null,
-        ...(message && { derived: derivedOf(message, policy.counter, use) }),
+        ...(message && { derived: derivedOf(message, policy.counter) }),
       }
       return { row: whole, used: attachmentsOf(whole), line: number, ...fall(checked, message, most) }
     }

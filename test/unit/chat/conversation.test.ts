@@ -530,6 +530,7 @@ describe('a reply that another tab asked for', () => {
   ): Promise<{
     readonly conversation: ChatConversation
     readonly write: (text: string) => Promise<unknown>
+    readonly answer: (text: string) => Promise<unknown>
     /** Ends the waits for the next look. */
     readonly wake: () => void
   }> {
@@ -552,12 +553,15 @@ describe('a reply that another tab asked for', () => {
     return {
       conversation,
       write: (content) => session.append({ role: 'user', content }),
+      answer: (content) => session.append({ role: 'assistant', content }),
       wake() {
         for (const done of waits) done()
         waits = []
       },
     }
   }
+  const aborted = (signal: AbortSignal) =>
+    new Promise<void>((done) => signal.addEventListener('abort', () => done()))
   const shows = ({ reply }: ConversationState): boolean => reply?.text === 'It leaves at'
   const follow: HomeSession['join'] = async ({ tell, leave }) => {
     const left = new Promise((done) => leave.addEventListener('abort', done))
@@ -633,6 +637,78 @@ describe('a reply that another tab asked for', () => {
     }
     await new Promise((done) => setTimeout(done, 20))
     expect(looks).toBe(4)
+    // It can be asked for here.
+    expect(conversation.getSnapshot().problem).toMatchObject({ code: 'ERR_INTERRUPTED', retryable: true })
+    await conversation.close()
+  })
+
+  it('is said to have been cut off at once where it is stopped before its first word, in either tab', async () => {
+    let isThere = false
+    const { conversation, write } = await followed(
+      async ({ signal, tell }) => {
+        if (!isThere) {
+          await new Promise((done) => setTimeout(done, 5))
+          return false
+        }
+        await tell({ type: 'step' })
+        await aborted(signal)
+        isThere = false
+        return true
+      },
+      ({ signal }) => aborted(signal),
+    )
+    const stopped = async (): Promise<void> => {
+      await until({ conversation }, ({ reply }) => reply !== undefined)
+      await conversation.stop()
+      await until({ conversation }, ({ problem }) => problem?.code === 'ERR_INTERRUPTED')
+    }
+    await conversation.send('When?')
+    await stopped()
+    isThere = true
+    await write('And from where?')
+    await stopped()
+    await conversation.close()
+  })
+
+  it('ends what was said of one that failed here, once it begins', async () => {
+    let isAsked = false
+    const { conversation, write } = await followed(
+      async (options) => isAsked && follow(options),
+      () => Promise.reject(new PlimsollError('ERR_MODEL', 'model: it is overloaded')),
+    )
+    await conversation.send('When?')
+    await until({ conversation }, ({ problem }) => problem?.code === 'ERR_MODEL')
+    isAsked = true
+    await write('When?')
+    await until({ conversation }, shows)
+    expect(conversation.getSnapshot().problem).toBeUndefined()
+    await conversation.close()
+  })
+
+  it('leaves what was said of something else, as of an edit', async () => {
+    const { conversation, write } = await followed(follow, () =>
+      Promise.reject(new PlimsollError('ERR_MODEL', 'model: it is overloaded')),
+    )
+    await conversation.edit('gone', 'When?')
+    await until({ conversation }, ({ problem }) => problem?.code === 'ERR_NOT_FOUND')
+    await write('When?')
+    await until({ conversation }, shows)
+    expect(conversation.getSnapshot().problem?.code).toBe('ERR_NOT_FOUND')
+    await conversation.close()
+  })
+
+  it('ends what was said of one that failed here, once it is whole', async () => {
+    const { conversation, write, answer } = await followed(
+      async () => false,
+      () => Promise.reject(new PlimsollError('ERR_MODEL', 'model: it is overloaded')),
+    )
+    await conversation.send('When?')
+    await until({ conversation }, ({ problem }) => problem?.code === 'ERR_MODEL')
+    await write('At what time?')
+    await until({ conversation }, ({ messages }) => messages.length === 4)
+    expect(conversation.getSnapshot().problem?.code).toBe('ERR_MODEL')
+    await answer('At nine.')
+    await until({ conversation }, ({ problem }) => problem === undefined)
     await conversation.close()
   })
 })

@@ -62,6 +62,32 @@ it('stops a reply at an edge that began only after it was told to stop', async (
   expect(stops).toEqual(['r1', 'r1'])
 })
 
+it('shows that a reply is waited for as soon as there is one, in a tab that follows it, too', async () => {
+  const told: string[] = []
+  let say = (): void => {}
+  const isSaid = new Promise<void>((resolve) => {
+    say = resolve
+  })
+  const run = {
+    run: 'r1',
+    async *[Symbol.asyncIterator]() {
+      yield { type: 'start' }
+      await isSaid
+      yield { type: 'finish' }
+    },
+    result: async () => ({ isAborted: false }),
+  } as unknown as ChatRun
+  const { signal } = new AbortController()
+  const joining = joinAtEdge(
+    { client: { resumeChat: () => run } as never, newest: async () => [], keep: async () => {} },
+    { signal, leave: signal, tell: ({ type }) => void told.push(type) },
+  )
+  await expect.poll(() => told).toEqual(['step'])
+  say()
+  await joining
+  expect(told).toEqual(['step', 'recorded'])
+})
+
 it('keeps what had come of a reply that failed at an edge, once, and throws what it failed with', async () => {
   const asked = { id: 'm1', role: 'user', content: 'Which trains?', createdAt: 0, trust: 'user' } as const
   const failure = new PlimsollError('ERR_MODEL', 'chat: the model failed')

@@ -2,7 +2,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { ModelParts } from '../../../src/edge/cloudflare.ts'
 import { steadyModel } from '../../../src/edge/models/steady-model.ts'
 import {
-  bodyFrame,
+  type AnswerHead,
+  answerFrame,
   MOST_FRAME,
   RELAY_HEADER,
   readWorkerFrame,
@@ -12,6 +13,15 @@ import { accepted } from '../../../src/edge/replica/refusal.ts'
 import type { Model } from '../../../src/ports/model.ts'
 import { changeSessions } from './changed-settings.ts'
 import { World } from './world.ts'
+
+/** How the answer to the first request begins, as its Worker says it. */
+const headFrame = (head: unknown, pieces: readonly Uint8Array[] = []): ArrayBuffer =>
+  answerFrame(1, pieces, head as AnswerHead)
+const begunWith = (...texts: readonly string[]): ArrayBuffer =>
+  headFrame(
+    { status: 200, headers: [] },
+    texts.map((text) => new TextEncoder().encode(text)),
+  )
 
 /** A model over `fetch`: what it is answered, piece by piece, is its reply. */
 const fetching = ({ fetch }: ModelParts): Model => ({
@@ -122,8 +132,7 @@ describe('a chat whose model fetches', () => {
     // With one the object could not hibernate.
     await vi.waitFor(() => expect([...pending]).toEqual([]))
     webSocket.send(JSON.stringify({ type: 'beat' }))
-    webSocket.send(JSON.stringify({ type: 'head', n: 1, status: 200, headers: [] }))
-    webSocket.send(bodyFrame(1, [new TextEncoder().encode('From the'), new TextEncoder().encode(' Worker.')]))
+    webSocket.send(begunWith('From the', ' Worker.'))
     webSocket.send(JSON.stringify({ type: 'end', n: 1 }))
     await vi.waitFor(() => expect(told().at(-1)).toEqual({ type: 'end' }))
     expect(read()).toBe(await resumed(world, run))
@@ -143,8 +152,7 @@ describe('a chat whose model fetches', () => {
     const { world, asked } = await opened()
     const { run, webSocket } = await begun(world)
     if (isBegun) {
-      webSocket.send(JSON.stringify({ type: 'head', n: 1, status: 200, headers: [] }))
-      webSocket.send(bodyFrame(1, [new TextEncoder().encode('From the')]))
+      webSocket.send(begunWith('From the'))
     }
     webSocket.close(1000, 'gone')
     await vi.waitFor(async () => expect(await resumed(world, run)).toContain('[DONE]'))
@@ -165,19 +173,18 @@ describe('a chat whose model fetches', () => {
     ['is of no known type', ['{"type":"fetch","n":1}']],
     ['is of no request', ['{"type":"end"}']],
     ['has a number that none has', ['{"type":"end","n":1.5}']],
-    ['has a status that none has', ['{"type":"head","n":1,"status":"200","headers":[]}']],
-    ['has a status out of bounds', ['{"type":"head","n":1,"status":42,"headers":[]}']],
-    ['has headers that are none', ['{"type":"head","n":1,"status":200,"headers":[["a"]]}']],
-    ['has a header that no answer can have', ['{"type":"head","n":1,"status":200,"headers":[["a b","c"]]}']],
-    [
-      'begins an answer twice',
-      Array.from({ length: 2 }, () => '{"type":"head","n":1,"status":200,"headers":[]}'),
-    ],
+    ['has a status that none has', [headFrame({ status: '200', headers: [] })]],
+    ['has a status out of bounds', [headFrame({ status: 42, headers: [] })]],
+    ['has headers that are none', [headFrame({ status: 200, headers: [['a']] })]],
+    ['has a header that no answer can have', [headFrame({ status: 200, headers: [['a b', 'c']] })]],
+    ['has a head that is no object', [headFrame(null)]],
+    ['has less than the head that it says', [headFrame({ status: 200, headers: [] }).slice(0, -1)]],
     ['ends an answer that has not begun', ['{"type":"end","n":1}']],
     ['has no room for a number', [new ArrayBuffer(3)]],
-    ['is of an answer that has not begun', [bodyFrame(1, [new Uint8Array(1)])]],
+    ['is of an answer that has not begun', [answerFrame(1, [new Uint8Array(1)])]],
+    ['begins an answer with bytes that are no head', [answerFrame(1, [new Uint8Array([0, 0, 0, 1, 123])])]],
     ['is too long', ['x'.repeat(MOST_FRAME + 1)]],
-    ['has too many bytes', [new ArrayBuffer(MOST_FRAME + 5)]],
+    ['has too many bytes', [new ArrayBuffer(2 * MOST_FRAME + 9)]],
   ])('closes a socket whose frame %s, and that alone', async (_, poison) => {
     const { world, asked } = await opened()
     const { run, webSocket } = await begun(world)
@@ -207,10 +214,9 @@ describe('a chat whose model fetches', () => {
   it('of which nobody waits any more, says what it likes', async () => {
     const { world } = await opened()
     const { webSocket, told } = await begun(world)
-    for (const frame of [bodyFrame(7, [new Uint8Array(1)]), JSON.stringify({ type: 'end', n: 7 })])
+    for (const frame of [answerFrame(7, [new Uint8Array(1)]), JSON.stringify({ type: 'end', n: 7 })])
       webSocket.send(frame)
-    webSocket.send(JSON.stringify({ type: 'head', n: 1, status: 200, headers: [] }))
-    webSocket.send(bodyFrame(1, [new TextEncoder().encode('Yes.')]))
+    webSocket.send(begunWith('Yes.'))
     webSocket.send(JSON.stringify({ type: 'end', n: 1 }))
     await vi.waitFor(() => expect(told().at(-1)).toEqual({ type: 'end' }))
     expect(await repliesIn(world)).toEqual([

@@ -91,6 +91,33 @@ describe('a request that the Worker makes', () => {
     expect(binary.length).toBeLessThan(9)
   })
 
+  it('begins with its first piece, in one frame, or with its end', async () => {
+    const first = gate()
+    const { relays, worker } = wire({
+      fetch: async (url) =>
+        String(url).endsWith('0')
+          ? new Response(null, { status: 204 })
+          : new Response(
+              new ReadableStream({
+                async start(controller) {
+                  await first.opened
+                  controller.enqueue(bytes('first'))
+                  controller.close()
+                },
+              }),
+            ),
+    })
+    const { fetch } = await relays.of(ID)
+    expect((await fetch('https://a.example/0')).status).toBe(204)
+    expect(worker.sent).toHaveLength(2)
+    const asked = fetch('https://a.example/1')
+    await tick()
+    expect(worker.sent).toHaveLength(2)
+    first.open()
+    expect(await (await asked).text()).toBe('first')
+    expect(worker.sent.map((frame) => typeof frame)).toEqual(['object', 'string', 'object', 'string'])
+  })
+
   it('comes whole in frames that have an end, unless its headers have no place in one', async () => {
     const text = 'x'.repeat(2 * MOST_FRAME + 1)
     const { relays, worker } = wire({
