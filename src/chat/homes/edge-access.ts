@@ -48,7 +48,7 @@ export class EdgeAccess {
     this.checkOwner()
     const given = await this.given(refused)
     if (given !== undefined) return given
-    // One that a tab has given to who signs in there is refused, too, before it is known who that is.
+    // One that another tab has claimed is refused, too, before this one knows who signs in there.
     if (refused)
       await platform.locks.request(identity.lockName, { ifAvailable: true }, async (lock) =>
         this.checkOwner(lock),
