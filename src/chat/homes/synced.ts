@@ -108,7 +108,7 @@ export class SyncedEdge implements Edge {
         memory,
         client,
         newId,
-        unasked: parts.unasked,
+        unasked: parts.unasked.own(),
         asking: this.#asking,
         locks: platform.locks,
         lockName: this.#lockOf(sessionId),

@@ -530,6 +530,24 @@ it.each([false, true])('goes on in a second tab that hears of a sign-out; erase:
   await Promise.all([chat.close(), other.close()])
 })
 
+it('notes nothing of a reply that is left by a sign-out in another tab', async () => {
+  const [place, service] = [browser({ hears: true }), new TestService()]
+  const open = (): Chat => tab(place, service, { getToken: undefined })
+  const [chat, other] = [open(), open()]
+  const id = await talked(chat, 'Hello.')
+  await other.conversation.open(id)
+  service.reply = () => new Promise(() => {})
+  await other.conversation.send('And now?')
+  await expect.poll(() => service.asked.filter((line) => line.endsWith('/chat'))).toHaveLength(2)
+  place.network.set(false)
+  service.isThere = false
+  expect(await chat.signOut({ erase: true, force: true })).toEqual({ done: true, lost: [] })
+  await until(other, ({ session, loaded }) => loaded && session?.sessionId !== id)
+  await other.close()
+  expect(place.platform.storage?.getItem(`plimsoll-chat/unasked/${SRC}`)).toBeNull()
+  await chat.close()
+})
+
 it('shows in each tab that a message was sent while its reply is waited for', async () => {
   const [place, service] = [browser(), new TestService()]
   const one = tab(place, service)
