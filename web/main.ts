@@ -98,13 +98,19 @@ button('go', words.signOut).addEventListener('click', () => ask.close('go'))
 // It is the dialog alone that Escape closes.
 ask.addEventListener('keydown', (event) => event.stopPropagation())
 const end = button('sign-out', words.signOut)
+const onWait = (isLong: boolean): void => {
+  // What says that there is a new version stays.
+  if (!update.hidden) return
+  if (isLong) notice(words.wait)
+  else box.hidden = true
+}
 let isLeaving = false
 end.addEventListener('click', async () => {
   if (isLeaving) return
   isLeaving = true
   try {
     // What the page itself still knows of them goes with it.
-    if (await signOut({ dialog: ask, chat, words, locale })) return location.reload()
+    if (await signOut({ dialog: ask, chat, words, locale, onWait })) return location.reload()
   } catch (error) {
     console.warn('Not all is gone from this browser:', error)
     notice(words.notSignedOut)

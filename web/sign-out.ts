@@ -1,4 +1,4 @@
-import type { PlimsollChat, SignedOut } from '../src/chat/index.ts'
+import type { PlimsollChat, SignedOut, SignOutOptions } from '../src/chat/index.ts'
 import type { Words } from './words.ts'
 
 export interface SignOutParts {
@@ -7,13 +7,18 @@ export interface SignOutParts {
   readonly words: Words
   /** How its numbers and dates are written. */
   readonly locale: string
+  /** Told when the person waits for long, and when that is over. */
+  readonly onWait: (isLong: boolean) => void
 }
+
+/** Milliseconds after which a person looks for a sign that it goes on. */
+const LONG_MS = 400
 
 /**
  * Asks whether the person leaves this browser, and says first what goes with that. @returns whether
  * they left, and nothing of theirs is here any more
  */
-export async function signOut({ dialog, chat, words, locale }: SignOutParts): Promise<boolean> {
+export async function signOut({ dialog, chat, words, locale, onWait }: SignOutParts): Promise<boolean> {
   const number = new Intl.NumberFormat(locale)
   const date = new Intl.DateTimeFormat(locale, { dateStyle: 'long' })
   /** What becomes of what is at the service. */
@@ -30,12 +35,26 @@ export async function signOut({ dialog, chat, words, locale }: SignOutParts): Pr
     ] as const
     return counts.flatMap(([line, count]) => (count > 0 ? line(number.format(count)) : []))
   }
-  const look = (): Promise<SignedOut> => chat.signOut({ erase: true, dryRun: true })
+  /** Signs out, which at a slow service takes seconds. */
+  const leave = async (how: SignOutOptions): Promise<SignedOut> => {
+    let isLong = false
+    const late = setTimeout(() => {
+      isLong = true
+      onWait(true)
+    }, LONG_MS)
+    try {
+      return await chat.signOut({ erase: true, ...how })
+    } finally {
+      clearTimeout(late)
+      if (isLong) onWait(false)
+    }
+  }
+  const look = (): Promise<SignedOut> => leave({ dryRun: true })
   for (let told = await look(); !told.done; ) {
     if (!(await agreed(dialog, there(told), lines(told)))) return false
     const now = await look()
     // What would be lost since then, as by another tab, is asked about, too.
-    told = isShown(now, told) ? await chat.signOut({ erase: true, force: now.lost.length > 0 }) : now
+    told = isShown(now, told) ? await leave({ force: now.lost.length > 0 }) : now
   }
   return true
 }

@@ -30,6 +30,8 @@ export interface Words {
   readonly refused: (count: string) => string
   readonly drafts: (count: string) => string
   readonly stay: string
+  /** While it takes long. */
+  readonly wait: string
   readonly notSignedOut: string
 }
 
@@ -62,6 +64,7 @@ const english: Words = {
   refused: (count) => `Messages and changes that the service refused: ${count}`,
   drafts: (count) => `Drafts, text or files: ${count}`,
   stay: 'Cancel',
+  wait: 'One moment …',
   notSignedOut: 'Not all is gone from this browser. Sign out again.',
 }
 
@@ -96,6 +99,7 @@ const catalogue: Readonly<Record<string, Words>> = {
     refused: (count) => `Vom Dienst abgelehnte Nachrichten und Änderungen: ${count}`,
     drafts: (count) => `Entwürfe, Text oder Dateien: ${count}`,
     stay: 'Abbrechen',
+    wait: 'Einen Moment …',
     notSignedOut: 'Noch ist nicht alles aus diesem Browser weg. Melden Sie sich noch einmal ab.',
   },
   fr: {
@@ -127,6 +131,7 @@ const catalogue: Readonly<Record<string, Words>> = {
     refused: (count) => `Messages et modifications refusés par le service : ${count}`,
     drafts: (count) => `Brouillons, texte ou fichiers : ${count}`,
     stay: 'Annuler',
+    wait: 'Un instant…',
     notSignedOut: 'Tout n’a pas disparu de ce navigateur. Déconnectez-vous encore une fois.',
   },
   es: {
@@ -158,6 +163,7 @@ const catalogue: Readonly<Record<string, Words>> = {
     refused: (count) => `Mensajes y cambios que el servicio rechazó: ${count}`,
     drafts: (count) => `Borradores, texto o archivos: ${count}`,
     stay: 'Cancelar',
+    wait: 'Un momento…',
     notSignedOut: 'Aún no se ha borrado todo de este navegador. Cierre sesión otra vez.',
   },
   ar: {
@@ -189,6 +195,7 @@ const catalogue: Readonly<Record<string, Words>> = {
     refused: (count) => `رسائل وتغييرات رفضتها الخدمة: ${count}`,
     drafts: (count) => `مسودات من نصوص أو ملفات: ${count}`,
     stay: 'إلغاء',
+    wait: 'لحظة من فضلك…',
     notSignedOut: 'لم يُمحَ كل شيء من هذا المتصفح بعد. سجّل الخروج مرة أخرى.',
   },
   ja: {
@@ -220,6 +227,7 @@ const catalogue: Readonly<Record<string, Words>> = {
     refused: (count) => `サービスが受け付けなかったメッセージと変更：${count}`,
     drafts: (count) => `下書きの文章やファイル：${count}`,
     stay: 'キャンセル',
+    wait: '少々お待ちください…',
     notSignedOut: 'このブラウザにまだ残っているものがあります。もう一度サインアウトしてください。',
   },
 }

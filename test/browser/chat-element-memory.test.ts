@@ -887,6 +887,14 @@ describe('what was found', () => {
     expect(root.activeElement).toBe(find('.sought'))
     expect(isInSight(shown, 'Line 40')).toBe(true)
     expect(fake.calls.filter(([name]) => name === 'showOlder')).toHaveLength(3)
+    // Its frame is around its buttons, too, cuts through nothing, and moves nothing.
+    const mark = getComputedStyle(find('.sought'), '::after')
+    expect(mark.position).toBe('absolute')
+    const rectOf = (selector: string): DOMRect => find(selector).getBoundingClientRect()
+    const bottom = rectOf('.sought').bottom - Number.parseFloat(mark.bottom)
+    expect(bottom).toBeGreaterThan(rectOf('.sought .foot .icon').bottom)
+    const end = bottom + Number.parseFloat(mark.outlineWidth)
+    expect(end).toBeLessThanOrEqual(rectOf('.sought + [data-message]').top)
     // The mark goes; where one reads, stays.
     await until(() => root.querySelector('.sought') === null)
     expect(isInSight(shown, 'Line 40')).toBe(true)

@@ -816,6 +816,17 @@ describe('messages', () => {
     const isSeen = (): boolean => find('.state').checkVisibility({ visibilityProperty: true })
     // With a network most are sent before that.
     expect([find('.state').textContent.includes('Waiting for a connection'), isSeen()]).toEqual([true, false])
+    // It is an animation that keeps it back, also for who wants none.
+    const calm = root.adoptedStyleSheets
+      .flatMap(({ cssRules }) => [...cssRules])
+      .flatMap((rule) =>
+        rule instanceof CSSMediaRule && /reduced-motion/.test(rule.conditionText) ? rule : [],
+      )
+    const stops = calm
+      .flatMap(({ cssRules }) => [...cssRules])
+      .flatMap((rule) => (rule instanceof CSSStyleRule && rule.style.animationName === 'none' ? rule : []))
+    expect(stops.map(({ selectorText }) => find('.state').matches(selectorText))).toEqual([false])
+    expect(stops.map(({ selectorText }) => find('.chat').matches(selectorText))).toEqual([true])
     await until(isSeen)
     // Nobody waits for a connection who is to sign in.
     const auth = { code: 'ERR_UNAUTHENTICATED', message: 'm', retryable: true } as const

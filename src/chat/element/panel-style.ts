@@ -54,7 +54,9 @@ details > summary .icon { inline-size: 0.9375rem; block-size: 0.9375rem }
   .entry:is(:hover, :focus-within) .tools { opacity: 1; pointer-events: auto }
   .entry:is(:hover, :focus-within) .open { padding-inline-end: 4.25rem }
 }
-.message.sought { outline: 2px solid var(--accent); outline-offset: 0.25rem; border-radius: 0.5rem }
+.message:is(.sought, :focus-visible) { position: relative; outline: 0 }
+.message:is(.sought, :focus-visible)::after { content: ''; position: absolute; inset: -0.25rem; border-radius: 0.5rem; outline: 2px solid var(--accent); pointer-events: none }
+.message:is(.sought, :focus-visible):has(> .foot)::after { inset-block-end: -0.5625rem }
 .confirm { display: grid; gap: 0.5rem; padding: 0.625rem; border-radius: 0.625rem; background: color-mix(in oklab, var(--danger) 8%, var(--surface)); font-size: 0.8125rem; overflow-wrap: anywhere }
 .tabs { display: flex; gap: 0.125rem; margin: 0 0 0.75rem; border-block-end: 1px solid var(--line) }
 .tabs button { flex: auto; min-block-size: 2.25rem; padding-inline: 0.25rem; border-radius: 0.5rem 0.5rem 0 0; color: var(--muted); font-size: 0.8125rem; font-weight: 550; white-space: nowrap }

@@ -8,7 +8,11 @@ afterEach(() => {
 })
 
 /** Asks a person who says yes each time; `meanwhile` runs while they read. */
-function asked(lost: () => SignedOut['lost'], meanwhile: () => void) {
+function asked(
+  lost: () => SignedOut['lost'],
+  meanwhile: () => void,
+  service: () => Promise<void> = async () => {},
+) {
   vi.stubGlobal('document', { createElement: () => ({ textContent: '' }) })
   const shown: (readonly string[])[] = []
   const forced: SignOutOptions[] = []
@@ -35,13 +39,16 @@ function asked(lost: () => SignedOut['lost'], meanwhile: () => void) {
   const chat = {
     src: undefined,
     async signOut(options: SignOutOptions = {}): Promise<SignedOut> {
+      await service()
       if (options.dryRun) return { done: false, lost: lost() }
       forced.push(options)
       return { done: true, lost: [] }
     },
   }
-  const done = signOut({ dialog, chat, words: wordsFor(['en']).words, locale: 'en' })
-  return { done, shown, forced }
+  const waits: boolean[] = []
+  const onWait = (isLong: boolean): void => void waits.push(isLong)
+  const done = signOut({ dialog, chat, words: wordsFor(['en']).words, locale: 'en', onWait })
+  return { done, shown, forced, waits }
 }
 
 it('asks again about what was written while it asked', async () => {
@@ -71,4 +78,21 @@ it('asks once where what was told is all, or was sent meanwhile', async () => {
   )
   expect(await done).toBe(true)
   expect([shown.length, forced]).toEqual([1, [{ erase: true, force: false }]])
+})
+
+it('says that it goes on where the service is slow: before it asks, and after', async () => {
+  const answers: (() => void)[] = []
+  const { done, shown, waits } = asked(
+    () => [],
+    () => {},
+    () => new Promise((answer) => answers.push(answer)),
+  )
+  await expect.poll(() => waits).toEqual([true])
+  expect(shown).toEqual([])
+  answers.shift()?.()
+  await expect.poll(() => waits).toEqual([true, false, true])
+  const answering = setInterval(() => answers.shift()?.(), 1)
+  expect(await done).toBe(true)
+  clearInterval(answering)
+  expect(waits).toEqual([true, false, true, false])
 })
