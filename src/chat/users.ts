@@ -1,5 +1,5 @@
 /** Who uses a chat, as that changes: loaded when it does. */
-import { PlimsollError } from '../ports/errors.ts'
+import { isPlimsollError, PlimsollError } from '../ports/errors.ts'
 import type { ChatConversation } from './conversation/conversation.ts'
 import type { ChatSessionList } from './conversation/session-list.ts'
 import { deleteAdded } from './homes/delete-database.ts'
@@ -140,7 +140,7 @@ export async function signOut(
   let cleared: Promise<void> | undefined
   const change = async (): Promise<readonly Lost[]> => {
     // Before the lock is held, under which what they write waits.
-    const [edge, local] = [await parts.openEdge(), erasesLocal() ? await parts.openLocal() : undefined]
+    const [edge, local] = [await openEdge(parts), erasesLocal() ? await parts.openLocal() : undefined]
     const leave = async (): Promise<readonly Lost[]> => {
       const { lost, eraseGuest, removeRest } = await atEdge(edge)
       if (lost.length > 0) return lost
@@ -204,11 +204,22 @@ async function withLocal(lost: readonly Lost[], list: ChatSessionList): Promise<
   ]
 }
 
-async function openOwnEdge({ identity, openEdge, closeHomes }: UsersParts): Promise<Edge | undefined> {
-  const edge = await openEdge()
-  if (isOwn(identity, edge)) return edge
-  await closeHomes()
-  return openEdge()
+async function openOwnEdge(parts: UsersParts): Promise<Edge | undefined> {
+  const edge = await openEdge(parts)
+  if (isOwn(parts.identity, edge)) return edge
+  await parts.closeHomes()
+  return openEdge(parts)
+}
+
+/** The edge; made again where somebody signs in or out while it is being made. */
+async function openEdge(parts: UsersParts): Promise<Edge | undefined> {
+  for (;;) {
+    try {
+      return await parts.openEdge()
+    } catch (error) {
+      if (!isPlimsollError(error, 'ERR_UNAUTHENTICATED')) throw error
+    }
+  }
 }
 
 /** Whether a home is of who is here now: another tab may have changed that since it was opened. */

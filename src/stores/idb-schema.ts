@@ -25,7 +25,7 @@ export const WRITER_VERSION = 2
  * Version of the table of what is derived. Where that of a database is another one, all of it is
  * removed when it is opened, and made from the log again.
  */
-export const DERIVED_VERSION = 1
+export const DERIVED_VERSION = 2
 
 /**
  * Primary key, then indexes. The log's key is its order, so that a range of it is one read. Of its

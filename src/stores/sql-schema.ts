@@ -33,7 +33,7 @@ export const SCHEMA_VERSION = 2
  * Version of the table of what is derived. Where that of a database is another one, the table is
  * dropped when it is opened, and made from the log again.
  */
-export const DERIVED_VERSION = 1
+export const DERIVED_VERSION = 2
 
 export const DERIVED_TABLE = `CREATE TABLE plimsoll_derived (scope INTEGER NOT NULL, sort TEXT NOT NULL,
     size INTEGER NOT NULL, PRIMARY KEY (scope, sort)) WITHOUT ROWID`

@@ -45,13 +45,17 @@ describe('the terms of a document', () => {
     expect(termsIn('walking to the dogs', undefined)).toEqual(['walking', 'dogs'])
   })
 
-  it('stand after its day and who speaks, each passage with its length and whether it asks', () => {
-    const traits = `[${Date.UTC(2026, 4, 8) / 86_400_000},"user ada lovelace"]`
-    expect(termsOf(document('Rain, rain, snow?'), undefined)).toBe(`${traits}\f3?\nrain rain snow`)
-    expect(termsOf(document(''), undefined)).toBe(`${traits}\f0\n`)
-    const [rain, hail] = ['rain '.repeat(60), 'hail '.repeat(30)]
-    expect(termsOf(document(`${rain}\n\n${hail}`), undefined)).toBe(
-      `${traits}\f60\n${rain.trim()}\f30\n${hail.trim()}`,
+  it('stand beside its day and who speaks, by passage, with whether that asks', () => {
+    const traits = { day: Date.UTC(2026, 4, 8) / 86_400_000, speaker: 'user ada lovelace' }
+    const found = (text: string, ...passages: readonly object[]) =>
+      expect(termsOf(document(text), undefined)).toEqual({ ...traits, passages })
+    found('Rain, rain, snow?', { terms: ['rain', 'rain', 'snow'], asks: true })
+    found('', { terms: [], asks: false })
+    const [rain, hail] = [Array(60).fill('rain'), Array(30).fill('hail')]
+    found(
+      `${rain.join(' ')} \n\n${hail.join(' ')} `,
+      { terms: rain, asks: false },
+      { terms: hail, asks: false },
     )
   })
 

@@ -48,6 +48,11 @@ export class EdgeAccess {
     this.checkOwner()
     const given = await this.given(refused)
     if (given !== undefined) return given
+    // One that another tab has claimed is refused, too, before this one knows who signs in there.
+    if (refused)
+      await platform.locks.request(identity.lockName, { ifAvailable: true }, async (lock) =>
+        this.checkOwner(lock),
+      )
     // Of all calls and tabs that have none, one asks for it: each would be another guest.
     return platform.locks.request(`${name}/guest`, {}, async () => {
       this.checkOwner()
@@ -84,9 +89,12 @@ export class EdgeAccess {
     })
   }
 
-  /** @throws ERR_UNAUTHENTICATED: another tab has signed in or out */
-  checkOwner(): void {
-    if (this.#parts.identity.owner !== this.#owner)
+  /**
+   * @param isSo whether it may be as it was, as far as is known. Default: it may
+   * @throws ERR_UNAUTHENTICATED: another tab has signed in or out
+   */
+  checkOwner(isSo: object | null | undefined = {}): void {
+    if (!isSo || this.#parts.identity.owner !== this.#owner)
       throw new PlimsollError('ERR_UNAUTHENTICATED', 'chat: another tab has signed in or out')
   }
 

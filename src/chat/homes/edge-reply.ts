@@ -76,7 +76,6 @@ async function follow(
   signal.addEventListener('abort', stop)
   if (signal.aborted) stop()
   let partial = ''
-  let isBegun = false
   let round = asked
   const keepPartial = async (stopped: true | 'error'): Promise<void> => {
     if (!round || partial.trim() === '') return
@@ -90,8 +89,7 @@ async function follow(
   try {
     for await (const chunk of run) {
       // Stopped before it was there, it could not be found.
-      if (!isBegun && signal.aborted) stop()
-      isBegun = true
+      if (chunk.type === 'start' && signal.aborted) stop()
       // What is said from now on, it does not answer.
       round ??= (await session.newest(leave))[0]?.id ?? ''
       if (chunk.type === 'abort' || (asked !== undefined && chunk.type === 'error')) partial = events.text

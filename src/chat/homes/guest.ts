@@ -24,9 +24,8 @@ export async function claimGuest(
   user: Client,
   guestToken: string,
 ): Promise<ReadonlyMap<string, string>> {
-  const late = new PlimsollError('ERR_TIMEOUT', 'identify: the edge did not answer in time; try again')
   try {
-    const { sessions } = await within(platform, CLAIM_MS, late, (signal) =>
+    const { sessions } = await within(platform, CLAIM_MS, late(), (signal) =>
       user.me.claim(guestToken, { signal }),
     )
     return new Map(sessions.map(({ from, to }) => [from, to]))
@@ -78,6 +77,32 @@ async function within<Done>(
   } finally {
     ended.abort()
   }
+}
+
+/**
+ * Runs something while no tab asks for a guest's token: what is sent by it would be there twice.
+ *
+ * @throws ERR_TIMEOUT: a tab does, and the edge does not answer
+ */
+export async function withoutGuest<Done>(
+  { platform, name }: Pick<EdgeAccessParts, 'platform' | 'name'>,
+  run: () => Promise<Done>,
+): Promise<Done> {
+  const ended = new AbortController()
+  const { signal } = ended
+  platform.sleep(CLAIM_MS, signal).then(
+    () => ended.abort(late()),
+    () => {},
+  )
+  try {
+    return await platform.locks.request(`${name}/guest`, { signal }, run)
+  } finally {
+    ended.abort()
+  }
+}
+
+function late(): PlimsollError {
+  return new PlimsollError('ERR_TIMEOUT', 'identify: the edge did not answer in time; try again')
 }
 
 /** Why nobody is signed in yet: nobody but the guest may send or drop what is not there. */

@@ -29,7 +29,7 @@ import {
   type SigningOut,
 } from './edge.ts'
 import { checkSubject, EdgeAccess, isOwn } from './edge-access.ts'
-import { claimGuest, erasureOf, unsent } from './guest.ts'
+import { claimGuest, erasureOf, unsent, withoutGuest } from './guest.ts'
 import type { Home, ListedSession } from './home.ts'
 import { idbRows } from './idb-rows.ts'
 import { loaded } from './load.ts'
@@ -108,7 +108,7 @@ export class SyncedEdge implements Edge {
         memory,
         client,
         newId,
-        unasked: parts.unasked,
+        unasked: parts.unasked.own(),
         asking: this.#asking,
         locks: platform.locks,
         lockName: this.#lockOf(sessionId),
@@ -204,11 +204,15 @@ export class SyncedEdge implements Edge {
 
   async handOver({ token, userId = this.owner }: SigningIn): Promise<ReadonlyMap<string, string>> {
     const { identity, getToken, platform } = this.#parts
-    const { guestToken } = identity
-    if (token !== undefined && guestToken === undefined && !getToken()) {
+    const isUnsent = (): boolean => token !== undefined && !identity.guestToken && !getToken()
+    const adopt = async (): Promise<boolean> => {
+      // A tab may have been given one meanwhile.
+      if (!isUnsent()) return false
       await this.#adopt(userId)
-      return new Map()
+      return true
     }
+    if (isUnsent() && (await withoutGuest(this.#parts, adopt))) return new Map()
+    const { guestToken } = identity
     if (userId === this.owner && guestToken === undefined) return new Map()
     // Only by the token of before it can be sent.
     this.#store.resume()

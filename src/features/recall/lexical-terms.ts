@@ -1,10 +1,10 @@
 import type { Message } from '../../ports/message.ts'
 import type { Stemmer } from '../../ports/stemmer.ts'
-import { termsOf } from './message-terms.ts'
+import { type MessageTerms, termsOf } from './message-terms.ts'
 import { recallText } from './recall-text.ts'
 
 /** Version of how a message becomes terms. */
-const VERSION = 4
+const VERSION = 5
 /**
  * Messages that one block of an index holds, and as many more as belong to the op that the last of
  * them came with.
@@ -25,7 +25,7 @@ export interface LexicalTerms {
   readonly id: string
   readonly stemmer: Stemmer | undefined
   /** What a message is found by. */
-  termsOf(message: Message): string
+  termsOf(message: Message): MessageTerms
 }
 
 /** Names how terms are made. */

@@ -1,10 +1,12 @@
+import { joinedBytes } from '../../ports/joined-bytes.ts'
+import type { Json } from '../../ports/message.ts'
 import type { Stemmer } from '../../ports/stemmer.ts'
-import { PASSAGE, type Traits } from './message-terms.ts'
+import type { MessageTerms } from './message-terms.ts'
 import { Scores } from './scores.ts'
-import { toVarints, unitsOf, Varints } from './varints.ts'
+import { toPrefixed, toVarints, Varints } from './varints.ts'
 
 /** A message, beside its terms. */
-export type RecallEntry = readonly [id: string, ...Traits]
+export type RecallEntry = readonly [id: string, day: number, speaker: string]
 
 /**
  * Where a term occurs and how often: the place times 16, and a count below that. A number of 31
@@ -55,7 +57,7 @@ export class RecallIndex {
    * refused
    */
   constructor(stemmer?: Stemmer) {
-    this.#format = `3 ${stemmer?.id ?? ''}`
+    this.#format = `4 ${stemmer?.id ?? ''}`
   }
 
   /** How many messages were added, removed ones included: numbers are below it. */
@@ -84,26 +86,14 @@ export class RecallIndex {
     return (lengths[Math.min(to, this.places)] as number) - (lengths[Math.max(from, 0)] as number)
   }
 
-  /**
-   * Appends a message; one that is there already stays as it is.
-   *
-   * @param terms from `termsOf`; none where the message cannot be read: only a place is kept then
-   */
-  add(id: string, terms: string): void {
+  /** Appends a message; one that is there already stays as it is. */
+  add(id: string, { day, speaker, passages }: MessageTerms): void {
     if (this.has(id)) return
-    const [traits = '', ...passages] = terms.split(PASSAGE)
-    if (traits === '') {
-      this.leave(1)
-      return
+    for (const { terms, asks } of passages) {
+      const place = this.#place(terms.length, asks ? 1 : 0)
+      for (const term of terms) this.#post(term, place)
     }
-    for (const passage of passages) {
-      const border = passage.indexOf('\n')
-      const asks = passage.charCodeAt(border - 1) === ASKS
-      const place = this.#place(Number(passage.slice(0, asks ? border - 1 : border)), asks ? 1 : 0)
-      if (border + 1 === passage.length) continue
-      for (const term of passage.slice(border + 1).split(' ')) this.#post(term, place, 1)
-    }
-    this.#push([id, ...(JSON.parse(traits) as Traits)])
+    this.#push([id, day, speaker])
   }
 
   has(id: string): boolean {
@@ -141,36 +131,37 @@ export class RecallIndex {
   }
 
   /**
-   * The messages with numbers from `from` up to and without `to`, for {@link load}: as varints a
-   * text with messages and terms, then for each message its passages and their lengths, then for
+   * The messages with numbers from `from` up to and without `to`, for {@link load}: JSON of the
+   * messages and terms, then as varints for each message its passages and their lengths, then for
    * each term how many postings it has, and how far each is from the one before. Of a removed
    * message only its places are kept.
    */
   encode(from: number, to: number): Uint8Array<ArrayBuffer> {
     const terms: string[] = []
-    const lengths: number[] = []
     const numbers: number[] = []
+    const entries = this.#entries.slice(from, to)
     for (let number = from; number < to; number++) {
       const [first, end] = [this.startOf(number), this.startOf(number + 1)]
-      lengths.push(end - first)
+      numbers.push(end - first)
       for (let place = first; place < end; place++)
-        lengths.push(2 * this.lengthOf(place, place + 1) + this.asksAt(place))
+        numbers.push(2 * this.lengthOf(place, place + 1) + this.asksAt(place))
     }
     const [start, end] = [this.startOf(from), this.startOf(to)]
+    const isWhole = !entries.includes(null)
     for (const [term, postings] of this.#postings) {
       const first = firstFrom(postings, start * 16)
-      const within = postings
-        .slice(first, firstFrom(postings, end * 16, first))
-        .filter((posting) => this.at(placeOf(posting)))
+      const all = postings.slice(first, firstFrom(postings, end * 16, first))
+      const within = isWhole ? all : all.filter((posting) => this.at(placeOf(posting)))
       if (within.length === 0) continue
       terms.push(term)
       numbers.push(within.length)
-      within.forEach((posting, index) => {
-        numbers.push(posting - (within[index - 1] ?? start * 16))
-      })
+      let before = start * 16
+      for (const posting of within) {
+        numbers.push(posting - before)
+        before = posting
+      }
     }
-    const text = JSON.stringify([this.#format, this.#entries.slice(from, to), terms])
-    return toVarints(unitsOf(text).concat(lengths, numbers))
+    return joinedBytes([...toPrefixed([this.#format, entries, terms] as Json), toVarints(numbers)])
   }
 
   /**
@@ -182,7 +173,7 @@ export class RecallIndex {
    */
   load(block: Uint8Array): boolean {
     const numbers = new Varints(block)
-    const [format, entries, terms] = JSON.parse(numbers.text()) as [string, (RecallEntry | null)[], string[]]
+    const [format, entries, terms] = numbers.json() as [string, (RecallEntry | null)[], string[]]
     if (format !== this.#format) return false
     const start = this.places * 16
     for (const entry of entries) {
@@ -251,12 +242,12 @@ export class RecallIndex {
     this.#starts.push(this.places)
   }
 
-  #post(term: string, place: number, count: number): void {
+  #post(term: string, place: number): void {
     const postings = this.#postingsOf(term)
     const end = postings.length - 1
     const last = end < 0 ? -1 : (postings[end] as number)
-    if (placeOf(last) < place) postings.push(place * 16 + count)
-    else postings[end] = place * 16 + Math.min(MOST_COUNT, countOf(last) + count)
+    if (placeOf(last) < place) postings.push(place * 16 + 1)
+    else if (countOf(last) < MOST_COUNT) postings[end] = last + 1
   }
 
   #postingsOf(term: string): Posting[] {
@@ -268,8 +259,6 @@ export class RecallIndex {
     return postings
   }
 }
-
-const ASKS = '?'.charCodeAt(0)
 
 /** Index of the first posting that is not below a bound, from an index on. They are in order. */
 function firstFrom(postings: readonly Posting[], bound: number, from = 0): number {

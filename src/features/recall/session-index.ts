@@ -1,12 +1,12 @@
 import { messageIn } from '../../kernel/log/bodies.ts'
 import { hiddenBy } from '../../kernel/log/fold.ts'
 import { readRewinds } from '../../kernel/log/history.ts'
+import { joinedBytes } from '../../ports/joined-bytes.ts'
 import { idIn, type Name } from '../../ports/op.ts'
 import type { DerivedRow, LogRow, ScopeStore } from '../../ports/store.ts'
 import { BLOCK, type LexicalTerms } from './lexical-terms.ts'
-import { PASSAGE } from './message-terms.ts'
 import { RecallIndex } from './recall-index.ts'
-import { toVarints, unitsOf, Varints } from './varints.ts'
+import { toPrefixed, Varints } from './varints.ts'
 
 /** What keys of blocks begin with. The place of its first message follows. */
 const PREFIX = 'recall/'
@@ -14,8 +14,6 @@ const PREFIX = 'recall/'
 const DIGITS = 15
 /** Messages from the end of a log within which its last block is looked for. */
 const FAR_BACK = 4 * BLOCK
-/** What a message is found by that was forgotten: nothing. */
-const NO_TERMS = `[0,""]${PASSAGE}0\n`
 
 /** What was read of a session's log. */
 export interface SessionRead {
@@ -96,8 +94,8 @@ export class SessionIndex {
   }
 
   /**
-   * An index to write further blocks with, which holds the last block alone: in a long log, those
-   * before it are many.
+   * An index to write further blocks with, which holds nothing of those that are there: in a long
+   * log they are many.
    */
   async #openEnd(): Promise<SessionIndex | undefined> {
     const { store } = this.#parts
@@ -109,11 +107,12 @@ export class SessionIndex {
       last = row
     }
     if (!last) return undefined
+    const [kind, seq, messages] = headerIn(last.bytes).header
+    if (kind !== this.#parts.id) return undefined
     const end = new SessionIndex(this.#parts)
-    const place = placeOf(last.key)
-    end.#index.leave(place)
-    end.#kept = place
-    return end.#take(last) ? end : undefined
+    end.#index.leave(placeOf(last.key) + messages)
+    end.#goOnAfter(seq)
+    return end
   }
 
   async #refresh(): Promise<void> {
@@ -170,13 +169,18 @@ export class SessionIndex {
 
   /** Takes a block that goes on where the index ends. False: it does not, or is of another kind. */
   #take({ key, bytes }: DerivedRow): boolean {
-    const { kind, seq } = headerIn(bytes)
-    const block = bytes.subarray(headerOf(kind, seq).length)
+    const { header, block } = headerIn(bytes)
+    const [kind, seq] = header
     if (key !== keyOf(this.#kept) || kind !== this.#parts.id || !this.#index.load(block)) return false
+    this.#goOnAfter(seq)
+    return true
+  }
+
+  /** All that is in the index is in blocks, of which the last ends with that op. */
+  #goOnAfter(seq: number): void {
     this.#kept = this.#index.size
     this.#seq = seq
     while (this.#seqs.length < this.#kept) this.#seqs.push(seq)
-    return true
   }
 
   /**
@@ -190,12 +194,8 @@ export class SessionIndex {
   }
 
   #encode(end: number): Uint8Array<ArrayBuffer> {
-    const header = headerOf(this.#parts.id, this.#seqs[end - 1] as number)
-    const block = this.#index.encode(this.#kept, end)
-    const bytes = new Uint8Array(header.length + block.length)
-    bytes.set(header)
-    bytes.set(block, header.length)
-    return bytes
+    const header: Header = [this.#parts.id, this.#seqs[end - 1] as number, end - this.#kept]
+    return joinedBytes([...toPrefixed(header), this.#index.encode(this.#kept, end)])
   }
 
   /**
@@ -212,9 +212,9 @@ export class SessionIndex {
   #add(row: LogRow): void {
     this.#seqs.push(row.seq)
     const message = messageIn(row)
-    this.#index.add(row.id, message ? this.#parts.termsOf(message) : NO_TERMS)
+    if (message) this.#index.add(row.id, this.#parts.termsOf(message))
     // It keeps its place, so that its neighbours keep theirs.
-    if (!message) this.#index.remove(row.id)
+    else this.#index.leave(1)
   }
 
   #reset(): void {
@@ -234,12 +234,10 @@ function placeOf(key: string): number {
   return Number(key.slice(PREFIX.length))
 }
 
-/** What a block begins with: how its terms were made, and the seq of the op that it ends with. */
-function headerOf(id: string, seq: number): Uint8Array {
-  return toVarints([...unitsOf(id), seq])
-}
+/** What a block begins with: how its terms were made, the seq of its last op, and its messages. */
+type Header = readonly [kind: string, seq: number, messages: number]
 
-function headerIn(bytes: Uint8Array): { readonly kind: string; readonly seq: number } {
-  const numbers = new Varints(bytes)
-  return { kind: numbers.text(), seq: numbers.next() }
+function headerIn(bytes: Uint8Array): { readonly header: Header; readonly block: Uint8Array } {
+  const reader = new Varints(bytes)
+  return { header: reader.json() as Header, block: reader.rest() }
 }

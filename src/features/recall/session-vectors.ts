@@ -1,11 +1,12 @@
 import { messageIn } from '../../kernel/log/bodies.ts'
 import { joinedBytes } from '../../ports/joined-bytes.ts'
+import type { Json } from '../../ports/message.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { passagesOf } from './passages.ts'
 import type { RecallIndex } from './recall-index.ts'
 import { recallText } from './recall-text.ts'
 import type { SessionRead } from './session-index.ts'
-import { toVarints, unitsOf, Varints } from './varints.ts'
+import { toPrefixed, Varints } from './varints.ts'
 import { type Embed, TEXTS, type Vector } from './vector.ts'
 
 /** Version of what is kept, and of the texts that vectors are made of. */
@@ -155,7 +156,7 @@ export class SessionVectors {
     ]
     const vectors = members.flatMap(([, all]) => all)
     const bytes = joinedBytes([
-      toVarints(unitsOf(JSON.stringify(header))),
+      ...toPrefixed(header as Json),
       ...vectors.map(({ buffer, byteOffset, length }) => new Uint8Array(buffer, byteOffset, length)),
     ])
     const key = `${PREFIX}${String(block).padStart(DIGITS, '0')}`
@@ -167,7 +168,7 @@ export class SessionVectors {
     for (let after: string | undefined; ; ) {
       const rows = await this.#parts.store.derived(PREFIX, after)
       for (const { key, bytes } of rows) {
-        const [kind, extent, messages] = JSON.parse(new Varints(bytes).text()) as Header
+        const [kind, extent, messages] = new Varints(bytes).json() as Header
         if (kind !== this.#kind) continue
         this.#kept.set(Number(key.slice(PREFIX.length)), extent)
         let at = bytes.length - messages.reduce((sum, [, count, length]) => sum + count * length, 0)

@@ -1,3 +1,13 @@
+import type { Json } from '../../ports/message.ts'
+
+/** Of the Web's own classes, those for UTF-8. */
+declare class TextEncoder {
+  encode(text: string): Uint8Array<ArrayBuffer>
+}
+declare class TextDecoder {
+  decode(bytes: Uint8Array): string
+}
+
 /** Whole numbers (from 0 to 2^53) in 7 bits a byte, the lowest first. */
 export function toVarints(numbers: readonly number[]): Uint8Array<ArrayBuffer> {
   let size = numbers.length
@@ -11,17 +21,14 @@ export function toVarints(numbers: readonly number[]): Uint8Array<ArrayBuffer> {
   return bytes
 }
 
-/** A text as numbers: its length, then its UTF-16 units. */
-export function unitsOf(text: string): number[] {
-  const units = [text.length]
-  for (let at = 0; at < text.length; at++) units.push(text.charCodeAt(at))
-  return units
+/** A value as JSON in UTF-8, behind how many bytes that is. */
+export function toPrefixed(value: Json): readonly Uint8Array[] {
+  // JSON has escapes for half a surrogate pair, and UTF-8 nothing.
+  const bytes = new TextEncoder().encode(JSON.stringify(value))
+  return [toVarints([bytes.length]), bytes]
 }
 
-/** Units of a text that are put together at once: engines take few arguments more. */
-const AT_ONCE = 4_096
-
-/** Reads the numbers of {@link toVarints}, one after the other. */
+/** Reads what {@link toVarints} and {@link toPrefixed} gave, one after the other. */
 export class Varints {
   readonly #bytes: Uint8Array
   #at = 0
@@ -42,11 +49,16 @@ export class Varints {
     return value
   }
 
-  /** A text, as {@link unitsOf} gives it. */
-  text(): string {
-    const parts: string[] = []
-    for (let left = this.next(); left > 0; left -= AT_ONCE)
-      parts.push(String.fromCharCode(...Array.from({ length: Math.min(left, AT_ONCE) }, () => this.next())))
-    return parts.join('')
+  /** The next value. */
+  json(): unknown {
+    const end = this.next() + this.#at
+    const text = new TextDecoder().decode(this.#bytes.subarray(this.#at, end))
+    this.#at = end
+    return JSON.parse(text)
+  }
+
+  /** What was not read yet. */
+  rest(): Uint8Array {
+    return this.#bytes.subarray(this.#at)
   }
 }

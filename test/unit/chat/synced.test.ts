@@ -4,7 +4,7 @@ import type { Chat } from '../../../src/chat/open-chat.ts'
 import { contextAt } from '../../../src/operations/context-at.ts'
 import { pictureOf } from '../../everywhere/pictures.ts'
 import { idle, said, talked, until } from './states.ts'
-import { allTexts, browser, SRC, syncedTab as tab, tokenOf } from './support.ts'
+import { allTexts, browser, SRC, TestNetwork, syncedTab as tab, tokenOf } from './support.ts'
 import { TestService } from './test-service.ts'
 
 const deliveries = (chat: Chat): readonly string[] =>
@@ -530,6 +530,24 @@ it.each([false, true])('goes on in a second tab that hears of a sign-out; erase:
   await Promise.all([chat.close(), other.close()])
 })
 
+it('notes nothing of a reply that is left by a sign-out in another tab', async () => {
+  const [place, service] = [browser({ hears: true }), new TestService()]
+  const open = (): Chat => tab(place, service, { getToken: undefined })
+  const [chat, other] = [open(), open()]
+  const id = await talked(chat, 'Hello.')
+  await other.conversation.open(id)
+  service.reply = () => new Promise(() => {})
+  await other.conversation.send('And now?')
+  await expect.poll(() => service.asked.filter((line) => line.endsWith('/chat'))).toHaveLength(2)
+  place.network.set(false)
+  service.isThere = false
+  expect(await chat.signOut({ erase: true, force: true })).toEqual({ done: true, lost: [] })
+  await until(other, ({ session, loaded }) => loaded && session?.sessionId !== id)
+  await other.close()
+  expect(place.platform.storage?.getItem(`plimsoll-chat/unasked/${SRC}`)).toBeNull()
+  await chat.close()
+})
+
 it('shows in each tab that a message was sent while its reply is waited for', async () => {
   const [place, service] = [browser(), new TestService()]
   const one = tab(place, service)
@@ -598,6 +616,86 @@ it('gives what a guest has at the service to who signs in, once all of it is the
   await other.close()
   expect(await service.history('guest-1', id)).toEqual([])
   await chat.close()
+})
+
+it('gives what a guest said once, where another tab asks for the guest’s token meanwhile', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const { locks } = place.platform
+  if (!locks) throw new Error('no locks')
+  place.network.set(false)
+  let isAsked = false
+  let isClaimed = false
+  let give = (): void => {}
+  const isGiven = new Promise<void>((resolve) => {
+    give = resolve
+  })
+  const fetch: typeof service.fetch = async (url, init) => {
+    if (isClaimed && new Headers(init.headers).get('authorization') === 'Bearer guest-1')
+      return Response.json({ code: 'ERR_UNAUTHENTICATED', detail: 'it was claimed' }, { status: 401 })
+    isClaimed ||= url.endsWith('/v1/me/claim')
+    const answer = await service.fetch(url, init)
+    isAsked ||= url.endsWith('/v1/guests')
+    if (url.endsWith('/v1/guests')) await isGiven
+    return answer
+  }
+  const network = new TestNetwork()
+  network.set(false)
+  // The token comes once somebody signs in.
+  const request: typeof locks.request = (name, options, run) =>
+    locks.request(name, options, (lock) => {
+      if (isAsked && name.endsWith('/user') && !network.isOnline()) {
+        give()
+        network.set(true)
+      }
+      return run(lock)
+    })
+  const chat = tab(place, service, { getToken: undefined, platform: { fetch, network, locks: { request } } })
+  await chat.conversation.create()
+  await chat.conversation.send('SWORDFISH')
+  const other = tab(place, service, { getToken: undefined, platform: { fetch } })
+  place.network.set(true)
+  await expect.poll(() => isAsked).toBe(true)
+  await chat.identify({ token: tokenOf('ada') })
+  await expect.poll(() => service.titles(tokenOf('ada'))).toEqual(['SWORDFISH'])
+  expect(await service.titles('guest-1')).toEqual([])
+  await Promise.all([chat.close(), other.close()])
+})
+
+it('makes no other guest of one whom another tab has signed in', async () => {
+  const [place, service] = [browser(), new TestService()]
+  let refused = 0
+  let isClaimed = false
+  let answer = (): void => {}
+  const isAnswered = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  const fetch: typeof service.fetch = async (url, init) => {
+    const isGuests = new Headers(init.headers).get('authorization') === 'Bearer guest-1'
+    if (isClaimed && isGuests) {
+      refused++
+      return Response.json({ code: 'ERR_UNAUTHENTICATED', detail: 'it was claimed' }, { status: 401 })
+    }
+    const response = await service.fetch(url, init)
+    if (!url.endsWith('/v1/me/claim')) return response
+    isClaimed = true
+    await isAnswered
+    return response
+  }
+  const open = (): Chat => tab(place, service, { getToken: undefined, platform: { fetch } })
+  const [chat, other] = [open(), open()]
+  const id = await talked(chat, 'SWORDFISH')
+  await other.conversation.open(id)
+  const identified = chat.identify({ token: tokenOf('ada') })
+  await expect.poll(() => isClaimed).toBe(true)
+  place.network.set(true)
+  await expect.poll(() => refused).toBeGreaterThan(0)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  answer()
+  await identified
+  expect(service.asked.filter((line) => line.endsWith('/v1/guests'))).toHaveLength(1)
+  expect(await service.titles('guest-2')).toEqual([])
+  expect(await service.titles(tokenOf('ada'))).toEqual(['SWORDFISH'])
+  await Promise.all([chat.close(), other.close()])
 })
 
 it('says that another device was first, and has what that one said', async () => {

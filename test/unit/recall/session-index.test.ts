@@ -251,6 +251,20 @@ describe('blocks of words', () => {
     expect(second.seen).not.toContain('word255')
   })
 
+  it('that another stemmer made are made again by one that writes on and searches nothing', async () => {
+    const store = mapStore()
+    const session = openSession(store, noting('one'))
+    for (let at = 0; at < 600; at += 100) await session.append(numbered(at, at + 100))
+    await session.history()
+    const before = await blocksOf(store)
+    const other = openSession(store, noting('other'))
+    for (let at = 600; at < 900; at += 100) await other.append(numbered(at, at + 100))
+    await other.history()
+    const after = await blocksOf(store)
+    expect([before.length, after.length]).toEqual([2, 3])
+    for (const [index, { bytes }] of before.entries()) expect(after[index]?.bytes).not.toEqual(bytes)
+  })
+
   it('are made of a log that was written without recall, once it is searched', async () => {
     const store = mapStore()
     const plain = memoryWith(['facts', 'recall'], { store, budget: 16_000 }).session(SCOPE)

@@ -59,7 +59,7 @@ async function filled(session: Opened, count = 6): Promise<void> {
 async function stored(store: Store): Promise<readonly string[]> {
   const rows = await store.open(SCOPE).derived('vectors/')
   return rows.flatMap(({ bytes }) => {
-    const [, , messages] = JSON.parse(new Varints(bytes).text()) as [string, number, [string][]]
+    const [, , messages] = new Varints(bytes).json() as [string, number, [string][]]
     return messages.map(([id]) => id)
   })
 }
@@ -548,7 +548,7 @@ describe('an embedder that fails', () => {
     await openSession(store).append(user('one', 'A hound.'))
     const search = vectorSearch({ id: 'm', embed })(host)
     const index = new RecallIndex()
-    index.add('one', `[0,"user"]\f1\nhound`)
+    index.add('one', { day: 0, speaker: 'user', passages: [{ terms: ['hound'], asks: false }] })
     const read = { index, seq: 1, dropped: 0, hidden: new Set<string>(), rewoundAt: 0 }
     const vectors = search.open(store.open(SCOPE))
     const ranked = [{ index: 0, id: 'one', score: 1, passages: [1] }]
@@ -639,7 +639,7 @@ describe('a search by vectors', () => {
     const store = mapStore()
     await openSession(store).append(user('one', 'word'))
     const index = new RecallIndex()
-    index.add('one', `[0,"user"]\f1\nword`)
+    index.add('one', { day: 0, speaker: 'user', passages: [{ terms: ['word'], asks: false }] })
     const embed: Embed = async (texts) => texts.map(() => Int8Array.of(1))
     const vectors = new SessionVectors({ store: store.open(SCOPE), embed, id: 'm' })
     await vectors.refresh({ index, seq: 1, dropped: 0 }, { left: 9 })

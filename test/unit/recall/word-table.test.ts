@@ -91,7 +91,7 @@ describe('the terms of a message', () => {
         '',
       ]) {
         const { termsOf: made } = lexicalRecall(stemmer && { stemmer })
-        expect(made(messageOf(text))).toBe(termsOf({ id: 'm', text, role: 'user', createdAt: 0 }, stemmer))
+        expect(made(messageOf(text))).toEqual(termsOf({ id: 'm', text, role: 'user', createdAt: 0 }, stemmer))
       }
   })
 })
