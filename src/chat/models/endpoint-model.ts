@@ -64,7 +64,7 @@ async function* complete(
       }),
       signal,
     )
-    if (!response.ok || !response.body) throw failed(`status ${response.status}`)
+    if (!response.ok || !response.body) throw failed(`answered with status ${response.status}`)
     for await (const data of eventsIn(response.body, own.signal)) {
       if (data === '[DONE]') break
       const { delta, finish_reason } = chunkIn(data).choices?.[0] ?? {}

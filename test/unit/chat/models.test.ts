@@ -203,6 +203,12 @@ describe('a server and a key', () => {
       )
     }
   })
+
+  it.for([401, 500])('says in an error which status it answered with: %i', async (status) => {
+    const failing = endpointModel(endpoint, async () => new Response(null, { status }))
+    const message = `endpoint: the model answered with status ${status}`
+    await expect(eventsOf(failing)).rejects.toMatchObject({ code: 'ERR_MODEL', message })
+  })
 })
 
 describe('a service', () => {
