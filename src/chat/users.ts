@@ -60,12 +60,14 @@ export async function identify(parts: UsersParts, user: Parameters<Chat['identif
       // Somebody else may have signed in meanwhile.
       checkGuest(identity, userId)
       if (!isOwn(identity, edge)) return false
+      forgetClaim(parts)
       claimed = (await edge?.handOver({ token, userId })) ?? claimed
       await parts.closeHomes()
       if (userId !== undefined) await moveTo(parts, userId)
       // Only then: who has none asks for another guest's.
       if (edge && token !== undefined) {
         identity.guestToken = undefined
+        forgetClaim(parts)
         identity.subject = subjectOf(token) ?? ''
         parts.setToken(token)
       }
@@ -93,6 +95,11 @@ async function showNewest({ conversation, sessions, platform }: UsersParts): Pro
   await within(platform, LIST_MS, sessions.refresh())
   const [newest] = sessions.getSnapshot().sessions
   await (newest ? conversation.open(newest.sessionId, newest) : conversation.create())
+}
+
+/** What is to be sent by another guest's token may be, or all is there. */
+function forgetClaim({ platform, name }: UsersParts): void {
+  platform.storage.removeItem(`${name}/claimed`)
 }
 
 /** Waits for something, for as long as a person may. */
@@ -153,6 +160,7 @@ export async function signOut(
       cleared = deleteAdded(parts)
       // It is heard below.
       cleared.catch(() => {})
+      forgetClaim(parts)
       const takeBack = identity.forget()
       await removeRest?.().catch((error) => {
         takeBack()

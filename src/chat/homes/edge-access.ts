@@ -48,16 +48,16 @@ export class EdgeAccess {
     this.checkOwner()
     const given = await this.given(refused)
     if (given !== undefined) return given
-    // One that another tab has claimed is refused, too, before this one knows who signs in there.
+    // One that was claimed is refused, too, before it is known here who has signed in.
     if (refused)
       await platform.locks.request(identity.lockName, { ifAvailable: true }, async (lock) =>
-        this.checkOwner(lock),
+        this.checkOwner(lock && platform.storage.getItem(`${name}/claimed`) !== refused),
       )
     // Of all calls and tabs that have none, one asks for it: each would be another guest.
     return platform.locks.request(`${name}/guest`, {}, async () => {
       this.checkOwner()
       const { guestToken } = identity
-      if (guestToken !== undefined && guestToken !== refused) return guestToken
+      if (guestToken && guestToken !== refused) return guestToken
       const { token } = await this.client.guests.create()
       // Else it would be that of who comes next.
       this.checkOwner()
@@ -93,7 +93,7 @@ export class EdgeAccess {
    * @param isSo whether it may be as it was, as far as is known. Default: it may
    * @throws ERR_UNAUTHENTICATED: another tab has signed in or out
    */
-  checkOwner(isSo: object | null | undefined = {}): void {
+  checkOwner(isSo: unknown = true): void {
     if (!isSo || this.#parts.identity.owner !== this.#owner)
       throw new PlimsollError('ERR_UNAUTHENTICATED', 'chat: another tab has signed in or out')
   }

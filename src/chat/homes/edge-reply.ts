@@ -14,9 +14,10 @@ export interface AnsweredSession {
   newest(signal?: AbortSignal): Promise<readonly SessionMessage[]>
   /**
    * Keeps what came of a reply that was stopped or cut off: the edge records whole ones only.
-   * Idempotent by the message's id.
+   *
+   * @throws ERR_DUPLICATE_ID: another tab has kept it, which may have seen another piece of it
    */
-  keep(message: MessageInput & { readonly id: string }, round: string): Promise<void>
+  keep(message: MessageInput & { readonly id: string }, round: string): Promise<unknown>
 }
 
 /**
@@ -83,7 +84,11 @@ async function follow(
     if (round === messages[0]?.id && isAnswered(messages)) return
     // Each tab that follows it keeps it, since any of them may be gone by now.
     const id = `stopped/${run.run}`
-    await session.keep({ id, role: 'assistant', content: partial, metadata: { stopped } }, round)
+    try {
+      await session.keep({ id, role: 'assistant', content: partial, metadata: { stopped } }, round)
+    } catch (error) {
+      if (!isPlimsollError(error, 'ERR_DUPLICATE_ID')) throw error
+    }
     await tell({ type: 'recorded' })
   }
   try {
@@ -92,7 +97,7 @@ async function follow(
       if (chunk.type === 'start' && signal.aborted) stop()
       // What is said from now on, it does not answer.
       round ??= (await session.newest(leave))[0]?.id ?? ''
-      if (chunk.type === 'abort' || (asked !== undefined && chunk.type === 'error')) partial = events.text
+      if (chunk.type === 'abort' || (asked && chunk.type === 'error')) partial = events.text
       for (const event of events.next(chunk)) await tell(event)
     }
     const { isAborted } = await run.result().catch(async (error) => {
@@ -103,9 +108,4 @@ async function follow(
   } finally {
     signal.removeEventListener('abort', stop)
   }
-}
-
-/** Whether another tab has kept it, which may have seen another piece of it. */
-export function isKept(error: unknown): boolean {
-  return isPlimsollError(error, 'ERR_DUPLICATE_ID')
 }

@@ -4,7 +4,7 @@ import { isPlimsollError } from '../../ports/errors.ts'
 import type { MessageInput } from '../../ports/message.ts'
 import { textIn } from '../text.ts'
 import type { EdgeAccess, EdgeAccessParts } from './edge-access.ts'
-import { type AnsweredSession, isKept, joinAtEdge, replyAtEdge } from './edge-reply.ts'
+import { type AnsweredSession, joinAtEdge, replyAtEdge } from './edge-reply.ts'
 import type { AppendOptions, HomeSession } from './home.ts'
 import type { Outbox } from './outbox.ts'
 
@@ -25,11 +25,7 @@ export function edgeSession(parts: EdgeSessionParts, sessionId: string): HomeSes
   const answered: AnsweredSession = {
     client: session,
     newest: (signal) => session.messages({ rounds: 1, ...(signal && { signal }) }),
-    async keep(message, round) {
-      await session.append(message, { round }).catch((error) => {
-        if (!isKept(error)) throw error
-      })
-    },
+    keep: (message, round) => session.append(message, { round }),
   }
   return {
     outgoing: {

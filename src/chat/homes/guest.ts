@@ -12,6 +12,8 @@ const SEND_MS = 3_000
 /** How long it waits for the edge to give what a guest has to the user. */
 const CLAIM_MS = 10_000
 
+type GuestParts = Pick<EdgeAccessParts, 'platform' | 'name'>
+
 /**
  * Moves what a guest has at an edge to the user. Idempotent.
  *
@@ -20,10 +22,12 @@ const CLAIM_MS = 10_000
  * @throws ERR_STORAGE: the edge was not reached; ERR_TIMEOUT: it does not answer
  */
 export async function claimGuest(
-  platform: ChatPlatform,
+  { platform, name }: GuestParts,
   user: Client,
   guestToken: string,
 ): Promise<ReadonlyMap<string, string>> {
+  // What becomes of it may not be heard of: it is no reason then to send all by another guest's.
+  platform.storage.setItem(`${name}/claimed`, guestToken)
   try {
     const { sessions } = await within(platform, CLAIM_MS, late(), (signal) =>
       user.me.claim(guestToken, { signal }),
@@ -40,9 +44,10 @@ export async function claimGuest(
 export async function handOverOf(
   outbox: Outbox,
   access: EdgeAccess,
-  { identity, src, platform }: EdgeAccessParts,
+  parts: EdgeAccessParts,
   { token, userId }: SigningIn,
 ): Promise<ReadonlyMap<string, string>> {
+  const { identity, src, platform } = parts
   const subject = checkSubject(undefined, token)
   const owner = `${src} ${userId ?? identity.owner}`
   const isClaim = (): boolean => token !== undefined && identity.guestToken !== undefined
@@ -57,7 +62,7 @@ export async function handOverOf(
   const { guestToken } = identity
   if (token === undefined || guestToken === undefined) return new Map()
   if (outbox.entries.some((entry) => entry.subject === undefined)) throw unsent()
-  return claimGuest(platform, access.clientOf(token), guestToken)
+  return claimGuest(parts, access.clientOf(token), guestToken)
 }
 
 /** Runs something for as long as all tabs may wait for it. @throws `late` */
@@ -85,7 +90,7 @@ async function within<Done>(
  * @throws ERR_TIMEOUT: a tab does, and the edge does not answer
  */
 export async function withoutGuest<Done>(
-  { platform, name }: Pick<EdgeAccessParts, 'platform' | 'name'>,
+  { platform, name }: GuestParts,
   run: () => Promise<Done>,
 ): Promise<Done> {
   const ended = new AbortController()

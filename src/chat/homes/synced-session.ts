@@ -1,7 +1,7 @@
 import type { Client } from '../../client/client.ts'
 import { readHistory } from '../../kernel/log/history.ts'
 import type { Certificate } from '../../ports/certificate.ts'
-import { isUnreachable, PlimsollError } from '../../ports/errors.ts'
+import { isPlimsollError, isUnreachable, PlimsollError } from '../../ports/errors.ts'
 import type { MessageInput, SessionMessage } from '../../ports/message.ts'
 import type { Refusals } from '../../sync/refusals.ts'
 import type { SyncState } from '../../sync/status.ts'
@@ -11,7 +11,7 @@ import type { ChatLocks } from '../settings.ts'
 import { textIn, titleOf } from '../text.ts'
 import { isAnswered } from './answered.ts'
 import type { Drafts } from './drafts.ts'
-import { type AnsweredSession, isKept, joinAtEdge, replyAtEdge } from './edge-reply.ts'
+import { type AnsweredSession, joinAtEdge, replyAtEdge } from './edge-reply.ts'
 import type { HomeSession, ReplyOptions } from './home.ts'
 import { RefusedMessages } from './refused-messages.ts'
 import { loadAhead, type StoredSessionParts, storedSession } from './stored-session.ts'
@@ -87,7 +87,8 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
         // There it records what was sent for it.
         await session.append(message, { round })
       } catch (error) {
-        if (!isKept(error)) await (await opened()).append(message, { round })
+        if (isPlimsollError(error, 'ERR_DUPLICATE_ID')) throw error
+        await (await opened()).append(message, { round })
       }
     },
   }

@@ -203,7 +203,7 @@ export class SyncedEdge implements Edge {
   }
 
   async handOver({ token, userId = this.owner }: SigningIn): Promise<ReadonlyMap<string, string>> {
-    const { identity, getToken, platform } = this.#parts
+    const { identity, getToken } = this.#parts
     const isUnsent = (): boolean => token !== undefined && !identity.guestToken && !getToken()
     const adopt = async (): Promise<boolean> => {
       // A tab may have been given one meanwhile.
@@ -220,7 +220,7 @@ export class SyncedEdge implements Edge {
     if (this.#store.status.waiting > 0 || (await this.#hasRefused())) throw unsent()
     const isClaimed = token !== undefined && guestToken !== undefined
     const sessions = isClaimed
-      ? await claimGuest(platform, this.#access.clientOf(token), guestToken)
+      ? await claimGuest(this.#parts, this.#access.clientOf(token), guestToken)
       : undefined
     await this.#empty({ force: true })
     return sessions ?? new Map()

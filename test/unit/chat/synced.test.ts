@@ -698,6 +698,51 @@ it('makes no other guest of one whom another tab has signed in', async () => {
   await Promise.all([chat.close(), other.close()])
 })
 
+it.each([false, true])(
+  'makes another guest of one whose sign-in was not heard of for what was said since alone: %s',
+  async (isSaid) => {
+    const [place, service] = [browser(), new TestService()]
+    let refused = 0
+    let claims = 0
+    let isLost = true
+    const fetch: typeof service.fetch = async (url, init) => {
+      if (claims > 0 && new Headers(init.headers).get('authorization') === 'Bearer guest-1') {
+        refused++
+        return Response.json({ code: 'ERR_UNAUTHENTICATED', detail: 'it was claimed' }, { status: 401 })
+      }
+      if (!url.endsWith('/v1/me/claim')) return service.fetch(url, init)
+      if (++claims === 1) await service.fetch(url, init)
+      return isLost
+        ? Response.json({ code: 'ERR_INTERNAL', detail: 'the answer is lost' }, { status: 500 })
+        : Response.json({ sessions: [], facts: 0 })
+    }
+    const chat = tab(place, service, { getToken: undefined, platform: { fetch } })
+    const id = await talked(chat, 'SWORDFISH')
+    const token = tokenOf('ada')
+    await expect(chat.identify({ token })).rejects.toThrow()
+    isLost = false
+    await chat.conversation.open(id)
+    if (isSaid) await chat.conversation.send('MAGPIE')
+    const before = refused
+    place.network.set(true)
+    await expect.poll(() => refused).toBeGreaterThan(before)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(service.asked.filter((line) => line.endsWith('/v1/guests'))).toHaveLength(1)
+    if (isSaid) {
+      // Nobody but a guest may send it.
+      await expect(chat.identify({ token })).rejects.toMatchObject({ code: 'ERR_STORAGE' })
+      const said = async () => (await service.history('guest-2', id)).map(({ content }) => content)
+      await expect.poll(said).toContain('MAGPIE')
+    } else {
+      await chat.identify({ token })
+      expect(await service.titles(token)).toEqual(['SWORDFISH'])
+      expect(await service.titles('guest-2')).toEqual([])
+    }
+    expect(place.platform.storage?.getItem('plimsoll-chat/claimed')).toBeNull()
+    await chat.close()
+  },
+)
+
 it('says that another device was first, and has what that one said', async () => {
   const service = new TestService()
   const place = browser()
