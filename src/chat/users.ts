@@ -261,7 +261,11 @@ function checkGuest({ owner, isGuest }: Identity, userId: string | undefined): v
   })
 }
 
-/** Ends a move of local sessions that was begun, once no page is at it. @throws where `signal` aborts */
+/**
+ * Ends a move of local sessions that was begun, once no page is at it.
+ *
+ * @param signal ends the wait: who holds the lock may wait for what this opens
+ */
 export function finishMove(parts: UsersParts, signal: AbortSignal): Promise<void> {
   const { platform, identity } = parts
   return platform.locks.request(identity.lockName, { signal }, () => endMove(parts))

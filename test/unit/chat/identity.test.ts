@@ -204,6 +204,23 @@ describe('the move of a guest’s sessions', () => {
   })
 })
 
+it('a sign-in ends what an earlier page left though this one is about to', async () => {
+  const device = browser()
+  const chat = device.open({ model })
+  await talked(chat, 'I am a guest')
+  await chat.close()
+  const key = 'plimsoll-chat/identity'
+  const { storage } = device.platform
+  const kept = JSON.parse(storage?.getItem(key) ?? '')
+  storage?.setItem(key, JSON.stringify({ ...kept, moving: { from: kept.guestId, to: 'ada' } }))
+  const again = device.open({ model })
+  const listed = again.sessions.search('')
+  await again.identify({ userId: 'ada' })
+  await listed
+  expect(await titles(again)).toEqual(['I am a guest'])
+  await again.close()
+})
+
 describe('signing out', () => {
   it('with erase leaves nothing readable in this browser', async () => {
     const device = browser()
