@@ -338,9 +338,9 @@ class OpenedChat implements Chat {
   }
 
   async #makeLocal(): Promise<{ readonly home: Home; readonly opened: LocalStore }> {
+    const { signal } = this.#opening
     const { localHome } = await this.#loadLocal()
-    const { moving } = this.#identity
-    if (moving) await this.#move(moving)
+    if (this.#identity.moving) await (await loaded(loadUsers)).finishMove(this.#users, signal)
     const { storage, locks, now } = this.#platform
     storage.setItem(this.#localKey, 'used')
     const opened = await this.#openStore(this.#identity.owner)

@@ -147,7 +147,8 @@ export async function signOut(
   let cleared: Promise<void> | undefined
   const change = async (): Promise<readonly Lost[]> => {
     // Before the lock is held, under which what they write waits.
-    const [edge, local] = [await openEdge(parts), erasesLocal() ? await parts.openLocal() : undefined]
+    const edge = await opened(parts.openEdge)
+    const local = erasesLocal() ? await opened(parts.openLocal) : undefined
     const leave = async (): Promise<readonly Lost[]> => {
       const { lost, eraseGuest, removeRest } = await atEdge(edge)
       if (lost.length > 0) return lost
@@ -213,17 +214,17 @@ async function withLocal(lost: readonly Lost[], list: ChatSessionList): Promise<
 }
 
 async function openOwnEdge(parts: UsersParts): Promise<Edge | undefined> {
-  const edge = await openEdge(parts)
+  const edge = await opened(parts.openEdge)
   if (isOwn(parts.identity, edge)) return edge
   await parts.closeHomes()
-  return openEdge(parts)
+  return opened(parts.openEdge)
 }
 
-/** The edge; made again where somebody signs in or out while it is being made. */
-async function openEdge(parts: UsersParts): Promise<Edge | undefined> {
+/** A home; opened again where somebody signs in or out while it is being opened. */
+async function opened<Home>(open: () => Promise<Home>): Promise<Home> {
   for (;;) {
     try {
-      return await parts.openEdge()
+      return await open()
     } catch (error) {
       if (!isPlimsollError(error, 'ERR_UNAUTHENTICATED')) throw error
     }
@@ -258,6 +259,16 @@ function checkGuest({ owner, isGuest }: Identity, userId: string | undefined): v
   throw new PlimsollError('ERR_INVALID_ARGUMENT', 'identify: another user is signed in: sign out first', {
     argument: 'userId',
   })
+}
+
+/**
+ * Ends a move of local sessions that was begun, once no page is at it.
+ *
+ * @param signal ends the wait: who holds the lock may wait for what this opens
+ */
+export function finishMove(parts: UsersParts, signal: AbortSignal): Promise<void> {
+  const { platform, identity } = parts
+  return platform.locks.request(identity.lockName, { signal }, () => endMove(parts))
 }
 
 /** Ends a move that a page began and did not end: while the lock is held, none is at it. */

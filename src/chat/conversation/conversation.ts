@@ -575,15 +575,16 @@ export class ChatConversation implements Conversation {
   async #follow(open: Open): Promise<void> {
     const change = ++open.changes
     await this.#refresh(true)
+    let wasThere = false
     // Who wrote asks for a reply next.
     for (const ms of JOIN_AFTER) {
       if (ms > 0) await this.#parts.platform.sleep(ms, open.leave.signal)
       // It may answer what was said before, or be left to another tab.
       while (this.#stop && this.#open === open) await this.#answering
       if (open.changes !== change || this.#isStopped || !this.#asking(open)) return
-      await this.#join(open)
+      wasThere = (await this.#join(open)) || wasThere
     }
-    this.#noteUnanswered(open)
+    if (wasThere) this.#noteUnanswered(open)
   }
 
   /** Follows a reply that goes on, or says that one was cut off. */

@@ -3,6 +3,7 @@
  * of the view.
  */
 export const panelStyle = `
+dl, dd, pre { margin: 0 }
 label { display: grid; gap: 0.25rem; color: var(--muted); font-size: 0.8125rem }
 label > * { color: var(--text) }
 .editor { display: grid; gap: 0.5rem; inline-size: min(100%, 36rem) }

@@ -31,7 +31,7 @@ export const viewStyle = `
 *, ::before, ::after { box-sizing: border-box }
 :placeholder-shown { direction: inherit }
 [hidden] { display: none !important }
-h2, h3, p, ul, ol, dl, dd, figure, pre, blockquote { margin: 0 }
+h2, h3, p, ul, ol { margin: 0 }
 ul, ol { padding: 0; list-style: none }
 button, input, textarea { font: inherit; color: inherit; letter-spacing: inherit }
 :where(.chat) button {
@@ -174,10 +174,6 @@ textarea::placeholder, input::placeholder { color: var(--muted); opacity: 1 }
 @keyframes rise { from { opacity: 0; transform: translateY(0.375rem) } }
 @keyframes soon { from { max-block-size: 0; margin: 0; visibility: hidden } }
 @keyframes swell { 0%, 60%, 100% { opacity: 0.3; transform: scale(0.8) } 30% { opacity: 1; transform: none } }
-@media (prefers-reduced-motion: reduce) {
-  *, ::before, ::after { animation-duration: 1ms !important; animation-iteration-count: 1 !important; transition-duration: 1ms !important }
-  .busy i { opacity: 1 }
-}
 @media (forced-colors: active) {
   .go, .primary, .outlined { border: 1px solid ButtonText }
   .notice, .message.user .bubble, .chip { border: 1px solid CanvasText }

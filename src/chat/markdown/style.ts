@@ -1,5 +1,6 @@
 /** The look of what Markdown makes, over the custom properties of the view. */
 export const proseStyle = `
+figure, pre, blockquote { margin: 0 }
 .prose { display: grid; gap: 0.75rem; min-inline-size: 0 }
 .prose > * { min-inline-size: 0 }
 .prose :is(h1, h2, h3, h4, h5, h6) { margin: 0.25rem 0 0; font-size: 1rem; font-weight: 650; line-height: 1.35 }

@@ -3,6 +3,7 @@ import { Identity } from '../../../src/chat/homes/identity.ts'
 import { moveLocal, type Place } from '../../../src/chat/homes/move-local.ts'
 import { memoryStorage } from '../../../src/chat/homes/platform.ts'
 import type { Chat } from '../../../src/chat/open-chat.ts'
+import type { ChatStorage } from '../../../src/chat/settings.ts'
 import { mapStore } from '../../../src/index.ts'
 import { readBranches } from '../../../src/operations/branches.ts'
 import { editMessage } from '../../../src/operations/rewind.ts'
@@ -167,6 +168,24 @@ describe('the move of a guest’s sessions', () => {
     expect(left.map(({ content }) => content)).toEqual(['I am guest'])
   })
 
+  it('is made by one page, while another one that finds it waits', async () => {
+    const device = browser()
+    const storage = device.platform.storage as ChatStorage
+    const [chat, other] = [device.open({ model }), device.open({ model })]
+    for (const text of ['First', 'Second', 'Third']) await talked(chat, text)
+    const { setItem } = storage
+    let opened: Promise<void> | undefined
+    storage.setItem = (key, value) => {
+      setItem(key, value)
+      if (value.includes('moving')) opened ??= other.conversation.open('none', { home: 'local' })
+    }
+    await chat.identify({ userId: 'ada' })
+    await opened
+    expect(other.conversation.getSnapshot().problem).toBeUndefined()
+    for (const each of [chat, other]) expect(await titles(each)).toEqual(['First', 'Second', 'Third'])
+    await Promise.all([chat.close(), other.close()])
+  })
+
   it('that a crash interrupted is finished when the page is opened again', async () => {
     const device = browser()
     const chat = device.open({ model })
@@ -183,6 +202,23 @@ describe('the move of a guest’s sessions', () => {
     expect((await device.factory.databases()).map(({ name }) => name)).toEqual(['plimsoll-chat/ada'])
     await again.close()
   })
+})
+
+it('a sign-in ends what an earlier page left though this one is about to', async () => {
+  const device = browser()
+  const chat = device.open({ model })
+  await talked(chat, 'I am a guest')
+  await chat.close()
+  const key = 'plimsoll-chat/identity'
+  const { storage } = device.platform
+  const kept = JSON.parse(storage?.getItem(key) ?? '')
+  storage?.setItem(key, JSON.stringify({ ...kept, moving: { from: kept.guestId, to: 'ada' } }))
+  const again = device.open({ model })
+  const listed = again.sessions.search('')
+  await again.identify({ userId: 'ada' })
+  await listed
+  expect(await titles(again)).toEqual(['I am a guest'])
+  await again.close()
 })
 
 describe('signing out', () => {
