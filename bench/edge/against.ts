@@ -22,7 +22,7 @@ import { fillByApi } from './subjects.ts'
 interface Plan {
   /** Processes of each edge, one after the other: one may be slower than the next by some 3 %. */
   readonly starts: number
-  /** Rounds that are not counted: code that runs often is compiled anew. */
+  /** Rounds that are not counted: code that runs often is compiled again. */
   readonly warmUp: number
   /** Of each process. */
   readonly rounds: number

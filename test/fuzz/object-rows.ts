@@ -28,7 +28,7 @@ const BOOKKEEPING: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Kept answers: what was accepted before may have forgotten something elsewhere, and whoever asks
+ * Kept answers: what was accepted before may have forgotten something elsewhere, and who asks
  * next, refused or not, empties them.
  */
 const ANSWERS = ' plimsoll_edge_answer'

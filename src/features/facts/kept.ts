@@ -166,7 +166,7 @@ async function noteSome(parts: NotedIn, keys: readonly string[]): Promise<void> 
         key,
         base: before?.version ?? null,
         value: value as Json,
-        // Whoever forgets the fact elsewhere, this goes too.
+        // Where somebody forgets the fact elsewhere, this goes too.
         ...(value?.fact && { sources: [keys[place] as string, ...(fact?.sources ?? [])].map(sourceName) }),
         index,
       })

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { type Branch, told } from '../../../src/replay/branches.ts'
 import { runs } from '../support/runs.ts'
 
-/** Trees of which each message follows one that was said before it, or begins anew. */
+/** Trees of which each message follows one that was said before it, or begins again. */
 const trees = fc
   .array(fc.nat(), { minLength: 1, maxLength: 30 })
   .chain((picks) => fc.tuple(fc.constant(picks), fc.nat({ max: picks.length - 1 })))

@@ -303,7 +303,7 @@ test('a home that puts a text before what its writer saw, or elsewhere, is notic
   expect(await rearranged(TRIP, [key, ...texts.toReversed()])).not.toEqual([])
 })
 
-test('keys are wrapped again, and made anew, for all devices', async () => {
+test('keys are wrapped again, and others are made, for all devices', async () => {
   const home = new TestHome()
   const [one, two] = [device(home), device(home)]
   await write(one.encrypted, [append('m1', ['m1'])])

@@ -312,7 +312,7 @@ describe('words that a user’s object keeps', () => {
     expect(await words(world)).not.toContain('gone')
   })
 
-  it('go to whoever takes a session over', async () => {
+  it('go to the user who takes a session over', async () => {
     const guest = await World.guest()
     await guest.create('trip')
     await guest.append('trip', said('m1', 'A zebra is here.'))

@@ -226,7 +226,7 @@ it('shows the other reply in its stream where it lost its own', async () => {
   expect(await world.messages()).toHaveLength(2)
 })
 
-it('asks a model that fails once for a pushed message, and leaves it to whoever asks', async () => {
+it('asks a model that fails once for a pushed message, and leaves it to who asks next', async () => {
   const model = await edgeSays([])
   const world = new World()
   const { session } = await deviceOf(world)

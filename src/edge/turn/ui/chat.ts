@@ -25,7 +25,7 @@ export function uiChat(body: unknown, options: UIRequestOptions): ChatRequest {
         return { type: 'answered', messageId: answer.id, opening, text }
       }
       const { input, before, replies } = applied
-      // Under a lease the reply is named after what it answers, whoever gives it.
+      // Under a lease the reply is named after what it answers, no matter who gives it.
       const asked = lease && !before && (input?.id ?? roundOf(await session.history({ rounds: 1 })))
       const messageId = asked ? await firstReplyId(session, asked) : applied.messageId
       return {
