@@ -44,7 +44,7 @@ export type ObjectFrame =
   | { readonly type: 'failed'; readonly n: number }
 
 const NUMBER_BYTES = 4
-/** Most UTF-16 units of a frame of text to an object, and most bytes of a body in one frame. */
+/** Most UTF-16 units of a frame of text to an object, and most bytes of an answer in one frame. */
 export const MOST_FRAME = 2 ** 18
 /** Of HTTP: three digits. */
 const [LEAST_STATUS, MOST_STATUS] = [100, 999]
@@ -65,28 +65,30 @@ export function readWorkerFrame(text: string): { readonly frame: WorkerFrame; re
 }
 
 /**
- * Bytes of the answer to request `n`. The first such frame begins with the answer's head: with the
- * first bytes in a frame of its own, it would hold them up.
+ * What the bytes of an answer begin with: in a frame of its own, it would hold up the first ones.
  *
- * @throws RangeError: the head is too long
+ * @throws RangeError: it is too long for a frame
  */
-export function answerFrame(n: number, pieces: readonly Uint8Array[], head?: AnswerHead): ArrayBuffer {
-  if (!head) return joinedBytes([numberIn(n), ...pieces]).buffer
+export function headBytes(head: AnswerHead): Uint8Array {
   const bytes = new TextEncoder().encode(JSON.stringify(head))
-  if (bytes.length > MOST_FRAME) throw new RangeError('the headers are too long')
-  return joinedBytes([numberIn(n), numberIn(bytes.length), bytes, ...pieces]).buffer
+  if (NUMBER_BYTES + bytes.length > MOST_FRAME) throw new RangeError('the headers are too long')
+  return joinedBytes([numberIn(bytes.length), bytes])
+}
+
+/** Bytes of the answer to request `n`. */
+export function answerFrame(n: number, pieces: readonly Uint8Array[]): ArrayBuffer {
+  return joinedBytes([numberIn(n), ...pieces]).buffer
 }
 
 /** Undefined: it is none. */
 export function readAnswerFrame(
   frame: ArrayBuffer,
 ): { readonly n: number; readonly bytes: Uint8Array } | undefined {
-  const { byteLength } = frame
-  if (byteLength < NUMBER_BYTES || byteLength > 2 * (NUMBER_BYTES + MOST_FRAME)) return undefined
+  if (frame.byteLength < NUMBER_BYTES || frame.byteLength > NUMBER_BYTES + MOST_FRAME) return undefined
   return { n: new DataView(frame).getUint32(0), bytes: new Uint8Array(frame, NUMBER_BYTES) }
 }
 
-/** The head that an answer begins with, and the bytes behind it; undefined: it is none. */
+/** What {@link headBytes} wrote, and the bytes behind it; undefined: it is none. */
 export function readHead(
   bytes: Uint8Array,
 ): { readonly head: AnswerHead; readonly rest: Uint8Array } | undefined {

@@ -2,9 +2,9 @@ import { PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import { deferred } from '../turn/deferred.ts'
 import {
-  type AnswerHead,
   answerFrame,
   BEAT_MS,
+  headBytes,
   MOST_FRAME,
   type ObjectFrame,
   readWorkerFrame,
@@ -111,14 +111,13 @@ export class ServedRelay {
 
   /** Gives the object an answer: its first pieces at once, of the others some together. */
   async #hand(n: number, { status, headers, body }: Response): Promise<void> {
-    let head: AnswerHead | undefined = { status, headers: [...headers] }
-    let pieces: Uint8Array[] = []
-    let bytes = 0
+    const head = headBytes({ status, headers: [...headers] })
+    let pieces = [head]
+    let bytes = head.length
     let isGathering = false
     let count = 0
     const send = (): void => {
-      if (head || pieces.length > 0) this.#send(answerFrame(n, pieces, head))
-      head = undefined
+      if (pieces.length > 0) this.#send(answerFrame(n, pieces))
       pieces = []
       bytes = 0
     }

@@ -4,6 +4,7 @@ import { steadyModel } from '../../../src/edge/models/steady-model.ts'
 import {
   type AnswerHead,
   answerFrame,
+  headBytes,
   MOST_FRAME,
   RELAY_HEADER,
   readWorkerFrame,
@@ -16,7 +17,7 @@ import { World } from './world.ts'
 
 /** How the answer to the first request begins, as its Worker says it. */
 const headFrame = (head: unknown, pieces: readonly Uint8Array[] = []): ArrayBuffer =>
-  answerFrame(1, pieces, head as AnswerHead)
+  answerFrame(1, [headBytes(head as AnswerHead), ...pieces])
 const begunWith = (...texts: readonly string[]): ArrayBuffer =>
   headFrame(
     { status: 200, headers: [] },
@@ -184,7 +185,7 @@ describe('a chat whose model fetches', () => {
     ['is of an answer that has not begun', [answerFrame(1, [new Uint8Array(1)])]],
     ['begins an answer with bytes that are no head', [answerFrame(1, [new Uint8Array([0, 0, 0, 1, 123])])]],
     ['is too long', ['x'.repeat(MOST_FRAME + 1)]],
-    ['has too many bytes', [new ArrayBuffer(2 * MOST_FRAME + 9)]],
+    ['has too many bytes', [new ArrayBuffer(MOST_FRAME + 5)]],
   ])('closes a socket whose frame %s, and that alone', async (_, poison) => {
     const { world, asked } = await opened()
     const { run, webSocket } = await begun(world)
