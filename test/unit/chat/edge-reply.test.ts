@@ -111,39 +111,28 @@ it('keeps what had come of a reply that failed at an edge, once, and throws what
   ])
 })
 
-it('keeps what had come of a reply with what it answers, though something else was said meanwhile', async () => {
-  const said = (id: string) => ({ id, role: 'user', content: id, createdAt: 0, trust: 'user' }) as const
-  let newest = said('m1')
-  const run = begun(ABORT, aborted, () => {
-    newest = said('m2')
-  })
-  const kept: string[] = []
-  const session = {
-    client: { chat: () => run } as never,
-    newest: async () => [newest],
-    keep: async (_: MessageInput, round: string) => void kept.push(round),
-  }
-  const { signal } = new AbortController()
-  await replyAtEdge(session, { signal, leave: signal, tell: () => {} })
-  expect(kept).toEqual(['m1'])
-})
-
-it('keeps what had come of a reply that is only followed with what it answers, too', async () => {
-  const said = (id: string) => ({ id, role: 'user', content: id, createdAt: 0, trust: 'user' }) as const
-  let newest = said('m1')
-  const run = begun(ABORT, aborted, () => {
-    newest = said('m2')
-  })
-  const kept: string[] = []
-  const session = {
-    client: { resumeChat: () => run } as never,
-    newest: async () => [newest],
-    keep: async (_: MessageInput, round: string) => void kept.push(round),
-  }
-  const { signal } = new AbortController()
-  await joinAtEdge(session, { signal, leave: signal, tell: () => {} })
-  expect(kept).toEqual(['m1'])
-})
+it.each([
+  ['that was asked for here', replyAtEdge],
+  ['that is only followed', joinAtEdge],
+])(
+  'keeps what had come of a reply %s with what it answers, though something else was said meanwhile',
+  async (_, take) => {
+    const said = (id: string) => ({ id, role: 'user', content: id, createdAt: 0, trust: 'user' }) as const
+    let newest = said('m1')
+    const run = begun(ABORT, aborted, () => {
+      newest = said('m2')
+    })
+    const kept: string[] = []
+    const session = {
+      client: { chat: () => run, resumeChat: () => run } as never,
+      newest: async () => [newest],
+      keep: async (_: MessageInput, round: string) => void kept.push(round),
+    }
+    const { signal } = new AbortController()
+    await take(session, { signal, leave: signal, tell: () => {} })
+    expect(kept).toEqual(['m1'])
+  },
+)
 
 it('keeps nothing of a reply that is stopped during a call: its text is recorded', async () => {
   const call = { type: 'tool-input-available', toolCallId: 'c1', toolName: 'find', input: {} }

@@ -11,12 +11,26 @@ import { listSessions, titleSession } from '../../../src/operations/sessions.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
 import { FailingStore } from '../support/failing-store.ts'
 import { idle, said, talked, until } from './states.ts'
-import { allTexts, browser } from './support.ts'
+import { allTexts, type Browser, browser } from './support.ts'
 
 const model = (): string => 'Noted.'
 
 const titles = async (chat: Chat): Promise<readonly string[]> =>
   (await chat.sessions.search('')).map(({ title }) => title).sort()
+
+const IDENTITY = 'plimsoll-chat/identity'
+
+/** A browser whose page ended once the move to Ada was noted, and before anything was moved. */
+async function leftAtSignIn(): Promise<Browser> {
+  const device = browser()
+  const chat = device.open({ model })
+  await talked(chat, 'I am a guest')
+  await chat.close()
+  const { storage } = device.platform
+  const kept = JSON.parse(storage?.getItem(IDENTITY) ?? '')
+  storage?.setItem(IDENTITY, JSON.stringify({ ...kept, moving: { from: kept.guestId, to: 'ada' } }))
+  return device
+}
 
 describe('a guest', () => {
   it('knows when the edge erases what it has, from the token that the edge gave', async () => {
@@ -187,33 +201,17 @@ describe('the move of a guest’s sessions', () => {
   })
 
   it('that a crash interrupted is finished when the page is opened again', async () => {
-    const device = browser()
-    const chat = device.open({ model })
-    await talked(chat, 'I am a guest')
-    await chat.close()
-    const key = 'plimsoll-chat/identity'
-    const { storage } = device.platform
-    const kept = JSON.parse(storage?.getItem(key) ?? '')
-    // As it is after the move was noted, and before anything was moved.
-    storage?.setItem(key, JSON.stringify({ ...kept, moving: { from: kept.guestId, to: 'ada' } }))
+    const device = await leftAtSignIn()
     const again = device.open({ model })
     expect(await titles(again)).toEqual(['I am a guest'])
-    expect(JSON.parse(storage?.getItem(key) ?? '')).toMatchObject({ userId: 'ada' })
+    expect(JSON.parse(device.platform.storage?.getItem(IDENTITY) ?? '')).toMatchObject({ userId: 'ada' })
     expect((await device.factory.databases()).map(({ name }) => name)).toEqual(['plimsoll-chat/ada'])
     await again.close()
   })
 })
 
 it('a sign-in ends what an earlier page left though this one is about to', async () => {
-  const device = browser()
-  const chat = device.open({ model })
-  await talked(chat, 'I am a guest')
-  await chat.close()
-  const key = 'plimsoll-chat/identity'
-  const { storage } = device.platform
-  const kept = JSON.parse(storage?.getItem(key) ?? '')
-  storage?.setItem(key, JSON.stringify({ ...kept, moving: { from: kept.guestId, to: 'ada' } }))
-  const again = device.open({ model })
+  const again = (await leftAtSignIn()).open({ model })
   const listed = again.sessions.search('')
   await again.identify({ userId: 'ada' })
   await listed
