@@ -518,13 +518,15 @@ describe('what somebody wrote and did not send', () => {
       await frame()
     }
     await open('s1')
+    const shows = () => [field(shown).value, shown.root.querySelectorAll('.files .chip').length]
+    const keptFiles = async () => (await (await shown.fake.chat.added()).read('local/s1')).files.length
     await choose(shown, 'one.txt')
+    // What looks at files is loaded with the first.
+    await until(() => shows()[1] === 1)
     fill(field(shown), 'of s1')
     await frame()
     shown.button('Send').click()
     await frame()
-    const shows = () => [field(shown).value, shown.root.querySelectorAll('.files .chip').length]
-    const keptFiles = async () => (await (await shown.fake.chat.added()).read('local/s1')).files.length
     return { shown, open, shows, keptFiles, end: () => end() }
   }
 
