@@ -521,14 +521,65 @@ describe('what somebody wrote and did not send', () => {
     const shows = () => [field(shown).value, shown.root.querySelectorAll('.files .chip').length]
     const keptFiles = async () => (await (await shown.fake.chat.added()).read('local/s1')).files.length
     await choose(shown, 'one.txt')
-    // What looks at files is loaded with the first.
-    await until(() => shows()[1] === 1)
     fill(field(shown), 'of s1')
     await frame()
     shown.button('Send').click()
     await frame()
     return { shown, open, shows, keptFiles, end: () => end() }
   }
+
+  /** A file that was chosen in s1, and is looked at when a test lets it be. */
+  async function choosing() {
+    let look = (): void => {}
+    const looked = new Promise<void>((done) => {
+      look = done
+    })
+    let isLookedAt = false
+    const { slice } = Blob.prototype
+    Blob.prototype.slice = function (from, to) {
+      const part = slice.call(this, from, to)
+      // What is sent is longer.
+      if (to === 12) {
+        isLookedAt = true
+        part.arrayBuffer = () => looked.then(() => new ArrayBuffer(5))
+      }
+      return part
+    }
+    onTestFinished(() => {
+      Blob.prototype.slice = slice
+    })
+    const shown = await show()
+    const open = async (id: string): Promise<void> => {
+      shown.fake.log = [said('user', 'Hello')]
+      await shown.fake.chat.conversation.open(id)
+      await frame()
+    }
+    await open('s1')
+    await choose(shown, 'one.txt')
+    return { shown, open, isLookedAt: () => isLookedAt, look: () => look() }
+  }
+
+  it('has its file where it is sent before that was looked at', async () => {
+    const { shown, look } = await choosing()
+    shown.button('Send').click()
+    const sent = () => shown.fake.calls.find(([name]) => name === 'send')
+    await until(() => sent() !== undefined)
+    expect(sent()).toEqual(['send', '', 'one.txt'])
+    look()
+    await until(() => shown.root.querySelector('.files') === null)
+  })
+
+  it('keeps a file where it was chosen, though another conversation shows before that was looked at', async () => {
+    const { shown, open, look, isLookedAt } = await choosing()
+    await until(isLookedAt)
+    await open('s2')
+    look()
+    await frame()
+    await frame()
+    expect(shown.root.querySelector('.files')).toBeNull()
+    await open('s1')
+    await until(() => shown.root.querySelectorAll('.files .chip').length === 1)
+  })
 
   it('is kept while it is on its way, and no longer', async () => {
     const { shown, keptFiles, shows, end } = await sending(true)

@@ -524,16 +524,16 @@ export class ChatView {
     this.#keepAdded(this.#drafted?.name, this.#ui)
   }
 
+  /** They are where they were chosen at once, and go with what is sent; a bad one is taken out. */
   async #addFiles(files: readonly File[]): Promise<void> {
-    const forgotten = this.#forgotten
-    const { taken, problem } = await import('../homes/local-changes.ts').then(
-      ({ checkFiles }) => checkFiles(files, this.#words.text('comma')),
-      // It is refused with its message then.
-      () => ({ taken: files, problem: undefined }),
-    )
-    // Somebody else writes here by now.
-    if (forgotten !== this.#forgotten) return
-    this.#add({ files: [...this.#ui.files, ...taken], problem })
+    this.#add({ files: [...this.#ui.files, ...files], problem: undefined })
+    // Where it does not load, a bad one is refused with its message.
+    const local = await import('../homes/local-changes.ts').catch(() => undefined)
+    const checked = await local?.checkFiles(files, this.#words.text('comma'))
+    const isBad = (file: File) => files.includes(file) && !checked?.taken.includes(file)
+    // As it is if it was sent by now, or if something else shows.
+    if (checked?.problem && this.#ui.files.some(isBad))
+      this.#add({ files: this.#ui.files.filter((file) => !isBad(file)), problem: checked.problem })
   }
 
   #keepAdded(name: string | undefined, added: Added): void {
