@@ -416,6 +416,7 @@ class OpenedChat implements Chat {
       ? new (await import('./homes/synced.ts')).SyncedEdge({
           ...parts,
           ...{ system, budget, unasked: this.#unasked },
+          identify: (token) => this.identify({ token }),
           onListed: () => void this.sessions.refresh(),
           onRefused: (error) => this.conversation.onProblem(error),
         })

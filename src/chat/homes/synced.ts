@@ -43,6 +43,8 @@ import { waitFor } from './wait-for.ts'
 export interface SyncedEdgeParts extends EdgeParts, MemorySettings {
   /** The sessions for which no answer was asked yet since something was said. */
   readonly unasked: Drafts
+  /** Contract: as `Chat.identify`. */
+  readonly identify: (token: string) => Promise<void>
   /** Contract: told that the list of sessions may be another one. */
   readonly onListed: () => void
   /**
@@ -76,6 +78,8 @@ export class SyncedEdge implements Edge {
   /** Sessions for which this tab is about to ask for an answer. */
   readonly #asking = new Set<string>()
   readonly #session: Home['session']
+  /** Whether the page's token is about to sign a guest in, or could not. */
+  #isIdentifying = false
   /** Whether this tab has signed out, and removes what is left. */
   #isLeaving = false
   /** What is to be told once a session shows. Undefined: one does. */
@@ -83,9 +87,9 @@ export class SyncedEdge implements Edge {
 
   constructor(parts: SyncedEdgeParts) {
     const { platform, identity, onListed } = parts
-    this.#parts = parts
+    this.#parts = { ...parts, getToken: () => this.#tokens(parts) }
     this.owner = identity.owner
-    this.#access = new EdgeAccess({ ...parts, check: (token) => this.#checkUser(token) })
+    this.#access = new EdgeAccess({ ...this.#parts, check: (token) => this.#checkUser(token) })
     this.#database = openDatabase(this.#name, platform)
     this.#transport = this.#transportTo(parts)
     this.#store = this.#syncFor(this.owner)
@@ -173,7 +177,10 @@ export class SyncedEdge implements Edge {
       this.#refusals.on('conflict', (refused) => void this.#giveUp(refused)),
       this.#refusals.on('rejected', (refused) => void this.#giveUp(refused)),
       store.subscribe(() => this.#ask()),
-      platform.network.subscribe(() => void this.#fetchAhead(true)),
+      platform.network.subscribe(() => {
+        this.#isIdentifying = false
+        void this.#fetchAhead(true)
+      }),
       shared.watch?.(() => {
         onListed()
         void this.#fetchAhead()
@@ -307,6 +314,21 @@ export class SyncedEdge implements Edge {
     // Each tab asks for itself what it shows.
     const alone = { lock: false, channel: false } as const
     return sync({ store: this.#found(), transport, user: { userId }, network: either, host, ...alone })
+  }
+
+  /**
+   * The page's tokens, which sign a guest in first: by them all that the guest has there would be
+   * sent as the user's, who would have it twice once it is claimed.
+   */
+  #tokens({ getToken, identity, identify, onRefused }: SyncedEdgeParts): ReturnType<typeof getToken> {
+    const own = getToken()
+    if (!own || identity.guestToken === undefined) return own
+    if (!this.#isIdentifying) {
+      this.#isIdentifying = true
+      const signIn = async (): Promise<void> => identify(await own())
+      void signIn().catch(onRefused)
+    }
+    return undefined
   }
 
   /**

@@ -661,6 +661,46 @@ it('gives what a guest said once, where another tab asks for the guest’s token
   await Promise.all([chat.close(), other.close()])
 })
 
+it.each([true, false])(
+  'gives what a guest has to the user once, whose tokens come first; with identify(): %s',
+  async (isIdentified) => {
+    const [place, service] = [browser(), new TestService()]
+    const guest = tab(place, service, { getToken: undefined })
+    const id = await talked(guest, 'SWORDFISH')
+    await guest.close()
+    const chat = tab(place, service, { getToken: () => tokenOf('ada') })
+    await chat.conversation.open(id)
+    if (isIdentified) await chat.identify({ token: tokenOf('ada') })
+    await expect.poll(() => service.history(tokenOf('ada'), id)).toHaveLength(2)
+    expect(said(await until(chat, idle))).toHaveLength(2)
+    expect(await service.titles(tokenOf('ada'))).toEqual(['SWORDFISH'])
+    expect(await service.titles('guest-1')).toEqual([])
+    await talked(chat, 'As a user.')
+    expect((await service.titles(tokenOf('ada'))).toSorted()).toEqual(['As a user.', 'SWORDFISH'])
+    await chat.close()
+  },
+)
+
+it('says that a guest is not the user yet, sends nothing as theirs, and tries again', async () => {
+  const [place, service] = [browser(), new TestService()]
+  const guest = tab(place, service, { getToken: undefined })
+  const id = await talked(guest, 'SWORDFISH')
+  await guest.close()
+  let isThere = false
+  const fetch: typeof service.fetch = async (url, init) =>
+    url.endsWith('/v1/me/claim') && !isThere ? new Response('', { status: 503 }) : service.fetch(url, init)
+  const chat = tab(place, service, { getToken: () => tokenOf('ada'), platform: { fetch } })
+  await chat.conversation.open(id)
+  await until(chat, ({ problem }) => problem !== undefined)
+  expect(await service.titles('guest-1')).toEqual(['SWORDFISH'])
+  expect(await service.titles(tokenOf('ada'))).toEqual([])
+  isThere = true
+  place.network.set(true)
+  await expect.poll(() => service.titles(tokenOf('ada'))).toEqual(['SWORDFISH'])
+  expect(await service.titles('guest-1')).toEqual([])
+  await chat.close()
+})
+
 it('makes no other guest of one whom another tab has signed in', async () => {
   const [place, service] = [browser(), new TestService()]
   let refused = 0

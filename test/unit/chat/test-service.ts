@@ -168,13 +168,23 @@ export class TestService {
       .append({ ...(id !== undefined && { id }), role, content })
   }
 
-  /** Gives what a guest has to the caller. */
+  /** Gives what a guest has to the caller: a session whose name is taken gets another one. */
   async #claim(request: Request): Promise<Response> {
     const { token: guest } = (await request.json()) as { readonly token: string }
-    const lines = exportFrom(this.#memory, { userId: guest })
-    await importInto(this.#memory, { userId: userOf(request) }, lines)
+    const userId = userOf(request)
+    const ids = (await listSessions(this.#memory, { userId })).map(({ sessionId }) => sessionId)
+    const sessions = (await listSessions(this.#memory, { userId: guest })).map(({ sessionId: from }) => ({
+      from,
+      to: ids.includes(from) ? `${from} of the guest` : from,
+    }))
+    for (const { from, to } of sessions)
+      await importInto(
+        this.#memory,
+        { userId, sessionId: to },
+        exportFrom(this.#memory, { userId: guest, sessionId: from }),
+      )
     await eraseUser(this.#memory, { userId: guest })
-    return Response.json({ sessions: [], facts: 0 })
+    return Response.json({ sessions: sessions.filter(({ from, to }) => from !== to), facts: 0 })
   }
 
   async #answer(session: Session, { id, content }: Message): Promise<string> {
