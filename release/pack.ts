@@ -32,6 +32,8 @@ if (way === undefined) {
   for (const script of ['build:manifest', 'prepare'])
     execFileSync('npm', ['run', '--silent', script], { stdio: ['ignore', 'ignore', 'inherit'], shell })
   await slim()
+  // The next build would take what was made smaller for its own.
+  for (const file of globSync('dist/.tsbuild/*.tsbuildinfo')) rmSync(file)
   change('README.md', absolute)
   change('package.json', (text) => text.replace(PREPARE, KEPT))
 }

@@ -1,9 +1,10 @@
 /**
  * Makes what is published of `dist/` smaller. Scripts lose comments, the space between their words
  * and the names of what is local to a function. Those of functions and classes stay and lines are
- * short, as stack traces need them, and annotations that bundlers read stay. Declarations keep the
- * comments of what an entry exports. `.npmignore` in its folders names the files that no entry of
- * the package reaches: declarations of its insides, and scripts of types alone.
+ * short, as stack traces need them, and annotations that bundlers read stay. Declarations are those
+ * that an entry needs, with comments where it exports them. `.npmignore` in its folders names the
+ * files that no entry of the package reaches: declarations of its insides, and scripts of types
+ * alone.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -11,6 +12,7 @@ import { join } from 'node:path'
 import { minify } from 'terser'
 import { parseSync } from 'vite'
 import manifest from '../package.json' with { type: 'json' }
+import { shake } from './declarations.ts'
 
 const IMPORTED = /(?:\bfrom\s*|\bimport\s*\(?\s*|\bURL\(\s*)['"](\.[^'"]+)['"]/g
 const EXPORTED = /^export (?:type )?(?:\*|\{[^}]*\})(?: as \w+)? from ['"](\.[^'"]+)['"]/gm
@@ -67,16 +69,19 @@ export async function slim(): Promise<void> {
   const entries = Object.values(manifest.exports).filter((target) => typeof target !== 'string')
   const declared = entries.map(({ types }) => types)
   const shown = reached(declared, EXPORTED, '.d.ts')
-  const kept = new Set([
-    ...reached([...entries.map((target) => target.default), manifest.bin.plimsoll], IMPORTED, '.js'),
-    ...reached(declared, IMPORTED, '.d.ts'),
-  ])
+  const shaken = shake(declared)
+  const scripts = reached(
+    [...entries.map((target) => target.default), manifest.bin.plimsoll],
+    IMPORTED,
+    '.js',
+  )
   const files = globSync('dist/{src,test}/**/*.{js,d.ts}')
   for (const file of files) {
+    const text = shaken.get(file)
     if (file.endsWith('.js')) await rewrite(file, dense)
-    else if (!shown.has(file)) await rewrite(file, bare)
+    else if (text !== undefined) await writeFile(file, shown.has(file) ? text : bare(text))
   }
-  const left = files.filter((file) => !kept.has(file))
+  const left = files.filter((file) => !scripts.has(file) && !shaken.has(file))
   for (const folder of ['src', 'test']) {
     const own = left.filter((file) => file.startsWith(join('dist', folder, '/')))
     const paths = own.map((file) => file.slice(join('dist', folder).length).replaceAll('\\', '/'))

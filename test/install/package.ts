@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { packed, project, run } from './library.ts'
 
 /** Most bytes of a packed file: the library's, and that of its chat for pages without a bundler. */
-const MOST = { library: 900_000, tag: 300_000 }
+const MOST = { library: 900_000, tag: 350_000 }
 
 const workplace = mkdtempSync(join(tmpdir(), 'plimsoll-package-'))
 let failures = 0

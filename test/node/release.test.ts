@@ -1,8 +1,10 @@
 /** What a release writes, and what a registry shows. */
-import { readFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { released } from '../../release/changelog.ts'
+import { shake } from '../../release/declarations.ts'
 import { absolute, relative } from '../../release/links.ts'
 import { builtTag } from '../tag.ts'
 
@@ -24,6 +26,89 @@ describe('the changelog of a release', () => {
     expect(() => released(done, '0.3.0', '2026-12-02')).toThrow('nothing that is new')
     expect(() => released(changelog, '0.1.0', '2026-12-01')).toThrow('has 0.1.0 already')
     expect(() => released('# Changelog\n', '0.2.0', '2026-12-01')).toThrow('has no ## [Unreleased]')
+  })
+})
+
+describe('the declarations of the package', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'plimsoll-declarations-'))
+  function shaken(files: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    mkdirSync(join(folder, 'inner'), { recursive: true })
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+    const texts = shake([join(folder, 'index.d.ts')])
+    return Object.fromEntries([...texts].map(([file, text]) => [file.slice(folder.length + 1), text]))
+  }
+
+  it('have what an entry exports and what that is made of, with its comments, and nothing else', () => {
+    const texts = shaken({
+      'index.d.ts': `export { open, type Options as Opened } from './open.ts';
+export * from './all.ts';
+`,
+      'open.d.ts': `import type { Host, Unused } from './inner/host.ts';
+import { elsewhere, other } from 'elsewhere';
+/** Nobody's. */
+export declare function inside(unused: Unused, other: typeof other): void;
+/** What to open. */
+export interface Options extends Base {
+    readonly host: Host;
+}
+interface Base {
+    readonly made: import('./inner/made.ts').Made;
+    readonly elsewhere: typeof elsewhere;
+}
+/** Opens. */
+export declare function open(options: Options): void;
+`,
+      'inner/host.d.ts': `export { type Own as Host } from './own.ts';
+export interface Unused {
+}
+`,
+      'inner/own.d.ts': `export declare class Own {
+    #private;
+}
+`,
+      'inner/made.d.ts': 'export type Made = string;\n',
+      'inner/left.d.ts': 'export type Left = string;\n',
+      'all.d.ts': `export * from './inner/left.ts';
+export type All = number;
+`,
+    })
+    expect(texts).toEqual({
+      'index.d.ts': `export { open, type Options as Opened } from './open.ts';
+export * from './all.ts';
+`,
+      'open.d.ts': `import type { Host } from './inner/host.ts';
+import { elsewhere } from 'elsewhere';
+/** What to open. */
+export interface Options extends Base {
+    readonly host: Host;
+}
+interface Base {
+    readonly made: import('./inner/made.ts').Made;
+    readonly elsewhere: typeof elsewhere;
+}
+/** Opens. */
+export declare function open(options: Options): void;
+`,
+      'inner/host.d.ts': "export { type Own as Host } from './own.ts';\n",
+      'inner/own.d.ts': `export declare class Own {
+    #private;
+}
+`,
+      'inner/made.d.ts': 'export type Made = string;\n',
+      'inner/left.d.ts': 'export type Left = string;\n',
+      'all.d.ts': `export * from './inner/left.ts';
+export type All = number;
+`,
+    })
+  })
+
+  it('have all of a file of which all may be taken', () => {
+    const texts = shaken({
+      'index.d.ts': "import * as own from './inner/own.ts';\nexport declare const all: typeof own;\n",
+      'inner/own.d.ts': 'export type A = B;\ntype B = 1;\nexport type C = 2;\n',
+    })
+    expect(texts['inner/own.d.ts']).toBe('export type A = B;\ntype B = 1;\nexport type C = 2;\n')
   })
 })
 
