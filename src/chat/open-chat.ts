@@ -115,6 +115,7 @@ class OpenedChat implements Chat {
   readonly #listeners = new Set<(event: ChatEvent) => void>()
   readonly #ends: readonly (() => void)[]
   #token: string | undefined
+  #isClosed = false
   #opening = new AbortController()
   #local: Promise<{ readonly home: Home; readonly opened: LocalStore }> | undefined
   #edge: Promise<Edge> | undefined
@@ -233,6 +234,7 @@ class OpenedChat implements Chat {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
     this.#listeners.clear()
     for (const end of this.#ends) end()
     await this.conversation.close()
@@ -308,6 +310,8 @@ class OpenedChat implements Chat {
   }
 
   async #home(kind: HomeKind, isLost?: boolean): Promise<Home> {
+    // Who signs in or out meanwhile is shown nothing, and a home would stay open.
+    if (this.#isClosed) throw new PlimsollError('ERR_STORAGE', 'chat: it was closed')
     if (isLost) {
       await (await this.#home(kind)).acceptLoss?.()
       // What is open still shows what there was.

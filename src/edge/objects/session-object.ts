@@ -128,6 +128,8 @@ const FORGOTTEN_MS = 1_000
 /** Streams of chats whose time ends within so long are removed together. */
 const TOGETHER_MS = 1_800_000
 const DAY_MS = 86_400_000
+/** Of a reply of which the provider did not say how long it was. */
+const CHARS_PER_TOKEN = 4
 /**
  * When an erase is tried again that could not be finished, for example since the user's object was
  * not reached; and what else is tried for as long as it takes.
@@ -262,7 +264,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     tools: (session) => this.#tools(session),
     host: this.#host,
     beforeModel: (tokens) => this.#spend(tokens),
-    afterModel: (usage, { receipt }) => this.#settle(usage, receipt.used),
+    afterModel: (usage, { receipt }, said) => this.#settle(usage, receipt.used, said),
     onWork: (due) => void this.#work.schedule(CHATS, due),
     onRun: (due) => void this.#work.wake(due),
     onTurn: (due) => this.#work.schedule(COMPLETIONS, due),
@@ -963,12 +965,15 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     this.#budgets.takeAll({ appends, bytes })
   }
 
-  /** What a call of the model took, in place of what was foretold of it. */
-  #settle({ inputTokens, outputTokens }: Usage, foretold: number): void {
-    if (inputTokens === undefined) return
-    const difference = inputTokens + (outputTokens ?? 0) - foretold
+  /**
+   * What a call of the model took, in place of what was foretold of it. Of one that was stopped the
+   * provider says nothing, and had its pay for what came.
+   */
+  async #settle(usage: Usage, foretold: number, said: number): Promise<void> {
+    const { inputTokens = foretold, outputTokens = Math.ceil(said / CHARS_PER_TOKEN) } = usage
+    const difference = inputTokens + outputTokens - foretold
     this.#budgets.settle('modelTokens', difference)
-    this.#lease?.settle(difference)
+    await this.#lease?.settle(difference)
   }
 
   /** Counts a call of the model, here and with the user. @throws ERR_RATE_LIMIT, ERR_LIMIT */

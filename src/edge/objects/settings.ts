@@ -238,7 +238,8 @@ export function tenantBuckets({ sessionsPerHour, modelTokensPerDay }: TenantBudg
 const SHARE = 1 / 4
 
 /** Takes for somebody who asks in advance. @throws ERR_RATE_LIMIT, ERR_LIMIT */
-export function granted(buckets: TokenBuckets, name: string, { least, wanted }: Ask): number {
+export function granted(buckets: TokenBuckets, name: string, { least, wanted, owed = 0 }: Ask): number {
+  buckets.settle(name, owed)
   const amount = Math.max(least, Math.min(wanted, Math.floor(buckets.left(name) * SHARE)))
   buckets.take(name, amount)
   return amount
@@ -257,7 +258,7 @@ export async function grantedOf(
 ): Promise<number> {
   const amount = granted(buckets, name, ask)
   try {
-    await wider?.take(amount)
+    await (ask.owed ? wider?.settle(ask.owed) : wider?.take(amount))
   } catch (error) {
     buckets.settle(name, -amount)
     throw error

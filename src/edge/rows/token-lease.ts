@@ -11,6 +11,11 @@ const MOST_ASKS = 3
 export interface Ask {
   readonly least: number
   readonly wanted: number
+  /**
+   * What was taken beyond what was granted before: it is counted, and never refused. Nothing else
+   * is asked for with it.
+   */
+  readonly owed?: number
 }
 
 /** Contract: resolves with what is granted, from `least` on. @throws ERR_RATE_LIMIT, ERR_LIMIT */
@@ -35,12 +40,12 @@ export class TokenLease {
 
   /** @throws as what grants it: then nothing is taken */
   async take(tokens: number): Promise<void> {
+    await this.#pay()
     for (let asks = 0; asks < MOST_ASKS; asks++) {
-      const left = this.#left()
+      const left = Math.max(0, this.#left())
       if (left >= tokens) break
-      // A debt is paid where there is plenty, and does not keep a call from being made.
-      const least = tokens - Math.max(0, left)
-      const granted = await this.#grant({ least, wanted: Math.max(tokens - left, this.#size) })
+      const least = tokens - left
+      const granted = await this.#grant({ least, wanted: Math.max(least, this.#size) })
       this.#add(granted)
       // Else another call may have taken meanwhile what was left.
       if (granted >= tokens) break
@@ -49,11 +54,26 @@ export class TokenLease {
   }
 
   /**
-   * What a call took beyond what was foretold of it; below 0: it took less. The debt is bounded by
-   * what is asked for at once.
+   * What a call took beyond what was foretold of it; below 0: it took less. What was not granted is
+   * counted at once where the budget is kept: nobody may come back to this lease. Where that one
+   * does not answer, the next take does it.
    */
-  settle(difference: number): void {
-    if (difference !== 0) this.#add(Math.max(-difference, -this.#size - Math.max(0, this.#left())))
+  async settle(difference: number): Promise<void> {
+    if (difference !== 0) this.#add(-difference)
+    await this.#pay().catch(() => {})
+  }
+
+  async #pay(): Promise<void> {
+    const owed = -this.#left()
+    if (owed <= 0) return
+    // Else another call would have it counted too.
+    this.#add(owed)
+    try {
+      await this.#grant({ least: 0, wanted: 0, owed })
+    } catch (error) {
+      this.#add(-owed)
+      throw error
+    }
   }
 
   /** Forgets what is left. */

@@ -12,10 +12,10 @@ export interface ModelHooks {
   beforeModel?(tokens: number): Promise<void> | void
   /**
    * Contract: called after each call that was made, also one that failed or was stopped, with what
-   * was reported of it, which may be nothing, and with what it was given. What it throws is
-   * ignored.
+   * was reported of it, which may be nothing, with what it was given, and with how many characters
+   * came. What it throws is ignored.
    */
-  afterModel?(usage: Usage, context: Context): Promise<void> | void
+  afterModel?(usage: Usage, context: Context, said: number): Promise<void> | void
 }
 
 export interface HookedModelOptions extends ModelHooks {
@@ -40,9 +40,11 @@ export function hookedModel(
     await beforeModel?.(context.receipt.used)
     onCall?.()
     let usage: Usage = {}
+    let said = 0
     try {
       for await (const event of model.complete(request)) {
         if (event.type !== 'finish') {
+          said += event.type === 'tool-call' ? JSON.stringify(event.call.input).length : event.text.length
           yield event
           continue
         }
@@ -55,7 +57,7 @@ export function hookedModel(
     } catch (error) {
       throw modelError(error)
     } finally {
-      await ignored(async () => afterModel?.(usage, context))
+      await ignored(async () => afterModel?.(usage, context, said))
     }
   }
   return { id: model.id, complete }

@@ -281,9 +281,9 @@ export class Turns {
     const lease = leaseOf?.()
     const answering = await model()
     const session = await open()
-    const afterModel: ModelHooks['afterModel'] = (usage, context) => {
+    const afterModel: ModelHooks['afterModel'] = (usage, context, said) => {
       addCall(spent, answering.id, usage, context)
-      return hooks.afterModel?.(usage, context)
+      return hooks.afterModel?.(usage, context, said)
     }
     return {
       model: (more) => hookedModel(answering, { ...hooks, afterModel, ...more }),

@@ -701,6 +701,34 @@ it('says that a guest is not the user yet, sends nothing as theirs, and tries ag
   await chat.close()
 })
 
+it('opens nothing again where it is closed while somebody signs in', async () => {
+  const [place, service] = [browser(), new TestService()]
+  let isAsked = false
+  let answer = (): void => {}
+  const isAnswered = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  const fetch: typeof service.fetch = async (url, init) => {
+    const response = await service.fetch(url, init)
+    isAsked ||= url.endsWith('/v1/me/claim')
+    if (url.endsWith('/v1/me/claim')) await isAnswered
+    return response
+  }
+  const chat = tab(place, service, { getToken: undefined, platform: { fetch } })
+  await talked(chat, 'SWORDFISH')
+  const identified = chat.identify({ token: tokenOf('ada') })
+  await expect.poll(() => isAsked).toBe(true)
+  await chat.close()
+  answer()
+  await identified
+  const asked = service.asked.length
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect(service.asked).toHaveLength(asked)
+  const next = tab(place, service, { getToken: () => tokenOf('ada') })
+  await expect.poll(() => next.sessions.search('')).toMatchObject([{ title: 'SWORDFISH' }])
+  await next.close()
+})
+
 it('makes no other guest of one whom another tab has signed in', async () => {
   const [place, service] = [browser(), new TestService()]
   let refused = 0

@@ -18,7 +18,7 @@ const HOUR = 3_600_000
 /** What the model says that each of its calls took. */
 const CALL = 1_000
 
-const model: Model = {
+const spending = (tokens: number): Model => ({
   id: 'spending',
   async *complete({ context }) {
     const inputTokens = context.receipt.used
@@ -26,10 +26,11 @@ const model: Model = {
       type: 'finish',
       reason: 'stop',
       message: { role: 'assistant', content: 'Yes.' },
-      usage: { inputTokens, outputTokens: CALL - inputTokens },
+      usage: { inputTokens, outputTokens: tokens - inputTokens },
     }
   },
-}
+})
+const model = spending(CALL)
 
 const later = (ms: number): void => void vi.setSystemTime(Date.now() + ms)
 
@@ -97,6 +98,40 @@ describe('tokens of the model', () => {
     later(24 * HOUR)
     // The token has ended meanwhile.
     expect((await say(new World(new Caller(ada.user)))).status).toBe(200)
+  })
+
+  it('of replies are counted though no session sees a second one', async () => {
+    await changeSessions((settings) => ({ ...settings, model: spending(5 * CALL) }))
+    await changeUsers((settings) => ({ ...settings, budgets: { modelTokensPerDay: 20 * CALL } }))
+    await changeDeployment(() => ({ budgets: { modelTokensPerDay: 100 * CALL } }))
+    const sessions = Array.from({ length: 20 }, (_, n) => `trip-${n}`)
+    const [answered, refusal] = await spent(new World(), sessions)
+    expect(answered).toBe(4)
+    expect(await refusal.json()).toMatchObject({ detail: expect.stringContaining('userModelTokens') })
+    const deployment = (env.DEPLOYMENT as NonNullable<typeof env.DEPLOYMENT>).getByName(DEPLOYMENT)
+    expect(await leftOf(deployment, 'deploymentModelTokens')).toBeLessThanOrEqual(80 * CALL)
+  })
+
+  it('of a reply that was stopped are counted by what came of it', async () => {
+    const word = 'word '.repeat(8_000)
+    const endless: Model = {
+      id: 'endless',
+      async *complete({ signal }) {
+        yield { type: 'text', text: word }
+        await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+      },
+    }
+    await changeSessions((settings) => ({ ...settings, model: endless }))
+    await changeUsers((settings) => ({ ...settings, budgets: { modelTokensPerDay: 100 * CALL } }))
+    const ada = new World()
+    await ada.create()
+    const response = await ada.caller.fetch('POST', '/v1/sessions/trip/chat', {
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ message: 'Hi.' }),
+    })
+    await ada.call('DELETE', '/v1/sessions/trip/chat/current')
+    expect(await response.text()).toContain('word')
+    expect(await leftOf(userObject(ada.user))).toBeLessThanOrEqual(100 * CALL - word.length / 4)
   })
 
   it('are fewer for a guest', async () => {
@@ -250,7 +285,7 @@ describe('sessions of a tenant', () => {
 })
 
 describe('what is taken in advance', () => {
-  it('is never more than was granted, no matter who takes at once, but for one bounded debt', async () => {
+  it('is never more than was granted, no matter who takes at once', async () => {
     await inObject(async (storage) => {
       let given = 0
       const lease = new TokenLease(storage, 100, async ({ least, wanted }) => {
@@ -261,12 +296,28 @@ describe('what is taken in advance', () => {
       })
       await Promise.all(Array.from({ length: 20 }, () => lease.take(30)))
       expect(given).toBeGreaterThanOrEqual(600)
-      lease.settle(1_000_000)
-      const [row] = storage.sql.exec('SELECT remaining FROM plimsoll_edge_lease').toArray()
-      expect(row?.remaining).toBe(-100)
-      const before = given
+    })
+  })
+
+  it('and was not enough is counted once, at once or with what is taken next', async () => {
+    await inObject(async (storage) => {
+      let owedInAll = 0
+      let isThere = true
+      const lease = new TokenLease(storage, 100, async ({ wanted, owed = 0 }) => {
+        await scheduler.wait(1)
+        if (!isThere) throw new PlimsollError('ERR_STORAGE', 'the object could not be reached')
+        owedInAll += owed
+        return wanted
+      })
       await lease.take(30)
-      expect(given - before).toBe(130)
+      await Promise.all([lease.settle(50), lease.settle(50)])
+      expect(owedInAll).toBe(30)
+      isThere = false
+      await lease.settle(1_000)
+      expect(owedInAll).toBe(30)
+      isThere = true
+      await lease.take(30)
+      expect(owedInAll).toBe(1_030)
     })
   })
 
