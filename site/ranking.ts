@@ -15,7 +15,7 @@ export const ranking = {
       ? null
       : term.toLowerCase(),
 
-  /** A guide as a whole is before its parts, both before the reference, and last what was once changed. */
+  /** Guides are before their parts, both before the reference, and the changelog is last. */
   boostDocument(id: string, _term: string, fields?: Record<string, unknown>): number {
     if (id.includes('CHANGELOG')) return 0.1
     if (/\/(site\/reference|CONTRIBUTING|docs\/benchmarks)/.test(id)) return 0.5
