@@ -148,11 +148,17 @@ const encrypted = {
   },
 }
 
+/** Processes alone, without a browser: they wait for each other, so that others run beside them. */
+const PROCESSES = ['cli', 'edge', 'encrypted-edge', 'operate', 'quickstart', 'start'].map(
+  (name) => `test/e2e/${name}.test.ts`,
+)
+
 /** The built page and the real edge, driven from Node. */
 const e2e = {
   test: {
     name: 'e2e',
     include: ['test/e2e/**/*.test.ts'],
+    exclude: PROCESSES,
     // Each look searches a page, which takes the browser as long as a part of what is waited for.
     ...patient(90_000, 0, 150),
     ...withBrowsers,
@@ -160,4 +166,16 @@ const e2e = {
   },
 }
 
-export default defineConfig({ test: { projects: [node, alone, browser, workerd, encrypted, e2e] } })
+const processes = {
+  test: {
+    name: 'e2e-processes',
+    include: PROCESSES,
+    ...patient(90_000),
+    ...withoutBrowsers,
+    ...together,
+  },
+}
+
+export default defineConfig({
+  test: { projects: [processes, node, alone, browser, workerd, encrypted, e2e] },
+})
