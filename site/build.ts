@@ -1,16 +1,17 @@
 /**
  * `npm run docs`: the site as static files, in `site/dist/`. The reference is made from docstrings
  * and from the OpenAPI document of the edge; all other pages are those of the repository. Then the
- * search of the site is asked for every public name.
+ * search of the site is asked for every public name, and plain questions.
  */
 import { execFileSync } from 'node:child_process'
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { Application } from 'typedoc'
 import manifest from '../package.json' with { type: 'json' }
 import { createApp } from '../src/edge/hono.ts'
 import { type Description, httpPage } from './http.ts'
 import { llms } from './llms.ts'
-import { notFound } from './search.ts'
+import { notFound, QUESTIONS } from './search.ts'
 
 const site = import.meta.dirname
 const root = resolve(site, '..')
@@ -19,21 +20,35 @@ const run = (program: string, ...args: readonly string[]): void => {
   execFileSync(process.execPath, [file, ...args], { cwd: site, stdio: ['ignore', 'inherit', 'inherit'] })
 }
 
-/** Sources of the entries of the package, by the names under which they are imported. */
-const entries = Object.entries(manifest.exports).flatMap(([path, target]) =>
-  typeof target === 'string'
-    ? []
-    : [
-        {
-          name: path.replace('.', manifest.name),
-          source: target.default.replace('./dist/', '../').replace(/\.js$/, '.ts'),
-        },
-      ],
+/** Sources of the entries of the package, with the names under which they are imported. */
+const entries = new Map(
+  Object.entries(manifest.exports).flatMap(([path, target]) =>
+    typeof target === 'string'
+      ? []
+      : [[target.default.replace(/^\.\/dist\/|\.js$/g, ''), path.replace('.', manifest.name)] as const],
+  ),
 )
+
+/** The reference: a page for each entry, under the name that one imports. */
+async function reference(): Promise<void> {
+  process.chdir(site)
+  const app = await Application.bootstrapWithPlugins({
+    entryPoints: [...entries.keys()].map((source) => join(root, `${source}.ts`)),
+  })
+  const project = await app.convert()
+  if (!project) throw new Error('typedoc could not read the sources')
+  for (const module of project.children ?? []) {
+    const name = entries.get(module.name) ?? entries.get(`${module.name}/index`)
+    if (!name) throw new Error(`the package has no entry of the source ${module.name}`)
+    module.name = name
+  }
+  for (const { children } of project.groups ?? []) children.sort((a, b) => (a.name < b.name ? -1 : 1))
+  await app.generateOutputs(project)
+}
 
 for (const folder of ['reference', 'dist', 'public'])
   rmSync(join(site, folder), { recursive: true, force: true })
-run('typedoc/bin/typedoc', ...entries.flatMap(({ source }) => ['--entryPoints', source]))
+await reference()
 const app = createApp(() => ({ objects: {} as never, authenticate: async () => undefined }))
 const description = (await (await app.request('/openapi.json', {}, {})).json()) as Description
 writeFileSync(join(site, 'reference/http.md'), httpPage(description))
@@ -51,6 +66,8 @@ for (const file of globSync(join(site, 'reference/**/*.md')))
   for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(/^### ~*([A-Za-z_$][\w$]*)/gm))
     names.add(name)
 const missing = await notFound(index, names)
-console.log(`${names.size} names, ${missing.length} of which the search does not find`)
+console.log(
+  `${names.size} names and ${QUESTIONS.length} questions, ${missing.length} of which the search does not find`,
+)
 for (const name of missing) console.error(`not found: ${name}`)
 process.exitCode = missing.length === 0 && names.size > 500 ? 0 : 1

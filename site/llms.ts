@@ -14,7 +14,11 @@ export function llms(root: string): string {
 }
 
 function firstSentence(page: string): string {
-  const [, paragraph = ''] = /^# .+\n\n([^#|`\n<!][\s\S]+?)\n\n/.exec(page) ?? []
-  const plain = paragraph.replaceAll('\n', ' ').replace(/\[([^\]]+)\]\([^)]+\)/g, '$1')
-  return /^.*?[.:](?= |$)/.exec(plain)?.[0] ?? plain
+  const text = page.replace(/<!--[\s\S]*?-->|^```[\s\S]*?^```$/gm, '')
+  const paragraph = text.split(/\n{2,}/).find((part) => /^\n*[^#|!\n]/.test(part)) ?? ''
+  const plain = paragraph
+    .trim()
+    .replaceAll('\n', ' ')
+    .replace(/\[([^\]]+)\]\([^)]+\)/g, '$1')
+  return /^.*?\.(?= |$)/.exec(plain)?.[0] ?? plain
 }

@@ -1,50 +1,14 @@
 import {
   DeploymentObject as Deployment,
   type DeploymentSettings,
-  encryptionOf,
   inJurisdiction,
   SessionObject as Session,
   type SessionSettings,
-  type TenantBudgets,
   UserObject as User,
-  type UserBudgets,
   type UserSettings,
 } from '../src/edge/cloudflare.ts'
-import { runLogOf } from '../src/edge/hono.ts'
-import { modelOf, pricesIn } from '../src/edge/models/index.ts'
-import {
-  checkpoint,
-  compaction,
-  extraction,
-  type Feature,
-  facts,
-  PlimsollError,
-  profile,
-  type RetentionOptions,
-  recall,
-  retention,
-  skills,
-} from '../src/index.ts'
-import { englishStemmer } from '../src/stemmer.ts'
 import type { Env } from './env.ts'
-import { isOn } from './is-on.ts'
-
-const DEFAULT_BUDGET = 16_000
-/** Of a user, and of a session, so that a session's copy of the user's stays small. */
-const MOST_FACTS = 500
-/**
- * What one recall across sessions looks through, where no words of them are kept with their user:
- * each is a call of another object.
- */
-const ENCRYPTED_SESSIONS = 32
-/** What a session takes in advance: some replies. */
-const SHARED_TOKENS = 16_000
-/** Where a model and guests meet, and nothing else is set. */
-const TOKENS_PER_DAY = {
-  GUEST_MODEL_TOKENS_PER_DAY: 100_000,
-  USER_MODEL_TOKENS_PER_DAY: 1_000_000,
-  DEPLOYMENT_MODEL_TOKENS_PER_DAY: 10_000_000,
-} as const
+import { deploymentSettings, sessionSettings, userSettings } from './settings.ts'
 
 export class SessionObject extends Session<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
@@ -52,21 +16,7 @@ export class SessionObject extends Session<Env> {
   }
 
   protected settings(): SessionSettings {
-    const { env } = this
-    return {
-      memory: { ...memoryOf(env), use: [...featuresOf(env), extraction(), compaction()] },
-      ...encryptedBy(env),
-      ...(isOn('LEASE', env.LEASE) && { lease: {} }),
-      ...(env.MODEL_PRICES && { prices: pricesIn(env.MODEL_PRICES) }),
-      onRun: runLogOf(env),
-      model: (parts) => modelOf(env, { ...parts, isDevelopment: env.AUTH === 'development' }),
-      budgets: {
-        ...limit('appendsPerMinute', env.APPENDS_PER_MINUTE),
-        ...limit('bytesPerDay', env.BYTES_PER_DAY),
-        ...limit('modelTokensPerHour', env.MODEL_TOKENS_PER_HOUR),
-        sharedModelTokens: isShared(env) && SHARED_TOKENS,
-      },
-    }
+    return sessionSettings(this.env)
   }
 }
 
@@ -76,107 +26,12 @@ export class UserObject extends User<Env> {
   }
 
   protected settings(): UserSettings {
-    const { env } = this
-    return {
-      memory: { ...memoryOf(env), use: featuresOf(env) },
-      ...encryptedBy(env),
-      budgets: userBudgets(env, 'USER_MODEL_TOKENS_PER_DAY'),
-      guestBudgets: userBudgets(env, 'GUEST_MODEL_TOKENS_PER_DAY'),
-      ...tenantsOf(env),
-    }
+    return userSettings(this.env)
   }
 }
 
 export class DeploymentObject extends Deployment<Env> {
   protected settings(): DeploymentSettings {
-    return { budgets: tokensPerDay(this.env, 'DEPLOYMENT_MODEL_TOKENS_PER_DAY') }
+    return deploymentSettings(this.env)
   }
-}
-
-function userBudgets(env: Env, name: keyof typeof TOKENS_PER_DAY): UserBudgets {
-  return {
-    ...limit('sessionsPerHour', env.SESSIONS_PER_HOUR),
-    ...limit('bytesPerDay', env.BYTES_PER_DAY),
-    ...tokensPerDay(env, name),
-  }
-}
-
-/** Budgets of each tenant. @throws ERR_NOT_CONFIGURED: nobody has a tenant */
-function tenantsOf(env: Env): Pick<UserSettings, 'tenantBudgets'> {
-  const { TENANT_SESSIONS_PER_HOUR: sessions, TENANT_MODEL_TOKENS_PER_DAY: tokens } = env
-  const budgets: TenantBudgets = {
-    ...limit('sessionsPerHour', sessions),
-    ...limit('modelTokensPerDay', tokens),
-  }
-  if (Object.keys(budgets).length === 0) return {}
-  if (!env.JWT_TENANT_CLAIM)
-    throw new PlimsollError('ERR_NOT_CONFIGURED', 'settings: TENANT_… need JWT_TENANT_CLAIM')
-  return { tenantBudgets: () => budgets }
-}
-
-/** A budget of the model's tokens: as it is set, or where anybody can spend what costs. */
-function tokensPerDay(
-  env: Env,
-  name: keyof typeof TOKENS_PER_DAY,
-): { readonly modelTokensPerDay?: number | false } {
-  const isOpen = Boolean((env.MODEL_BASE_URL || env.WORKERS_AI_MODEL) && env.GUEST_SECRET)
-  const value = env[name] || (isOpen ? String(TOKENS_PER_DAY[name]) : 'off')
-  return value === 'off' ? { modelTokensPerDay: false } : limit('modelTokensPerDay', value)
-}
-
-/** Whether there is any budget that sessions share. */
-function isShared(env: Env): boolean {
-  const names = Object.keys(TOKENS_PER_DAY) as (keyof typeof TOKENS_PER_DAY)[]
-  const isTenants = Boolean(env.TENANT_MODEL_TOKENS_PER_DAY)
-  return isTenants || names.some((name) => tokensPerDay(env, name).modelTokensPerDay !== false)
-}
-
-function memoryOf({ BUDGET, MAX_OUTPUT_TOKENS, SYSTEM }: Env): SessionSettings['memory'] {
-  return {
-    budget: {
-      contextWindow: Number(BUDGET ?? DEFAULT_BUDGET),
-      maxOutputTokens: Number(MAX_OUTPUT_TOKENS ?? 0),
-    },
-    ...(SYSTEM !== undefined && { system: SYSTEM }),
-  }
-}
-
-function recallOf(env: Env): Feature {
-  const most = encryptionOf(env) && { sessions: ENCRYPTED_SESSIONS }
-  return recall({ stemmer: englishStemmer, ...most })
-}
-
-function featuresOf(env: Env): readonly Feature[] {
-  const times: RetentionOptions = {
-    ...days('log', env.RETENTION_DAYS_LOG),
-    ...days('facts', env.RETENTION_DAYS_FACTS),
-    ...days('checkpoint', env.RETENTION_DAYS_CHECKPOINT),
-  }
-  return [
-    profile(),
-    skills(),
-    facts({ caps: { facts: MOST_FACTS } }),
-    checkpoint(),
-    ...(env.RECALL === 'off' ? [] : [recallOf(env)]),
-    ...(Object.keys(times).length > 0 ? [retention(times)] : []),
-  ]
-}
-
-function encryptedBy(env: Env): Pick<SessionSettings, 'encryption'> {
-  const encryption = encryptionOf(env)
-  return encryption ? { encryption } : {}
-}
-
-/** For how long a part is kept, where that is set, and not empty. */
-function days<Name extends string>(name: Name, value: string | undefined): RetentionOptions {
-  return value ? { [name]: { days: Number(value) } } : {}
-}
-
-/** A budget that is set, and not empty. @throws ERR_NOT_CONFIGURED: it is no number above 0 */
-function limit<Name extends string>(name: Name, value: string | undefined): { [Key in Name]?: number } {
-  if (!value) return {}
-  const amount = Number(value)
-  if (!(amount > 0 && Number.isFinite(amount)))
-    throw new PlimsollError('ERR_NOT_CONFIGURED', `settings: ${name} must be a number above 0`)
-  return { [name]: amount } as { [Key in Name]?: number }
 }

@@ -3,6 +3,7 @@ import { existsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { defineConfig } from 'vitepress'
 import manifest from '../../package.json' with { type: 'json' }
+import { ranking } from '../ranking.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const repository = manifest.repository.url.replace(/^git\+|\.git$/g, '')
@@ -41,7 +42,7 @@ export default defineConfig({
   },
   vite: { publicDir: join(import.meta.dirname, '../public'), server: { fs: { allow: [root] } } },
   themeConfig: {
-    search: { provider: 'local' },
+    search: { provider: 'local', options: { miniSearch: { searchOptions: ranking } } },
     outline: { level: [2, 3] },
     nav: [docs('Start', 'index'), docs('Library', 'library'), page('Reference', '/site/reference/index')],
     sidebar: [

@@ -12,6 +12,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../ports/message.ts'
+import { invalid } from '../ports/options.ts'
 import { fenced } from '../text/fence.ts'
 import { checkOptions } from '../text/json.ts'
 import { noteFamily } from './family.ts'
@@ -179,9 +180,16 @@ export function renderAnthropic(
   }
 }
 
-/** A reply as a message: what `messages.create` resolves to. Citations are left out. */
+/**
+ * A reply as a message: what `messages.create` resolves to. Citations are left out.
+ *
+ * @throws ERR_INVALID_ARGUMENT for anything else, an error in place of a message among it
+ */
 export function parseAnthropicReply(message: AnthropicInputMessage): MessageInput {
-  return { role: 'assistant', content: fromContent(message.content) }
+  const { content } = Object(message) as Partial<AnthropicInputMessage>
+  if (content === undefined)
+    throw invalid('parseAnthropicReply', 'message', 'must be what messages.create resolves to')
+  return { role: 'assistant', content: fromContent(content) }
 }
 
 /**

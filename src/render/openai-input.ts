@@ -1,6 +1,7 @@
 import { textOf } from '../kernel/log/message.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Json, MessageInput, Part } from '../ports/message.ts'
+import { invalid } from '../ports/options.ts'
 import { contentOf } from './parts.ts'
 
 /**
@@ -41,14 +42,19 @@ export interface OpenAIInputCompletion {
  * A reply as a message: a chat completion, or the message of one of its choices. Arguments that are
  * not JSON are kept as the text they are. A refusal becomes text, and the message's metadata says
  * `refusal: true`.
+ *
+ * @throws ERR_INVALID_ARGUMENT for anything else, an error in place of a completion among it
  */
 export function parseOpenAIReply(reply: OpenAIInputCompletion | OpenAIInputMessage): MessageInput {
-  if (!('choices' in reply)) return fromAssistant(reply)
-  const message = reply.choices[0]?.message
+  const { choices, role } = Object(reply) as Partial<OpenAIInputCompletion & OpenAIInputMessage>
+  const message = choices ? choices[0]?.message : role && (reply as OpenAIInputMessage)
   if (message) return fromAssistant(message)
-  throw new PlimsollError('ERR_INVALID_ARGUMENT', 'parseOpenAIReply: the completion has no choice', {
-    argument: 'reply.choices',
-  })
+  // A promise, or the error that some servers send with status 200, would be kept as an empty text.
+  throw invalid(
+    'parseOpenAIReply',
+    'reply',
+    choices ? 'has no choice' : 'must be a chat completion, or the message of a choice',
+  )
 }
 
 /**

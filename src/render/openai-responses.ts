@@ -2,6 +2,7 @@ import { asText } from '../kernel/count.ts'
 import { EMPTY_MESSAGE, textOf } from '../kernel/log/message.ts'
 import type { Block, Context } from '../ports/context.ts'
 import type { Json, MessageInput, OpaquePart, Part } from '../ports/message.ts'
+import { invalid } from '../ports/options.ts'
 import { fenced } from '../text/fence.ts'
 import { checkOptions } from '../text/json.ts'
 import { noteFamily } from './family.ts'
@@ -78,6 +79,7 @@ export interface OpenAIResponsesOptions {
 /** A whole response, as little of it as is read here. */
 export interface OpenAIInputResponse {
   readonly output: readonly { readonly type: string }[]
+  readonly error?: object | null
 }
 
 /**
@@ -134,8 +136,12 @@ export function toOpenAIResponses(
  * A response as a message. Reasoning, compactions and whatever else the provider understands alone
  * are kept as opaque parts. A refusal becomes text, and the message's metadata says
  * `refusal: true`.
+ *
+ * @throws ERR_INVALID_ARGUMENT for anything else, a response that failed among it
  */
-export function parseOpenAIResponse({ output }: OpenAIInputResponse): MessageInput {
+export function parseOpenAIResponse(response: OpenAIInputResponse): MessageInput {
+  const { output, error } = Object(response) as Partial<OpenAIInputResponse>
+  if (!output || error) throw invalid('parseOpenAIResponse', 'response', 'must be one that has not failed')
   const refusals: Json[] = []
   const parts = output.flatMap((item): Part[] => {
     const fields = item as { readonly [key: string]: Json | undefined }

@@ -304,6 +304,17 @@ describe('parseAnthropicReply', () => {
     expect(reply([text('So.')])).toEqual({ role: 'assistant', content: 'So.' })
     expect(reply([])).toEqual({ role: 'assistant', content: '' })
   })
+
+  it('refuses what is no reply: it was not awaited, or says what went wrong', () => {
+    for (const reply of [Promise.resolve(), { type: 'error', error: {} }, 'Booked.', undefined]) {
+      expect(() => parseAnthropicReply(reply as never)).toThrow(
+        expect.objectContaining({
+          code: 'ERR_INVALID_ARGUMENT',
+          message: expect.stringMatching(/^parseAnthropicReply: /),
+        }),
+      )
+    }
+  })
 })
 
 describe('fromAnthropicMessages', () => {

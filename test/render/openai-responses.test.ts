@@ -122,6 +122,18 @@ describe('parseOpenAIResponse', () => {
       metadata: { refusal: true },
     })
   })
+
+  it('refuses what is no reply: it was not awaited, or says what went wrong', () => {
+    const error = { code: 'server_error', message: 'It failed.' }
+    for (const response of [Promise.resolve(), { error }, { error, output: [] }, 'Booked.', undefined]) {
+      expect(() => parseOpenAIResponse(response as never)).toThrow(
+        expect.objectContaining({
+          code: 'ERR_INVALID_ARGUMENT',
+          message: expect.stringMatching(/^parseOpenAIResponse: /),
+        }),
+      )
+    }
+  })
 })
 
 function toolFields() {

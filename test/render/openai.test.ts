@@ -199,6 +199,23 @@ describe('parseOpenAIReply', () => {
     }
   })
 
+  it('refuses what is no reply: it was not awaited, or says what went wrong', () => {
+    for (const reply of [
+      Promise.resolve(),
+      { error: { message: 'No credits.' } },
+      { choices: null, error: {} },
+      'Booked.',
+      undefined,
+    ]) {
+      expect(() => parseOpenAIReply(reply as never)).toThrow(
+        expect.objectContaining({
+          code: 'ERR_INVALID_ARGUMENT',
+          message: expect.stringMatching(/^parseOpenAIReply: /),
+        }),
+      )
+    }
+  })
+
   it('reads the arguments of a call, and takes no arguments for an empty object', () => {
     const called = (text: string) =>
       parseOpenAIReply({

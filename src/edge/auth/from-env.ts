@@ -65,8 +65,7 @@ export interface Auth {
  * `JWT_JWKS_URL` are kept in it.
  *
  * It never throws. Where settings are missing, contradict each other or are too weak, every call of
- * `authenticate` throws ERR_NOT_CONFIGURED, and no guests are let in: an edge that is half
- * configured lets nobody in.
+ * what it gives throws ERR_NOT_CONFIGURED: an edge that is half configured lets nobody in.
  */
 export function authenticatorOf(settings: AuthSettings, platform: AuthPlatform = {}): Auth {
   // Where nobody is let in, a page is to read why.
@@ -74,12 +73,11 @@ export function authenticatorOf(settings: AuthSettings, platform: AuthPlatform =
   try {
     return { ...configured(settings, platform), ...origins }
   } catch (error) {
-    return {
-      async authenticate() {
-        throw error
-      },
-      ...origins,
+    const refuse = async (): Promise<never> => {
+      throw error
     }
+    const guests = { issue: refuse, verify: refuse, authenticate: refuse }
+    return { authenticate: refuse, guests, operator: refuse, ...origins }
   }
 }
 

@@ -362,10 +362,11 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   async title(
     scope: SessionScope,
     { title }: { readonly title: string },
-    { keyed }: CallMeta = {},
+    { keyed, bytes = 0 }: CallMeta = {},
   ): Promise<Answer> {
     const home = this.#life.open(scope)
     return this.#answers.once(keyed, async () => {
+      this.#take(bytes)
       await listSession(home.memory, scope, { project: home.project })
       await titleSession(home.memory, home.user, scope.sessionId, title)
       return this.info(scope)
@@ -386,8 +387,8 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     const home = this.#life.open(scope)
     const isAnew = isRead(name, input)
     if (isAnew) this.#answers.check(keyed)
-    const changes = CHANGES.has(name) && !isPreview(name, input)
-    const takes = changes && meta.bytes ? { appends: 1, bytes: meta.bytes } : {}
+    const { bytes = 0 } = meta
+    const takes = isCounted(name, input, bytes) ? { appends: 1, bytes } : {}
     const isLasting = FORGETS.has(name)
     let isWritten = false
     const wrote = (): void => {
@@ -410,7 +411,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     wrote: () => void,
   ): Promise<Answer> {
     const changes = CHANGES.has(name) && !isPreview(name, input)
-    if (bytes > 0 && changes) this.#take(bytes)
+    if (isCounted(name, input, bytes)) this.#take(bytes)
     const stale = OWN_CALLS.has(name) ? undefined : await home.refresh()
     const session = home.session()
     // Its reply would be the first message of the log.
@@ -461,10 +462,11 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
   async compact(
     scope: SessionScope,
     { newEpoch }: { readonly newEpoch?: boolean },
-    { keyed }: CallMeta = {},
+    { keyed, bytes = 0 }: CallMeta = {},
   ): Promise<Answer> {
     const home = this.#life.open(scope)
     return this.#answers.once(keyed, async () => {
+      this.#take(bytes)
       await home.refresh()
       const session = home.session()
       const compacted = await using(session, 'compaction').compaction.run()
@@ -1059,6 +1061,11 @@ function showsOthers(name: SessionCallName, input: unknown): boolean {
   if (name !== 'context') return false
   const { recall } = input as ContextCall & { readonly recall?: unknown }
   return typeof recall === 'object' && recall !== null
+}
+
+/** Whether a call is of the budgets. What only removes has no body, and is never refused. */
+function isCounted(name: SessionCallName, input: unknown, bytes: number): boolean {
+  return CHANGES.has(name) && !isPreview(name, input) && (bytes > 0 || name === 'context')
 }
 
 /** Whether a call only looks at what the next one would be given. */

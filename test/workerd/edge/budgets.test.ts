@@ -53,6 +53,9 @@ describe('a budget that is used up (T37)', () => {
   it.each([
     ['messages', (path: string) => ['POST', `${path}/messages`, hi] as const],
     ['contexts', (path: string) => ['POST', `${path}/context`, hi] as const],
+    ['contexts without a body', (path: string) => ['POST', `${path}/context`, undefined] as const],
+    ['compactions', (path: string) => ['POST', `${path}/compact`, { new_epoch: true }] as const],
+    ['titles', (path: string) => ['PATCH', path, { title: 'Turin' }] as const],
     ['facts', (path: string) => ['POST', `${path}/facts`, { kind: 'finding', text: 'x' }] as const],
     ['rewinds', (path: string) => ['POST', `${path}/rewind`, { undo: true }] as const],
     ['checkpoints', (path: string) => ['PUT', `${path}/checkpoint`, { value: 1 }] as const],

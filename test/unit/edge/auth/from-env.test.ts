@@ -13,7 +13,7 @@ const at = (url: string, token?: string): Request =>
 describe('an edge without settings', () => {
   it('lets nobody in, and says what it needs', async () => {
     const { authenticate, guests } = authenticatorOf({}, platform)
-    expect(guests).toBeUndefined()
+    await expect(guests?.issue()).rejects.toMatchObject(notConfigured)
     for (const call of [request(), request(await signed()), at('http://localhost/')])
       await expect(authenticate(call)).rejects.toMatchObject({
         ...notConfigured,
@@ -44,10 +44,11 @@ describe('an edge without settings', () => {
     'development beside users': { ...jwt, AUTH: 'development' },
   }
   it.each(Object.entries(bad))('is one with %s', async (_, settings) => {
-    const { authenticate, guests } = authenticatorOf(settings, platform)
-    expect(guests).toBeUndefined()
+    const { authenticate, guests, operator } = authenticatorOf(settings, platform)
     for (const call of [request(), request(await signed()), at('http://localhost/')])
-      await expect(authenticate(call)).rejects.toMatchObject(notConfigured)
+      for (const door of [authenticate, operator])
+        await expect(door?.(call)).rejects.toMatchObject(notConfigured)
+    await expect(guests?.issue()).rejects.toMatchObject(notConfigured)
     await expect(authenticate(request())).rejects.not.toThrow(SECRET)
   })
 })

@@ -1,0 +1,47 @@
+import { createExecutionContext, env, waitOnExecutionContext } from 'cloudflare:test'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import app from '../../../worker/index.ts'
+import { sessionSettings } from '../../../worker/settings.ts'
+import { ORIGIN } from './caller.ts'
+
+async function ask(path: string, settings: Partial<typeof env>, init: RequestInit = {}) {
+  const context = createExecutionContext()
+  const response = await app.fetch(new Request(ORIGIN + path, init), { ...env, ...settings }, context)
+  await waitOnExecutionContext(context)
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+}
+
+beforeEach(() => void vi.spyOn(console, 'error').mockReturnValue(undefined))
+afterEach(() => void vi.restoreAllMocks())
+
+describe('a variable of the objects that is wrong', () => {
+  const wrong: readonly (readonly [string, string])[] = [
+    ['BUDGET', 'many'],
+    ['BUDGET', '1.5'],
+    ['MAX_OUTPUT_TOKENS', '16000'],
+    ['APPENDS_PER_MINUTE', '0'],
+    ['GUEST_MODEL_TOKENS_PER_DAY', 'OFF'],
+    ['RETENTION_DAYS_LOG', '0'],
+    ['RECALL', 'no'],
+    ['LEASE', 'yes'],
+    ['MODEL_PRICES', 'free'],
+  ]
+  it.each(wrong)('is no fault of a caller’s, and is named everywhere: %s=%s', async (name, value) => {
+    const calls = [
+      ask('/health/ready', { [name]: value }),
+      ask('/v1/guests', { [name]: value }, { method: 'POST' }),
+    ]
+    for (const call of calls)
+      expect(await call).toMatchObject({
+        status: 503,
+        body: { code: 'ERR_NOT_CONFIGURED', detail: expect.stringContaining(name) },
+      })
+  })
+
+  it('is none where it is empty', async () => {
+    const names = ['BUDGET', 'MAX_OUTPUT_TOKENS', 'SYSTEM', 'RECALL', 'LEASE', 'RETENTION_DAYS_LOG']
+    const empty = Object.fromEntries(names.map((name) => [name, '']))
+    expect(await ask('/health/ready', empty)).toMatchObject({ status: 200, body: { status: 'ready' } })
+    expect(sessionSettings({ ...env, ...empty }).memory.budget).toMatchObject({ contextWindow: 16_000 })
+  })
+})
