@@ -170,7 +170,7 @@ export function syncedSession(parts: SyncedSessionParts): HomeSession {
         })
       } catch (error) {
         // What failed there is left to the person: it would fail again and again.
-        if (leave.aborted || isUnreachable(error)) wait()
+        if (leave.aborted || isUnreachable(error) || isPlimsollError(error, 'ERR_UNAUTHENTICATED')) wait()
         // What was said meanwhile, in any tab, may be answered.
         else void pull(leave)
         throw error

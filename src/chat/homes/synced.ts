@@ -80,6 +80,8 @@ export class SyncedEdge implements Edge {
   readonly #session: Home['session']
   /** Whether the page's token is about to sign a guest in, or could not. */
   #isIdentifying = false
+  /** Whether this tab gives all to who signs in. */
+  #isHandingOver = false
   /** Whether this tab has signed out, and removes what is left. */
   #isLeaving = false
   /** What is to be told once a session shows. Undefined: one does. */
@@ -209,7 +211,19 @@ export class SyncedEdge implements Edge {
     return answerUnseen({ session: this.#session }, sessionId)
   }
 
-  async handOver({ token, userId = this.owner }: SigningIn): Promise<ReadonlyMap<string, string>> {
+  async handOver(signingIn: SigningIn): Promise<ReadonlyMap<string, string>> {
+    // A reply that began now would end with the claim: it is asked for as the user's.
+    this.#isHandingOver = true
+    try {
+      return await this.#handOver(signingIn)
+    } catch (error) {
+      this.#isHandingOver = false
+      this.#ask()
+      throw error
+    }
+  }
+
+  async #handOver({ token, userId = this.owner }: SigningIn): Promise<ReadonlyMap<string, string>> {
     const { identity, getToken } = this.#parts
     const isUnsent = (): boolean => token !== undefined && !identity.guestToken && !getToken()
     const adopt = async (): Promise<boolean> => {
@@ -477,7 +491,7 @@ export class SyncedEdge implements Edge {
 
   /** Has what was sent answered, of which nobody knows that it was asked for. */
   #ask(): void {
-    if (!this.#isSent) return
+    if (!this.#isSent || this.#isHandingOver) return
     const { unasked, onSent, platform } = this.#parts
     for (const [sessionId] of unasked.all()) {
       if (this.#asking.has(sessionId)) continue
