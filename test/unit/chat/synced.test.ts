@@ -729,40 +729,40 @@ it('opens nothing again where it is closed while somebody signs in', async () =>
   await next.close()
 })
 
-it('has answered as the user’s what a guest’s answer was asked for too late', async () => {
-  const [place, service] = [browser(), new TestService()]
-  let claim = (): void => {}
-  const isClaimed = new Promise<void>((resolve) => {
-    claim = resolve
-  })
-  let late = 0
-  const fetch: typeof service.fetch = async (url, init) => {
-    const isGuests = new Headers(init.headers).get('authorization') === 'Bearer guest-1'
-    if (
-      isGuests &&
-      place.network.isOnline() &&
-      url.endsWith('/chat') &&
-      String(init.body).includes('Offline')
-    ) {
-      await isClaimed
-      late++
-      return Response.json({ code: 'ERR_UNAUTHENTICATED', detail: 'it was claimed' }, { status: 401 })
+it.each([false, true])(
+  'has answered as the user’s what a guest said that their sign-in sends; with another tab: %s',
+  async (hasOther) => {
+    const [place, service] = [browser(), new TestService()]
+    let claim = (): void => {}
+    const isClaimed = new Promise<void>((resolve) => {
+      claim = resolve
+    })
+    let late = 0
+    const fetch: typeof service.fetch = async (url, init) => {
+      const isGuests = new Headers(init.headers).get('authorization') === 'Bearer guest-1'
+      if (isGuests && url.endsWith('/chat') && String(init.body).includes('Offline')) {
+        await isClaimed
+        late++
+        return Response.json({ code: 'ERR_UNAUTHENTICATED', detail: 'it was claimed' }, { status: 401 })
+      }
+      const answer = await service.fetch(url, init)
+      if (url.endsWith('/v1/me/claim')) claim()
+      return answer
     }
-    const answer = await service.fetch(url, init)
-    if (url.endsWith('/v1/me/claim')) claim()
-    return answer
-  }
-  const chat = tab(place, service, { getToken: undefined, platform: { fetch } })
-  const id = await talked(chat, 'As a guest.')
-  place.network.set(false)
-  await chat.conversation.send('Offline.')
-  place.network.set(true)
-  await chat.identify({ token: tokenOf('ada') })
-  await expect.poll(() => late).toBe(1)
-  await expect.poll(() => service.history(tokenOf('ada'), id)).toHaveLength(4)
-  expect(said(await until(chat, idle))).toHaveLength(4)
-  await chat.close()
-})
+    const open = (): Chat => tab(place, service, { getToken: undefined, platform: { fetch } })
+    const [chat, other] = [open(), hasOther ? open() : undefined]
+    const id = await talked(chat, 'As a guest.')
+    await other?.conversation.open(id)
+    place.network.set(false)
+    await chat.conversation.send('Offline.')
+    place.network.set(true)
+    await chat.identify({ token: tokenOf('ada') })
+    await expect.poll(() => service.history(tokenOf('ada'), id)).toHaveLength(4)
+    expect(said(await until(chat, idle))).toHaveLength(4)
+    expect(late).toBe(hasOther ? 1 : 0)
+    await Promise.all([chat.close(), other?.close()])
+  },
+)
 
 it('makes no other guest of one whom another tab has signed in', async () => {
   const [place, service] = [browser(), new TestService()]
