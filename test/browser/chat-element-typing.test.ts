@@ -492,6 +492,15 @@ describe('what somebody wrote and did not send', () => {
     await until(() => (root.textContent ?? '').includes('Two seats to Turin.'))
   })
 
+  /** Shows conversations in which something was said. */
+  const opens =
+    (shown: Shown) =>
+    async (id: string, home: HomeKind = 'local'): Promise<void> => {
+      shown.fake.log = [said('user', 'Hello')]
+      await shown.fake.chat.conversation.open(id, { home })
+      await frame()
+    }
+
   async function choose(shown: Shown, name: string): Promise<void> {
     const files = new DataTransfer()
     files.items.add(new File(['bytes'], name))
@@ -512,11 +521,7 @@ describe('what somebody wrote and did not send', () => {
         })
       },
     })
-    const open = async (id: string, home: HomeKind = 'local'): Promise<void> => {
-      shown.fake.log = [said('user', 'Hello')]
-      await shown.fake.chat.conversation.open(id, { home })
-      await frame()
-    }
+    const open = opens(shown)
     await open('s1')
     const shows = () => [field(shown).value, shown.root.querySelectorAll('.files .chip').length]
     const keptFiles = async () => (await (await shown.fake.chat.added()).read('local/s1')).files.length
@@ -549,11 +554,7 @@ describe('what somebody wrote and did not send', () => {
       Blob.prototype.slice = slice
     })
     const shown = await show()
-    const open = async (id: string): Promise<void> => {
-      shown.fake.log = [said('user', 'Hello')]
-      await shown.fake.chat.conversation.open(id)
-      await frame()
-    }
+    const open = opens(shown)
     await open('s1')
     await choose(shown, 'one.txt')
     return { shown, open, isLookedAt: () => isLookedAt, look: () => look() }
@@ -638,11 +639,7 @@ describe('what somebody wrote and did not send', () => {
 
   it('stays with its conversation until the page is left where it cannot be kept', async () => {
     const shown = await show()
-    const open = async (id: string): Promise<void> => {
-      shown.fake.log = [said('user', 'Hello')]
-      await shown.fake.chat.conversation.open(id)
-      await frame()
-    }
+    const open = opens(shown)
     await open('s1')
     paste(shown, 'x'.repeat(17 * 1024 * 1024))
     await until(() => shown.root.querySelector('.files .muted') !== null)
