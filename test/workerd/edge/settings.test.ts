@@ -41,7 +41,9 @@ describe('a variable of the objects that is wrong', () => {
   it('is none where it is empty', async () => {
     const names = ['BUDGET', 'MAX_OUTPUT_TOKENS', 'SYSTEM', 'RECALL', 'LEASE', 'RETENTION_DAYS_LOG']
     const empty = Object.fromEntries(names.map((name) => [name, '']))
-    expect(await ask('/health/ready', empty)).toMatchObject({ status: 200, body: { status: 'ready' } })
+    // Other tests make models and alarms fail, of which the deployment's object knows.
+    const { body } = await ask('/health/ready', empty)
+    expect(body).toMatchObject({ parts: { settings: { status: 'ok' } } })
     expect(sessionSettings({ ...env, ...empty }).memory.budget).toMatchObject({ contextWindow: 16_000 })
   })
 })
