@@ -737,16 +737,23 @@ it.each([false, true])(
     const isClaimed = new Promise<void>((resolve) => {
       claim = resolve
     })
+    let ask = (): void => {}
+    const isAsked = new Promise<void>((resolve) => {
+      ask = resolve
+    })
     let late = 0
     const fetch: typeof service.fetch = async (url, init) => {
       const isGuests = new Headers(init.headers).get('authorization') === 'Bearer guest-1'
       if (isGuests && url.endsWith('/chat') && String(init.body).includes('Offline')) {
+        ask()
         await isClaimed
         late++
         return Response.json({ code: 'ERR_UNAUTHENTICATED', detail: 'it was claimed' }, { status: 401 })
       }
+      const isClaim = url.endsWith('/v1/me/claim')
+      if (isClaim && hasOther) await isAsked
       const answer = await service.fetch(url, init)
-      if (url.endsWith('/v1/me/claim')) claim()
+      if (isClaim) claim()
       return answer
     }
     const open = (): Chat => tab(place, service, { getToken: undefined, platform: { fetch } })
@@ -759,7 +766,7 @@ it.each([false, true])(
     await chat.identify({ token: tokenOf('ada') })
     await expect.poll(() => service.history(tokenOf('ada'), id)).toHaveLength(4)
     expect(said(await until(chat, idle))).toHaveLength(4)
-    expect(late).toBe(hasOther ? 1 : 0)
+    expect(late > 0).toBe(hasOther)
     await Promise.all([chat.close(), other?.close()])
   },
 )
