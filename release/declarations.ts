@@ -37,12 +37,12 @@ function* partsIn(part: Part): Generator<Part> {
   }
 }
 
-const nameOf = (part: unknown): string => String((part as { name?: unknown; value?: unknown }).name)
+const nameOf = (part: unknown): string => String((part as Part).name)
 
 /** One file: its statements, and those of them that somebody needs. */
 class Declarations {
-  readonly file: string
-  readonly text: string
+  readonly #file: string
+  readonly #text: string
   readonly #body: readonly Part[]
   readonly #named = new Map<string, Part[]>()
   readonly #origins = new Map<string, Origin>()
@@ -52,9 +52,9 @@ class Declarations {
   readonly #used = new Set<string>()
 
   constructor(file: string) {
-    this.file = file
-    this.text = readFileSync(file, 'utf8')
-    this.#body = parseSync(file, this.text).program.body as unknown as readonly Part[]
+    this.#file = file
+    this.#text = readFileSync(file, 'utf8')
+    this.#body = parseSync(file, this.#text).program.body as unknown as readonly Part[]
     for (const statement of this.#body) this.#read(statement)
   }
 
@@ -64,18 +64,12 @@ class Declarations {
 
   /** @returns what of other files that takes */
   need(name: string): readonly Origin[] {
-    const isAll = name === ALL
-    const statements = isAll ? this.#body : (this.#named.get(name) ?? [])
-    const origin = this.#origins.get(name)
-    if (origin) this.#used.add(name)
-    const passed = isAll || (statements.length === 0 && !origin) ? this.#passed : []
-    for (const statement of this.#body)
-      if (passed.length > 0 && statement.type === 'ExportAllDeclaration') this.#needed.add(statement)
-    return [
-      ...passed.map((file) => ({ file, name })),
-      ...(origin ? [origin] : []),
-      ...statements.flatMap((statement) => this.#take(statement)),
-    ]
+    if (this.#named.has(name) || this.#origins.has(name)) return this.#takeName(name)
+    // All of it, or what one of the files has of which all is exported here.
+    const statements =
+      name === ALL ? this.#body : this.#body.filter(({ type }) => type === 'ExportAllDeclaration')
+    const taken = statements.flatMap((statement) => this.#take(statement))
+    return [...this.#passed.map((file) => ({ file, name })), ...taken]
   }
 
   /** Its text without what nobody needs. */
@@ -84,17 +78,17 @@ class Declarations {
     let at = 0
     for (const statement of this.#body) {
       // What stands before a statement is said of it.
-      const before = this.text.slice(at, statement.start)
+      const before = this.#text.slice(at, statement.start)
       at = statement.end
       if (statement.type === 'ImportDeclaration') text += this.#import(statement, before)
-      else if (this.#needed.has(statement)) text += before + this.text.slice(statement.start, at)
+      else if (this.#needed.has(statement)) text += before + this.#text.slice(statement.start, at)
     }
     return `${text.trimStart()}\n`
   }
 
   #read(statement: Part): void {
     const { type, declaration, source } = statement
-    const file = source ? fileOf(this.file, String((source as Part).value)) : undefined
+    const file = source ? fileOf(this.#file, String((source as Part).value)) : undefined
     const specifiers = (statement.specifiers ?? []) as readonly Part[]
     if (type === 'ExportAllDeclaration' && file !== undefined) this.#passed.push(file)
     for (const { local, imported, exported } of specifiers) {
@@ -119,7 +113,7 @@ class Declarations {
     for (const part of partsIn(statement)) {
       if (part.type === 'Identifier') taken.push(...this.#takeName(nameOf(part)))
       if (part.type !== 'TSImportType') continue
-      const file = fileOf(this.file, String((part.source as Part).value))
+      const file = fileOf(this.#file, String((part.source as Part).value))
       if (file !== undefined) taken.push({ file, name: ALL })
     }
     return taken
@@ -137,8 +131,8 @@ class Declarations {
     const specifiers = statement.specifiers as readonly Part[]
     const used = specifiers.filter(({ local }) => this.#used.has(nameOf(local)))
     if (used.length === 0) return ''
-    if (used.length === specifiers.length) return before + this.text.slice(statement.start, statement.end)
-    const names = used.map(({ start, end }) => this.text.slice(start, end)).join(', ')
+    if (used.length === specifiers.length) return before + this.#text.slice(statement.start, statement.end)
+    const names = used.map(({ start, end }) => this.#text.slice(start, end)).join(', ')
     const kind = statement.importKind === 'type' ? 'import type' : 'import'
     return `${before}${kind} { ${names} } from ${(statement.source as Part).raw};`
   }

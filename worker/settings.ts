@@ -21,6 +21,7 @@ import {
   retention,
   skills,
 } from '../src/index.ts'
+import { MOST_DAYS } from '../src/operations/retention/retention-options.ts'
 import { englishStemmer } from '../src/stemmer.ts'
 import type { Env } from './env.ts'
 import { isOn } from './is-on.ts'
@@ -29,8 +30,6 @@ import { isOn } from './is-on.ts'
 type Variable = { [Name in keyof Env]-?: Env[Name] extends string | undefined ? Name : never }[keyof Env]
 
 const DEFAULT_BUDGET = 16_000
-/** As of the feature. */
-const MOST_DAYS = 36_500
 /** Of a user, and of a session, so that a session's copy of the user's stays small. */
 const MOST_FACTS = 500
 /**

@@ -30,76 +30,60 @@ describe('the changelog of a release', () => {
 })
 
 describe('the declarations of the package', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'plimsoll-declarations-'))
   function shaken(files: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+    const folder = mkdtempSync(join(tmpdir(), 'plimsoll-declarations-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-    mkdirSync(join(folder, 'inner'), { recursive: true })
+    mkdirSync(join(folder, 'inner'))
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
     const texts = shake([join(folder, 'index.d.ts')])
     return Object.fromEntries([...texts].map(([file, text]) => [file.slice(folder.length + 1), text]))
   }
 
   it('have what an entry exports and what that is made of, with its comments, and nothing else', () => {
-    const texts = shaken({
+    const needed = `/** What to open. */
+export interface Options extends Base {
+    readonly host: Host;
+}
+interface Base {
+    readonly made: import('./inner/made.ts').Made;
+    readonly elsewhere: typeof elsewhere;
+}
+/** Opens. */
+export declare function open(options: Options): void;
+`
+    const whole = {
       'index.d.ts': `export { open, type Options as Opened } from './open.ts';
 export * from './all.ts';
 `,
+      'inner/own.d.ts': `export declare class Own {
+    #private;
+}
+`,
+      'inner/made.d.ts': 'export type Made = string;\n',
+      'inner/left.d.ts': 'export type Left = string;\n',
+      'all.d.ts': `export * from './inner/left.ts';
+export type All = number;
+`,
+    }
+    const texts = shaken({
+      ...whole,
       'open.d.ts': `import type { Host, Unused } from './inner/host.ts';
 import { elsewhere, other } from 'elsewhere';
 /** Nobody's. */
 export declare function inside(unused: Unused, other: typeof other): void;
-/** What to open. */
-export interface Options extends Base {
-    readonly host: Host;
-}
-interface Base {
-    readonly made: import('./inner/made.ts').Made;
-    readonly elsewhere: typeof elsewhere;
-}
-/** Opens. */
-export declare function open(options: Options): void;
-`,
+${needed}`,
       'inner/host.d.ts': `export { type Own as Host } from './own.ts';
 export interface Unused {
 }
 `,
-      'inner/own.d.ts': `export declare class Own {
-    #private;
-}
-`,
-      'inner/made.d.ts': 'export type Made = string;\n',
-      'inner/left.d.ts': 'export type Left = string;\n',
-      'all.d.ts': `export * from './inner/left.ts';
-export type All = number;
-`,
+      'inner/nobodys.d.ts': 'export type Nobodys = string;\n',
     })
     expect(texts).toEqual({
-      'index.d.ts': `export { open, type Options as Opened } from './open.ts';
-export * from './all.ts';
-`,
+      ...whole,
       'open.d.ts': `import type { Host } from './inner/host.ts';
 import { elsewhere } from 'elsewhere';
-/** What to open. */
-export interface Options extends Base {
-    readonly host: Host;
-}
-interface Base {
-    readonly made: import('./inner/made.ts').Made;
-    readonly elsewhere: typeof elsewhere;
-}
-/** Opens. */
-export declare function open(options: Options): void;
-`,
+${needed}`,
       'inner/host.d.ts': "export { type Own as Host } from './own.ts';\n",
-      'inner/own.d.ts': `export declare class Own {
-    #private;
-}
-`,
-      'inner/made.d.ts': 'export type Made = string;\n',
-      'inner/left.d.ts': 'export type Left = string;\n',
-      'all.d.ts': `export * from './inner/left.ts';
-export type All = number;
-`,
     })
   })
 

@@ -35,7 +35,7 @@ export interface UnreadableLeft {
   readonly id: string
 }
 
-const MOST_DAYS = 36_500
+export const MOST_DAYS = 36_500
 
 /** @throws ERR_INVALID_ARGUMENT */
 export function checkRetention(operation: string, retention: RetentionOptions): RetentionOptions {
