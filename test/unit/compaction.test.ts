@@ -230,6 +230,12 @@ describe('a live summary', () => {
     const { context } = await untilSummary(open({ model }))
     expect(memoryOf(context)).toContain('\nAll is well, they\tsaid.\nYes.\n')
   })
+
+  it('joins no words where lines end in another way', async () => {
+    const model = content('All is\r\nwell,\rthey\u000bsaid\u0085so.')
+    const { context } = await untilSummary(open({ model }))
+    expect(memoryOf(context)).toContain('\nAll is\nwell, they said so.\n')
+  })
 })
 
 describe('a text of the model is refused', () => {
@@ -237,6 +243,7 @@ describe('a text of the model is refused', () => {
   const cases: readonly (readonly [string, string, RegExp])[] = [
     ['when it is empty', ' \n\t', /^it is empty$/],
     ['when it holds nothing to be seen', '\u200b\u202e\u0000', /^it is empty$/],
+    ['when it has no word', '. . .', /^it has no word$/],
     [
       'when it is too long for its room',
       'They planned a trip. '.repeat(30),

@@ -34,7 +34,7 @@ export async function findAcross(
     (await Promise.all(user.memory.all(UserFactLists).map((read) => read(user)))).flat()
   const opened = async () => {
     checkSessions('recall', 'sessions', sessions, most)
-    const ids = sessions === 'all' ? (await newestOf(user)).slice(0, most) : sessions
+    const ids = sessions === 'all' ? (await newestOf(user)).slice(0, most) : [...new Set(sessions)]
     return { opened: ids.map((sessionId) => keptOr(open(sessionId))), left: 0 }
   }
   const [words] = user.memory.all(KeptWords)

@@ -1,3 +1,5 @@
+import { headOf, tailOf } from '../../text/text.ts'
+
 /** A passage of a text, in UTF-16 units: from the first, up to and without the second. */
 export type Passage = readonly [from: number, to: number]
 
@@ -34,8 +36,8 @@ export function passagesOf(text: string): readonly Passage[] {
   const spans = isWhole
     ? [[0, length]]
     : [
-        [0, MOST_HEAD],
-        [length - MOST_TAIL, length],
+        [0, headOf(text, MOST_HEAD).length],
+        [length - tailOf(text, MOST_TAIL).length, length],
       ]
   return spans.flatMap(([from = 0, to = 0]) =>
     joined(piecesOf(text, from, to).flatMap((piece) => parted(text, piece))),
@@ -93,8 +95,7 @@ function borderIn(text: string): number {
   if (sentence > SHORTEST) return sentence
   const word = text.lastIndexOf(' ') + 1
   if (word > SHORTEST) return word
-  const last = text.charCodeAt(text.length - 1)
-  return last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length
+  return headOf(text, text.length).length
 }
 
 function joined(pieces: readonly Piece[]): readonly Passage[] {

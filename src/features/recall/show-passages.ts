@@ -7,8 +7,8 @@ import { visible } from '../text/visible.ts'
 import { AT_ONCE, type Finding, type Found } from './find.ts'
 import { type Passage, passagesOf } from './passages.ts'
 import { dateOf } from './question.ts'
+import type { Ranked } from './rank.ts'
 import { speakerOf } from './speaker.ts'
-import { wordsOf } from './words.ts'
 
 const MS_PER_DAY = 86_400_000
 /** After so many passages in a row that have no room, no further one is looked for. */
@@ -23,7 +23,10 @@ export interface Shown {
   readonly tokens: number
   /** How many results show, whole or in part. */
   readonly items: number
-  /** Ids of the others, best first, and the tokens of those of their passages that were read. */
+  /**
+   * Ids of the others, best first, but of what shows in the same words; and the tokens of those of
+   * their passages that were read.
+   */
   readonly left: readonly string[]
   readonly leftTokens: number
   /** The lowest of what shows; of nothing, `user`. */
@@ -54,7 +57,8 @@ export interface ShowOptions {
  * As many passages as have room, best first, in lines that say who spoke, with what trust and on
  * which UTC day, the newest first. Passages that stand side by side are joined, and so are messages
  * that follow each other, in their order. A message that is cut shows its number in the log, by
- * which the rest can be read. What is said again in the same words shows once.
+ * which the rest can be read. What is said again in the same words shows once: as it was said by
+ * those of the highest trust, and by them the last time.
  */
 export async function showPassages({ ranked, read }: Finding, options: ShowOptions): Promise<Shown> {
   const { size, count } = options
@@ -66,7 +70,10 @@ export async function showPassages({ ranked, read }: Finding, options: ShowOptio
   const chosen: Chosen[] = []
   const shown = new Map<Item, Set<number>>()
   const days = new Set<string>()
-  const said = new Set<string>()
+  /** By words, which of the chosen says them. */
+  const said = new Map<string, number>()
+  /** How many passages of an item others say. */
+  const repeats = new Map<Item, number>()
   const missed: { readonly item: Item; readonly cost: number }[] = []
   let [room, misses] = [size, 0]
   let first: Chosen | undefined
@@ -81,8 +88,22 @@ export async function showPassages({ ranked, read }: Finding, options: ShowOptio
     if (!item) continue
     const { found } = item
     const text = bodyOf(item, [part])
-    const words = wordsOf(text).join(' ')
-    if (said.has(words)) continue
+    const words = wordsOf(item, part)
+    const at = said.get(words)
+    if (at !== undefined) {
+      const same = chosen[at] as Chosen
+      const isBetter = isPreferred(found, same.item.found)
+      const repeat = isBetter ? same.item : item
+      repeats.set(repeat, (repeats.get(repeat) ?? 0) + 1)
+      if (!isBetter) continue
+      chosen[at] = { item, part }
+      shown.get(same.item)?.delete(same.part)
+      shown.set(item, (shown.get(item) ?? new Set()).add(part))
+      // Under another day it may take more.
+      room = size - count(linesOf(chosen, options))
+      isEstimated = false
+      continue
+    }
     const parts = shown.get(item) ?? new Set()
     const day = dayOf(found)
     const cost =
@@ -103,7 +124,7 @@ export async function showPassages({ ranked, read }: Finding, options: ShowOptio
     misses = 0
     room -= cost
     days.add(day)
-    said.add(words)
+    said.set(words, chosen.length)
     shown.set(item, parts.add(part))
     chosen.push({ item, part })
     isEstimated = true
@@ -116,13 +137,16 @@ export async function showPassages({ ranked, read }: Finding, options: ShowOptio
     (chosen.length > 0 || lines === '' ? chosen : [first as Chosen]).map(({ item }) => item),
   )
   const isShown = (item: Item | undefined): boolean => item !== undefined && all.has(item)
-  const isLeft = (rank: number): boolean =>
-    rank >= items.length || (items[rank] !== undefined && !isShown(items[rank]))
+  const isLeft = ({ passages }: Ranked, rank: number): boolean => {
+    const item = items[rank]
+    if (rank >= items.length) return true
+    return !!item && !isShown(item) && repeats.get(item) !== passages.filter((score) => score > 0).length
+  }
   return {
     text: lines,
     tokens: lines === '' ? 0 : count(lines),
     items: all.size,
-    left: ranked.flatMap(({ id }, rank) => (isLeft(rank) ? id : [])),
+    left: ranked.flatMap((one, rank) => (isLeft(one, rank) ? one.id : [])),
     leftTokens: missed.reduce((sum, { item, cost }) => sum + (isShown(item) ? 0 : cost), 0),
     trust: [...all].reduce<Trust>((low, { found }) => lowerTrust(low, found.trust), 'user'),
   }
@@ -151,6 +175,27 @@ function linesOf(chosen: readonly Chosen[], { isNumbered = false }: ShowOptions)
     lines.push(headOfLine(item.found, isNumbered || parts.length < item.parts.length) + bodyOf(item, parts))
   }
   return lines.join('\n')
+}
+
+/**
+ * A passage in lower case, its blanks evened, without what a sentence ends with: what differs in
+ * more (`-5` and `5`, `C++` and `C#`) may say something else.
+ */
+function wordsOf({ found, parts }: Item, part: number): string {
+  const [from, to] = parts[part] ?? [0, 0]
+  return visible(found.text.slice(from, to))
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/\s+/g, ' ')
+    .replace(/[\s.!。！]+$/, '')
+    .trimStart()
+}
+
+/** Whether to show the first rather than the second, which says the same. */
+function isPreferred(one: Found, other: Found): boolean {
+  if (one.trust !== other.trust) return lowerTrust(one.trust, other.trust) === other.trust
+  const later = one.createdAt - other.createdAt || (one.ordinal ?? 0) - (other.ordinal ?? 0)
+  return later > 0
 }
 
 /** By day, on each day this session last, and each session in its order. */

@@ -8,7 +8,7 @@ import { fuse } from './fuse.ts'
 import type { Ranked } from './rank.ts'
 import type { SessionRead } from './session-index.ts'
 import { SessionVectors } from './session-vectors.ts'
-import { cosine, type Embed, embedding, lengthsDiffer, TEXTS, type Vector } from './vector.ts'
+import { cosine, type Embed, embedding, lengthsDiffer, TEXTS, TIMEOUT, type Vector } from './vector.ts'
 
 /** Passages that are nearest to a query, and stand beside those that its words find. */
 const NEAREST = 64
@@ -76,6 +76,7 @@ interface Neighbour {
 export class VectorSearch {
   readonly #options: VectorSearchOptions
   readonly #embed: Embed
+  readonly #host: Pick<Host, 'timeout'>
   /**
    * The vectors of facts, by their texts, kept in memory alone: facts are in several scopes, and
    * forgotten there.
@@ -86,6 +87,7 @@ export class VectorSearch {
 
   constructor(options: VectorSearchOptions, host: Pick<Host, 'timeout'>) {
     this.#options = options
+    this.#host = host
     this.#embed = embedding(options, host)
   }
 
@@ -179,10 +181,23 @@ export class VectorSearch {
 
   async #refresh(sessions: readonly NearSession[], failed: (error: unknown) => void): Promise<void> {
     const room = { left: MOST_WAITED }
-    for (let at = 0; at < sessions.length; at += SESSIONS_AT_ONCE)
-      await Promise.all(
-        sessions.slice(at, at + SESSIONS_AT_ONCE).map((one) => one.vectors?.refresh(one, room).catch(failed)),
-      )
+    const { signal, clear } = this.#host.timeout(TIMEOUT)
+    try {
+      for (let at = 0; at < sessions.length; at += SESSIONS_AT_ONCE) {
+        // Of further sessions the vectors that are there are read.
+        if (signal.aborted) {
+          room.left = 0
+          failed(signal.reason)
+        }
+        await Promise.all(
+          sessions
+            .slice(at, at + SESSIONS_AT_ONCE)
+            .map((one) => one.vectors?.refresh(one, room).catch(failed)),
+        )
+      }
+    } finally {
+      clear()
+    }
   }
 
   /** Of these facts, the vectors of which alone are kept. */

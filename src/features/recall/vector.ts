@@ -5,7 +5,7 @@ import { aborted } from '../aborted.ts'
 /** Texts that an embedder is given at once. */
 export const TEXTS = 64
 /** Milliseconds within which it answers, or has failed. */
-const TIMEOUT = 10_000
+export const TIMEOUT = 10_000
 const LONGEST = 4_096
 /** Vectors are kept in a byte a number: what a vector points at takes no more. */
 const MOST = 127

@@ -62,6 +62,12 @@ describe('recall over many sessions', () => {
     expect([read.size, most()]).toEqual([SESSIONS, 8])
   })
 
+  it('looks once through one that is named twice', async () => {
+    const { user } = await filled()
+    const found = await user.recall.find('train', { sessions: ['s-1', 's-2', 's-1'] })
+    expect(found.map(({ sessionId }) => sessionId)).toEqual(['s-1', 's-2'])
+  })
+
   it('reads the newest, and no more than it is told to', async () => {
     const { user, read, ids } = await filled({ sessions: 5 })
     const found = await user.recall.find('Turin', { sessions: 'all', first: 100 })

@@ -80,6 +80,13 @@ describe('passages', () => {
     expect(found.at(-1)).toMatch(/last$/)
     expect(found.join('').length).toBeLessThanOrEqual(256 * 1024)
   })
+
+  it('part no character where such a text is cut', () => {
+    for (const before of ['', 'x']) {
+      const text = `${before}${'👍'.repeat(160_000)}`
+      for (const [from, to] of passagesOf(text)) expect(isWhole(text.slice(from, to))).toBe(true)
+    }
+  })
 })
 
 const foundOf = (text: string, ordinal: number, more: Partial<Found> = {}): Found => ({
@@ -159,7 +166,10 @@ describe('what shows of passages', () => {
         })
         expect(tokens).toBe(counter(text))
         expect(tokens).toBeLessThanOrEqual(size)
-        expect(items + left.length).toBe(all.length)
+        // What shows in the same words is not left out.
+        expect(items + left.length).toBeLessThanOrEqual(all.length)
+        const parts = all.flatMap((found) => textsOf(found.text.toLowerCase()))
+        if (new Set(parts).size === parts.length) expect(items + left.length).toBe(all.length)
         expect(left.length > 0 || leftTokens === 0).toBe(true)
         const showing = all.filter(({ id }) => !left.includes(id))
         expect(trust === 'user').toBe(showing.every((found) => found.trust === 'user'))
@@ -189,6 +199,63 @@ describe('what shows of passages', () => {
     expect(await shown(all)).toBe(
       '2026-05-09\n- user [user]: The gate is B7.\n2026-05-02\n- user [user]: Who says so?\n2026-05-01\n- user [user]: The gate is A4.',
     )
+  })
+
+  it.each([
+    ['It was -5 degrees.', 'It was 5 degrees.'],
+    ['She writes C++.', 'She writes C#.'],
+    ['Refuse where x > 5', 'Refuse where x < 5'],
+    ['👍', '👎'],
+    ['Il parle de la pêche.', 'Il parle de la péché.'],
+    ['The gate is B7.', 'The gate is B7?'],
+    ['An area of 5 m²', 'An area of 5 m2'],
+  ])('shows %s and %s, which are not the same', async (...texts) => {
+    const text = await shown(texts.map((one, at) => foundOf(one, at + 1)))
+    for (const one of texts) expect(text).toContain(`: ${one}`)
+  })
+
+  it('shows once what differs in case, in blanks and in how it ends', async () => {
+    const all = ['The gate\n is B7', 'the gate is b7!', 'The  Gate is B7.']
+    expect(await shown(all.map((text, at) => foundOf(text, at + 1)))).toBe(
+      '2026-05-03\n- user [user]: The  Gate is B7.',
+    )
+  })
+
+  it('shows of what was said again the newest, so that what holds is seen first', async () => {
+    const [old, other, again] = [
+      foundOf('The gate is A4.', 1),
+      foundOf('The gate is B7.', 2),
+      foundOf('The gate is A4.', 3),
+    ]
+    const lines = '2026-05-03\n- user [user]: The gate is A4.\n2026-05-02\n- user [user]: The gate is B7.'
+    for (const all of [
+      [old, other, again],
+      [again, other, old],
+    ])
+      expect(await shown(all)).toBe(lines)
+  })
+
+  it('never shows in place of what somebody said the same words of somebody less trusted', async () => {
+    const [said, copied] = [foundOf('The gate is A4.', 1), foundOf('The gate is A4.', 3, { trust: 'web' })]
+    const lines = '2026-05-01\n- user [user]: The gate is A4.'
+    for (const all of [
+      [said, copied],
+      [copied, said],
+    ])
+      expect(await shown(all)).toBe(lines)
+  })
+
+  it('takes no more than its room for what was said again later, under a day of its own', async () => {
+    const all = [foundOf('The gate is A4.', 1), foundOf('Is it raining?', 1), foundOf('The gate is A4.', 3)]
+    const { tokens, items, left } = await showPassages(findingOf(all), { size: 72, count })
+    expect(tokens).toBeLessThanOrEqual(72)
+    expect(items + left.length).toBe(2)
+  })
+
+  it('counts nothing as without room that shows in the same words', async () => {
+    const all = [1, 2, 3].map((day) => foundOf('The gate is A4.', day))
+    const { items, left } = await showPassages(findingOf(all), { size: 10_000, count })
+    expect({ items, left }).toEqual({ items: 1, left: [] })
   })
 
   it('keeps what was said one after the other in its order', async () => {

@@ -580,6 +580,40 @@ describe('an embedder that fails', () => {
     await expect(asked).rejects.toThrow('too late')
   })
 
+  it('that hangs is waited for once, however many sessions are searched, and those with vectors are found', async () => {
+    const store = mapStore()
+    const filling = memoryOf(store, { vectors: vectorsBy(notingEmbedder()) })
+    for (let at = 0; at < 40; at++)
+      await filling
+        .session({ ...SCOPE, sessionId: `s${at}` })
+        .append(user(`m${at}`, at === 39 ? 'My hound.' : `Number ${at}.`))
+    await filling.user({ userId: 'ada' }).recall.find('puppy', { sessions: ['s39'] })
+    const told: unknown[] = []
+    let asked = 0
+    const hanging: Embedder = {
+      id: 'meanings',
+      embed: async (texts, use) => {
+        if (use === 'query') return texts.map(vectorOf)
+        asked++
+        return new Promise<never>(() => {})
+      },
+    }
+    const host = {
+      timeout: () => {
+        const controller = new AbortController()
+        const timer = setTimeout(() => controller.abort(new Error('too late')), 30)
+        return { signal: controller.signal, clear: () => clearTimeout(timer) }
+      },
+    }
+    const memory = memoryOf(store, {
+      vectors: () => vectorsBy(hanging, { onFailure: (e) => told.push(e) })(host),
+    })
+    const items = await memory.user({ userId: 'ada' }).recall.find('puppy', { sessions: 'all' })
+    expect(items[0]?.id).toBe('m39')
+    expect(asked).toBeLessThanOrEqual(8)
+    expect(told).toHaveLength(1)
+  })
+
   it('whose store refuses vectors finds by them all the same, and tries again', async () => {
     const inner = mapStore()
     let refuses = true
