@@ -18,7 +18,7 @@ import type { Certificate } from '../../ports/certificate.ts'
 import { isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { Fact } from '../../ports/fact.ts'
 import type { Json } from '../../ports/message.ts'
-import type { Scope } from '../../ports/op.ts'
+import type { Scope, SealedOp } from '../../ports/op.ts'
 import { PAGE_ROWS, type RegisterRow, type ScopeStore, type Store } from '../../ports/store.ts'
 import type {
   PullAnswer as LogAnswer,
@@ -1082,13 +1082,27 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
   #log(scope: Scope): ScopeStore {
     const forgot = (): void => this.#answers.forget()
     const log = onDeletes(tellingScope(this.#stored.open(scope), { forgot }), (seq) => this.#owe(scope, seq))
-    return onDecision(log, (decision) => {
+    const told = onDecision(log, (decision) => {
       if (decision.log.length > 0) this.#tell(scope)
-      if (this.#settings.encryption) return
-      // Sessions that are taken off the list are gone.
-      for (const row of decision.registers)
-        if (row.key.startsWith(SESSIONS) && !isListed(row)) this.#words.remove(row.key.slice(SESSIONS.length))
     })
+    return {
+      ...told,
+      // Told by the ops: what is decided on may be encrypted.
+      commit: (ops, decide) => {
+        const gone = new Set(ops.filter(isUnlisting).map(({ envelope }) => envelope.key))
+        if (gone.size === 0) return told.commit(ops, decide)
+        return told.commit(ops, (given, rows) => {
+          const decision = decide(given, rows)
+          for (const { key } of decision.registers) {
+            if (!gone.has(key)) continue
+            // The answer to who made it has its title.
+            forgot()
+            this.#words.remove(key.slice(SESSIONS.length))
+          }
+          return decision
+        })
+      },
+    }
   }
 
   /** Tells listeners once what goes on is written. A hint, which may be lost. */
@@ -1154,6 +1168,11 @@ export interface Erased {
 /** Whether a place on the list of sessions is taken: who is taken off leaves `null` there. */
 function isListed(row: Pick<RegisterRow, 'key' | 'body'>): boolean {
   return (valueIn(row) ?? null) !== null
+}
+
+/** Whether an op takes a session off the list, which is gone then. */
+function isUnlisting({ envelope: { kind, key = '' }, bodies: [body] }: SealedOp): boolean {
+  return kind === 'put' && key.startsWith(SESSIONS) && (body ?? 'null') === 'null'
 }
 
 /** What becomes of some work; undefined: it takes longer than so many milliseconds, and goes on. */

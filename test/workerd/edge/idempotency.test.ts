@@ -362,6 +362,19 @@ describe('an Idempotency-Key', () => {
     expect(left).toEqual([])
   })
 
+  it('of a new session is answered from nothing once that session was removed', async () => {
+    const { caller, keyed } = await opened()
+    const asked = { title: 'A secret of Ada', project: 'A secret of Ada' }
+    const { body } = await keyed('POST', '/v1/sessions', asked, 'k')
+    const kept = () =>
+      runInDurableObject(userObject(caller.user), (_, { storage: { sql } }) =>
+        sql.exec('SELECT * FROM plimsoll_edge_answer').toArray(),
+      )
+    expect(await kept()).toHaveLength(1)
+    expect((await caller.call('DELETE', `/v1/sessions/${body.session_id}`)).status).toBe(200)
+    expect(await kept()).toEqual([])
+  })
+
   it('of a chat gives its stream again by the run, and another message is a conflict', async () => {
     await useDemoModel()
     const { caller, session, at, text, keyed, messages } = await opened()
