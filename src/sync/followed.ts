@@ -1,6 +1,7 @@
 import { PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
 import type { Scope } from '../ports/op.ts'
+import { invalid } from '../ports/options.ts'
 import { scopeName } from '../ports/scope-name.ts'
 import type { ScopeStore, Store } from '../ports/store.ts'
 import { cascade } from './cascade.ts'
@@ -43,7 +44,9 @@ export class Followed {
     return !this.#user || (this.#user.userId === userId && this.#user.tenant === tenant)
   }
 
+  /** @throws ERR_INVALID_ARGUMENT: it is another user's, whom the transport would not tell apart */
   use(scope: Scope): ScopeSync {
+    if (!this.isOurs(scope)) throw invalid('sync', 'scope', 'is not of the user that is synced')
     const name = scopeName(scope)
     const known = this.#scopes.get(name)
     if (known) {

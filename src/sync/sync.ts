@@ -70,7 +70,12 @@ export interface SyncedStore extends Store {
   readonly clock: HomeClock
   /** @returns what ends it */
   subscribe(listener: (status: SyncStatus) => void): () => void
-  /** Keeps a scope up to date that is not open. @returns what ends it */
+  /**
+   * Keeps a scope up to date that is not open.
+   *
+   * @returns what ends it
+   * @throws ERR_INVALID_ARGUMENT: it is not of the `user` that is synced
+   */
   follow(scope: Scope): () => void
   /** Sends and fetches nothing until {@link resume}; writing goes on. */
   pause(): void

@@ -81,6 +81,20 @@ test('the head says how far the home confirmed', async () => {
   expect(await scope.head()).toMatchObject({ seq: 2, confirmed: 2 })
 })
 
+test('no call sends what another user of the device wrote', async () => {
+  const home = new TestHome()
+  const { store } = device(home, { user: ADA })
+  const guest = { userId: 'guest', sessionId: 'trip' }
+  await write(store, [append('a', ['m1'])], guest)
+  const refused = { code: 'ERR_INVALID_ARGUMENT' }
+  expect(() => store.follow(guest)).toThrow(expect.objectContaining(refused))
+  await expect(refusalsOf(store).of(guest)).rejects.toMatchObject(refused)
+  store.follow(TRIP)
+  await store.settled()
+  expect(await idsOf(home.store)).toEqual([])
+  expect(await outboxOf(store, guest)).toBe(0)
+})
+
 test('own bodies do not come back', async () => {
   const home = new TestHome()
   const { store } = device(home)
