@@ -47,6 +47,10 @@ const REJECTIONS: { readonly [code: string]: PushRejection } = {
   ERR_INVALID_ARGUMENT: 'forbidden',
 }
 
+function isRejection(error: unknown): error is PlimsollError {
+  return isPlimsollError(error) && REJECTIONS[error.code] !== undefined
+}
+
 const NO_ANSWER: SyncFailure = { error: { code: 'ERR_INTERNAL', message: 'sync: no answer for a scope' } }
 
 /** Requests about several scopes, one after the other. */
@@ -90,24 +94,46 @@ export class Exchange {
       leftOf(pace, now) > 0 && pace.cause?.retryAfter !== undefined
     let hasMoved = false
     const next: ScopeSync[] = []
-    for (const sync of due.filter((one) => !isHeld(one) && !one.isSending && one.isPullDue)) {
-      try {
+    for (const sync of due.filter((one) => !isHeld(one) && !one.isSending && one.isPullDue))
+      await this.#alone(sync, async () => {
         const start = await sync.keep?.startOf(sync, now)
         if (start === undefined) next.push(sync)
         else if (await this.start(sync, start)) hasMoved = true
-      } catch (error) {
-        if (!isPlimsollError(error) || STATES[error.code]) throw error
-        onFailure(sync, error)
-      }
+      })
+    const asked = await this.#requestsOf(next, (sync) => sync.pullRequest())
+    let answers: Awaited<ReturnType<Transport['pull']>>
+    try {
+      answers = await this.#ask(transport.pull.bind(transport), asked)
+    } catch (error) {
+      const [first] = asked
+      if (!first || !isRejection(error)) throw error
+      if (asked.length === 1) onFailure(first.sync, error)
+      return this.#parted(asked) || hasMoved
     }
-    const asked = await requestsOf(next, (sync) => sync.pullRequest())
-    const answers = await this.#ask(transport.pull.bind(transport), asked)
     for (const [index, { sync, request }] of asked.entries()) {
       const answer = answers[index] ?? NO_ANSWER
       if ('error' in answer) onFailure(sync, errorOf(answer))
-      else if (await this.#took(sync, sync.pulled(request, answer))) hasMoved = true
+      else if (await this.#alone(sync, () => this.#took(sync, sync.pulled(request, answer)))) hasMoved = true
     }
     return hasMoved
+  }
+
+  /** One of them cannot be asked about: each goes alone, until it is found. @returns whether any does */
+  #parted({ length }: readonly unknown[]): boolean {
+    if (length > 1) this.together = 1
+    return length > 1
+  }
+
+  /** Works on one scope: what fails there holds up no other. @throws what says that none can be reached */
+  async #alone<Result>(sync: ScopeSync, work: () => Promise<Result>): Promise<Result | undefined> {
+    try {
+      return await work()
+    } catch (cause) {
+      const error = plimsollError(cause, 'ERR_STORAGE', 'sync: the store failed')
+      if (STATES[error.code]) throw error
+      this.#parts.onFailure(sync, error)
+      return undefined
+    }
   }
 
   /** Begins a log elsewhere. @returns whether anything moved. @throws what keeps it from that */
@@ -173,24 +199,24 @@ export class Exchange {
     await this.#supply(due)
     const now = this.#parts.host.now()
     const room: Room = { ops: PUSH_OPS, units: PUSH_UNITS }
-    const asked = await requestsOf(due, (sync) =>
+    const asked = await this.#requestsOf(due, async (sync) =>
       sync.isPushDue && room.ops > 0 && leftOf(sync.pace, now) === 0 ? sync.pushRequest(room) : undefined,
     )
     let answers: Awaited<ReturnType<Transport['push']>>
     try {
       answers = await this.#ask(transport.push.bind(transport), asked)
     } catch (error) {
-      // One of them cannot be sent: each goes alone, until it is found.
-      if (asked.length > 1 && isPlimsollError(error) && REJECTIONS[error.code]) this.together = 1
-      else if (asked[0]) await this.#unpushable(asked[0], error)
-      return true
+      const [first] = asked
+      if (!first || !isRejection(error)) throw error
+      if (this.#parted(asked)) return true
+      return (await this.#alone(first.sync, () => this.#unpushable(first, error))) ?? false
     }
     let hasMoved = false
     for (const [index, one] of asked.entries()) {
       const { sync, request } = one
       const answer = answers[index] ?? NO_ANSWER
       if (!('error' in answer)) {
-        if (await this.#took(sync, sync.pushed(request, answer))) hasMoved = true
+        if (await this.#alone(sync, () => this.#took(sync, sync.pushed(request, answer)))) hasMoved = true
         continue
       }
       const error = errorOf(answer)
@@ -200,8 +226,8 @@ export class Exchange {
   }
 
   /** @throws the error, where it says nothing of a push, or the home takes not even an empty one */
-  async #unpushable({ sync, request }: Asked<PushRequest>, error: unknown): Promise<void> {
-    const rejected = isPlimsollError(error) ? REJECTIONS[error.code] : undefined
+  async #unpushable({ sync, request }: Asked<PushRequest>, error: PlimsollError): Promise<true> {
+    const rejected = REJECTIONS[error.code]
     if (!rejected) throw error
     if (request.ops.length === 1) {
       const { transport } = this.#parts
@@ -210,6 +236,19 @@ export class Exchange {
       if ('error' in answer) throw error
     }
     sync.unpushable(request, rejected)
+    return true
+  }
+
+  async #requestsOf<Request>(
+    due: readonly ScopeSync[],
+    requestOf: (sync: ScopeSync) => Promise<Request | undefined>,
+  ): Promise<readonly Asked<Request>[]> {
+    const asked: Asked<Request>[] = []
+    for (const sync of due) {
+      const request = await this.#alone(sync, () => requestOf(sync))
+      if (request) asked.push({ sync, request })
+    }
+    return asked
   }
 
   async #took(sync: ScopeSync, step: Promise<Step>): Promise<boolean> {
@@ -248,18 +287,6 @@ export class Exchange {
       this.#requests.delete(controller)
     }
   }
-}
-
-async function requestsOf<Request>(
-  due: readonly ScopeSync[],
-  requestOf: (sync: ScopeSync) => Promise<Request | undefined> | undefined,
-): Promise<readonly Asked<Request>[]> {
-  const asked: Asked<Request>[] = []
-  for (const sync of due) {
-    const request = await requestOf(sync)
-    if (request) asked.push({ sync, request })
-  }
-  return asked
 }
 
 /** A scope as its user names it. */

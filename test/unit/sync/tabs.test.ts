@@ -7,7 +7,17 @@ import { mapStore } from '../../../src/stores/map.ts'
 import { refusalsOf } from '../../../src/sync/index.ts'
 import { syncOnce } from '../../../src/sync/once.ts'
 import { append, put } from '../../contract/samples.ts'
-import { device, idsOf, logOf, offline, outboxOf, TestHome, TRIP, write } from '../support/synced.ts'
+import {
+  device,
+  idsOf,
+  logOf,
+  offline,
+  outboxOf,
+  refusing,
+  TestHome,
+  TRIP,
+  write,
+} from '../support/synced.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -208,4 +218,40 @@ test('a scope that fails holds up no other', async () => {
   link.pull = pull
   await vi.advanceTimersByTimeAsync(60_000)
   expect(await idsOf(home.store)).toEqual(['m1'])
+})
+
+const OTHER = { userId: 'ada', sessionId: 'other' }
+
+test('a scope whose answers do not follow its log holds up no other', async () => {
+  const home = new TestHome()
+  const { base, store, link } = device(home)
+  await home.open(TRIP).commit([append('a', ['m1'])], decide)
+  await home.open(OTHER).commit([append('b', ['m2'])], decide)
+  const { pull } = link
+  link.pull = async (requests, signal) =>
+    (await pull(requests, signal)).map((answer, index) =>
+      requests[index]?.sessionId === 'trip' && 'ops' in answer ? { ...answer, cursor: 7, head: 7 } : answer,
+    )
+  store.follow(TRIP)
+  store.follow(OTHER)
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(await idsOf(base, OTHER)).toEqual(['m2'])
+  expect(store.status.cause).toMatchObject({ code: 'ERR_STORAGE' })
+})
+
+test('a session that a home can never be asked about holds up no other', async () => {
+  const home = new TestHome()
+  const { store, link } = device(home)
+  const { pull, push } = link
+  /** As the edge does, of a name that can stand in no URL. */
+  const refused = refusing('ERR_INVALID_ARGUMENT')
+  const isStep = ({ sessionId }: { readonly sessionId?: string }) => sessionId === '..'
+  link.pull = async (requests, signal) => (requests.some(isStep) ? refused() : pull(requests, signal))
+  link.push = async (requests, signal) => (requests.some(isStep) ? refused() : push(requests, signal))
+  await write(store, [append('a', ['m1'])], { userId: 'ada', sessionId: '..' })
+  await write(store, [append('b', ['m2'])])
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(await idsOf(home.store)).toEqual(['m2'])
+  await vi.advanceTimersByTimeAsync(40_000)
+  expect(store.status).toMatchObject({ waiting: 1, cause: { code: 'ERR_INVALID_ARGUMENT' } })
 })
