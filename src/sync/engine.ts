@@ -249,8 +249,8 @@ export class Engine {
     const pace = this.#pace
     try {
       await this.#start()
-      // What waits is told where nothing can be sent, too.
-      for (const { replica } of this.followed.due) await replica.refreshed()
+      // What waits is told where nothing can be sent, too, and what another tab has seen to.
+      for (const { replica } of this.followed.all) await replica.refreshed()
       for (let idle = 0; ; ) {
         const due = await this.#workable()
         if (due.length === 0) {
@@ -328,7 +328,7 @@ export class Engine {
 
   /** Finds what was written and not sent before. */
   async #start(): Promise<void> {
-    if (this.#isWorker && !this.hasStarted) await this.followed.findWaiting()
+    if (!this.hasStarted) await this.followed.findWaiting()
     this.hasStarted = true
   }
 

@@ -130,10 +130,11 @@ export class Followed {
     return (await readScopes(this.#store)).filter((scope) => this.isOurs(scope))
   }
 
-  /** Lets go of what nobody has open and nothing waits of; or of all. */
+  /** Lets go of what nobody has open, and nothing waits of or is kept aside; or of all. */
   async sweep(isAll = false): Promise<void> {
     for (const [name, sync] of this.#scopes) {
-      if (!isAll && (sync.uses > 0 || sync.isDue)) continue
+      const isKept = sync.uses > 0 || sync.isDue || sync.replica.seen?.outbox.length
+      if (!isAll && isKept) continue
       this.#scopes.delete(name)
       await sync.replica.close()
     }

@@ -55,14 +55,17 @@ export function refusalsOf(store: SyncedStore): Refusals {
     },
     of: (scope) => refusedIn(scope),
     resolve: async ({ scope, order }, resolution) => {
-      await followed.with(scope, (replica) =>
-        resolve(replica, order, resolution, { open: () => open(scope), newId: () => engine.newId() }),
-      )
-      engine.tell()
+      await followed.with(scope, async (replica, sync) => {
+        await resolve(replica, order, resolution, { open: () => open(scope), newId: () => engine.newId() })
+        // Other tabs count it, too.
+        engine.written(sync)
+      })
     },
     discard: async ({ scope, order }) => {
-      await followed.with(scope, (replica) => replica.discard([order]))
-      engine.tell()
+      await followed.with(scope, async (replica, sync) => {
+        await replica.discard([order])
+        engine.written(sync)
+      })
     },
   }
 

@@ -150,6 +150,28 @@ test('a put on what another device wrote is told as a conflict, and the app says
   })
 })
 
+test('what was refused counts until somebody sees to it, though no session is open, and after a reload', async () => {
+  const home = new TestHome()
+  const { base, store } = device(home)
+  await home.open().commit([put('q', 'mood', null)], decide)
+  await write(store, [put('p', 'mood', null)])
+  await store.settled()
+  const other = store.follow({ ...ADA, sessionId: 'other' })
+  await store.settled()
+  const conflict = { state: 'conflict', waiting: 0, refused: 1 }
+  expect(store.status).toEqual(conflict)
+  other()
+  await store.close()
+  const again = device(home, { store: base })
+  await again.store.settled()
+  home.poke()
+  again.store.follow({ ...ADA, sessionId: 'other' })
+  expect(await again.store.settled()).toEqual(conflict)
+  const [refused] = await refusalsOf(again.store).of(TRIP)
+  await refusalsOf(again.store).discard(refused as never)
+  expect(await again.store.settled()).toEqual({ state: 'current', waiting: 0, refused: 0 })
+})
+
 test('a 401 is never permanent', async () => {
   const home = new TestHome()
   const { store, link, base } = device(home)

@@ -128,6 +128,46 @@ test('a tab shows that the one that works is offline, and what was refused there
   expect(two.store.status.state).toBe('conflict')
 })
 
+test.each(['one', 'two'] as const)(
+  'what tab %s sees to of what was refused counts in no tab',
+  async (name) => {
+    const { home, ...all } = tabs()
+    for (const { store } of [all.one, all.two]) store.follow(TRIP)
+    await home.open().commit([put('q', 'mood', null)], decide)
+    await write(all.two.store, [put('p', 'mood', null)])
+    await vi.advanceTimersByTimeAsync(1_000)
+    const statuses = () => [all.one, all.two].map(({ store }) => store.status)
+    const conflict = { state: 'conflict', refused: 1 }
+    expect(statuses()).toMatchObject([conflict, conflict])
+    const refusals = refusalsOf(all[name].store)
+    const [refused] = await refusals.of(TRIP)
+    await refusals.resolve(refused as never, 'theirs')
+    await vi.advanceTimersByTimeAsync(1_000)
+    const current = { state: 'current', waiting: 0, refused: 0 }
+    expect(statuses()).toEqual([current, current])
+  },
+)
+
+test('a tab that is opened says what waits, though another one works and cannot send it', async () => {
+  const home = new TestHome()
+  const options = { store: mapStore(), ...browser() }
+  const one = device(home, options)
+  const { push, pull } = one.link
+  Object.assign(one.link, { push: offline, pull: offline })
+  await write(one.store, [append('a', ['m1'])])
+  await vi.advanceTimersByTimeAsync(1_000)
+  const two = device(home, options)
+  const isSettled = vi.fn()
+  two.store.settled().then(isSettled, () => {})
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(two.store.status.waiting).toBe(1)
+  expect(isSettled).not.toHaveBeenCalled()
+  Object.assign(one.link, { push, pull })
+  one.store.resume()
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(isSettled).toHaveBeenCalledWith({ state: 'current', waiting: 0, refused: 0 })
+})
+
 test('a service worker sends what waits, once', async () => {
   vi.useRealTimers()
   const home = new TestHome()
