@@ -21,6 +21,8 @@ const IDLE_STEPS = 4
 /** How long another tab may take to send what was written here, in milliseconds. */
 const TAKE_OVER_MS = 10_000
 
+const PAUSED = new PlimsollError('ERR_OFFLINE', 'sync: paused')
+
 type OnRefused = (scope: Scope, orders: readonly number[]) => Promise<void>
 
 /** Sends and fetches, when there is reason to. */
@@ -70,6 +72,10 @@ export class Engine {
     this.#exchange = new Exchange({
       transport,
       host,
+      stopped: () => {
+        const { aborted, reason } = this.closed.signal
+        return aborted ? (reason as PlimsollError) : this.#isPaused ? PAUSED : undefined
+      },
       onTime: (...time) => {
         this.clock.heard(...time)
         say(this.#channel, { time })
@@ -127,7 +133,7 @@ export class Engine {
 
   pause(): void {
     this.#isPaused = true
-    this.#exchange.abort(new PlimsollError('ERR_OFFLINE', 'sync: paused'))
+    this.#exchange.abort(PAUSED)
     this.tell()
   }
 
@@ -270,7 +276,8 @@ export class Engine {
       }
       await this.followed.sweep()
     } catch (error) {
-      if (!this.#isPaused && !this.closed.signal.aborted)
+      // Where it goes on by now, that is no failure.
+      if (error !== PAUSED && !this.closed.signal.aborted)
         hold(pace, plimsollError(error, 'ERR_STORAGE', 'sync: the store failed'), this.#options)
     }
     this.#running = undefined

@@ -22,6 +22,8 @@ import { errorOf, plimsollError, STATES } from './status.ts'
 export interface ExchangeParts {
   readonly transport: Transport
   readonly host: Pick<Host, 'now' | 'controller'>
+  /** Contract: says why nothing may be asked now, if so. */
+  readonly stopped: () => PlimsollError | undefined
   /** Called where a scope alone could not be answered. */
   readonly onFailure: (sync: ScopeSync, error: PlimsollError) => void
   /** Called with the home's time, as `HomeTime.heard` takes it. */
@@ -65,6 +67,7 @@ export class Exchange {
     this.#parts = parts
   }
 
+  /** Ends what is under way. @param reason as `stopped` gives it from now on */
   abort(reason: PlimsollError): void {
     for (const request of this.#requests) request.abort(reason)
   }
@@ -271,8 +274,10 @@ export class Exchange {
     return answers
   }
 
-  /** @throws ERR_OFFLINE in place of what is no error of ours */
+  /** @throws ERR_OFFLINE in place of what is no error of ours, and what it is stopped for */
   async #call<Answer>(call: (signal: AbortSignalLike) => Promise<Answer>): Promise<Answer> {
+    const stopped = this.#parts.stopped()
+    if (stopped) throw stopped
     const controller = this.#parts.host.controller()
     this.#requests.add(controller)
     const { signal } = controller

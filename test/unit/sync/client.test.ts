@@ -172,6 +172,55 @@ test('what was refused counts until somebody sees to it, though no session is op
   expect(await again.store.settled()).toEqual({ state: 'current', waiting: 0, refused: 0 })
 })
 
+/** A device whose push does not end, with a message that is pushed. */
+async function pushing(home: TestHome) {
+  const one = device(home, { baseMs: 600_000, random: () => 1 })
+  one.store.follow(TRIP)
+  await one.store.settled()
+  const { push } = one.link
+  const never = vi.fn(() => new Promise<never>(() => {}))
+  one.link.push = never
+  await write(one.store, [append('a', ['m1'])])
+  await vi.waitFor(() => expect(never).toHaveBeenCalledOnce())
+  one.link.push = push
+  return { ...one, never }
+}
+
+test('nothing is asked of a home once a store is closed', async () => {
+  const home = new TestHome()
+  const { store, link } = await pushing(home)
+  home.poke()
+  const pull = vi.spyOn(link, 'pull').mockReturnValue(new Promise(() => {}))
+  await store.close()
+  expect(pull).not.toHaveBeenCalled()
+})
+
+test('a request that a pause ended is no failure: it is sent at once again', async () => {
+  const home = new TestHome()
+  const { store } = await pushing(home)
+  store.pause()
+  store.resume()
+  expect(await store.settled()).toEqual({ state: 'current', waiting: 0, refused: 0 })
+  expect(await idsOf(home.store)).toEqual(['m1'])
+})
+
+test('nothing is asked between two requests either, once it is paused', async () => {
+  const { store, link } = device(new TestHome())
+  store.follow(TRIP)
+  await store.settled()
+  const pull = vi.spyOn(link, 'pull')
+  const { push } = link
+  link.push = async (requests, signal) => {
+    const answers = await push(requests, signal)
+    void Promise.resolve().then(() => Promise.resolve().then(() => store.pause()))
+    return answers
+  }
+  await write(store, [append('a', ['m1'])])
+  await vi.waitFor(() => expect(store.status.state).toBe('offline'))
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  expect(pull).not.toHaveBeenCalled()
+})
+
 test('a 401 is never permanent', async () => {
   const home = new TestHome()
   const { store, link, base } = device(home)
