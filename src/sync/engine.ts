@@ -369,7 +369,11 @@ export class Engine {
     if (JSON.stringify(status) === JSON.stringify(this.#status)) return
     this.#status = status
     if (this.#isWorker) say(this.#channel, { status })
-    for (const listener of [...this.#listeners]) listener(status)
+    // An observer stops nothing: what it watches has happened.
+    for (const listener of [...this.#listeners])
+      try {
+        listener(status)
+      } catch {}
   }
 
   /** Whether nothing moves for long. Where something is due, it is looked at again then. */

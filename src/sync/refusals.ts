@@ -48,7 +48,11 @@ export function refusalsOf(store: SyncedStore): Refusals {
     on: (event, listener) => {
       const tell = async (scope: Scope, orders: readonly number[]): Promise<void> => {
         for (const one of await refusedIn(scope, (order) => orders.includes(order)))
-          if ('conflict' in one.refusal === (event === 'conflict')) listener(one)
+          if ('conflict' in one.refusal === (event === 'conflict'))
+            // An observer stops nothing: what it watches has happened.
+            try {
+              listener(one)
+            } catch {}
       }
       onRefused.add(tell)
       return () => onRefused.delete(tell)

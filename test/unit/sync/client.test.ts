@@ -221,6 +221,23 @@ test('nothing is asked between two requests either, once it is paused', async ()
   expect(pull).not.toHaveBeenCalled()
 })
 
+test('a listener that throws stops nothing', async () => {
+  const home = new TestHome()
+  const { store } = device(home, { baseMs: 600_000, random: () => 1 })
+  const fail = vi.fn(() => {
+    throw new Error('of the app')
+  })
+  store.subscribe(fail)
+  refusalsOf(store).on('rejected', fail)
+  home.refuse = ({ envelope: { opId } }) => (opId === 'a' ? 'forbidden' : undefined)
+  const scope = store.open(TRIP)
+  const [written] = await scope.commit([append('a', ['m1']), append('b', ['m2'])], decide)
+  expect(written).toMatchObject({ status: 'accepted' })
+  expect(await store.settled()).toMatchObject({ state: 'current', refused: 1 })
+  expect(await idsOf(home.store)).toEqual(['m2'])
+  expect(fail).toHaveBeenCalledWith(expect.objectContaining({ refusal: { rejected: 'forbidden' } }))
+})
+
 test('a 401 is never permanent', async () => {
   const home = new TestHome()
   const { store, link, base } = device(home)
