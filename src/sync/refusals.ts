@@ -21,8 +21,8 @@ export interface Refusals {
    * and forgets what was refused. Another value keeps the places in indexes of the one that was
    * refused.
    *
-   * @throws ERR_NOT_FOUND: it was resolved already; ERR_INVALID_ARGUMENT: it is no put, or
-   * forgotten; ERR_CONFLICT: the register was deleted
+   * @throws ERR_NOT_FOUND: it was resolved already; ERR_INVALID_ARGUMENT: it is no put, forgotten,
+   * or encrypted, unless `theirs` is to hold; ERR_CONFLICT: the register was deleted
    */
   resolve(refused: Refused, resolution: Resolution): Promise<void>
   /** Forgets what was refused. */

@@ -4,6 +4,7 @@ import { PlimsollError } from '../ports/errors.ts'
 import type { Json } from '../ports/message.ts'
 import type { Envelope, Scope, SealedOp } from '../ports/op.ts'
 import type { RegisterRow, ScopeStore } from '../ports/store.ts'
+import { jsonIn } from '../text/json-in.ts'
 import type { Replica } from './replica.ts'
 import type { Refusal, Waiting } from './state.ts'
 
@@ -64,9 +65,11 @@ async function putAgain(
   newId: () => string,
 ): Promise<void> {
   const { key, sources, index } = envelope
-  const body = resolution === 'mine' ? bodies?.[0] : JSON.stringify(resolution.value)
-  if (key === undefined || body == null)
-    throw new PlimsollError('ERR_INVALID_ARGUMENT', 'resolve: only a put with a value can be put again')
+  const mine = bodies?.[0]
+  // What is sealed holds in its own place alone, and nothing else may stand there in the clear.
+  if (key === undefined || mine == null || jsonIn(mine) === undefined)
+    throw new PlimsollError('ERR_INVALID_ARGUMENT', 'resolve: only a put that can be read can be put again')
+  const body = resolution === 'mine' ? mine : JSON.stringify(resolution.value)
   let version: string | null = null
   for (let attempt = 0; attempt < TRIES; attempt++) {
     version = (await store.register(key))?.version ?? null

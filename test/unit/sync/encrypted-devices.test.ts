@@ -16,6 +16,7 @@ import {
 import { mapStore } from '../../../src/stores/map.ts'
 import { answerPull } from '../../../src/sync/answer-pull.ts'
 import { answerPush } from '../../../src/sync/home.ts'
+import { refusalsOf } from '../../../src/sync/index.ts'
 import { readRegisters, readRows, readScopes } from '../../../src/sync/read.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
 import { append, names, put } from '../../contract/samples.ts'
@@ -44,6 +45,31 @@ async function meet(home: TestHome, ...devices: readonly Device[]): Promise<void
     await store.settled()
   }
 }
+
+test.each(['mine', { value: CANARY }] as const)(
+  'a conflict in what is encrypted is not resolved in the clear: %j',
+  async (resolution) => {
+    const home = new TestHome()
+    const [one, two] = [device(home), device(home)]
+    await write(one.encrypted, [put('p', 'mood', null, { body: '"old"' })])
+    two.store.follow(TRIP)
+    await meet(home, one, two)
+    for (const { store } of [one, two]) store.pause()
+    await write(one.encrypted, [put('q', 'mood', 'p', { body: '"one"' })])
+    await write(two.encrypted, [put('r', 'mood', 'p', { body: '"two"' })])
+    await meet(home, one, two)
+    const refusals = refusalsOf(two.store)
+    const [refused] = await refusals.of(TRIP)
+    await expect(refusals.resolve(refused as never, resolution)).rejects.toMatchObject({
+      code: 'ERR_INVALID_ARGUMENT',
+    })
+    await refusals.resolve(refused as never, 'theirs')
+    await meet(home, one, two)
+    expect(await textOf(home.store)).not.toContain(CANARY)
+    for (const { encrypted } of [one, two])
+      expect(await encrypted.open(TRIP).register('mood')).toMatchObject({ body: '"one"' })
+  },
+)
 
 /** All that a store holds. */
 async function textOf(store: Store): Promise<string> {
