@@ -48,7 +48,8 @@ const CAP_MS = 30_000
 const GONE_CAP_MS = 900_000
 
 /**
- * Sockets of the edge: one of each session, and one of what they share. Or of another home.
+ * Sockets of the edge: one of each session, and one of what they share. Or of another home. Tokens
+ * go in the name of a protocol, so one with `=` or `/` in it opens none: set `pollMs` for these.
  *
  * @throws ERR_NOT_CONFIGURED, when scopes are followed: there is no `WebSocket`
  */
@@ -99,7 +100,13 @@ function connected(
     const token = await tokenFor().catch(() => undefined)
     if (isEnded) return
     if (token === undefined) return again(since)
-    const socket = new WebSocket(url, [PROTOCOL, `bearer.${token}`])
+    let socket: PokeSocket
+    try {
+      socket = new WebSocket(url, [PROTOCOL, `bearer.${token}`])
+    } catch {
+      // Not every token can stand in the name of a protocol.
+      return again(since)
+    }
     let isClosed = false
     let isOpen = false
     socket.addEventListener('open', () => {

@@ -101,6 +101,26 @@ test('a socket that cannot be opened again has the home asked once', async () =>
   end?.()
 })
 
+test('a socket that cannot be made is tried again, and is no failure that nobody hears of', async () => {
+  const { sockets, FakeSocket } = fakeSockets()
+  let tries = 0
+  class Refusing extends FakeSocket {
+    constructor() {
+      // As of a token that no protocol's name can hold.
+      if (++tries === 1) throw new SyntaxError('of the platform')
+      super()
+    }
+  }
+  const transport = httpTransport({
+    url: 'https://memory.test',
+    token: 'token',
+    socket: edgeSocket({ WebSocket: Refusing as never, random: () => 0 }),
+  })
+  const end = transport.pokes?.([{ sessionId: 'trip' }], () => {})
+  await vi.waitFor(() => expect(sockets).toHaveLength(1))
+  end?.()
+})
+
 for (const [code, times] of [
   [4404, 1],
   [1006, 0],
