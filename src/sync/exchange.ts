@@ -18,6 +18,7 @@ import type { KeepLocal } from './keep-local.ts'
 import { leftOf } from './pace.ts'
 import type { Room, ScopeSync, Step } from './scope-sync.ts'
 import { errorOf, plimsollError, STATES } from './status.ts'
+import { unlessEnded } from './unless-ended.ts'
 
 export interface ExchangeParts {
   readonly transport: Transport
@@ -282,10 +283,7 @@ export class Exchange {
     this.#requests.add(controller)
     const { signal } = controller
     try {
-      return await new Promise<Answer>((resolve, reject) => {
-        signal.addEventListener('abort', () => reject(signal.reason))
-        call(signal).then(resolve, reject)
-      })
+      return await unlessEnded(signal, call(signal))
     } catch (cause) {
       throw plimsollError(cause, 'ERR_OFFLINE', 'sync: no answer')
     } finally {

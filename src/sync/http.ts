@@ -6,6 +6,7 @@ import { checkOptions, invalid, isPlainObject } from '../ports/options.ts'
 import type { AttachmentRequest, Transport } from '../ports/sync.ts'
 import { jsonIn } from '../text/json-in.ts'
 import type { Sockets } from './sockets.ts'
+import { unlessEnded } from './unless-ended.ts'
 import { decodePullAnswers, decodePushAnswers, encodePull, encodePush } from './wire.ts'
 
 export interface HttpTransportOptions {
@@ -68,19 +69,23 @@ export function httpTransport(options: HttpTransportOptions): Transport {
     const limit = host.controller()
     const timeout = host.timeout(Math.min(limitMs, MOST_MS))
     const end = (): void => limit.abort(signal.reason)
-    timeout.signal.addEventListener('abort', () =>
-      limit.abort(new PlimsollError('ERR_TIMEOUT', `${name}: no answer`, { limit: limitMs })),
-    )
-    signal.addEventListener('abort', end)
-    try {
+    const ask = async (): Promise<Answer> => {
       const token = await tokenFor()
       let response = await send(path, init, token, limit.signal)
       if (response.status === 401) {
         await response.body?.cancel()
         response = await send(path, init, await tokenFor(token), limit.signal)
       }
-      if (response.ok) return await read(response)
+      if (response.ok) return read(response)
       throw refusalIn(name, response, await response.text())
+    }
+    timeout.signal.addEventListener('abort', () =>
+      limit.abort(new PlimsollError('ERR_TIMEOUT', `${name}: no answer`, { limit: limitMs })),
+    )
+    signal.addEventListener('abort', end)
+    try {
+      // Nor may a token take longer.
+      return await unlessEnded(limit.signal, ask())
     } catch (cause) {
       if (isPlimsollError(cause)) throw cause
       if (limit.signal.aborted) throw limit.signal.reason
@@ -139,7 +144,8 @@ function attachmentPath({ sessionId, generation, id }: AttachmentRequest): strin
 
 async function outcomeIn(response: Response): ReturnType<Transport['attach']> {
   const { attached } = await response.json()
-  return attached
+  if (['stored', 'kept', 'deleted'].includes(attached)) return attached
+  throw new TypeError('no answer of a home')
 }
 
 const OPTIONS: readonly (keyof HttpTransportOptions)[] = [
@@ -164,20 +170,20 @@ function answersIn<Answers>(decode: (text: string) => Answers, text: string): An
 function refusalIn(path: string, { status, headers }: Response, text: string): PlimsollError {
   const { code, detail } = problemIn(text)
   // Who answers without a code is not the home: a proxy, or a page of a network that wants a
-  // sign-in.
-  const known = CODES[status] ?? 'ERR_OFFLINE'
+  // sign-in. It may have codes of its own, too.
+  const known = CODES[status] ?? code ?? (status === 503 ? 'ERR_OVERLOADED' : 'ERR_OFFLINE')
   const retryAfter = Number(headers.get('Retry-After'))
-  return new PlimsollError((code ?? known) as ErrorCode, `${path}: ${detail ?? `status ${status}`}`, {
+  return new PlimsollError(known as ErrorCode, `${path}: ${detail ?? `status ${status}`}`, {
     ...(retryAfter > 0 && { retryAfter }),
   })
 }
 
+/** Those of one meaning. */
 const CODES: { readonly [status: number]: ErrorCode } = {
   401: 'ERR_UNAUTHENTICATED',
   413: 'ERR_ENTRY_TOO_LARGE',
   426: 'ERR_UPGRADE_REQUIRED',
   429: 'ERR_RATE_LIMIT',
-  503: 'ERR_OVERLOADED',
 }
 
 function problemIn(text: string): { readonly code?: string; readonly detail?: string } {

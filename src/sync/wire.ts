@@ -100,7 +100,7 @@ function decodeAnswers<Answer>(text: string, fromWire: (fields: Fields) => Answe
       const { error } = one as { error?: { code: string; message: string; retry_after?: number } }
       if (!error) return fromWire(one as Fields)
       const { code, message, retry_after: wait } = error
-      return { error: { code, message, ...(wait !== undefined && { retryAfter: wait }) } }
+      return { error: { code, message, ...(typeof wait === 'number' && { retryAfter: wait }) } }
     })
     return time === undefined ? answers : Object.assign(answers, { time: number(time) })
   } catch {

@@ -67,6 +67,16 @@ test.each([
     'ERR_OVERLOADED',
   ],
   [
+    'a proxy that takes no more, and has codes of its own',
+    async () => Response.json({ code: 'FST_ERR_CTP_BODY_TOO_LARGE' }, { status: 413 }),
+    'ERR_ENTRY_TOO_LARGE',
+  ],
+  [
+    'a proxy that takes no token, and has codes of its own',
+    async () => Response.json({ code: 'invalid_token' }, { status: 401 }),
+    'ERR_UNAUTHENTICATED',
+  ],
+  [
     'a home of another version',
     async () => Response.json({ code: 'ERR_UPGRADE_REQUIRED', detail: 'newer' }, { status: 426 }),
     'ERR_UPGRADE_REQUIRED',
@@ -108,6 +118,32 @@ test('a call that takes too long is ended', async () => {
   const transport = httpTransport({ url, token: 'good', fetch, timeoutMs: 5 })
   await expect(transport.pull([], signal)).rejects.toMatchObject({ code: 'ERR_TIMEOUT', limit: 5 })
   expect(ended).toHaveBeenCalledOnce()
+})
+
+test('a token that never comes ends with the call that asks for it', async () => {
+  const { fetch } = served()
+  const token = vi.fn(async () => 'good').mockReturnValueOnce(new Promise(() => {}))
+  const { store } = synced({ token, fetch, timeoutMs: 50 })
+  store.follow(TRIP)
+  expect(await store.settled()).toMatchObject({ state: 'current' })
+})
+
+test('an answer to an attachment that is none of a home is no reason to send its message without it', async () => {
+  const fetch = async () => Response.json({ ok: true })
+  const transport = httpTransport({ url, token: 'good', fetch })
+  const attachment = { id: 'dot', mediaType: 'image/png', bytes: new Uint8Array(1) }
+  await expect(transport.attach({ generation: '', id: 'dot' }, attachment, signal)).rejects.toMatchObject({
+    code: 'ERR_OFFLINE',
+  })
+})
+
+test('a wait that is none does not keep a scope from being asked again', async () => {
+  const { fetch: answered } = served()
+  const error = { code: 'ERR_OVERLOADED', message: 'busy', retry_after: 'soon' }
+  const fetch = vi.fn(answered).mockResolvedValueOnce(Response.json({ scopes: [{ error }] }))
+  const { store } = synced({ token: 'good', fetch })
+  store.follow(TRIP)
+  expect(await store.settled()).toMatchObject({ state: 'current' })
 })
 
 class FakeSocket extends EventTarget {
