@@ -98,8 +98,12 @@ export class Engine {
     this.#ends.push(network.listen(() => this.#again()))
     this.#channel = channel ? channel(name) : undefined
     if (this.#channel) this.#channel.onmessage = ({ data }) => this.#hear(data as Word)
-    // Without the lock this tab works only where nobody else does.
-    if (lock) lock(name, () => this.#work(), this.closed.signal).catch(() => {})
+    // Without the lock this tab works only where nobody else does. Where a browser refuses locks,
+    // as it does where the user blocks site data, each tab works.
+    if (lock)
+      lock(name, () => this.#work(), this.closed.signal).catch(() => {
+        if (!this.closed.signal.aborted) void this.#work()
+      })
     this.#wake(0)
   }
 

@@ -168,6 +168,19 @@ test('a tab that is opened says what waits, though another one works and cannot 
   expect(isSettled).toHaveBeenCalledWith({ state: 'current', waiting: 0, refused: 0 })
 })
 
+test('a tab to which the browser refuses locks works, and hears of changes', async () => {
+  const home = new TestHome()
+  const { base, store } = device(home, { lock: async () => Promise.reject(new Error('of the browser')) })
+  await write(store, [append('a', ['m1'])])
+  store.follow(TRIP)
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(await idsOf(home.store)).toEqual(['m1'])
+  await home.open().commit([append('b', ['m2'])], decide)
+  home.poke()
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(await idsOf(base)).toEqual(['m1', 'm2'])
+})
+
 test('a service worker sends what waits, once', async () => {
   vi.useRealTimers()
   const home = new TestHome()
