@@ -10,6 +10,7 @@ import { jsonIn } from '../text/json-in.ts'
 import { unlisted } from './known-op.ts'
 import { applyPage, goneOf, type Page, sameOps } from './page.ts'
 import { readRows } from './read.ts'
+import { misfit } from './rebase.ts'
 import { adoptLog, resetReplica } from './resets.ts'
 import {
   type Held,
@@ -150,6 +151,7 @@ export class Replica {
    * Writes what a home answered to a pull.
    *
    * @param refusals what the home refused, by op
+   * @throws ERR_STORAGE: it does not follow the log that is here
    */
   async apply(
     request: PullRequest,
@@ -171,6 +173,8 @@ export class Replica {
       const isNext =
         answer.from === state.seq && answer.generation === (state.generation ?? answer.generation)
       if (!isNext) return STALE
+      const end = answer.from + answer.ops.length
+      if (answer.cursor !== end) throw misfit(`it ends with ${end}, and not with ${answer.cursor}`)
       const isNews =
         answer.anchor !== state.anchor || answer.generation !== (state.generation ?? NO_GENERATION)
       if (!isNews && refusals.size === 0) return { status: 'applied', refused: [] }

@@ -238,6 +238,19 @@ test('a listener that throws stops nothing', async () => {
   expect(fail).toHaveBeenCalledWith(expect.objectContaining({ refusal: { rejected: 'forbidden' } }))
 })
 
+test('a home confirms nothing by a place that none of its ops lead to', async () => {
+  const home = new TestHome()
+  const { base, store, link } = device(home)
+  await write(store, [append('a', ['m1'])])
+  const { pull } = link
+  link.pull = async () => [{ generation: 'g', from: 0, ops: [], cursor: 5, anchor: 'tok', head: 5 }]
+  await vi.waitFor(() => expect(store.status.cause).toMatchObject({ code: 'ERR_STORAGE' }))
+  expect(await store.open(TRIP).head()).toMatchObject({ seq: 1, confirmed: 0 })
+  link.pull = pull
+  await store.settled()
+  expect(await logOf(base)).toEqual(await logOf(home.store))
+})
+
 test('a 401 is never permanent', async () => {
   const home = new TestHome()
   const { store, link, base } = device(home)
