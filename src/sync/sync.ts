@@ -2,7 +2,7 @@ import type { Channel, Lock, Network } from '../platform/tabs.ts'
 import type { Host } from '../ports/host.ts'
 import type { HomeClock } from '../ports/lease.ts'
 import type { Scope } from '../ports/op.ts'
-import { checkOptions } from '../ports/options.ts'
+import { checkOptions, invalid } from '../ports/options.ts'
 import type { Store } from '../ports/store.ts'
 import type { Transport } from '../ports/sync.ts'
 import type { KeepLocal } from './keep-local.ts'
@@ -104,10 +104,13 @@ const OPTIONS: readonly (keyof SyncOptions)[] = [
   'host',
   'random',
 ]
+const TIMES = ['pollMs', 'delayMs', 'baseMs', 'capMs', 'stalledMs'] as const
+
 /**
  * Lets the scopes of a store follow their home: what is written is kept here at once, in the same
  * transaction with what says that it is to be sent.
  *
+ * @throws ERR_INVALID_ARGUMENT: a time is negative, or none; `pollMs` is 0
  * @example In a browser:
  * ```ts
  * import { createMemory } from 'plimsoll'
@@ -122,5 +125,9 @@ const OPTIONS: readonly (keyof SyncOptions)[] = [
  */
 export function sync(options: SyncOptions): SyncedStore {
   checkOptions('sync', 'options', options, OPTIONS)
+  for (const name of TIMES) {
+    const least = name === 'pollMs' ? 1 : 0
+    if (!((options[name] ?? least) >= least)) throw invalid('sync', name, `must be ${least} or more`)
+  }
   return syncedStore(options)
 }

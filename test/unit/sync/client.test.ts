@@ -251,6 +251,14 @@ test('a home confirms nothing by a place that none of its ops lead to', async ()
   expect(await logOf(base)).toEqual(await logOf(home.store))
 })
 
+test.each([{ pollMs: 0 }, { pollMs: Number.NaN }, { baseMs: Number.NaN }, { capMs: -1 }])(
+  'a time that is none is refused: %j',
+  (options) => {
+    const refused = expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' })
+    expect(() => device(new TestHome(), options)).toThrow(refused)
+  },
+)
+
 test('a 401 is never permanent', async () => {
   const home = new TestHome()
   const { store, link, base } = device(home)
