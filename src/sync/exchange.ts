@@ -122,13 +122,17 @@ export class Exchange {
     return hasMoved
   }
 
-  /** One of them cannot be asked about: each goes alone, until it is found. @returns whether any does */
+  /** Has each go alone, until the one that cannot be asked about is found. */
   #parted({ length }: readonly unknown[]): boolean {
     if (length > 1) this.together = 1
     return length > 1
   }
 
-  /** Works on one scope: what fails there holds up no other. @throws what says that none can be reached */
+  /**
+   * Works on one scope: what fails there holds up no other.
+   *
+   * @throws what says that none can be reached
+   */
   async #alone<Result>(sync: ScopeSync, work: () => Promise<Result>): Promise<Result | undefined> {
     try {
       return await work()
