@@ -245,6 +245,38 @@ describe('what shows of passages', () => {
       expect(await shown(all)).toBe(lines)
   })
 
+  it('shows all that differs once, at its highest trust and there the last, in whatever order it is found', async () => {
+    const trusts = ['web', 'tool', 'assistant', 'user'] as const
+    const one = fc.record({
+      text: fc.constantFrom('It is -5.', 'It is 5.', 'it is  5', 'It is 5!', 'Is it 5?'),
+      trust: fc.constantFrom(...trusts),
+    })
+    const evened = (text: string) => text.toLowerCase().replace('  ', ' ').replace(/[.!]$/, '')
+    const place = ({ trust, ordinal = 0 }: Found) => 100 * trusts.indexOf(trust as 'web') + ordinal
+    await fc.assert(
+      fc.asyncProperty(fc.array(one, { maxLength: 20 }), fc.infiniteStream(fc.nat()), async (list, order) => {
+        const all = list.map(({ text, trust }, at) => foundOf(text, at + 1, { trust }))
+        const mixed = all
+          .map((found) => [order.next().value as number, found] as const)
+          .sort(([a], [b]) => a - b)
+          .map(([, found]) => found)
+        const { text, items, left } = await showPassages(findingOf(mixed), { size: 10_000, count })
+        const best = [...Map.groupBy(all, (found) => evened(found.text)).values()].map((same) =>
+          same.reduce((high, other) => (place(other) > place(high) ? other : high)),
+        )
+        const lines = best
+          .sort((a, b) => (b.ordinal ?? 0) - (a.ordinal ?? 0))
+          .map(
+            (found) =>
+              `2026-05-${String(found.ordinal).padStart(2, '0')}\n- user [${found.trust}]: ${found.text}`,
+          )
+        expect(text).toBe(lines.join('\n'))
+        expect({ items, left }).toEqual({ items: best.length, left: [] })
+      }),
+      runs(200),
+    )
+  })
+
   it('takes no more than its room for what was said again later, under a day of its own', async () => {
     const all = [foundOf('The gate is A4.', 1), foundOf('Is it raining?', 1), foundOf('The gate is A4.', 3)]
     const { tokens, items, left } = await showPassages(findingOf(all), { size: 72, count })
