@@ -62,6 +62,42 @@ describe('a model of the SDK', () => {
     })
   })
 
+  it.each([-5, 1.5, Number.POSITIVE_INFINITY, Number.NaN])(
+    'whose server reports %d tokens has reported none of these',
+    async (total) => {
+      const context = await (await asked()).context()
+      const counts = { ...usage, inputTokens: { ...usage.inputTokens, total } }
+      const model = new MockLanguageModelV4({
+        doStream: async () => ({ stream: streamOfParts([{ ...finish, usage: counts }]) }),
+      })
+      const [end] = await eventsOf(aiSdkModel(model), { context })
+      expect(end).toMatchObject({
+        usage: { cachedInputTokens: 90, cacheWriteTokens: 10, outputTokens: 30 },
+      })
+      expect(end).not.toHaveProperty('usage.inputTokens')
+    },
+  )
+
+  it('that ends in the middle of a character has said the rest', async () => {
+    const session = await asked()
+    const model = scripted([
+      [
+        { type: 'reasoning', text: 'They travel \ud83d' },
+        said('By \ud83d\ude82, then \ud83d'),
+        called('1', 'search', { query: 'train \ud83d' }),
+      ],
+    ])
+    const events = await eventsOf(aiSdkModel(model), { context: await session.context() })
+    const end = events.at(-1)
+    if (end?.type !== 'finish') throw new Error('no end')
+    expect(end.message.content).toEqual([
+      { type: 'reasoning', text: 'They travel \ufffd' },
+      { type: 'text', text: 'By \ud83d\ude82, then \ufffd' },
+      { type: 'tool-call', id: '1', name: 'search', input: { query: 'train \ufffd' } },
+    ])
+    await session.append(end.message)
+  })
+
   it('is asked for the context, the tools and the settings', async () => {
     const session = await asked()
     const model = scripted([[]])
@@ -170,7 +206,7 @@ describe('a model of the SDK', () => {
   })
 
   it('rejects with the error that the call, or the stream, brings', async () => {
-    const { context } = { context: await (await asked()).context() }
+    const context = await (await asked()).context()
     const failing = (doStream: MockLanguageModelV4['doStream']) =>
       eventsOf(aiSdkModel(new MockLanguageModelV4({ doStream })), { context })
     const overloaded = new Error('overloaded')

@@ -4,7 +4,7 @@ import type { Json, MessageInput } from '../../ports/message.ts'
 import type { FinishReason, Usage } from '../../ports/model.ts'
 import { contentOf } from '../../render/parts.ts'
 import { fromAssistant } from './from-model-messages.ts'
-import { given, parsed } from './opaque.ts'
+import { given } from './opaque.ts'
 import type { AssistantPart, ReplyContent, ReplyUsage, StreamPart } from './types.ts'
 
 /**
@@ -22,9 +22,9 @@ function modelPart(part: ReplyContent): AssistantPart[] {
       // Empty text without metadata is nothing; with it, it may be what a signature holds on to.
       return part.text === '' && !providerOptions
         ? []
-        : [{ type: 'text', text: part.text, ...providerOptions }]
+        : [{ type: 'text', text: whole(part.text), ...providerOptions }]
     case 'reasoning':
-      return [{ type: 'reasoning', text: part.text, ...providerOptions }]
+      return [{ type: 'reasoning', text: whole(part.text), ...providerOptions }]
     case 'file':
     case 'reasoning-file':
       return [
@@ -67,7 +67,16 @@ function modelPart(part: ReplyContent): AssistantPart[] {
  */
 export function inputOf(text: string): Json {
   if (text.trim() === '') return {}
-  return parsed(text) ?? text
+  try {
+    return JSON.parse(text, (_, value) => (typeof value === 'string' ? whole(value) : value))
+  } catch {
+    return whole(text)
+  }
+}
+
+/** Half a character, as at the end of a reply that was cut, becomes U+FFFD: a log refuses it. */
+function whole(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\ufffd')
 }
 
 /** Puts a streamed reply together, part by part. */
@@ -133,11 +142,16 @@ export class ReplyBuilder {
 
 export function usageOf({ inputTokens, outputTokens }: ReplyUsage): Usage {
   return given({
-    inputTokens: inputTokens.total,
-    cachedInputTokens: inputTokens.cacheRead,
-    cacheWriteTokens: inputTokens.cacheWrite,
-    outputTokens: outputTokens.total,
+    inputTokens: countOf(inputTokens.total),
+    cachedInputTokens: countOf(inputTokens.cacheRead),
+    cacheWriteTokens: countOf(inputTokens.cacheWrite),
+    outputTokens: countOf(outputTokens.total),
   })
+}
+
+/** What is no count says nothing: below 0, it would give a budget tokens back. */
+function countOf(given: number | undefined): number | undefined {
+  return Number.isSafeInteger(given) && (given as number) >= 0 ? given : undefined
 }
 
 /**
