@@ -7,6 +7,7 @@ import {
   type UserSettings,
 } from '../src/edge/cloudflare.ts'
 import { runLogOf } from '../src/edge/hono.ts'
+import { isBare } from '../src/edge/models/from-env.ts'
 import { modelOf, pricesIn } from '../src/edge/models/index.ts'
 import {
   checkpoint,
@@ -56,6 +57,8 @@ export function checkObjects(env: Env): void {
   sessionSettings(env)
   userSettings(env)
   deploymentSettings(env)
+  // A key alone is that of a model which is named later.
+  if (!isBare({ ...env, MODEL_API_KEY: '' })) modelOf(env)
 }
 
 /** @throws ERR_NOT_CONFIGURED */

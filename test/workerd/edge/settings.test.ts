@@ -38,6 +38,23 @@ describe('a variable of the objects that is wrong', () => {
       })
   })
 
+  it.each([
+    [{ MODEL_ID: 'gpt-fake' }, 'MODEL_BASE_URL is missing'],
+    [{ MODEL_BASE_URL: 'https://models.test/v1' }, 'MODEL_ID is missing'],
+    [{ MODEL_BASE_URL: 'models.test', MODEL_ID: 'gpt-fake' }, 'MODEL_BASE_URL is not a URL'],
+    [{ WORKERS_AI_MODEL: '@cf/meta/llama' }, 'AI is not bound'],
+  ])('is named where it is half of a model: %j', async (settings, reason) => {
+    expect(await ask('/health/ready', settings)).toMatchObject({
+      status: 503,
+      body: { code: 'ERR_NOT_CONFIGURED', detail: expect.stringContaining(reason) },
+    })
+  })
+
+  it('is none where it is the key of a model that is named later', async () => {
+    const { body } = await ask('/health/ready', { MODEL_API_KEY: 'sk-secret' })
+    expect(body).toMatchObject({ parts: { settings: { status: 'ok' } } })
+  })
+
   it('is none where it is empty', async () => {
     const names = ['BUDGET', 'MAX_OUTPUT_TOKENS', 'SYSTEM', 'RECALL', 'LEASE', 'RETENTION_DAYS_LOG']
     const empty = Object.fromEntries(names.map((name) => [name, '']))
