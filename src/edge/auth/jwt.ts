@@ -122,7 +122,8 @@ function isTyped(typ: string | undefined, expected: string | undefined): boolean
 
 function userOf(claims: JWTPayload, tenantClaim: string | undefined): Principal {
   const userId = checkId('authenticate', 'sub', claims.sub)
-  if (userId.startsWith(GUEST_PREFIX)) throw unauthenticated('sub')
+  // A URL takes these two for steps of its path: no operator could name that user.
+  if (userId.startsWith(GUEST_PREFIX) || userId === '.' || userId === '..') throw unauthenticated('sub')
   if (tenantClaim === undefined) return { userId }
   const tenant = Object.hasOwn(claims, tenantClaim) ? claims[tenantClaim] : undefined
   return { tenant: checkId('authenticate', 'tenant', tenant), userId }
