@@ -1,4 +1,5 @@
 import type { Scope } from '../ports/op.ts'
+import { checkOptions } from '../ports/options.ts'
 import { engineOf } from './engine-of.ts'
 import type { Followed } from './followed.ts'
 import { forget } from './resets.ts'
@@ -30,11 +31,10 @@ export interface SignOutOptions {
  * if (!done) console.log('would be lost:', lost)
  * ```
  */
-export function signOut(
-  store: SyncedStore,
-  { force = false, dryRun = false }: SignOutOptions = {},
-): Promise<SignedOut> {
+export function signOut(store: SyncedStore, options: SignOutOptions = {}): Promise<SignedOut> {
   const engine = engineOf('signOut', store)
+  checkOptions('signOut', 'options', options, ['force', 'dryRun'])
+  const { force = false, dryRun = false } = options
   return engine.paused(() => emptied(engine.followed, force && !dryRun, dryRun))
 }
 
