@@ -6,7 +6,9 @@ import {
   type PulledOp,
   type PullRequest,
   type PushAnswer,
+  type PushRejection,
   type PushRequest,
+  type PushResult,
   SYNC_PROTOCOL,
   type SyncFailure,
   type SyncOp,
@@ -53,18 +55,19 @@ export function decodePushAnswers(text: string): Answers<PushAnswer> {
       ? { erased, generation: string(generation) }
       : {
           generation: string(generation),
-          results: list(results).map((one) =>
-            typeof one === 'number'
-              ? { seq: one }
-              : 'rejected' in (one as object)
-                ? { rejected: (one as { rejected: never }).rejected }
-                : { conflict: (one as { conflict: string | null }).conflict },
-          ),
+          results: list(results).map(resultIn),
           head: number(head),
           ...(repeated !== undefined && { repeated: list(repeated).map(number) }),
           ...(lacks !== undefined && { lacks: list(lacks).map(string) }),
         },
   )
+}
+
+function resultIn(value: unknown): PushResult {
+  if (typeof value === 'number') return { seq: number(value) }
+  const { rejected, conflict } = value as Fields
+  if (rejected !== undefined) return { rejected: string(rejected) as PushRejection }
+  return { conflict: conflict === null ? null : string(conflict) }
 }
 
 /** @throws as {@link decodePushAnswers} */

@@ -89,14 +89,22 @@ test.each([
   })
 })
 
-test('a malformed answer to a push makes no dead letter', async () => {
+test.each([
+  { odd: true },
+  { results: [{}] },
+  { results: [{ conflict: 1 }] },
+  { results: [{ rejected: null }] },
+  { results: [1.5] },
+])('a malformed answer to a push makes no dead letter: %j', async (odd) => {
   const { home, fetch } = served()
   let isBroken = true
   const { store } = synced({
     token: 'good',
     fetch: async (to, init) => {
       const response = await fetch(to, init)
-      return isBroken && to.endsWith('push') ? Response.json({ scopes: [{ odd: true }] }) : response
+      if (!isBroken || !to.endsWith('push')) return response
+      const { scopes } = (await response.json()) as { readonly scopes: readonly object[] }
+      return Response.json({ scopes: [odd.results ? { ...scopes[0], ...odd } : odd] })
     },
   })
   await write(store, [append('a', ['m1'])])
