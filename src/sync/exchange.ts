@@ -215,6 +215,7 @@ export class Exchange {
       answers = await this.#ask(transport.push.bind(transport), asked)
     } catch (error) {
       const [first] = asked
+      if (isPlimsollError(error, 'ERR_TIMEOUT')) for (const { sync, request } of asked) sync.slow(request)
       if (!first || !isRejection(error)) throw error
       if (this.#parted(asked)) return true
       return (await this.#alone(first.sync, () => this.#unpushable(first, error))) ?? false

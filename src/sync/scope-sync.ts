@@ -230,7 +230,7 @@ export class ScopeSync {
     this.#isFirst = false
     // A home that is another one by now tells so when it is asked for its log.
     if (state.generation !== generation || answer.generation !== generation) return NOTHING
-    this.#most = PUSH_OPS
+    this.#most = Math.min(PUSH_OPS, 2 * this.#most)
     let isNews = false
     ops.forEach(({ envelope: { opId } }, index) => {
       const result = answer.results[index]
@@ -256,8 +256,17 @@ export class ScopeSync {
   /** The home does not take a push as it is. Ops go alone then, until the one is found. */
   unpushable({ ops: [op, ...others] }: PushRequest, rejected: PushRejection): void {
     if (others.length === 0 && op) this.#refusals.set(op.envelope.opId, { rejected })
-    this.#most = Math.max(1, (others.length + 1) >> 1)
+    this.#halve(others.length + 1)
     this.isPullDue ||= others.length === 0
+  }
+
+  /** A push took too long: on a slow line less of it arrives in time. */
+  slow({ ops }: PushRequest): void {
+    this.#halve(ops.length)
+  }
+
+  #halve(ops: number): void {
+    this.#most = Math.max(1, ops >> 1)
   }
 
   /** What is to be asked; nothing, where nothing can be now. */

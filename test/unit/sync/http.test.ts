@@ -4,7 +4,7 @@ import { mapStore } from '../../../src/stores/map.ts'
 import { type HttpTransportOptions, httpTransport } from '../../../src/sync/http.ts'
 import { syncServer } from '../../../src/sync/server.ts'
 import { edgeSocket } from '../../../src/sync/sockets.ts'
-import { append } from '../../contract/samples.ts'
+import { append, names } from '../../contract/samples.ts'
 import { ownTimeouts } from '../support/own-timeouts.ts'
 import { device, idsOf, TestHome, TRIP, write } from '../support/synced.ts'
 
@@ -134,6 +134,24 @@ test('a token that never comes ends with the call that asks for it', async () =>
   const { store } = synced({ token, fetch, timeoutMs: 50 })
   store.follow(TRIP)
   expect(await store.settled()).toMatchObject({ state: 'current' })
+})
+
+test('what a line is too slow for is sent in parts', async () => {
+  const { home, fetch } = served()
+  const { store } = synced({
+    token: 'good',
+    timeoutMs: 50,
+    fetch: (to, init) => {
+      const isLong = String(init.body).length > 10_000
+      return isLong ? new Promise(() => {}) : fetch(to, init)
+    },
+  })
+  store.pause()
+  const ids = names('m', 40)
+  for (const id of ids) await write(store, [append(id, [id], { bodies: ['long '.repeat(200)] })])
+  store.resume()
+  await store.settled()
+  expect(await idsOf(home)).toEqual(ids)
 })
 
 test('an answer to an attachment that is none of a home is no reason to send its message without it', async () => {
