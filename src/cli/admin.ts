@@ -31,8 +31,11 @@ export async function adminCommand(options: AdminOptions, io: Io): Promise<numbe
   }
   try {
     if (action === 'export') return await writeLines(await ask('GET'), to, io)
-    const answered = action === 'find' ? await ask('GET') : await erase(() => ask('DELETE'), io)
-    io.out(`${await answered.text()}\n`)
+    const text =
+      action === 'find'
+        ? (await readAnswer(await ask('GET'), 'is_empty')).text
+        : await erase(() => ask('DELETE'), io)
+    io.out(`${text}\n`)
     return 0
   } catch (error) {
     if (!(error instanceof Refused)) throw error
@@ -44,14 +47,22 @@ export async function adminCommand(options: AdminOptions, io: Io): Promise<numbe
 class Refused extends Error {}
 
 /** Asks until nothing is left, and gives the last answer. */
-async function erase(ask: () => Promise<Response>, io: Io): Promise<Response> {
+async function erase(ask: () => Promise<Response>, io: Io): Promise<string> {
   for (let calls = 1; ; calls++) {
     const response = await ask()
-    if (response.status !== 202) return response
-    const { left } = (await response.json()) as { readonly left?: { readonly sessions: number } }
+    if (response.status !== 202) return (await readAnswer(response, 'action')).text
+    const { left } = (await readAnswer(response, 'left')).fields
     if (calls === MOST_CALLS) throw new Refused('not all is erased; the edge goes on by itself')
-    io.err(`plimsoll: ${left?.sessions} sessions are left\n`)
+    io.err(`plimsoll: ${(left as { readonly sessions: number }).sessions} sessions are left\n`)
   }
+}
+
+/** An answer with that field: a page that asks for a sign-in is answered with 200 too. */
+async function readAnswer(response: Response, field: string) {
+  const text = await response.text()
+  const fields = parsed(text)
+  if (!isRecord(fields) || !(field in fields)) throw new Refused('what answered is no edge')
+  return { text, fields }
 }
 
 /** Writes the lines of an export; without its last one it is not whole. */
@@ -79,11 +90,16 @@ async function writeLines({ body }: Response, to: string | undefined, io: Io): P
 }
 
 function isEnd(line: string): boolean {
+  const read = parsed(line)
+  return isRecord(read) && read.type === 'end'
+}
+
+/** Undefined: it is no JSON. */
+function parsed(text: string): unknown {
   try {
-    const read: unknown = JSON.parse(line)
-    return isRecord(read) && read.type === 'end'
+    return JSON.parse(text)
   } catch {
-    return false
+    return undefined
   }
 }
 

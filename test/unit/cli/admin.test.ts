@@ -66,6 +66,24 @@ describe('plimsoll admin', () => {
   })
 
   it.each([
+    ['find', 200, '<!doctype html>'],
+    ['find', 200, '{"action":"erase"}'],
+    ['erase', 200, '<!doctype html>'],
+    ['erase', 200, '{"is_empty":true}'],
+    ['erase', 200, 'null'],
+    ['erase', 202, '<!doctype html>'],
+    ['erase', 204, null],
+  ])('takes no page for the answer of an edge: %s, %d, %s', async (action, status, body) => {
+    const argv = [action, 'ada', '--url', URL, ...(action === 'erase' ? ['--yes'] : [])]
+    const answered = await admin(argv, new Response(body, { status }))
+    expect([answered.status, answered.out, answered.err]).toEqual([
+      1,
+      '',
+      `plimsoll: admin ${action}: what answered is no edge\n`,
+    ])
+  })
+
+  it.each([
     [['find', 'ada'], 'name the url with --url'],
     [['find', 'ada', '--url', 'memory'], 'no address'],
     [['find', 'ada', '--url', 'http://memory.example.com'], 'must be https'],
