@@ -241,9 +241,9 @@ describe('a live summary', () => {
 describe('a text of the model is refused', () => {
   const said = 'Book the train to Torino, id AB1234, see src/plan.ts and https://rail.example/t/77.'
   const cases: readonly (readonly [string, string, RegExp])[] = [
-    ['when it is empty', ' \n\t', /^it is empty$/],
-    ['when it holds nothing to be seen', '\u200b\u202e\u0000', /^it is empty$/],
-    ['when it has no word', '. . .', /^it has no word$/],
+    ['when it is empty', ' \n\t', /^it says nothing$/],
+    ['when it holds nothing to be seen', '\u200b\u202e\u0000', /^it says nothing$/],
+    ['when it has no word', '. . .', /^it says nothing$/],
     [
       'when it is too long for its room',
       'They planned a trip. '.repeat(30),
@@ -380,7 +380,7 @@ describe('a text of the model is refused', () => {
     expect(events[0]).toMatchObject({
       status: 'summarised',
       by: 'extract',
-      reasons: ['it is empty', 'it is empty'],
+      reasons: ['it says nothing', 'it says nothing'],
     })
     expect(memoryOf(context)).toBe(memoryOf(without))
     expect(memoryOf(context)).toContain('\nUser: Question 8.\nAssistant: Answer 8.')

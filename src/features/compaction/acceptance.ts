@@ -16,7 +16,6 @@ export interface AcceptanceInput {
 /** What a provider or a library says in place of a summary, at its beginning. */
 const ERROR =
   /^\W*(?:(?:\w+ )?(?:error|exception|traceback)\b|(?:failed|unable|could not|cannot) (?:to )?(?:generate|summari[sz]e|complete)|(?:i(?:['’]m| am) )?(?:sorry\b|(?:i )?(?:can['’]t|cannot|can not|am unable)\b)|as an ai\b|rate limit|<!doctype|<html)/i
-const WORD = /[\p{L}\p{N}]/u
 /** Values in braces or brackets are no prose. */
 const JSON_LIKE = /^\s*(?:\{[\s\S]*\}|\[(?!summary #)[\s\S]*\])\s*$/
 /** Words that make a rule. A summary may repeat one, never make one. */
@@ -31,8 +30,7 @@ const RULE =
  * true names.
  */
 export function refusalsOf({ text, source, sourceTokens, most, count }: AcceptanceInput): readonly string[] {
-  if (text === '') return ['it is empty']
-  if (!WORD.test(text)) return ['it has no word']
+  if (!/[\p{L}\p{N}]/u.test(text)) return ['it says nothing']
   const reasons: string[] = []
   const tokens = count(text)
   if (tokens >= sourceTokens) reasons.push(`it has ${tokens} tokens, its source ${sourceTokens}`)

@@ -261,8 +261,8 @@ describe('what shows of passages', () => {
           .sort(([a], [b]) => a - b)
           .map(([, found]) => found)
         const { text, items, left } = await showPassages(findingOf(mixed), { size: 10_000, count })
-        const best = [...Map.groupBy(all, (found) => evened(found.text)).values()].map((same) =>
-          same.reduce((high, other) => (place(other) > place(high) ? other : high)),
+        const best = all.filter((found) =>
+          all.every((other) => evened(other.text) !== evened(found.text) || place(other) <= place(found)),
         )
         const lines = best
           .sort((a, b) => (b.ordinal ?? 0) - (a.ordinal ?? 0))
