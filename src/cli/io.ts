@@ -78,15 +78,16 @@ export const nodeIo: Io = {
 }
 
 /**
- * Not node:readline: it also ends lines at U+2028 and U+2029, which JSON allows inside a string.
+ * Without a byte order mark, as editors of Windows begin a file with one. Not node:readline: it
+ * also ends lines at U+2028 and U+2029, which JSON allows inside a string.
  */
 async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<string> {
-  let rest = ''
+  let rest: string | undefined
   for await (const chunk of chunks) {
-    const lines = chunk.split('\n')
-    lines[0] = rest + lines[0]
+    const lines = (rest === undefined ? chunk.replace(/^\ufeff/, '') : chunk).split('\n')
+    lines[0] = (rest ?? '') + lines[0]
     rest = lines.pop() ?? ''
     yield* lines
   }
-  if (rest !== '') yield rest
+  if (rest) yield rest
 }

@@ -135,6 +135,17 @@ describe('reading recordings', () => {
       await rm(folder, { recursive: true })
     }
   })
+
+  test('a byte order mark is no part of the first line', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'plimsoll-'))
+    try {
+      const path = join(folder, 'lines.jsonl')
+      await writeFile(path, '\ufeffone\n\ufefftwo')
+      expect(await Array.fromAsync(nodeIo.lines(path))).toEqual(['one', '\ufefftwo'])
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
 })
 
 describe('figures', () => {
