@@ -67,7 +67,8 @@ describe('the request for a summary', () => {
       id: 'settings',
       async *complete({ settings, signal, tools }): AsyncGenerator<ModelEvent> {
         asked.push(settings, signal?.aborted, tools)
-        yield { type: 'text', text: 'They planned a trip.' }
+        const message = { role: 'assistant', content: 'They planned a trip.' } as const
+        yield { type: 'finish', message, reason: 'stop' }
       },
     }
     const session = open({ model, summaryTokens: 33 })
@@ -410,6 +411,19 @@ describe('a model that fails', () => {
       },
     ],
     ['by ending without a word', async function* () {}],
+    [
+      'by ending on the way',
+      async function* () {
+        yield { type: 'text', text: 'They planned a trip.' }
+      },
+    ],
+    [
+      'by being stopped by a filter',
+      async function* () {
+        const message = { role: 'assistant', content: 'They planned a trip.' } as const
+        yield { type: 'finish', message, reason: 'content-filter' }
+      },
+    ],
     [
       'by hanging',
       async function* () {

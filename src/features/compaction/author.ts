@@ -7,7 +7,7 @@ import type { Policy } from '../../kernel/policy.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Host } from '../../ports/host.ts'
 import type { MessageInput, Trust } from '../../ports/message.ts'
-import type { Model, ModelEvent, ModelRequest } from '../../ports/model.ts'
+import type { FinishReason, Model, ModelEvent, ModelRequest } from '../../ports/model.ts'
 import type { Name, SummaryMark } from '../../ports/op.ts'
 import { headOf } from '../../text/text.ts'
 import { aborted } from '../aborted.ts'
@@ -44,6 +44,8 @@ const LEAST_TEXT = 12
 const LONGEST = 64
 /** Characters of an error's message that go on: providers quote whole requests in theirs. */
 const LONGEST_MESSAGE = 200
+/** How an answer ends that is not whole. */
+const CUT_OFF: ReadonlySet<FinishReason> = new Set(['length', 'content-filter'])
 const TIMEOUT = 60_000
 const PER_HOUR = 1_000_000
 /**
@@ -258,8 +260,8 @@ async function answerOf(
     let text = ''
     for (;;) {
       const { value, done } = await Promise.race([iterator.next(), stopped])
-      if (done || value === undefined) return text
-      if (value.type === 'finish' && value.reason === 'length') throw new Error('its answer was cut off')
+      if (done || value === undefined) throw new Error('it ended without a `finish`')
+      if (value.type === 'finish' && CUT_OFF.has(value.reason)) throw new Error('its answer was cut off')
       if (value.type === 'tool-call' || (value.type === 'finish' && callsIn(value.message))) return undefined
       if (value.type === 'finish') return textOf({ content: value.message.content }).slice(0, most * LONGEST)
       if (value.type === 'text') text += value.text
