@@ -85,7 +85,7 @@ const CAUSES: ReadonlyMap<string | undefined, CacheCause> = new Map(
  * @throws ERR_INVALID_ARGUMENT: the reply says nothing of tokens, or a count of them is none
  */
 export function cacheReport(context: Context, reply: CacheReply, before?: Context): CacheReport {
-  const reported = reportedIn(reply)
+  const reported = reportedIn(Object(reply) as CacheReply)
   const predicted = predict(context, before ?? answered(context))
   const expected = Math.round((predicted.cached / Math.max(1, predicted.input)) * reported.input)
   const most = Math.max(expected * APART, ROUNDED)

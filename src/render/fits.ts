@@ -12,29 +12,29 @@ const FORMAT = new Set([
   'id',
   'tool_call_id',
   'tool_use_id',
+  'call_id',
+  'detail',
+  'encrypted_content',
   'cache_control',
   'model',
   'max_tokens',
 ])
 
 /**
- * Checks that a request fits, with any builder: OpenAI chat completions or Anthropic messages.
- * Counts every text in it, tools as JSON, and 4 tokens a message.
+ * Checks that a request fits, with any builder: OpenAI chat completions or responses, or Anthropic
+ * messages. Counts every text in it, tools as JSON, and 4 tokens a message or item.
  *
  * @param contextWindow tokens that the request may take.
  * @returns the tokens counted.
  * @throws ERR_CONTEXT_TOO_LARGE (`size`, `limit`)
  */
 export function assertFits(request: object, counter: Counter, contextWindow: number): number {
-  const {
-    messages = [],
-    system,
-    tools,
-  } = request as { messages?: readonly Json[]; system?: Json; tools?: Json }
-  let size = perRequest(counter) + countTexts(system ?? '', counter)
-  for (const message of messages) size += PER_MESSAGE + countTexts(message, counter)
+  const { messages, input, system, instructions, tools } = request as { readonly [key: string]: Json }
+  let size = perRequest(counter) + countTexts(system ?? instructions ?? '', counter)
+  for (const item of [messages ?? input ?? []].flat()) size += PER_MESSAGE + countTexts(item, counter)
   if (Array.isArray(tools) && tools.length > 0) size += counter.count(JSON.stringify(tools))
-  if (size > contextWindow)
+  // Nothing fits NaN.
+  if (!(size <= contextWindow))
     throw new PlimsollError(
       'ERR_CONTEXT_TOO_LARGE',
       `assertFits: the request has ${size} tokens, more than ${contextWindow}`,

@@ -46,9 +46,12 @@ export function toOpenAI(context: Context, options: OpenAIOptions = {}): OpenAIR
   return { ...request, prompt_cache_options: { mode: 'explicit' } }
 }
 
-/** Makes the content of a message parts that can carry a mark; what the assistant says cannot. */
+/**
+ * Makes the content of a message parts that can carry a mark; what the assistant says cannot, nor
+ * can a result without a word: only as a string may it be empty.
+ */
 export function markable(message: OpenAIMessage): OpenAIContentPart[] {
-  if (message.role === 'assistant') return []
+  if (message.role === 'assistant' || message.content === '') return []
   if (typeof message.content === 'string') message.content = [{ type: 'text', text: message.content }]
   return message.content
 }

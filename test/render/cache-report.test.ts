@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
+  type CacheReply,
   type Context,
   cacheReport,
   charsPerToken,
@@ -116,10 +117,10 @@ describe('cacheReport', () => {
     })
   })
 
-  it.each([[{}], [{ usage: null }], [{ usage: { output_tokens: 3 } }]])(
+  it.each([[null], [undefined], [{}], [{ usage: null }], [{ usage: { output_tokens: 3 } }]])(
     'refuses %j, which says nothing',
     (reply) => {
-      expect(() => cacheReport(context, reply)).toThrow(
+      expect(() => cacheReport(context, reply as CacheReply)).toThrow(
         /^cacheReport: reply.usage must say what the input took$/,
       )
     },

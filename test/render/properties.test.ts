@@ -28,10 +28,10 @@ function countMarks(request: AnthropicRequest): number {
 }
 
 describe('every block list whose pairs hold', () => {
-  it('renders to an OpenAI request that the linter finds nothing in', () => {
+  it('renders to an OpenAI request that the linter finds nothing in, with and without cache marks', () => {
     fc.assert(
-      fc.property(blockLists, toolLists, (blocks, tools) => {
-        expect(lintRequest(toOpenAI(contextOf(blocks, tools)), 'openai')).toEqual([])
+      fc.property(blockLists, toolLists, fc.boolean(), (blocks, tools, cache) => {
+        expect(lintRequest(toOpenAI(contextOf(blocks, tools), { cache }), 'openai')).toEqual([])
       }),
       runs(100),
     )

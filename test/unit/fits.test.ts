@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { assertFits, mapStore, toAnthropic, toOpenAI, utf8Bound } from '../../src/index.ts'
+import { assertFits, mapStore, toAnthropic, toOpenAI, toOpenAIResponses, utf8Bound } from '../../src/index.ts'
 import { addExchange } from '../../src/operations/exchange.ts'
 import { fullMemory } from '../contract/full-memory.ts'
 
@@ -33,6 +33,26 @@ describe('assertFits', () => {
     expect(assertFits(anthropic, utf8Bound, 1_000)).toBe(3 + 3 + 2 * 4 + 4 + '{"a":1}'.length + 2)
   })
 
+  it('counts items and instructions of the Responses API', () => {
+    const request = {
+      instructions: 'abc',
+      input: [
+        { role: 'user', content: [{ type: 'input_text', text: 'defg' }] },
+        { type: 'function_call', call_id: 'ignored', name: 'find', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'ignored', output: [{ type: 'input_text', text: 'hi' }] },
+      ],
+    }
+    expect(assertFits(request, utf8Bound, 1_000)).toBe(3 + 3 + 3 * 4 + 4 + 6 + 2)
+    expect(assertFits({ input: 'abc' }, utf8Bound, 1_000)).toBe(3 + 4 + 3)
+  })
+
+  it('finds that nothing fits what is no number', () => {
+    const request = { messages: [{ role: 'user', content: 'Hi.' }] }
+    expect(() => assertFits(request, utf8Bound, Number.NaN)).toThrow(
+      expect.objectContaining({ code: 'ERR_CONTEXT_TOO_LARGE' }),
+    )
+  })
+
   it('refuses a request that is too large, with its size and the limit', () => {
     const request = { messages: [{ role: 'user', content: 'x'.repeat(100) }] }
     expect(() => assertFits(request, utf8Bound, 106)).toThrow(
@@ -53,5 +73,8 @@ describe('assertFits', () => {
     const context = await session.context({ tools, tail: 'It is late.' })
     expect(assertFits(toOpenAI(context), utf8Bound, 600)).toBeLessThanOrEqual(context.receipt.used)
     expect(assertFits(toAnthropic(context), utf8Bound, 600)).toBeLessThanOrEqual(context.receipt.used)
+    // Its tools say more of their format.
+    const responses = assertFits(toOpenAIResponses({ ...context, tools: [] }), utf8Bound, 600)
+    expect(responses).toBe(assertFits(toOpenAI({ ...context, tools: [] }), utf8Bound, 600))
   })
 })

@@ -61,7 +61,8 @@ class Compacting {
         const model: Model = {
           id: 'summariser',
           async *complete(): AsyncGenerator<ModelEvent> {
-            yield { type: 'text', text: await ask() }
+            const message = { role: 'assistant', content: await ask() } as const
+            yield { type: 'finish', message, reason: 'stop' }
           },
         }
         const session = durableObjectMemory(state, {
