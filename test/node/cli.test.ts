@@ -141,7 +141,9 @@ describe('reading recordings', () => {
     try {
       const path = join(folder, 'lines.jsonl')
       await writeFile(path, '\ufeffone\n\ufefftwo')
-      expect(await Array.fromAsync(nodeIo.lines(path))).toEqual(['one', '\ufefftwo'])
+      const lines: string[] = []
+      for await (const line of nodeIo.lines(path)) lines.push(line)
+      expect(lines).toEqual(['one', '\ufefftwo'])
     } finally {
       await rm(folder, { recursive: true })
     }
