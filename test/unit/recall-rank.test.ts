@@ -164,6 +164,27 @@ describe('a ranking', () => {
     expect(idsFor(index, 'an invoice').slice(0, 2)).toEqual(['assistant', 'user'])
   })
 
+  it.each(['When did we talk about Giulia7?', 'Where did we meet Giulia7?', 'My friend Giulia7?'])(
+    'finds the one message with a name, said by another, before what the user said near it: %s',
+    (query) => {
+      const index = indexOf(
+        Array.from({ length: 40 }, (_, at) => [
+          {
+            id: `asked${at}`,
+            text: `And what about number ${1000 + at}? I care about it.`,
+            role: 'user' as const,
+          },
+          {
+            id: `told${at}`,
+            text: `It is open from ${at % 12}:15 on; ask for Giulia${at} at the counter.`,
+            role: 'assistant' as const,
+          },
+        ]).flat(),
+      )
+      expect(idsFor(index, query)[0]).toBe('told7')
+    },
+  )
+
   it.each([
     ['What happened in June 2026?', 'june'],
     ['rain on 1 June', 'june'],

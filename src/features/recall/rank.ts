@@ -76,8 +76,11 @@ const LEAST_RARITY = 2
 const NAMED = 12
 /** It names the role of who speaks, which may mean something else. */
 const ROLE = 2
-/** Who asks speaks of themselves, and it is the user who speaks, without a name. */
-const SELF = 8
+/**
+ * Who asks speaks of themselves, and it is the user who speaks, without a name: times what the
+ * passage scores alone, so that words which only stand near it do not count as its own.
+ */
+const SELF = 0.8
 /** The year, the month, the day of the month is the one of the question. */
 const DATE = [8, 16, 8]
 /**
@@ -203,7 +206,7 @@ function judge(index: RecallIndex, asked: Asked): void {
         })
       }
       if (score <= 0) continue
-      if (isOfSelf && entry[2] === 'user') score += SELF
+      if (isOfSelf && entry[2] === 'user') score += SELF * alone
       if (isQuestion && place > 0) {
         const before = index.at(place - 1)
         // An assistant answers whatever is asked.
