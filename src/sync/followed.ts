@@ -1,3 +1,4 @@
+import { checkScope } from '../kernel/memory.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Host } from '../ports/host.ts'
 import type { Scope } from '../ports/op.ts'
@@ -44,8 +45,12 @@ export class Followed {
     return !this.#user || (this.#user.userId === userId && this.#user.tenant === tenant)
   }
 
-  /** @throws ERR_INVALID_ARGUMENT: it is another user's, whom the transport would not tell apart */
-  use(scope: Scope): ScopeSync {
+  /**
+   * @throws ERR_INVALID_ARGUMENT: it is none, or another user's, whom the transport would not tell
+   * apart
+   */
+  use(given: Scope): ScopeSync {
+    const scope = checkScope('sync', given)
     if (!this.isOurs(scope)) throw invalid('sync', 'scope', 'is not of the user that is synced')
     const name = scopeName(scope)
     const known = this.#scopes.get(name)

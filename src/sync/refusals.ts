@@ -1,4 +1,5 @@
 import type { Scope } from '../ports/op.ts'
+import { checkFunction, checkOneOf } from '../text/check-value.ts'
 import { engineOf } from './engine-of.ts'
 import { type Refused, type Resolution, refusedOf, resolve } from './refused.ts'
 import type { SyncedStore } from './sync.ts'
@@ -12,6 +13,7 @@ export interface Refusals {
    * Both were taken back here, and are kept until they are resolved or discarded.
    *
    * @returns what ends it
+   * @throws ERR_INVALID_ARGUMENT: there is no such event, or the listener is no function
    */
   on(event: 'conflict' | 'rejected', listener: Listener): () => void
   /** What the home refused of a scope, oldest first. */
@@ -46,6 +48,8 @@ export function refusalsOf(store: SyncedStore): Refusals {
   const { followed, open, onRefused } = engine
   return {
     on: (event, listener) => {
+      checkOneOf('refusals', 'event', event, ['conflict', 'rejected'])
+      checkFunction('refusals', 'listener', listener)
       const tell = async (scope: Scope, orders: readonly number[]): Promise<void> => {
         for (const one of await refusedIn(scope, (order) => orders.includes(order)))
           if ('conflict' in one.refusal === (event === 'conflict'))

@@ -5,6 +5,9 @@ import type { Scope } from '../ports/op.ts'
 import { checkOptions, invalid } from '../ports/options.ts'
 import type { Store } from '../ports/store.ts'
 import type { Transport } from '../ports/sync.ts'
+import { checkMethod } from '../text/check-value.ts'
+import { checkShape, optional } from '../text/fields.ts'
+import { checkId } from '../text/json.ts'
 import type { KeepLocal } from './keep-local.ts'
 import type { SyncStatus } from './status.ts'
 import { syncedStore } from './synced-store.ts'
@@ -74,7 +77,7 @@ export interface SyncedStore extends Store {
    * Keeps a scope up to date that is not open.
    *
    * @returns what ends it
-   * @throws ERR_INVALID_ARGUMENT: it is not of the `user` that is synced
+   * @throws ERR_INVALID_ARGUMENT: it is none, or not of the `user` that is synced
    */
   follow(scope: Scope): () => void
   /** Sends and fetches nothing until {@link resume}; writing goes on. */
@@ -110,7 +113,7 @@ const TIMES = ['pollMs', 'delayMs', 'baseMs', 'capMs', 'stalledMs'] as const
  * Lets the scopes of a store follow their home: what is written is kept here at once, in the same
  * transaction with what says that it is to be sent.
  *
- * @throws ERR_INVALID_ARGUMENT: a time is negative, or none; `pollMs` is 0
+ * @throws ERR_INVALID_ARGUMENT, an unknown option included; `pollMs` is 0
  * @example In a browser:
  * ```ts
  * import { createMemory } from 'plimsoll'
@@ -125,6 +128,11 @@ const TIMES = ['pollMs', 'delayMs', 'baseMs', 'capMs', 'stalledMs'] as const
  */
 export function sync(options: SyncOptions): SyncedStore {
   checkOptions('sync', 'options', options, OPTIONS)
+  const { store, transport, user, keep } = options
+  checkMethod('sync', 'store', store, 'open')
+  checkMethod('sync', 'transport', transport, 'push')
+  if (user !== undefined) checkShape('sync', 'user', user, { tenant: optional(checkId), userId: checkId })
+  if (keep !== undefined) checkMethod('sync', 'keep', keep, 'startOf', 'must be what keepLocal() gives')
   for (const name of TIMES) {
     const least = name === 'pollMs' ? 1 : 0
     if (!((options[name] ?? least) >= least)) throw invalid('sync', name, `must be ${least} or more`)

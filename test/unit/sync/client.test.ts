@@ -6,7 +6,7 @@ import type { SealedOp } from '../../../src/ports/op.ts'
 import type { Decision } from '../../../src/ports/store.ts'
 import { PUSH_OPS } from '../../../src/ports/sync.ts'
 import { mapStore } from '../../../src/stores/map.ts'
-import { refusalsOf, signOut } from '../../../src/sync/index.ts'
+import { refusalsOf, signOut, sync } from '../../../src/sync/index.ts'
 import { Replica, type ReplicaStore } from '../../../src/sync/replica.ts'
 import { NO_STATE, outboxRow } from '../../../src/sync/state.ts'
 import { writeLocally } from '../../../src/sync/write.ts'
@@ -258,6 +258,43 @@ test.each([{ pollMs: 0 }, { pollMs: Number.NaN }, { baseMs: Number.NaN }, { capM
     expect(() => device(new TestHome(), options)).toThrow(refused)
   },
 )
+
+test.each([
+  ['user', { user: 'ada' }],
+  ['user', { user: { user: 'ada' } }],
+  ['store', { store: undefined }],
+  ['store', { store: 'sqlite' }],
+  ['transport', { transport: undefined }],
+  ['transport', { transport: 'https://memory.example.com' }],
+  ['keep', { keep: { days: 3 } }],
+])('what cannot be synced is refused at once: %s of %j', (argument, options) => {
+  const { link } = device(new TestHome())
+  const given = { store: mapStore(), transport: link, lock: false, channel: false, ...options } as never
+  expect(() => sync(given)).toThrow(
+    expect.objectContaining({
+      code: 'ERR_INVALID_ARGUMENT',
+      argument: expect.stringMatching(`^${argument}`),
+    }),
+  )
+})
+
+test.each([undefined, 'trip', {}, { userId: '' }, { userId: 'ada', session: 'trip' }])(
+  'a scope that is none is refused: %j',
+  async (given) => {
+    const scope = given as never
+    const { store } = device(new TestHome())
+    const refused = { code: 'ERR_INVALID_ARGUMENT' }
+    expect(() => store.follow(scope)).toThrow(expect.objectContaining(refused))
+    await expect(refusalsOf(store).of(scope)).rejects.toMatchObject(refused)
+  },
+)
+
+test('refusals are told of what there is, to a function', () => {
+  const { store } = device(new TestHome())
+  const refused = expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' })
+  expect(() => refusalsOf(store).on('anything' as never, () => {})).toThrow(refused)
+  expect(() => refusalsOf(store).on('conflict', undefined as never)).toThrow(refused)
+})
 
 test('a 401 is never permanent', async () => {
   const home = new TestHome()
