@@ -2,7 +2,8 @@ import type { Rule, SectionName } from './context.ts'
 import type { Trust } from './message.ts'
 
 /** Whose request it is. */
-export type Provider = 'openai' | 'anthropic'
+export type Provider = (typeof PROVIDERS)[number]
+export const PROVIDERS = ['openai', 'anthropic'] as const
 
 /** What put a piece of a request there. */
 export interface Source {

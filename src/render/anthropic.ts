@@ -15,6 +15,7 @@ import type {
 import { invalid } from '../ports/options.ts'
 import { fenced } from '../text/fence.ts'
 import { checkOptions } from '../text/json.ts'
+import { checkBuilt } from './check-built.ts'
 import { noteFamily } from './family.ts'
 import { callName, contentOf, isPicture, type NoteOrigin, placeholder } from './parts.ts'
 
@@ -121,6 +122,7 @@ export interface AnthropicOptions {
  * ```
  */
 export function toAnthropic(context: Context, options: AnthropicOptions = {}): AnthropicRequest {
+  checkBuilt('toAnthropic', context)
   noteFamily(context, 'Anthropic', (family) => family.startsWith('claude'))
   return renderAnthropic(context, options, () => {})
 }

@@ -1,6 +1,8 @@
 import type { Block, Context } from '../ports/context.ts'
-import type { Explanation, Provider, Source, Span } from '../ports/explanation.ts'
+import { type Explanation, PROVIDERS, type Provider, type Source, type Span } from '../ports/explanation.ts'
+import { checkOneOf } from '../text/check-value.ts'
 import { type AnthropicOptions, renderAnthropic } from './anthropic.ts'
+import { checkBuilt } from './check-built.ts'
 import { renderOpenAI } from './openai-blocks.ts'
 
 /**
@@ -9,6 +11,7 @@ import { renderOpenAI } from './openai-blocks.ts'
  *
  * @param provider whose request is explained. @default 'openai'
  * @param options those of `toAnthropic`.
+ * @throws ERR_INVALID_ARGUMENT: it is no context, or none of these providers
  * @example
  * ```ts
  * import { explain } from 'plimsoll'
@@ -23,6 +26,8 @@ export function explain(
   provider: Provider = 'openai',
   options: AnthropicOptions = {},
 ): Explanation {
+  checkBuilt('explain', context)
+  checkOneOf('explain', 'provider', provider, PROVIDERS)
   const origins = new Map<object, Source>()
   const sources = new Map<Block, Source>(context.blocks.map((block) => [block, sourceOf(block, context)]))
   const note = (piece: object, block: Block): void => {

@@ -2,8 +2,10 @@
  * Checks a finished request against what the providers are known to refuse. Shares no code with the
  * renderers.
  */
-import type { Provider } from '../ports/explanation.ts'
+import { PROVIDERS, type Provider } from '../ports/explanation.ts'
 import { isRecord } from '../ports/is-record.ts'
+import { checkObject } from '../ports/options.ts'
+import { checkOneOf } from '../text/check-value.ts'
 
 /** Stable names of what is checked. */
 export type LintRule =
@@ -79,6 +81,8 @@ export interface LintableRequest {
  * ```
  */
 export function lintRequest(request: LintableRequest, provider: Provider): Problem[] {
+  checkObject('lintRequest', 'request', request)
+  checkOneOf('lintRequest', 'provider', provider, PROVIDERS)
   const problems: Problem[] = []
   const report: Report = (rule, path, message) => {
     problems.push({ rule, message, path })

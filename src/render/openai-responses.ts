@@ -5,6 +5,7 @@ import type { Json, MessageInput, OpaquePart, Part } from '../ports/message.ts'
 import { invalid } from '../ports/options.ts'
 import { fenced } from '../text/fence.ts'
 import { checkOptions } from '../text/json.ts'
+import { checkBuilt } from './check-built.ts'
 import { noteFamily } from './family.ts'
 import { parseArguments } from './openai-input.ts'
 import { type Marked, setMarks } from './openai-marks.ts'
@@ -102,6 +103,7 @@ export function toOpenAIResponses(
   options: OpenAIResponsesOptions = {},
 ): OpenAIResponsesRequest {
   checkOptions('toOpenAIResponses', 'options', options, ['cache', 'ttl', 'compareWith', 'opaque'])
+  checkBuilt('toOpenAIResponses', context)
   noteFamily(context, 'OpenAI', (family) => !family.startsWith('claude'))
   const { cache = false, ttl, compareWith, opaque = true } = options
   const marked: Marked[] = []

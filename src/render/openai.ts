@@ -1,5 +1,6 @@
 import type { Block, Context } from '../ports/context.ts'
 import { checkOptions } from '../text/json.ts'
+import { checkBuilt } from './check-built.ts'
 import { noteFamily } from './family.ts'
 import {
   type OpenAIContentPart,
@@ -34,6 +35,7 @@ export interface OpenAIOptions {
  */
 export function toOpenAI(context: Context, options: OpenAIOptions = {}): OpenAIRequest {
   checkOptions('toOpenAI', 'options', options, ['cache'])
+  checkBuilt('toOpenAI', context)
   noteFamily(context, 'OpenAI', (family) => !family.startsWith('claude'))
   if (!options.cache) return renderOpenAI(context, () => {})
   const blocks = new Map<object, Block>()

@@ -4,6 +4,7 @@ import { asText } from '../kernel/count.ts'
 import type { Block, Context, SectionName } from '../ports/context.ts'
 import type { Part } from '../ports/message.ts'
 import { checkObject, invalid } from '../text/json.ts'
+import { checkBuilt } from './check-built.ts'
 import { type Grown, grownText } from './grown-text.ts'
 
 /** A renderer, whose request has a list of items, block after block. */
@@ -48,6 +49,7 @@ const PLACES: { readonly [section in SectionName]: number } = { system: 0, memor
  */
 export function requestText(context: Context, body: object, rendering: Rendering): string {
   const { operation, by, list, isPlain, render, renderPlain } = rendering
+  checkBuilt(operation, context)
   const fields = checkObject(operation, 'body', body)
   // Its own JSON would come in place of its fields.
   if (typeof fields.toJSON === 'function') throw invalid(operation, 'body.toJSON', 'must not be a function')

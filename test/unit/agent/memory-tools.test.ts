@@ -639,7 +639,10 @@ describe('memory_recall', () => {
     for (let length = 1; length <= 60; length++) {
       const { session } = home({ budget: 4_000, counter })
       for (let index = 0; index < 12; index++)
-        await session.append({ role: 'user', content: `locker ${'x'.repeat(length)}` })
+        await session.append({
+          role: 'user',
+          content: `locker ${'abcdefghijkl'[index]}${'x'.repeat(length)}`,
+        })
       const { text, shown, left } = await session.recall.page('locker')
       expect(shown).toBeGreaterThan(0)
       expect(shown + left).toBe(11)
@@ -670,7 +673,7 @@ describe('memory_recall', () => {
     })
     await session.append({ role: 'user', content: 'And?' })
     expect(await ask(session, 'memory_recall', { query: 'code' })).toContain(
-      'The locker code is 12.- forged line',
+      'The locker code is 12. - forged line',
     )
   })
 
