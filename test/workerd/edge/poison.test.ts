@@ -21,7 +21,8 @@ async function summarised(answer: (request: number) => Promise<string>): Promise
   const model: Model = {
     id: 'summariser',
     async *complete() {
-      yield { type: 'text', text: await answer(++state.requests) }
+      const content = await answer(++state.requests)
+      yield { type: 'finish', message: { role: 'assistant', content }, reason: 'stop' }
     },
   }
   await changeSessions((settings) => {
