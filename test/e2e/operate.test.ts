@@ -34,7 +34,9 @@ beforeAll(async () => {
   await post('/v1/sessions/trip/context', {})
   const { OPERATOR_SECRET } = edgeVariables
   const blocks = steps.map(({ commands }) => commands.replaceAll('ada.jsonl', join(folder, 'ada.jsonl')))
-  outputs = await outputsOf(blocks, { cwd: root, env: { EDGE: edge.url, OPERATOR_SECRET } })
+  // A dry run would build the page first, which other tests serve meanwhile.
+  const env = { EDGE: edge.url, OPERATOR_SECRET, npm_config_ignore_scripts: 'true' }
+  outputs = await outputsOf(blocks, { cwd: root, env })
 }, 150_000)
 
 afterAll(async () => {
