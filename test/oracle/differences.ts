@@ -37,6 +37,12 @@ export const wanted: readonly WantedDifference[] = [
     holds: ({ path, old }) => path.at(-1) === 'count' && old === undefined,
   },
   {
+    // The model is told why it is asked again, and that is paid for.
+    changelog: 'A summary without a word',
+    holds: ({ old }) => String(old).includes('it is empty'),
+    isLasting: true,
+  },
+  {
     changelog: 'Recall finds and shows passages of messages',
     holds: ({ command, path }) => isRecall(command) || path.some(isKept),
   },

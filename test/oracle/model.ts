@@ -48,6 +48,11 @@ export class ScriptedModel {
         throw new Error('the provider is down')
       case 'streamed':
         for (const text of goodSummary(request).split(/(?<= )/)) yield { type: 'text', text }
+        yield {
+          type: 'finish',
+          message: { role: 'assistant', content: goodSummary(request) },
+          reason: 'stop',
+        }
         return
       default: {
         const message = { role: 'assistant', content: textFor(answer, request) }
