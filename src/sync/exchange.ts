@@ -1,3 +1,4 @@
+import { aborted } from '../ports/aborted.ts'
 import { isPlimsollError, type PlimsollError } from '../ports/errors.ts'
 import type { AbortSignalLike, Controller, Host } from '../ports/host.ts'
 import type { Scope } from '../ports/op.ts'
@@ -18,7 +19,6 @@ import type { KeepLocal } from './keep-local.ts'
 import { leftOf } from './pace.ts'
 import type { Room, ScopeSync, Step } from './scope-sync.ts'
 import { errorOf, plimsollError, STATES } from './status.ts'
-import { unlessEnded } from './unless-ended.ts'
 
 export interface ExchangeParts {
   readonly transport: Transport
@@ -288,7 +288,7 @@ export class Exchange {
     this.#requests.add(controller)
     const { signal } = controller
     try {
-      return await unlessEnded(signal, call(signal))
+      return await Promise.race([aborted(signal), call(signal)])
     } catch (cause) {
       throw plimsollError(cause, 'ERR_OFFLINE', 'sync: no answer')
     } finally {

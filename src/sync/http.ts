@@ -1,12 +1,12 @@
 import { MAX_ENTRY_BYTES } from '../kernel/log/message.ts'
 import { webHost } from '../platform/web.ts'
+import { aborted } from '../ports/aborted.ts'
 import { type ErrorCode, isPlimsollError, PlimsollError } from '../ports/errors.ts'
 import { type AbortSignalLike, type Host, MOST_MS } from '../ports/host.ts'
 import { checkOptions, invalid, isPlainObject } from '../ports/options.ts'
 import type { AttachmentRequest, Transport } from '../ports/sync.ts'
 import { jsonIn } from '../text/json-in.ts'
 import type { Sockets } from './sockets.ts'
-import { unlessEnded } from './unless-ended.ts'
 import { decodePullAnswers, decodePushAnswers, encodePull, encodePush } from './wire.ts'
 
 export interface HttpTransportOptions {
@@ -85,7 +85,7 @@ export function httpTransport(options: HttpTransportOptions): Transport {
     signal.addEventListener('abort', end)
     try {
       // Nor may a token take longer.
-      return await unlessEnded(limit.signal, ask())
+      return await Promise.race([aborted(limit.signal), ask()])
     } catch (cause) {
       if (isPlimsollError(cause)) throw cause
       if (limit.signal.aborted) throw limit.signal.reason

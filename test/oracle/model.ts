@@ -46,16 +46,10 @@ export class ScriptedModel {
         return
       case 'throws':
         throw new Error('the provider is down')
-      case 'streamed':
-        for (const text of goodSummary(request).split(/(?<= )/)) yield { type: 'text', text }
-        yield {
-          type: 'finish',
-          message: { role: 'assistant', content: goodSummary(request) },
-          reason: 'stop',
-        }
-        return
       default: {
-        const message = { role: 'assistant', content: textFor(answer, request) }
+        const content = textFor(answer, request)
+        if (answer === 'streamed') for (const text of content.split(/(?<= )/)) yield { type: 'text', text }
+        const message = { role: 'assistant', content }
         yield { type: 'finish', message, reason: answer === 'cut off' ? 'length' : 'stop' }
       }
     }

@@ -9,7 +9,6 @@ import {
   type SearchItem,
   type SearchOperation,
 } from '@langchain/langgraph-checkpoint'
-import { aborted } from '../../features/aborted.ts'
 import { lexicalRecall } from '../../features/recall/lexical-recall.ts'
 import { searchWords } from '../../features/recall/search-words.ts'
 import { PATIENCE_MS, pause, readRegister } from '../../features/register.ts'
@@ -17,6 +16,7 @@ import { valueIn } from '../../kernel/log/bodies.ts'
 import { allOrNone, changedByOthers } from '../../kernel/log/once.ts'
 import { sealOp } from '../../kernel/log/seal.ts'
 import { webHost } from '../../platform/web.ts'
+import { aborted } from '../../ports/aborted.ts'
 import { PlimsollError } from '../../ports/errors.ts'
 import type { AbortSignalLike } from '../../ports/host.ts'
 import type { Json, JsonObject } from '../../ports/message.ts'

@@ -1,4 +1,4 @@
-import { aborted } from '../../features/aborted.ts'
+import { aborted } from '../../ports/aborted.ts'
 import { type ErrorCode, isPlimsollError, PlimsollError } from '../../ports/errors.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Json } from '../../ports/message.ts'

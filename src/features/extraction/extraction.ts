@@ -1,12 +1,12 @@
 import type { CutPart } from '../../kernel/feature.ts'
 import { messagesOf, type Unit } from '../../kernel/log/fold.ts'
 import { lowerTrust } from '../../kernel/log/message.ts'
+import { aborted } from '../../ports/aborted.ts'
 import { FACT, type FactInput } from '../../ports/fact.ts'
 import type { Host } from '../../ports/host.ts'
 import type { Message, Trust } from '../../ports/message.ts'
 import { checkList } from '../../text/check-value.ts'
 import { isPlainObject } from '../../text/json.ts'
-import { aborted } from '../aborted.ts'
 import { grouped } from '../grouped.ts'
 import { typedTrust } from './typed-trust.ts'
 

@@ -70,7 +70,7 @@ export async function showPassages({ ranked, read }: Finding, options: ShowOptio
   const chosen: Chosen[] = []
   const shown = new Map<Item, Set<number>>()
   const days = new Set<string>()
-  /** By words, which of the chosen says them. */
+  /** By wording, which of the chosen has it. */
   const said = new Map<string, number>()
   /** How many passages of an item others say. */
   const repeats = new Map<Item, number>()
@@ -88,8 +88,8 @@ export async function showPassages({ ranked, read }: Finding, options: ShowOptio
     if (!item) continue
     const { found } = item
     const text = bodyOf(item, [part])
-    const words = wordsOf(item, part)
-    const at = said.get(words)
+    const wording = wordingOf(item, part)
+    const at = said.get(wording)
     if (at !== undefined) {
       const same = chosen[at] as Chosen
       const isBetter = isPreferred(found, same.item.found)
@@ -124,7 +124,7 @@ export async function showPassages({ ranked, read }: Finding, options: ShowOptio
     misses = 0
     room -= cost
     days.add(day)
-    said.set(words, chosen.length)
+    said.set(wording, chosen.length)
     shown.set(item, parts.add(part))
     chosen.push({ item, part })
     isEstimated = true
@@ -181,7 +181,7 @@ function linesOf(chosen: readonly Chosen[], { isNumbered = false }: ShowOptions)
  * A passage in lower case, its blanks evened, without what a sentence ends with: what differs in
  * more (`-5` and `5`, `C++` and `C#`) may say something else.
  */
-function wordsOf({ found, parts }: Item, part: number): string {
+function wordingOf({ found, parts }: Item, part: number): string {
   const [from, to] = parts[part] ?? [0, 0]
   return visible(found.text.slice(from, to))
     .normalize('NFC')

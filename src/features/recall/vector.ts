@@ -1,6 +1,6 @@
+import { aborted } from '../../ports/aborted.ts'
 import type { Embedder } from '../../ports/embedder.ts'
 import type { Host } from '../../ports/host.ts'
-import { aborted } from '../aborted.ts'
 
 /** Texts that an embedder is given at once. */
 export const TEXTS = 64

@@ -1,4 +1,4 @@
-import type { AbortSignalLike } from '../ports/host.ts'
+import type { AbortSignalLike } from './host.ts'
 
 /** Rejects with the signal's reason once it aborts; never resolves. */
 export function aborted(signal: AbortSignalLike): Promise<never> {
