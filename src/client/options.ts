@@ -128,7 +128,7 @@ export function settingsOf(options: ClientOptions): Settings {
 /** @throws ERR_INVALID_ARGUMENT: an option that is not known, or no options at all */
 export function refuseUnknown(operation: string, options: object | null, known: object): void {
   const unknown = Object.keys(options ?? { null: 0 }).find((name) => !Object.hasOwn(known, name))
-  if (unknown !== undefined) throw invalid(operation, unknown, 'is no option')
+  if (unknown !== undefined) throw invalid(operation, unknown, 'is not known')
 }
 
 /**

@@ -105,7 +105,8 @@ export interface SessionMessage extends Message {
 /**
  * One message as an app hands it over. `id` defaults to a fresh UUIDv7, `createdAt` to the clock,
  * and `trust` to what the role allows (system, user, assistant, tool); a given `trust` may be lower
- * than that, never higher.
+ * than that, never higher. Other fields are refused, as those of another library would be lost;
+ * `delivery`, of a message that was read, is not kept.
  */
 export interface MessageInput {
   readonly id?: string

@@ -17,7 +17,7 @@ export function checkObject(operation: string, argument: string, value: unknown)
 }
 
 /** Why an option is refused that a feature may take. */
-export const NOT_IN_USE = 'is no option of what is in use: add the feature that takes it to `use`'
+export const NOT_IN_USE = 'is not known to what is in use: add the feature that takes it to `use`'
 
 /**
  * An object with none but these keys: an option that is not known would change nothing, and nobody
@@ -30,7 +30,7 @@ export function checkOptions(
   argument: string,
   value: unknown,
   known: readonly string[],
-  reason = 'is no option',
+  reason = 'is not known',
 ): asserts value is object {
   const unknown = Object.keys(checkObject(operation, argument, value)).find((key) => !known.includes(key))
   if (unknown === undefined) return

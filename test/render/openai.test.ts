@@ -177,7 +177,7 @@ describe('toOpenAI with marks', () => {
 
   it('refuses options that it does not know', () => {
     expect(() => toOpenAI(contextOf(ofEachKind), { ttl: '30m' } as never)).toThrow(
-      /^toOpenAI: ttl is no option/,
+      /^toOpenAI: ttl is not known/,
     )
   })
 })

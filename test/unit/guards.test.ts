@@ -412,7 +412,7 @@ describe('a context', () => {
       [{ tail: ['now'] }, 'tail[0] must be an object'],
       [{ tail: [{ name: 'now', text: 9 }] }, 'tail[0].text must be'],
       [{ tail: 9 }, 'tail must be'],
-      [{ tool: [] }, 'tool is no option'],
+      [{ tool: [] }, 'tool is not known'],
     ]
     for (const [options, says] of wrong)
       await expect(session.context(options)).rejects.toMatchObject({
@@ -727,12 +727,28 @@ describe('append', () => {
       [{ id: 'epoch/1', role: 'user', content: '' }, 'message.id must not begin with epoch/'],
       [{ id: 'summary/1', role: 'user', content: '' }, 'message.id must not begin with summary/'],
       [{ role: 'user', content: '', metadata: [] }, 'message.metadata must be an object'],
+      [
+        { role: 'assistant', content: '', tool_calls: [] },
+        'message.tool_calls is not known; there are ' +
+          'id, role, content, createdAt, trust, name, metadata, delivery',
+      ],
+      [
+        { role: 'user', content: [{ type: 'text', text: '', cache_control: {} }] },
+        'message.content[0].cache_control is not known; there are type, text',
+      ],
     ]
     for (const [input, says] of wrong)
       await expect(session.append(input as MessageInput)).rejects.toMatchObject({
         code: 'ERR_INVALID_ARGUMENT',
         message: `append: ${says}`,
       })
+  })
+
+  it('takes a message as it was read elsewhere', async () => {
+    const read = { id: 'm', role: 'user' as const, content: 'Hello', delivery: 'local' as const }
+    const { messages } = await open(mapStore()).append(read)
+    expect(messages).toMatchObject([{ id: 'm', content: 'Hello' }])
+    expect(messages[0]).not.toHaveProperty('delivery')
   })
 
   it('returns what is stored, not what it was given', async () => {

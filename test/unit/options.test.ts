@@ -279,7 +279,7 @@ describe('what takes options', () => {
       expect(await failureOf(call, { other: 1 }, opened)).toMatchObject({
         code: 'ERR_INVALID_ARGUMENT',
         argument: expect.stringMatching(/(^|\.)other$/),
-        message: expect.stringMatching(/\bother is no option/),
+        message: expect.stringMatching(/\bother is not known/),
       })
       expect(await opened.written()).toEqual(before)
     })
@@ -384,7 +384,7 @@ describe('what configures an edge', () => {
     it(`refuses what it does not know: ${name}`, () => {
       const refused = (says: string) =>
         expect.objectContaining({ code: 'ERR_NOT_CONFIGURED', message: expect.stringContaining(says) })
-      expect(() => configure({ other: 1 } as never)).toThrow(refused('other is no option'))
+      expect(() => configure({ other: 1 } as never)).toThrow(refused('other is not known'))
       expect(() => configure(null as never)).toThrow(refused('must be an object'))
     })
 })
@@ -425,6 +425,6 @@ describe('values that an option cannot have', () => {
 
   it('are a failure of the context filter where it proposes them', async () => {
     const { beforeModelCall } = contextFilter(() => ({ round: 5 }) as never).start({} as never)
-    await expect(beforeModelCall?.({ step: 1 } as never)).rejects.toThrow('contextFilter: round is no option')
+    await expect(beforeModelCall?.({ step: 1 } as never)).rejects.toThrow('contextFilter: round is not known')
   })
 })

@@ -24,8 +24,8 @@ const open = (options: object) =>
 describe('what is given to createMemory', () => {
   const wrong: readonly (readonly [string, unknown, string])[] = [
     ['a feature that was not called', { use: [compaction] }, 'which is to be called: compaction()'],
-    ['an unknown part of a feature', { use: [{ name: 'x', shows: 1 }] }, 'use.shows is no option'],
-    ['a host', { host: {} }, 'host is no option'],
+    ['an unknown part of a feature', { use: [{ name: 'x', shows: 1 }] }, 'use.shows is not known'],
+    ['a host', { host: {} }, 'host is not known'],
     ['a budget that is a text', { budget: '16k' }, 'budget must be a number or an object'],
     ['a budget of nothing', { budget: null }, 'budget must be a number or an object'],
     ['a counter of nothing', { counter: null }, 'counter must be a counter'],
@@ -63,7 +63,7 @@ describe('what a feature takes that is not in use', () => {
       await expect(call()).rejects.toMatchObject({
         code: 'ERR_INVALID_ARGUMENT',
         message: expect.stringContaining(
-          `${what} is no option of what is in use: add the feature that takes it to \`use\``,
+          `${what} is not known to what is in use: add the feature that takes it to \`use\``,
         ),
       })
       expect(await session.history()).toEqual([])

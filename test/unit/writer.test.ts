@@ -91,15 +91,15 @@ describe('what cannot be written', () => {
     ],
     [
       'ERR_INVALID_ARGUMENT',
-      'commit: other is no option',
+      'commit: other is not known',
       (session) => session.commit({ messages: first, other: 1 }),
     ],
     [
       'ERR_INVALID_ARGUMENT',
-      'commit: other is no option',
+      'commit: other is not known',
       (session) => session.commit({ messages: first }, { other: 1 }),
     ],
-    ['ERR_INVALID_ARGUMENT', 'append: other is no option', (session) => session.append(first, { other: 1 })],
+    ['ERR_INVALID_ARGUMENT', 'append: other is not known', (session) => session.append(first, { other: 1 })],
     ['ERR_INVALID_ARGUMENT', 'append: options must be', (session) => session.append(first, 7 as never)],
     [
       'ERR_INVALID_ARGUMENT',

@@ -4,7 +4,7 @@ import type { Json, Message, MessageInput, Part, Role, Trust } from '../../ports
 import { utf8Length } from '../../ports/utf8-length.ts'
 import { checkJson, checkJsonObject } from '../../text/check-json.ts'
 import { checkOneOf } from '../../text/check-value.ts'
-import { checkFields, type Fields, optional } from '../../text/fields.ts'
+import { checkShape, type Fields, optional } from '../../text/fields.ts'
 import { checkCount, checkId, checkObject, checkText, invalid } from '../../text/json.ts'
 import {
   EPOCH_ID,
@@ -38,8 +38,8 @@ const FIELDS: { readonly [type in Part['type']]: Fields } = {
 }
 
 /**
- * Checks an app's message and fills in its defaults. Only known fields are copied, and the copy
- * shares nothing with the input.
+ * Checks an app's message and fills in its defaults. A field that is not known is refused: what
+ * another library's message says in it would be lost. The copy shares nothing with the input.
  *
  * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE
  */
@@ -54,7 +54,7 @@ export function checkMessage(
   checkOneOf(operation, `${argument}.role`, role, Object.keys(ALLOWED))
   if (lowerTrust(checkLabel(operation, `${argument}.trust`, trust), role) !== trust)
     throw invalid(operation, `${argument}.trust`, `cannot be above ${role} for a message of that role`)
-  const message = checkFields<Message>(operation, `${argument}.`, given, {
+  const message = checkShape<Message>(operation, argument, given, {
     id: (...of) => (given.id === undefined ? host.newId() : checkMessageId(...of)),
     role: () => role,
     content: (operation, argument, content) => checkContent(operation, argument, role, content),
@@ -62,6 +62,8 @@ export function checkMessage(
     trust: () => trust,
     name: optional(checkId),
     metadata: optional(checkMetadata),
+    // Of a message that was read.
+    delivery: () => undefined,
   })
   return openMessage(message.id, checkSize(operation, argument, sealMessage(message), MAX_ENTRY_BYTES))
 }
@@ -89,7 +91,7 @@ function checkContent(operation: string, argument: string, role: Role, content: 
     const type = part.type as Part['type']
     if (!ALLOWED[role].includes(type))
       throw invalid(operation, at, `of type ${String(type)} cannot be in a message of role ${role}`)
-    return { type, ...checkFields<Omit<Part, 'type'>>(operation, `${at}.`, part, FIELDS[type]) } as Part
+    return checkShape<Part>(operation, at, part, { type: () => type, ...FIELDS[type] })
   })
 }
 

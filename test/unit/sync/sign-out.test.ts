@@ -6,7 +6,7 @@ import { append } from '../../contract/samples.ts'
 import { device, idsOf, TestHome, write } from '../support/synced.ts'
 
 test.each([
-  [{ dryrun: true }, 'dryrun is no option; there are force, dryRun'],
+  [{ dryrun: true }, 'dryrun is not known; there are force, dryRun'],
   [null, 'options must be an object'],
 ])('signOut refuses %o, and removes nothing', async (options, reason) => {
   const { store } = device(new TestHome())
