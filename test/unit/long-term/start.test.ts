@@ -6,6 +6,7 @@ import type { Counter } from '../../../src/ports/counter.ts'
 import { hashText } from '../../../src/text/hash.ts'
 import { canonical } from '../../../src/text/json.ts'
 import { ONE_SECRET } from '../../contract/full-memory.ts'
+import { isWhole } from '../support/runs.ts'
 import { COUNTED_BY_FOUR, DAY, type Found, fact, NOON, sessionHolding, start } from '../support/starts.ts'
 
 const TODAY = NOON - DAY / 2
@@ -296,7 +297,7 @@ describe('the budget of a start', () => {
     }
     const memory = { user: Array.from({ length: 60 }, (_, index) => fact({ id: `f${index}` })) }
     let shown = 0
-    for (let cap = 300; cap < 2_500; cap += 7) {
+    for (let cap = 300; cap < 2_500; cap += isWhole ? 7 : 29) {
       const { budget, pinned } = await start(memory, { budgetTokens: cap }, jumpy)
       expect(budget.used).toBeLessThanOrEqual(cap)
       expect(pinned.length).toBeGreaterThanOrEqual(shown)

@@ -1,1 +1,1 @@
-export { limit, runs } from '../../everywhere/runs.ts'
+export { isWhole, limit, runs } from '../../everywhere/runs.ts'
