@@ -279,7 +279,8 @@ function texts(parts: readonly Part[]): AnthropicText[] {
 }
 
 function renderCall({ id, name, input }: ToolCallPart): AnthropicToolUse {
-  return { type: 'tool_use', id, name: callName(name, 128), input: isRecord(input) ? input : { input } }
+  const given = isRecord(input) ? input : { input }
+  return { type: 'tool_use', id, name: callName(name, 128), input: structuredClone(given) }
 }
 
 /** The content is always a list, so that a tail only adds to it. */
@@ -313,13 +314,13 @@ function renderMedia(part: MediaPart): AnthropicBlock {
 }
 
 /**
- * A copy, since it may get a cache mark, of the block that {@link fromAnthropicMessages} kept. The
+ * A copy of the block that {@link fromAnthropicMessages} kept. The
  * union does not name all of Anthropic's blocks, so it passes as one of them. Blocks that have
  * parts of their own are refused, as they would slip past pairing.
  */
 function renderOpaque({ provider, value }: OpaquePart): AnthropicBlock[] {
   if (provider !== 'anthropic' || !isBlock(value) || OWN_PARTS.has(value.type)) return []
-  return [{ ...value } as unknown as AnthropicBlock]
+  return [structuredClone(value) as unknown as AnthropicBlock]
 }
 
 const OWN_PARTS: ReadonlySet<string> = new Set(['text', 'thinking', 'tool_use', 'tool_result'])
@@ -336,7 +337,7 @@ function renderTool({
   return {
     name,
     ...(description !== undefined && { description }),
-    input_schema: { ...inputSchema, type: 'object' } as AnthropicTool['input_schema'],
+    input_schema: { ...structuredClone(inputSchema), type: 'object' } as AnthropicTool['input_schema'],
   }
 }
 

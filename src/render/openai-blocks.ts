@@ -59,7 +59,11 @@ export function renderOpenAI(context: Context, note: NoteOrigin): OpenAIRequest 
   const tools = context.tools.map(
     ({ name, description, inputSchema }): OpenAITool => ({
       type: 'function',
-      function: { name, ...(description !== undefined && { description }), parameters: inputSchema },
+      function: {
+        name,
+        ...(description !== undefined && { description }),
+        parameters: structuredClone(inputSchema),
+      },
     }),
   )
   return { tools, messages }
@@ -98,9 +102,8 @@ function renderBlock(block: Block, fence: string): OpenAIMessage[] {
 function userContent(parts: readonly Part[]): string | OpenAIContentPart[] {
   const content = parts.flatMap((part): OpenAIContentPart[] => {
     if (part.type === 'text') return part.text === '' ? [] : [{ type: 'text', text: part.text }]
-    // A copy, since it may get a mark.
     if (part.type === 'opaque')
-      return isContentPart(part) ? [{ ...(part.value as unknown as OpenAIContentPart) }] : []
+      return isContentPart(part) ? [structuredClone(part.value) as unknown as OpenAIContentPart] : []
     if (part.type !== 'media') return []
     if (isPicture(part)) return [{ type: 'image_url', image_url: { url: part.url } }]
     return [{ type: 'text', text: placeholder(part) }]

@@ -118,7 +118,7 @@ export function toOpenAIResponses(
       type: 'function',
       name,
       ...(description !== undefined && { description }),
-      parameters: inputSchema,
+      parameters: structuredClone(inputSchema),
       strict: false,
     }),
   )
@@ -220,7 +220,9 @@ function assistantItem(part: Part, opaque: boolean): OpenAIResponsesItem[] {
       { type: 'function_call', call_id: id, name: callName(name, 64), arguments: JSON.stringify(input) },
     ]
   }
-  return part.type === 'opaque' && opaque && isOwnItem(part) ? [part.value as OpenAIResponsesItem] : []
+  return part.type === 'opaque' && opaque && isOwnItem(part)
+    ? [structuredClone(part.value) as OpenAIResponsesItem]
+    : []
 }
 
 /** Nothing else that a log may hold goes back as an item: its type would say what it is. */

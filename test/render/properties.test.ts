@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { Context } from '../../src/ports/context.ts'
 import { type AnthropicMessage, type AnthropicRequest, toAnthropic } from '../../src/render/anthropic.ts'
 import { lintRequest } from '../../src/render/lint.ts'
 import { toOpenAI } from '../../src/render/openai.ts'
@@ -27,7 +28,32 @@ function countMarks(request: AnthropicRequest): number {
   return JSON.stringify(request).split('"cache_control":{').length - 1
 }
 
+/** What an app may do with a request that is its own. */
+function emptied(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return
+  for (const [key, inner] of Object.entries(value)) {
+    emptied(inner)
+    delete value[key as never]
+  }
+}
+
 describe('every block list whose pairs hold', () => {
+  it.each<[string, (context: Context) => object]>([
+    ['toAnthropic', toAnthropic],
+    ['toOpenAI', toOpenAI],
+    ['toOpenAIResponses', toOpenAIResponses],
+  ])('renders by %s to a request whose every change leaves the context as it was', (_, render) => {
+    fc.assert(
+      fc.property(blockLists, toolLists, (blocks, tools) => {
+        const context = contextOf(blocks, tools)
+        const before = JSON.stringify(context)
+        emptied(render(context))
+        expect(JSON.stringify(context)).toBe(before)
+      }),
+      runs(100),
+    )
+  })
+
   it('renders to an OpenAI request that the linter finds nothing in, with and without cache marks', () => {
     fc.assert(
       fc.property(blockLists, toolLists, fc.boolean(), (blocks, tools, cache) => {

@@ -218,7 +218,7 @@ function renderCall({ id, name, input }: ToolCallPart, note: Note | undefined, k
     type: 'tool-call',
     toolCallId: shownId,
     toolName: shownName,
-    input: isRecord(input) ? input : { input },
+    input: structuredClone(isRecord(input) ? input : { input }),
     ...(options && { providerOptions: options }),
   }
 }
