@@ -1,10 +1,10 @@
 import { isPlimsollError } from '../ports/errors.ts'
 import type { Json, MessageInput, ToolResultPart } from '../ports/message.ts'
 import { hashText } from '../text/hash.ts'
-import { canonical } from '../text/json.ts'
+import { canonical, copyOf } from '../text/json.ts'
 import type { AgentCall, CallStatus } from './events.ts'
 import { goOn, type RunState, writeResult } from './run-state.ts'
-import { copyOf, errorText, toJson } from './tools.ts'
+import { errorText, toJson } from './tools.ts'
 import { pendingCalls, type Written } from './transcript.ts'
 import { Aborted, within } from './within.ts'
 

@@ -9,8 +9,8 @@ import type { Json, Message, MessageInput, ToolSpec } from '../ports/message.ts'
 import type { Limits } from '../ports/session.ts'
 import { fenced } from '../text/fence.ts'
 import { hashJson } from '../text/hash.ts'
+import { copyOf } from '../text/json.ts'
 import { type PlainShown, PlainWindow } from './plain-window.ts'
-import { copyOf } from './tools.ts'
 import { type ContextRequest, callsOf, type Transcript, type Written } from './transcript.ts'
 
 const counter = charsPerToken()

@@ -51,11 +51,6 @@ export function toJson(output: unknown): Json {
   return checkJson('runAgent', 'output', JSON.parse(text))
 }
 
-/** JSON of one's own, to be changed as one likes. */
-export function copyOf<Value>(value: Value): Value {
-  return JSON.parse(JSON.stringify(value)) as Value
-}
-
 /** An error as a model reads it: its name and message, well-formed and not endless. */
 export function errorText(error: unknown): string {
   const text = describe(error).replace(/\p{Surrogate}/gu, '\ufffd')

@@ -14,7 +14,7 @@ import type {
 } from '../ports/message.ts'
 import { invalid } from '../ports/options.ts'
 import { fenced } from '../text/fence.ts'
-import { checkOptions } from '../text/json.ts'
+import { checkOptions, copyOf } from '../text/json.ts'
 import { checkBuilt } from './check-built.ts'
 import { noteFamily } from './family.ts'
 import { callName, contentOf, isPicture, type NoteOrigin, placeholder } from './parts.ts'
@@ -280,7 +280,7 @@ function texts(parts: readonly Part[]): AnthropicText[] {
 
 function renderCall({ id, name, input }: ToolCallPart): AnthropicToolUse {
   const given = isRecord(input) ? input : { input }
-  return { type: 'tool_use', id, name: callName(name, 128), input: structuredClone(given) }
+  return { type: 'tool_use', id, name: callName(name, 128), input: copyOf(given) }
 }
 
 /** The content is always a list, so that a tail only adds to it. */
@@ -320,7 +320,7 @@ function renderMedia(part: MediaPart): AnthropicBlock {
  */
 function renderOpaque({ provider, value }: OpaquePart): AnthropicBlock[] {
   if (provider !== 'anthropic' || !isBlock(value) || OWN_PARTS.has(value.type)) return []
-  return [structuredClone(value) as unknown as AnthropicBlock]
+  return [copyOf(value) as unknown as AnthropicBlock]
 }
 
 const OWN_PARTS: ReadonlySet<string> = new Set(['text', 'thinking', 'tool_use', 'tool_result'])
@@ -337,7 +337,7 @@ function renderTool({
   return {
     name,
     ...(description !== undefined && { description }),
-    input_schema: { ...structuredClone(inputSchema), type: 'object' } as AnthropicTool['input_schema'],
+    input_schema: { ...copyOf(inputSchema), type: 'object' } as AnthropicTool['input_schema'],
   }
 }
 

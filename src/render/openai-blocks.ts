@@ -3,6 +3,7 @@ import { EMPTY_MESSAGE, textOf } from '../kernel/log/message.ts'
 import type { Block, Context } from '../ports/context.ts'
 import type { OpaquePart, Part, ToolCallPart } from '../ports/message.ts'
 import { fenced } from '../text/fence.ts'
+import { copyOf } from '../text/json.ts'
 import { callName, isPicture, type NoteOrigin, placeholder } from './parts.ts'
 
 /** What `toOpenAI` gives: spread it into the parameters of `chat.completions.create`. */
@@ -62,7 +63,7 @@ export function renderOpenAI(context: Context, note: NoteOrigin): OpenAIRequest 
       function: {
         name,
         ...(description !== undefined && { description }),
-        parameters: structuredClone(inputSchema),
+        parameters: copyOf(inputSchema),
       },
     }),
   )
@@ -103,7 +104,7 @@ function userContent(parts: readonly Part[]): string | OpenAIContentPart[] {
   const content = parts.flatMap((part): OpenAIContentPart[] => {
     if (part.type === 'text') return part.text === '' ? [] : [{ type: 'text', text: part.text }]
     if (part.type === 'opaque')
-      return isContentPart(part) ? [structuredClone(part.value) as unknown as OpenAIContentPart] : []
+      return isContentPart(part) ? [copyOf(part.value) as unknown as OpenAIContentPart] : []
     if (part.type !== 'media') return []
     if (isPicture(part)) return [{ type: 'image_url', image_url: { url: part.url } }]
     return [{ type: 'text', text: placeholder(part) }]

@@ -4,7 +4,7 @@ import type { Block, Context } from '../ports/context.ts'
 import type { Json, MessageInput, OpaquePart, Part } from '../ports/message.ts'
 import { invalid } from '../ports/options.ts'
 import { fenced } from '../text/fence.ts'
-import { checkOptions } from '../text/json.ts'
+import { checkOptions, copyOf } from '../text/json.ts'
 import { checkBuilt } from './check-built.ts'
 import { noteFamily } from './family.ts'
 import { parseArguments } from './openai-input.ts'
@@ -118,7 +118,7 @@ export function toOpenAIResponses(
       type: 'function',
       name,
       ...(description !== undefined && { description }),
-      parameters: structuredClone(inputSchema),
+      parameters: copyOf(inputSchema),
       strict: false,
     }),
   )
@@ -221,7 +221,7 @@ function assistantItem(part: Part, opaque: boolean): OpenAIResponsesItem[] {
     ]
   }
   return part.type === 'opaque' && opaque && isOwnItem(part)
-    ? [structuredClone(part.value) as OpenAIResponsesItem]
+    ? [copyOf(part.value) as OpenAIResponsesItem]
     : []
 }
 

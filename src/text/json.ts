@@ -19,6 +19,11 @@ export function canonical(value: Json): string {
   return `{${fields.join(',')}}`
 }
 
+/** JSON of one's own, to be changed as one likes. */
+export function copyOf<Value>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value)) as Value
+}
+
 /**
  * A body as it was stored under an id; undefined: it was forgotten.
  *

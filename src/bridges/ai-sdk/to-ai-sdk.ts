@@ -5,7 +5,7 @@ import { isRecord } from '../../ports/is-record.ts'
 import type { MediaPart, Part, ToolCallPart } from '../../ports/message.ts'
 import { callName, placeholder } from '../../render/parts.ts'
 import { fenced } from '../../text/fence.ts'
-import { checkOptions } from '../../text/json.ts'
+import { checkOptions, copyOf } from '../../text/json.ts'
 import { setMarks } from './cache.ts'
 import { type Kept, keptIn, type Note } from './opaque.ts'
 import { addressOf, toOutput } from './outputs.ts'
@@ -218,7 +218,7 @@ function renderCall({ id, name, input }: ToolCallPart, note: Note | undefined, k
     type: 'tool-call',
     toolCallId: shownId,
     toolName: shownName,
-    input: structuredClone(isRecord(input) ? input : { input }),
+    input: copyOf(isRecord(input) ? input : { input }),
     ...(options && { providerOptions: options }),
   }
 }

@@ -7,7 +7,7 @@ import type { IndexEntry, Op } from '../../ports/op.ts'
 import type { StandardIssue, StandardSchema } from '../../ports/standard-schema.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { checkJson } from '../../text/check-json.ts'
-import { checkOptions, invalid } from '../../text/json.ts'
+import { checkOptions, copyOf, invalid } from '../../text/json.ts'
 import { changeRegister, checkWrite, readRegister, type WriteOptions } from '../register.ts'
 
 /** Key of the checkpoint. */
@@ -168,7 +168,11 @@ export class Checkpoint<State = unknown, Kept = State> {
   ): Promise<State | undefined> {
     if (kept !== undefined)
       return this.#fit(operation, kept, ' (what is kept, by an older version of the app)')
-    return typeof fallback === 'function' ? (fallback as () => State)() : copyOf(fallback)
+    return typeof fallback === 'function'
+      ? (fallback as () => State)()
+      : fallback === undefined
+        ? fallback
+        : copyOf(fallback)
   }
 
   async #fit(operation: string, value: unknown, whose = ''): Promise<State> {
@@ -197,9 +201,4 @@ function pathOf({ path = [] }: StandardIssue): string {
     const key = typeof segment === 'object' ? segment.key : segment
     return typeof key === 'number' ? `${before}[${key}]` : `${before}.${String(key)}`
   }, CHECKPOINT)
-}
-
-/** A caller that gets a default may change it. */
-function copyOf<Value>(value: Value | undefined): Value | undefined {
-  return value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as Value)
 }
