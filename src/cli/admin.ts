@@ -23,7 +23,9 @@ export async function adminCommand(options: AdminOptions, io: Io): Promise<numbe
     throw new UsageError(`admin: --url must be https, but for this machine, not "${url}"`)
   const ask = async (method: string): Promise<Response> => {
     const headers = { Authorization: `Bearer ${secret}` }
-    const response = await io.fetch(address.href, { method, headers }).catch((error: Error) => {
+    // Who it leads to is not who was asked, and a DELETE may become a GET on the way.
+    const init = { method, headers, redirect: 'manual' } as const
+    const response = await io.fetch(address.href, init).catch((error: Error) => {
       throw new Refused(`${url} cannot be reached: ${error.message}`)
     })
     if (!response.ok) throw new Refused(`${response.status} ${await problemOf(response)}`)
@@ -104,6 +106,8 @@ function parsed(text: string): unknown {
 }
 
 async function problemOf(response: Response): Promise<string> {
+  const elsewhere = response.headers.get('Location')
+  if (elsewhere !== null) return `it redirects to ${elsewhere}, which is not followed`
   try {
     const { code, detail } = (await response.json()) as { readonly code?: string; readonly detail?: string }
     return `${code}: ${detail}`
