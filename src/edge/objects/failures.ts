@@ -2,6 +2,7 @@ import { type ErrorCode, isPlimsollError } from '../../ports/errors.ts'
 import type { Model } from '../../ports/model.ts'
 import type { Part } from '../rows/part-health.ts'
 import { traceOf } from '../trace.ts'
+import { LostCall } from '../turn/hooked-model.ts'
 import type { WorkFailure } from '../work/work.ts'
 import type { EdgeBindings } from './bindings.ts'
 import { DEPLOYMENT } from './deployment-name.ts'
@@ -92,7 +93,10 @@ export class Failures {
     this.failed('queue', error, { kind, attempts, isQuarantined })
   }
 
-  /** A model whose failures are told. What its caller ended is none, nor a request too large. */
+  /**
+   * A model whose failures are told. What its caller ended is none, nor a request too large, nor
+   * what was lost on its way.
+   */
   watched({ id, complete }: Model): Model {
     const tell = this
     return {
@@ -105,8 +109,8 @@ export class Failures {
             yield event
           }
         } catch (error) {
-          if (!request.signal?.aborted && !isPlimsollError(error, 'ERR_CONTEXT_TOO_LARGE'))
-            tell.failed('model', error)
+          const isOwn = !request.signal?.aborted && !(error instanceof LostCall)
+          if (isOwn && !isPlimsollError(error, 'ERR_CONTEXT_TOO_LARGE')) tell.failed('model', error)
           throw error
         }
       },

@@ -1,5 +1,6 @@
 import type { Model } from '../../ports/model.ts'
 import { deferred } from '../turn/deferred.ts'
+import { LostCall } from '../turn/hooked-model.ts'
 import { readAnswerFrame, readHead, readObjectFrame, type WorkerFrame, workerFrame } from './frames.ts'
 import { RelayedRequest } from './relayed-request.ts'
 
@@ -55,21 +56,21 @@ export class Relay {
   }
 
   /**
-   * A model that is asked once more, by the object itself, where its reply breaks off since the
-   * Worker is gone. Of the second reply the end alone is told: the first one's words were.
+   * A model that throws LostCall where its reply breaks off since the Worker is gone: the object
+   * itself is to ask once more.
    */
   outlived({ id, complete }: Model): Model {
     const relay = this
     return {
       id,
       async *complete(request) {
+        const wasLost = relay.#isLost
         try {
           yield* complete(request)
-          return
         } catch (error) {
-          if (!relay.#isLost || request.signal?.aborted) throw error
+          const isLost = relay.#isLost && !wasLost && !request.signal?.aborted
+          throw isLost ? new LostCall('the Worker is gone', { cause: error }) : error
         }
-        for await (const event of complete(request)) if (event.type === 'finish') yield event
       },
     }
   }

@@ -26,8 +26,15 @@ export interface HookedModelOptions extends ModelHooks {
 }
 
 /**
+ * What a model throws whose call was lost on its way: it is to be made once more. Contract: a
+ * model throws it no second time in a row.
+ */
+export class LostCall extends Error {}
+
+/**
  * A model whose calls are reported, whose first reply has a known id, and whose errors
- * are errors of ours.
+ * are errors of ours. Of a call that is made once more the end alone is told: the words of the
+ * first reply were.
  */
 export function hookedModel(
   model: Model,
@@ -36,6 +43,14 @@ export function hookedModel(
   let id = messageId
   const named = (message: MessageInput): MessageInput => (id === undefined ? message : { ...message, id })
   async function* complete(request: ModelRequest): AsyncGenerator<ModelEvent, void, undefined> {
+    try {
+      yield* called(request)
+    } catch (error) {
+      if (!(error instanceof LostCall)) throw error
+      for await (const event of called(request)) if (event.type === 'finish') yield event
+    }
+  }
+  async function* called(request: ModelRequest): AsyncGenerator<ModelEvent, void, undefined> {
     const { context } = request
     await beforeModel?.(context.receipt.used)
     onCall?.()
@@ -55,7 +70,7 @@ export function hookedModel(
         return
       }
     } catch (error) {
-      throw modelError(error)
+      throw error instanceof LostCall ? error : modelError(error)
     } finally {
       await ignored(async () => afterModel?.(usage, context, said))
     }

@@ -102,27 +102,28 @@ describe('plimsoll admin', () => {
     expect([status, err, asked]).toEqual([2, expect.stringContaining(reason), []])
   })
 
-  it.each([
-    303, 307,
-  ])('follows no redirect (%d): another than the edge would say what is erased', async (status) => {
-    const paths: (string | undefined)[] = []
-    const server = createServer(({ url }, response) => {
-      paths.push(url)
-      if (url === '/elsewhere') response.end('{"action":"erase"}')
-      else response.writeHead(status, { Location: '/elsewhere' }).end()
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const { port } = server.address() as AddressInfo
-    const argv = ['admin', 'erase', 'ada', '--url', `http://127.0.0.1:${port}`, '--yes']
-    const answered = await plimsoll(argv, {}, undefined, { env: { OPERATOR_SECRET: SECRET }, fetch })
-    server.close()
-    expect(answered).toMatchObject({
-      status: 1,
-      out: '',
-      err: `plimsoll: admin erase: ${status} it redirects to /elsewhere, which is not followed\n`,
-    })
-    expect(paths).toEqual(['/v1/operator/users/ada'])
-  })
+  it.each([303, 307])(
+    'follows no redirect (%d): another than the edge would say what is erased',
+    async (status) => {
+      const paths: (string | undefined)[] = []
+      const server = createServer(({ url }, response) => {
+        paths.push(url)
+        if (url === '/elsewhere') response.end('{"action":"erase"}')
+        else response.writeHead(status, { Location: '/elsewhere' }).end()
+      })
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      const { port } = server.address() as AddressInfo
+      const argv = ['admin', 'erase', 'ada', '--url', `http://127.0.0.1:${port}`, '--yes']
+      const answered = await plimsoll(argv, {}, undefined, { env: { OPERATOR_SECRET: SECRET }, fetch })
+      server.close()
+      expect(answered).toMatchObject({
+        status: 1,
+        out: '',
+        err: `plimsoll: admin erase: ${status} it redirects to /elsewhere, which is not followed\n`,
+      })
+      expect(paths).toEqual(['/v1/operator/users/ada'])
+    },
+  )
 
   it('asks nobody without the secret', async () => {
     const { status, err } = await plimsoll(['admin', 'find', 'ada', '--url', 'http://127.0.0.1:1'])

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { ModelParts } from '../../../src/edge/cloudflare.ts'
+import type { ModelParts, RunLine, SessionSettings } from '../../../src/edge/cloudflare.ts'
 import { steadyModel } from '../../../src/edge/models/steady-model.ts'
 import {
   type AnswerHead,
@@ -13,6 +13,7 @@ import {
 import { accepted } from '../../../src/edge/replica/refusal.ts'
 import type { Model } from '../../../src/ports/model.ts'
 import { changeSessions } from './changed-settings.ts'
+import { inObject } from './in-object.ts'
 import { World } from './world.ts'
 
 /** How the answer to the first request begins, as its Worker says it. */
@@ -59,8 +60,14 @@ function timers(): ReadonlySet<unknown> {
 }
 
 /** A session whose model fetches: by the app’s Worker, unless the test has a relay of its own. */
-async function opened(): Promise<{ readonly world: World; readonly asked: () => number }> {
-  await changeSessions((settings) => ({ ...settings, model: (parts) => steadyModel(fetching(parts), parts) }))
+async function opened(
+  more: Partial<SessionSettings> = {},
+): Promise<{ readonly world: World; readonly asked: () => number }> {
+  await changeSessions((settings) => ({
+    ...settings,
+    model: (parts) => steadyModel(fetching(parts), parts),
+    ...more,
+  }))
   let asked = 0
   vi.stubGlobal('fetch', async () => {
     asked++
@@ -166,6 +173,29 @@ describe('a chat whose model fetches', () => {
     expect(text).toContain('At nine forty.')
     // What was streamed of the first reply is taken back.
     expect(text.includes('reset-step')).toBe(isBegun)
+  })
+
+  it('costs what both calls took that were made, where its Worker goes in the middle of the answer', async () => {
+    const ended: RunLine[] = []
+    const { world } = await opened({
+      budgets: { modelTokensPerHour: 10_000 },
+      onRun: (line) => void ended.push(line),
+    })
+    const { webSocket, read } = await begun(world)
+    webSocket.send(begunWith('x'.repeat(4_000)))
+    await vi.waitFor(() => expect(read()).toContain('xxx'))
+    webSocket.close(1000, 'gone')
+    await vi.waitFor(() => expect(ended).toMatchObject([{ status: 'done', calls: 2, unreported: 2 }]))
+    const { tokens = 0 } = ended[0] ?? {}
+    const [row] = await inObject(
+      ({ sql }) => sql.exec('SELECT state FROM plimsoll_edge_bucket').toArray(),
+      world.stub(),
+    )
+    const { modelTokens } = JSON.parse(row?.state as string) as { readonly modelTokens: { left: number } }
+    // Four characters a token; some come back while it goes on.
+    const took = 10_000 - modelTokens.left
+    expect(took).toBeGreaterThan(2 * tokens + 900)
+    expect(took).toBeLessThanOrEqual(2 * tokens + 1_004)
   })
 
   it.each<[string, readonly (string | ArrayBuffer)[]]>([

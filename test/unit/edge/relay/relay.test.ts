@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MOST_FRAME } from '../../../../src/edge/relay/frames.ts'
+import { hookedModel } from '../../../../src/edge/turn/hooked-model.ts'
+import type { Context } from '../../../../src/ports/context.ts'
 import type { Model, ModelEvent, ModelRequest } from '../../../../src/ports/model.ts'
 import { codePoint } from '../../../everywhere/code-point.ts'
 import { runs } from '../../../everywhere/runs.ts'
@@ -261,6 +263,8 @@ const lines = (fetch: typeof globalThis.fetch): Model => ({
   },
 })
 
+const context = { receipt: { used: 0 } } as Context
+
 async function eventsOf(
   model: Model,
   request: Partial<ModelRequest> = {},
@@ -279,7 +283,8 @@ describe('a reply whose Worker goes in the middle of it', () => {
     })
     const relay = await relays.of(ID)
     const heard: ModelEvent[] = []
-    const events = eventsOf(relay.outlived(lines(relay.fetch)), {}, heard)
+    const model = hookedModel(relay.outlived(lines(relay.fetch)), {})
+    const events = eventsOf(model, { context }, heard)
     await expect.poll(() => heard).toHaveLength(1)
     worker.close()
     expect(await events).toEqual([
@@ -296,15 +301,19 @@ describe('a reply whose Worker goes in the middle of it', () => {
     }
     const { relays, worker } = wire({ fetch: broken, fetchHere: broken })
     const relay = await relays.of(ID)
-    const model = relay.outlived(lines(relay.fetch))
-    await expect(eventsOf(model)).rejects.toThrow(TypeError)
+    const model = hookedModel(relay.outlived(lines(relay.fetch)), {})
+    const failing = { cause: expect.any(TypeError) }
+    await expect(eventsOf(model, { context })).rejects.toMatchObject(failing)
     expect(asked).toBe(1)
     worker.close()
     await tick()
     const stopped = new AbortController()
     stopped.abort()
-    await expect(eventsOf(model, { signal: stopped.signal })).rejects.toThrow(TypeError)
+    await expect(eventsOf(model, { context, signal: stopped.signal })).rejects.toMatchObject(failing)
     expect(asked).toBe(2)
+    // The Worker had gone before.
+    await expect(eventsOf(model, { context })).rejects.toMatchObject(failing)
+    expect(asked).toBe(3)
   })
 })
 
