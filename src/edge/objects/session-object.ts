@@ -175,7 +175,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     user: (user) => this.env.USERS.getByName(objectName(user)),
     session: (scope) => this.env.SESSIONS.getByName(objectName(scope)) as unknown as ScopeHost,
     stop: async () => {
-      await this.#turns.stop('current')
+      await this.#turns.stopAll()
       await this.#notes.settle()
     },
     clear: () => {
@@ -415,7 +415,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     const stale = OWN_CALLS.has(name) ? undefined : await home.refresh()
     const session = home.session()
     // Its reply would be the first message of the log.
-    if (name === 'clearLog') await this.#turns.stop('current')
+    if (name === 'clearLog') await this.#turns.stopAll()
     const call = sessionCalls[name] as (asked: Asked, input: SessionCallInput<Name>) => Promise<Answer>
     const answered = await call(
       {

@@ -31,6 +31,7 @@ export class Turn {
   readonly #ended = deferred()
   #messageId = ''
   #begin = 0
+  #isOpen = false
   #hasBegun = false
   #failure: unknown
 
@@ -65,6 +66,11 @@ export class Turn {
     return this.#begin
   }
 
+  /** Whether it has what it needs, its session before all, and may write. */
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
   stop(): void {
     this.#controller.abort(new Error('the run was stopped'))
   }
@@ -83,6 +89,7 @@ export class Turn {
     let outcome: TurnOutcome
     try {
       const work = await open()
+      this.#isOpen = true
       const admitted = await request.admit(work, this.#host)
       this.#messageId = admitted.messageId
       if (admitted.type === 'answered') {

@@ -161,6 +161,18 @@ export class Turns {
     return true
   }
 
+  /**
+   * Stops all that goes on, kept or not, and resolves when nothing more will be recorded of it. A
+   * turn that is not kept may itself wait for this, as long as it has no session.
+   */
+  async stopAll(): Promise<void> {
+    const turns = [this.#live, this.#busy?.isOpen ? this.#busy : undefined].filter(
+      (turn) => turn !== undefined,
+    )
+    for (const turn of turns) turn.stop()
+    await Promise.all(turns.map(({ ended }) => ended))
+  }
+
   /** Id of the run that goes on; undefined: none does. */
   get current(): string | undefined {
     return this.#live?.id

@@ -143,6 +143,52 @@ describe('deleting a session', () => {
       expect(await world.messages()).toEqual([])
     })
 
+  it.each([
+    ['the session', '', 404],
+    ['its log', '/messages', []],
+  ] as const)('ends a completion that goes on, where %s goes', async (_, path, left) => {
+    let isAborted = false
+    const model: Model = {
+      id: 'endless',
+      async *complete({ signal }) {
+        signal?.addEventListener('abort', () => {
+          isAborted = true
+        })
+        for (; !isAborted; await scheduler.wait(1)) yield { type: 'text', text: 'And on. ' }
+        throw signal?.reason
+      },
+    }
+    await changeSessions((settings) => ({ ...settings, model }))
+    const world = await made()
+    await evictDurableObject(world.stub())
+    const { body } = await world.caller.fetch('POST', '/v1/sessions/trip/openai/chat/completions', {
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ model: 'plimsoll', stream: true, messages: [{ role: 'user', content: 'Hi.' }] }),
+    })
+    expect((await world.call('DELETE', `/v1/sessions/trip${path}`)).status).toBe(200)
+    expect(await new Response(body).text()).toContain('ERR_CONFLICT')
+    expect(isAborted).toBe(true)
+    expect(await world.messages()).toEqual(left)
+  })
+
+  it('is finished by a completion that makes the session anew, and is answered there', async () => {
+    const slow = slowModel()
+    slow.isFree = true
+    await changeSessions((settings) => ({ ...settings, model: slow.model }))
+    const world = new World()
+    await world.create('default')
+    await world.append('default', said('m1', 'Two seats to Turin.'))
+    const commit = vi
+      .spyOn(UserReplica.prototype, 'commit')
+      .mockRejectedValue(new PlimsollError('ERR_STORAGE', 'the object was not reached'))
+    expect((await world.call('DELETE', '/v1/sessions/default')).status).toBe(500)
+    commit.mockRestore()
+    const messages = [{ role: 'user', content: 'Hi.' }]
+    const answered = await world.call('POST', '/v1/openai/chat/completions', { model: 'plimsoll', messages })
+    expect(answered.status).toBe(200)
+    expect(await world.messages('default')).toHaveLength(2)
+  })
+
   it('is done once where several ask for it', async () => {
     const world = await made()
     const answers = await Promise.all([1, 2, 3].map(() => world.call('DELETE', '/v1/sessions/trip')))

@@ -15,6 +15,7 @@ import { sessionObject, userObject } from './rows.ts'
 import { World } from './world.ts'
 
 const HOUR = 3_600_000
+const HI = { role: 'user', content: 'Hi.' }
 /** What the model says that each of its calls took. */
 const CALL = 1_000
 
@@ -112,7 +113,12 @@ describe('tokens of the model', () => {
     expect(await leftOf(deployment, 'deploymentModelTokens')).toBeLessThanOrEqual(80 * CALL)
   })
 
-  it('of a reply that was stopped are counted by what came of it', async () => {
+  it.each([
+    ['/chat', '/chat/current'],
+    ['/chat', ''],
+    ['/openai/chat/completions', ''],
+    ['/openai/chat/completions', '/messages'],
+  ])('of a reply at …%s that DELETE …%s ends are counted by what came of it', async (door, ended) => {
     const word = 'word '.repeat(8_000)
     const endless: Model = {
       id: 'endless',
@@ -125,11 +131,12 @@ describe('tokens of the model', () => {
     await changeUsers((settings) => ({ ...settings, budgets: { modelTokensPerDay: 100 * CALL } }))
     const ada = new World()
     await ada.create()
-    const response = await ada.caller.fetch('POST', '/v1/sessions/trip/chat', {
+    const asked = door === '/chat' ? { message: 'Hi.' } : { model: 'plimsoll', stream: true, messages: [HI] }
+    const response = await ada.caller.fetch('POST', `/v1/sessions/trip${door}`, {
       headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ message: 'Hi.' }),
+      body: JSON.stringify(asked),
     })
-    await ada.call('DELETE', '/v1/sessions/trip/chat/current')
+    await ada.call('DELETE', `/v1/sessions/trip${ended}`)
     expect(await response.text()).toContain('word')
     expect(await leftOf(userObject(ada.user))).toBeLessThanOrEqual(100 * CALL - word.length / 4)
   })

@@ -663,6 +663,32 @@ describe('turns that are not kept', () => {
     expect(await more).not.toContain('keep-alive')
   })
 
+  it('end where the model hangs, so that the next one has its turn', async () => {
+    const host = handHost()
+    const never = gate()
+    const { chats } = openScene([{ text: 'Never', until: never.opened }, { text: 'The second.' }], { host })
+    const one = await chats.start(completion('One?'))
+    const two = chats.start(completion('Two?'))
+    expect(host.waits()).toEqual([300_000])
+    host.pass(300_000)
+    expect(await textOf(one.stream)).toContain('ERR_TIMEOUT')
+    expect(await textOf((await two).stream)).toContain('second.')
+  })
+
+  it('are ended by who ends all of them, and so is a run', async () => {
+    const never = gate()
+    const { chats, session } = openScene([
+      { text: 'Kept, never', until: never.opened },
+      { text: 'Sent, never', until: never.opened },
+    ])
+    const run = await chats.start(submit(user('u1', 'Hello')))
+    const { stream } = await chats.start(completion('When?'))
+    await chats.stopAll()
+    expect(await textOf(run.stream)).toContain('abort')
+    expect(await textOf(stream)).toContain('ERR_CONFLICT')
+    expect((await session.history()).map(({ role }) => role)).toEqual(['user', 'user'])
+  })
+
   it('keep their object awake for as long as one goes on', async () => {
     const host = handHost()
     const last = gate()
