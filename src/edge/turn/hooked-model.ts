@@ -1,4 +1,6 @@
+import { MAX_ENTRY_BYTES } from '../../kernel/log/message.ts'
 import type { Context } from '../../ports/context.ts'
+import { PlimsollError } from '../../ports/errors.ts'
 import type { MessageInput } from '../../ports/message.ts'
 import type { Model, ModelEvent, ModelRequest, Usage } from '../../ports/model.ts'
 import { modelError } from './run-error.ts'
@@ -60,6 +62,12 @@ export function hookedModel(
       for await (const event of model.complete(request)) {
         if (event.type !== 'finish') {
           said += event.type === 'tool-call' ? JSON.stringify(event.call.input).length : event.text.length
+          // It could not be stored, and more of it might leave the object no memory.
+          if (said > MAX_ENTRY_BYTES)
+            throw new PlimsollError('ERR_ENTRY_TOO_LARGE', 'the reply', {
+              size: said,
+              limit: MAX_ENTRY_BYTES,
+            })
           yield event
           continue
         }

@@ -6,6 +6,7 @@ import { type ErrorCode, isPlimsollError, PlimsollError } from '../../ports/erro
  */
 const OF_A_MODEL: ReadonlySet<ErrorCode> = new Set([
   'ERR_CONTEXT_TOO_LARGE',
+  'ERR_ENTRY_TOO_LARGE',
   'ERR_MODEL',
   'ERR_OVERLOADED',
   'ERR_RATE_LIMIT',

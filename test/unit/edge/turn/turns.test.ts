@@ -6,6 +6,7 @@ import type { EndedRun } from '../../../../src/edge/turn/turns-options.ts'
 import { webHost } from '../../../../src/platform/web.ts'
 import { PlimsollError } from '../../../../src/ports/errors.ts'
 import type { Host } from '../../../../src/ports/host.ts'
+import type { Model } from '../../../../src/ports/model.ts'
 import {
   chunksIn,
   messageOf,
@@ -280,6 +281,20 @@ describe('a run that fails', () => {
     expect(errorIn(await textOf((await chats.start(submit(user('u1', 'When?')))).stream))).toMatch(
       /^ERR_MODEL: /,
     )
+  })
+
+  it('for a reply that cannot be stored reads no more of it', async () => {
+    let pieces = 0
+    const model: Model = {
+      id: 'endless',
+      async *complete() {
+        for (; pieces < 20; pieces++) yield { type: 'text', text: 'x'.repeat(2 ** 20) }
+      },
+    }
+    const { chats } = openScene([], { model: () => model })
+    const { stream } = await chats.start(submit(user('u1', 'Go on')))
+    expect(errorIn(await textOf(stream))).toBe('ERR_ENTRY_TOO_LARGE: the reply is too large')
+    expect(pieces).toBe(8)
   })
 
   it('in a later step for its budget says that', async () => {
