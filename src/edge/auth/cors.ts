@@ -51,6 +51,7 @@ const EXPOSED_HEADERS = [
   'Retry-After',
   'WWW-Authenticate',
   'X-Request-Id',
+  'X-Should-Retry',
 ]
 
 /**
