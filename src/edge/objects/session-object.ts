@@ -27,6 +27,7 @@ import type {
   Transport,
 } from '../../ports/sync.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
+import { utf8Length } from '../../ports/utf8-length.ts'
 import { answerPull } from '../../sync/answer-pull.ts'
 import { answerPush } from '../../sync/home.ts'
 import { giveAttachment, takeAttachment } from '../../sync/home-attachments.ts'
@@ -514,7 +515,7 @@ export abstract class SessionObject<Env extends EdgeBindings = EdgeBindings>
     const { lines, isOther, trust, ...given } = call
     const isNew = this.#life.record === undefined
     const home = await this.#life.ensure(scope, given.project)
-    this.#budgets.take('bytes', lines.length)
+    this.#budgets.take('bytes', utf8Length(lines))
     const { memory } = home
     const list = (): Promise<void> => listSession(memory, scope, given)
     let answered: ImportAnswer

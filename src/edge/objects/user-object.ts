@@ -28,6 +28,7 @@ import type {
   SyncOp,
 } from '../../ports/sync.ts'
 import type { TransferPart } from '../../ports/transfer.ts'
+import { utf8Length } from '../../ports/utf8-length.ts'
 import { answerPull as answerLog } from '../../sync/answer-pull.ts'
 import { answerPush, homeScope, type PushOptions } from '../../sync/home.ts'
 import { knownOp } from '../../sync/known-op.ts'
@@ -362,7 +363,7 @@ export abstract class UserObject<Env extends EdgeBindings = EdgeBindings>
     this.#check(scope)
     await this.#checkGuest(scope, { writes: true })
     await this.#unlock(scope)
-    this.#budgetsOf(scope).take('bytes', call.lines.length)
+    this.#budgetsOf(scope).take('bytes', utf8Length(call.lines))
     const answered = await importLines(this.#memoryOf(scope), scope, call, async () => {})
     this.#poke(scope)
     return answered

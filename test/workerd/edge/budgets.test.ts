@@ -115,6 +115,18 @@ describe('a budget that is used up (T37)', () => {
     expect(changedIn(kept, await stateOf(caller.user, session))).toEqual([])
   })
 
+  it('of bytes counts those of what is imported, not its characters', async () => {
+    const from = new Caller()
+    const session = await from.session()
+    const messages = [{ role: 'user', content: 'ж'.repeat(800) }]
+    expect((await from.call('POST', `/v1/sessions/${session}/messages`, { messages })).status).toBe(200)
+    const body = await (await from.fetch('GET', '/v1/me/export')).text()
+    await changeSessions((settings) => ({ ...settings, budgets: { bytesPerDay: 1_500 } }))
+    const headers = { 'Content-Type': 'application/jsonl' }
+    const response = await new Caller().fetch('POST', '/v1/me/import', { body, headers })
+    expect(await response.json()).toMatchObject({ status: 422, code: 'ERR_LIMIT', limit: 1_500 })
+  })
+
   it('of sessions refuses new ones by every door, and none that is there', async () => {
     await useDemoModel()
     await changeUsers((settings) => ({ ...settings, budgets: { sessionsPerHour: 2 } }))
