@@ -20,7 +20,10 @@ export interface HttpTransportOptions {
   readonly token: string | ((refused?: string) => string | Promise<string>)
   /** Default: the platform's, looked up at each call. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
-  /** Milliseconds for one call; for an attachment up to 17 times as many. Default 30 000. */
+  /**
+   * Milliseconds for one call; for an attachment more, up to 17 times as many for 8 MiB. Default
+   * 30 000.
+   */
   readonly timeoutMs?: number
   /**
    * What tells of changes at home: {@link edgeSocket}. Default: nothing does, and the home is asked
@@ -63,13 +66,15 @@ export function httpTransport(options: HttpTransportOptions): Transport {
     init: Call,
     signal: AbortSignalLike,
     read: (response: Response) => Promise<Answer>,
-    limitMs = timeoutMs,
+    bytes = 0,
   ): Promise<Answer> => {
     const [name = path] = path.split('?')
     const limit = host.controller()
     const timeout = host.timeout(Math.min(limitMs, MOST_MS))
     const end = (): void => limit.abort(signal.reason)
     const ask = async (): Promise<Answer> => {
+    // A slow line takes longer for more.
+    const limitMs = timeoutMs * (1 + bytes / SLOW_BYTES)
       const token = await tokenFor()
       let response = await send(path, init, token, limit.signal)
       if (response.status === 401) {
@@ -102,8 +107,6 @@ export function httpTransport(options: HttpTransportOptions): Transport {
       signal,
       (response) => response.text(),
     )
-  // A slow line takes longer for more.
-  const longMs = timeoutMs * (1 + MAX_ENTRY_BYTES / SLOW_BYTES)
   return {
     push: async (requests, signal) =>
       answersIn(decodePushAnswers, await post('/v1/sync/push', encodePush(requests), signal)),
@@ -111,7 +114,7 @@ export function httpTransport(options: HttpTransportOptions): Transport {
       answersIn(decodePullAnswers, await post('/v1/sync/pull', encodePull(requests), signal)),
     attach: (request, { mediaType, bytes }, signal) => {
       const init = { method: 'PUT', headers: { 'Content-Type': mediaType }, body: bytes }
-      return call(attachmentPath(request), init, signal, outcomeIn, longMs)
+      return call(attachmentPath(request), init, signal, outcomeIn, bytes.length)
     },
     attachment: async (request, signal) => {
       try {
@@ -124,7 +127,7 @@ export function httpTransport(options: HttpTransportOptions): Transport {
             mediaType: response.headers.get('Content-Type') ?? '',
             bytes: new Uint8Array(await response.arrayBuffer()),
           }),
-          longMs,
+          MAX_ENTRY_BYTES,
         )
       } catch (error) {
         if (isPlimsollError(error, 'ERR_NOT_FOUND')) return undefined

@@ -128,6 +128,25 @@ test('a call that takes too long is ended', async () => {
   expect(ended).toHaveBeenCalledOnce()
 })
 
+test('an attachment may take longer by its size, and no small one holds up others for minutes', async () => {
+  const limits: number[] = []
+  const { host } = ownTimeouts()
+  const timeout = (ms: number) => {
+    limits.push(ms)
+    return host.timeout(ms)
+  }
+  const fetch = async () => Response.json({ attached: 'stored' })
+  const transport = httpTransport({ url, token: 'good', fetch, timeoutMs: 1_000, host: { ...host, timeout } })
+  const mediaType = 'image/png'
+  for (const length of [0, 2 ** 18, 2 ** 23])
+    await transport.attach(
+      { generation: '', id: 'p' },
+      { id: 'p', mediaType, bytes: new Uint8Array(length) },
+      signal,
+    )
+  expect(limits).toEqual([1_000, 1_500, 17_000])
+})
+
 test('a token that never comes ends with the call that asks for it', async () => {
   const { fetch } = served()
   const token = vi.fn(async () => 'good').mockReturnValueOnce(new Promise(() => {}))
