@@ -92,7 +92,7 @@ export class Engine {
     this.#pokes = new Pokes(transport, (poke) => {
       const { scope } = poke ?? {}
       // Connected again: whatever kept requests from arriving may be over.
-      if (!poke) this.#pace.ms = 0
+      if (!poke && !this.#pace.cause?.retryAfter) this.#pace.ms = 0
       this.#pull(({ sessionId }) => !scope || scope.sessionId === sessionId)
     })
     this.#ends.push(network.listen(() => this.#again()))

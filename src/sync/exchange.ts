@@ -195,7 +195,7 @@ export class Exchange {
         await replica.fetched(wanted, found, host.now())
         hasMoved = true
       } catch (error) {
-        if (!isPlimsollError(error) || STATES[error.code]) throw error
+        if (!isPlimsollError(error) || STATES[error.code] || error.retryAfter) throw error
         sync.unfetchable(wanted)
       }
     }

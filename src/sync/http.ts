@@ -3,7 +3,7 @@ import { webHost } from '../platform/web.ts'
 import { aborted } from '../ports/aborted.ts'
 import { type ErrorCode, isPlimsollError, PlimsollError } from '../ports/errors.ts'
 import { type AbortSignalLike, type Host, MOST_MS } from '../ports/host.ts'
-import { checkOptions, invalid, isPlainObject } from '../ports/options.ts'
+import { checkOptions, invalid } from '../ports/options.ts'
 import type { AttachmentRequest, Transport } from '../ports/sync.ts'
 import { jsonIn } from '../text/json-in.ts'
 import type { Sockets } from './sockets.ts'
@@ -82,7 +82,7 @@ export function httpTransport(options: HttpTransportOptions): Transport {
         response = await send(path, init, await tokenFor(token), limit.signal)
       }
       if (response.ok) return read(response)
-      throw refusalIn(name, response, await response.text())
+      throw refusalIn(name, response, await response.text(), host.now())
     }
     timeout.signal.addEventListener('abort', () =>
       limit.abort(new PlimsollError('ERR_TIMEOUT', `${name}: no answer`, { limit: limitMs })),
@@ -109,9 +109,9 @@ export function httpTransport(options: HttpTransportOptions): Transport {
     )
   return {
     push: async (requests, signal) =>
-      answersIn(decodePushAnswers, await post('/v1/sync/push', encodePush(requests), signal)),
+      decodePushAnswers(await post('/v1/sync/push', encodePush(requests), signal)),
     pull: async (requests, signal) =>
-      answersIn(decodePullAnswers, await post('/v1/sync/pull', encodePull(requests), signal)),
+      decodePullAnswers(await post('/v1/sync/pull', encodePull(requests), signal)),
     attach: (request, { mediaType, bytes }, signal) => {
       const init = { method: 'PUT', headers: { 'Content-Type': mediaType }, body: bytes }
       return call(attachmentPath(request), init, signal, outcomeIn, bytes.length)
@@ -160,22 +160,17 @@ const OPTIONS: readonly (keyof HttpTransportOptions)[] = [
   'host',
 ]
 
-/** Who answers something else is not the home; what was sent may be written all the same. */
-function answersIn<Answers>(decode: (text: string) => Answers, text: string): Answers {
-  try {
-    return decode(text)
-  } catch (cause) {
-    throw new PlimsollError('ERR_OFFLINE', 'httpTransport: the answer is none of a home', { cause })
-  }
-}
-
 /** What an answer says that is not the one that was asked for. */
-function refusalIn(path: string, { status, headers }: Response, text: string): PlimsollError {
-  const { code, detail } = problemIn(text)
+function refusalIn(path: string, { status, headers }: Response, text: string, now: number): PlimsollError {
+  const { code, detail } = (jsonIn(text) ?? {}) as Record<string, unknown>
   // Who answers without a code is not the home: a proxy, or a page of a network that wants a
   // sign-in. It may have codes of its own, too.
-  const known = CODES[status] ?? code ?? (status === 503 ? 'ERR_OVERLOADED' : 'ERR_OFFLINE')
-  const retryAfter = Number(headers.get('Retry-After'))
+  const own = typeof code === 'string' ? code : status === 503 ? 'ERR_OVERLOADED' : 'ERR_OFFLINE'
+  const known = CODES[status] ?? own
+  const wait = headers.get('Retry-After') ?? ''
+  // A time is one of the home's clock.
+  const retryAfter =
+    Number(wait) || (Date.parse(wait) - (Date.parse(headers.get('Date') ?? '') || now)) / 1000
   return new PlimsollError(known as ErrorCode, `${path}: ${detail ?? `status ${status}`}`, {
     ...(retryAfter > 0 && { retryAfter }),
   })
@@ -187,11 +182,4 @@ const CODES: { readonly [status: number]: ErrorCode } = {
   413: 'ERR_ENTRY_TOO_LARGE',
   426: 'ERR_UPGRADE_REQUIRED',
   429: 'ERR_RATE_LIMIT',
-}
-
-function problemIn(text: string): { readonly code?: string; readonly detail?: string } {
-  const problem = jsonIn(text)
-  if (!isPlainObject(problem)) return {}
-  const { code, detail } = problem
-  return { ...(typeof code === 'string' && { code }), ...(typeof detail === 'string' && { detail }) }
 }

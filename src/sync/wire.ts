@@ -1,3 +1,4 @@
+import { PlimsollError } from '../ports/errors.ts'
 import type { Envelope } from '../ports/op.ts'
 import {
   type Answers,
@@ -15,7 +16,6 @@ import {
   type SyncScope,
 } from '../ports/sync.ts'
 import { MAX_DEPTH } from '../text/check-json.ts'
-import { invalid } from '../text/json.ts'
 import { jsonIn } from '../text/json-in.ts'
 import { KINDS } from './known-op.ts'
 
@@ -48,7 +48,7 @@ export function encodePull(requests: Scoped<PullRequest>): string {
   }))
 }
 
-/** @throws ERR_INVALID_ARGUMENT: it is no answer of a home */
+/** @throws ERR_OFFLINE: it is no answer of a home */
 export function decodePushAnswers(text: string): Answers<PushAnswer> {
   return decodeAnswers(text, ({ generation, erased, results, head, repeated, lacks }) =>
     erased === true
@@ -106,8 +106,9 @@ function decodeAnswers<Answer>(text: string, fromWire: (fields: Fields) => Answe
       return { error: { code, message, ...(typeof wait === 'number' && { retryAfter: wait }) } }
     })
     return time === undefined ? answers : Object.assign(answers, { time: number(time) })
-  } catch {
-    throw invalid('sync', 'answer', 'is none of a home')
+  } catch (cause) {
+    // Who answers something else is not the home; what was sent may be written all the same.
+    throw new PlimsollError('ERR_OFFLINE', 'sync: the answer is none of a home', { cause })
   }
 }
 

@@ -178,6 +178,21 @@ test('bytes that cannot be fetched hold up nothing, and are asked for again late
   expect(await bytesIn(two.base, 'p')).toEqual(picture('p'))
 })
 
+test('bytes that a home has no time for now are asked for again when it said', async () => {
+  const home = new TestHome()
+  const [one, two] = [device(home), device(home)]
+  await attach(one.store, picture('p'), picture('q'))
+  await write(one.store, [naming('m1', 'p'), naming('m2', 'q')])
+  await one.store.settled()
+  const { attachment } = two.link
+  const busy = vi.fn(refusing('ERR_RATE_LIMIT', { retryAfter: 0.02 })).mockName('busy')
+  two.link.attachment = (...asked) => (busy.mock.calls.length < 2 ? busy() : attachment(...asked))
+  two.store.follow(TRIP)
+  await two.store.settled()
+  expect(busy).toHaveBeenCalledTimes(2)
+  for (const id of ['p', 'q']) expect(await bytesIn(two.base, id)).toEqual(picture(id))
+})
+
 test('a device that ends before it has fetched all goes on when it starts again', async () => {
   const home = new TestHome()
   const two = await wanting(home)

@@ -1,5 +1,7 @@
 /** Sync over HTTP: the transport, and the server's answers. */
 import { afterEach, expect, test, vi } from 'vitest'
+import { webHost } from '../../../src/platform/web.ts'
+import type { PlimsollError } from '../../../src/ports/errors.ts'
 import { mapStore } from '../../../src/stores/map.ts'
 import { type HttpTransportOptions, httpTransport } from '../../../src/sync/http.ts'
 import { syncServer } from '../../../src/sync/server.ts'
@@ -145,6 +147,22 @@ test('an attachment may take longer by its size, and no small one holds up other
       signal,
     )
   expect(limits).toEqual([1_000, 1_500, 17_000])
+})
+
+test.each([
+  ['Thu, 01 Jan 2026 00:00:07 GMT', undefined, 7],
+  // As the home's own clock has it, where that is told.
+  ['Thu, 01 Jan 2026 05:00:09 GMT', 'Thu, 01 Jan 2026 05:00:00 GMT', 9],
+  ['Wed, 31 Dec 2025 00:00:00 GMT', undefined, undefined],
+  ['soon', undefined, undefined],
+])('a wait that ends at a time (%s) is taken', async (time, date, retryAfter) => {
+  const headers = { 'Retry-After': time, ...(date && { Date: date }) }
+  const host = { ...webHost, now: () => Date.UTC(2026, 0, 1) }
+  const fetch = async () => new Response('', { status: 503, headers })
+  const transport = httpTransport({ url, token: 'good', fetch, host })
+  const error = await transport.pull([], signal).catch((cause: unknown) => cause)
+  expect(error).toMatchObject({ code: 'ERR_OVERLOADED' })
+  expect((error as PlimsollError).retryAfter).toBe(retryAfter)
 })
 
 test('a token that never comes ends with the call that asks for it', async () => {

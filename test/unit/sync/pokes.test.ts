@@ -1,10 +1,11 @@
 /** What is told of changes at home while something else is under way. */
 import { expect, test, vi } from 'vitest'
 import { decide } from '../../../src/kernel/log/decide.ts'
+import { webHost } from '../../../src/platform/web.ts'
 import { httpTransport } from '../../../src/sync/http.ts'
 import { edgeSocket } from '../../../src/sync/sockets.ts'
 import { append, erase } from '../../contract/samples.ts'
-import { device, idsOf, TestHome, TRIP } from '../support/synced.ts'
+import { device, idsOf, refusing, TestHome, TRIP } from '../support/synced.ts'
 
 test('a change that is told while an older answer is under way is fetched', async () => {
   const home = new TestHome()
@@ -25,6 +26,28 @@ test('a change that is told while an older answer is under way is fetched', asyn
   await store.settled()
   expect(await idsOf(base)).toEqual(['m1', 'm2'])
   await store.close()
+})
+
+test('a connection that came back does not shorten a wait that the home asked for', async () => {
+  const home = new TestHome()
+  let now = 0
+  const { link, base, store } = device(home, { host: { ...webHost, now: () => now } })
+  store.follow(TRIP)
+  await store.settled()
+  await home.open().commit([append('a', ['m1'])], decide)
+  const { pull } = link
+  const busy = vi.fn(refusing('ERR_OVERLOADED', { retryAfter: 60 }))
+  link.pull = busy
+  home.poke()
+  await vi.waitFor(() => expect(store.status.cause).toMatchObject({ code: 'ERR_OVERLOADED' }))
+  link.pull = vi.fn(pull)
+  home.poke()
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(link.pull).not.toHaveBeenCalled()
+  now = 60_000
+  home.poke()
+  await store.settled()
+  expect(await idsOf(base)).toEqual(['m1'])
 })
 
 test('a session that was erased elsewhere is listened to, since another device may fill it again', async () => {
