@@ -5,6 +5,7 @@ import { type ErrorCode, isPlimsollError, PlimsollError } from '../ports/errors.
 import { type AbortSignalLike, type Host, MOST_MS } from '../ports/host.ts'
 import { checkOptions, invalid } from '../ports/options.ts'
 import type { AttachmentRequest, Transport } from '../ports/sync.ts'
+import { checkFunction } from '../text/check-value.ts'
 import { jsonIn } from '../text/json-in.ts'
 import type { Sockets } from './sockets.ts'
 import { decodePullAnswers, decodePushAnswers, encodePull, encodePush } from './wire.ts'
@@ -51,9 +52,11 @@ export function httpTransport(options: HttpTransportOptions): Transport {
   const base = (globalThis as { location?: { readonly href: string } }).location?.href
   if (!URL.canParse(options.url, base)) throw invalid('httpTransport', 'url', 'is no URL')
   const to = (path: string): string => new URL(options.url.replace(/\/+$/, '') + path, base).href
-  const { host = webHost, socket, timeoutMs = TIMEOUT_MS } = options
+  const { host = webHost, socket, timeoutMs = TIMEOUT_MS, token } = options
+  if (typeof token !== 'string') checkFunction('httpTransport', 'token', token)
+  if (socket !== undefined) checkFunction('httpTransport', 'socket', socket)
   const tokenFor = async (refused?: string): Promise<string> =>
-    typeof options.token === 'string' ? options.token : options.token(refused)
+    typeof token === 'string' ? token : token(refused)
 
   const send = (path: string, { headers, ...init }: Call, token: string, signal: AbortSignalLike) =>
     (options.fetch ?? fetch)(to(path), {
@@ -70,11 +73,11 @@ export function httpTransport(options: HttpTransportOptions): Transport {
   ): Promise<Answer> => {
     const [name = path] = path.split('?')
     const limit = host.controller()
+    // A slow line takes longer for more.
+    const limitMs = timeoutMs * (1 + bytes / SLOW_BYTES)
     const timeout = host.timeout(Math.min(limitMs, MOST_MS))
     const end = (): void => limit.abort(signal.reason)
     const ask = async (): Promise<Answer> => {
-    // A slow line takes longer for more.
-    const limitMs = timeoutMs * (1 + bytes / SLOW_BYTES)
       const token = await tokenFor()
       let response = await send(path, init, token, limit.signal)
       if (response.status === 401) {

@@ -165,6 +165,16 @@ test.each([
   expect((error as PlimsollError).retryAfter).toBe(retryAfter)
 })
 
+test.each([
+  ['token', { token: undefined }],
+  ['token', { token: 7 }],
+  ['socket', { token: 'good', socket: {} }],
+])('%s that is none is refused', (argument, options) => {
+  expect(() => httpTransport({ url, ...options } as never)).toThrow(
+    expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT', argument }),
+  )
+})
+
 test('a token that never comes ends with the call that asks for it', async () => {
   const { fetch } = served()
   const token = vi.fn(async () => 'good').mockReturnValueOnce(new Promise(() => {}))
