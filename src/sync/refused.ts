@@ -25,7 +25,10 @@ export interface Refused {
   readonly theirs?: Json
 }
 
-/** What is to hold: the value that was refused, the one that is there, or another one. */
+/**
+ * What is to hold: the value that was refused, the one that is there, or another one, of the shape
+ * that `mine` has: others a home with `checkPushed` refuses later, as `forbidden`.
+ */
 export type Resolution = 'mine' | 'theirs' | { readonly value: Json }
 
 /** How often a put is tried again, where the register changed meanwhile. */
