@@ -144,6 +144,7 @@ export class Engine {
   resume(): void {
     this.#isPaused = false
     this.#isSignedOut = false
+    say(this.#channel, { isSignedOut: false })
     this.#again()
   }
 
@@ -157,6 +158,7 @@ export class Engine {
       try {
         const result = await work()
         this.#isSignedOut ||= result.done
+        if (result.done) say(this.#channel, { isSignedOut: true })
         return result
       } finally {
         this.#isPaused = wasPaused
@@ -203,8 +205,12 @@ export class Engine {
     return new Promise((resolve) => this.#ends.push(resolve))
   }
 
-  #hear({ due, status, refused, time }: Word): void {
+  #hear({ due, status, refused, time, isSignedOut }: Word): void {
     if (time) this.clock.heard(...time)
+    if (isSignedOut !== undefined) {
+      this.#isSignedOut = isSignedOut
+      this.#again()
+    }
     const followed = this.followed
     if (due && this.#isWorker && followed.isOurs(due)) {
       const sync = followed.use(due)

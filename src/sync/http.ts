@@ -85,7 +85,7 @@ export function httpTransport(options: HttpTransportOptions): Transport {
         response = await send(path, init, await tokenFor(token), limit.signal)
       }
       if (response.ok) return read(response)
-      throw refusalIn(name, response, await response.text(), host.now())
+      throw refusalIn(name, response, await response.text())
     }
     timeout.signal.addEventListener('abort', () =>
       limit.abort(new PlimsollError('ERR_TIMEOUT', `${name}: no answer`, { limit: limitMs })),
@@ -151,7 +151,7 @@ function attachmentPath({ sessionId, generation, id }: AttachmentRequest): strin
 async function outcomeIn(response: Response): ReturnType<Transport['attach']> {
   const { attached } = await response.json()
   if (['stored', 'kept', 'deleted'].includes(attached)) return attached
-  throw new TypeError('no answer of a home')
+  throw new TypeError('is none of a home')
 }
 
 const OPTIONS: readonly (keyof HttpTransportOptions)[] = [
@@ -164,16 +164,15 @@ const OPTIONS: readonly (keyof HttpTransportOptions)[] = [
 ]
 
 /** What an answer says that is not the one that was asked for. */
-function refusalIn(path: string, { status, headers }: Response, text: string, now: number): PlimsollError {
+function refusalIn(path: string, { status, headers }: Response, text: string): PlimsollError {
   const { code, detail } = (jsonIn(text) ?? {}) as Record<string, unknown>
   // Who answers without a code is not the home: a proxy, or a page of a network that wants a
   // sign-in. It may have codes of its own, too.
   const own = typeof code === 'string' ? code : status === 503 ? 'ERR_OVERLOADED' : 'ERR_OFFLINE'
   const known = CODES[status] ?? own
   const wait = headers.get('Retry-After') ?? ''
-  // A time is one of the home's clock.
-  const retryAfter =
-    Number(wait) || (Date.parse(wait) - (Date.parse(headers.get('Date') ?? '') || now)) / 1000
+  // A time is one of the home's clock: of that and ours nobody knows how far they are apart.
+  const retryAfter = Number(wait) || (Date.parse(wait) - Date.parse(headers.get('Date') ?? '')) / 1000
   return new PlimsollError(known as ErrorCode, `${path}: ${detail ?? `status ${status}`}`, {
     ...(retryAfter > 0 && { retryAfter }),
   })

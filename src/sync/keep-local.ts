@@ -95,7 +95,7 @@ export function keepLocal(options: KeepLocalOptions): KeepLocal {
   const { bytes, days } = options
   if (bytes === undefined && days === undefined)
     throw invalid('keepLocal', 'options', 'must have bytes or days')
-  for (const [name, value] of Object.entries({ bytes, days }))
+  for (const [name, value] of Object.entries(options))
     if (value !== undefined && !(Number.isSafeInteger(value) && value > 0))
       throw invalid('keepLocal', name, 'must be a whole number above 0')
   // What comes before is no time to a home, which would take no request.
@@ -200,12 +200,12 @@ async function startOver(sync: ScopeSync, start: Start, ask: Ask): Promise<Step>
     ops.push(...next.ops)
     last = next
   }
-  const { cursor: seq, anchor: tok } = last
-  const page: Page = { generation: first.generation, ops: ops as SyncOp[], cursor: seq, anchor: tok }
+  const { cursor, anchor } = last
+  const page: Page = { generation: first.generation, ops: ops as SyncOp[], cursor, anchor }
   const refused = await written(sync.replica, request, first.from, first.start, page)
   if (refused) sync.isPartial = false
   // The same again and again is asked for less and less often.
-  const isNews = seq > state.seq || first.from !== (state.after ?? 0) || first.start.arrived.length > 0
+  const isNews = cursor > state.seq || first.from !== (state.after ?? 0) || first.start.arrived.length > 0
   return { hasMoved: refused !== undefined && isNews, refused: refused ?? [] }
 }
 

@@ -18,9 +18,10 @@ export interface SignOutOptions {
 }
 
 /**
- * Removes what is here of the user, and stops until `store.resume()`. Where something waits for the
- * home, or was refused and not resolved, nothing is removed, unless `force` is given: wait for
- * `store.settled()` before, for as long as the user would. With `dryRun` nothing is removed at all.
+ * Removes what is here of the user, and stops all tabs until `store.resume()` in one of them. Where
+ * something waits for the home, or was refused and not resolved, nothing is removed, unless `force`
+ * is given: wait for `store.settled()` before, for as long as the user would. With `dryRun` nothing
+ * is removed at all.
  *
  * @returns what was lost, or would be: by scope, how many ops
  * @example

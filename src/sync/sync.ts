@@ -82,7 +82,7 @@ export interface SyncedStore extends Store {
   follow(scope: Scope): () => void
   /** Sends and fetches nothing until {@link resume}; writing goes on. */
   pause(): void
-  /** Tries again now, whatever it waits for. */
+  /** Tries again now, whatever it waits for; so do other tabs that are not paused. */
   resume(): void
   /** Resolves once all is sent and fetched: the state is `current` or `conflict`. */
   settled(): Promise<SyncStatus>
@@ -90,6 +90,7 @@ export interface SyncedStore extends Store {
   close(): Promise<void>
 }
 
+const TIMES = ['pollMs', 'delayMs', 'baseMs', 'capMs', 'stalledMs'] as const
 const OPTIONS: readonly (keyof SyncOptions)[] = [
   'store',
   'transport',
@@ -99,15 +100,10 @@ const OPTIONS: readonly (keyof SyncOptions)[] = [
   'channel',
   'name',
   'network',
-  'pollMs',
-  'delayMs',
-  'baseMs',
-  'capMs',
-  'stalledMs',
+  ...TIMES,
   'host',
   'random',
 ]
-const TIMES = ['pollMs', 'delayMs', 'baseMs', 'capMs', 'stalledMs'] as const
 
 /**
  * Lets the scopes of a store follow their home: what is written is kept here at once, in the same

@@ -12,6 +12,8 @@ export interface Word {
   readonly status?: SyncStatus
   /** Something was refused in a scope: rows of its outbox. */
   readonly refused?: { readonly scope: Scope; readonly orders: readonly number[] }
+  /** The user has signed out, of all tabs; or is here again. */
+  readonly isSignedOut?: boolean
   /** What an answer told of the home's time, as for {@link HomeTime.heard}. */
   readonly time?: Parameters<HomeTime['heard']>
 }

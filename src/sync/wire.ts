@@ -217,15 +217,15 @@ function pairs(value: unknown): readonly (readonly [unknown, unknown])[] {
 
 function list(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value
-  throw new TypeError('no list')
+  throw new TypeError('is none of a home')
 }
 
 function string(value: unknown): string {
   if (typeof value === 'string') return value
-  throw new TypeError('no text')
+  throw new TypeError('is none of a home')
 }
 
 function number(value: unknown): number {
   if (Number.isSafeInteger(value)) return value as number
-  throw new TypeError('no number')
+  throw new TypeError('is none of a home')
 }

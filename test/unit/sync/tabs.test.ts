@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { decide } from '../../../src/kernel/log/decide.ts'
 import type { Channel, Lock } from '../../../src/platform/tabs.ts'
 import { mapStore } from '../../../src/stores/map.ts'
-import { refusalsOf } from '../../../src/sync/index.ts'
+import { refusalsOf, signOut } from '../../../src/sync/index.ts'
 import { syncOnce } from '../../../src/sync/once.ts'
 import { append, put } from '../../contract/samples.ts'
 import {
@@ -179,6 +179,26 @@ test('a tab to which the browser refuses locks works, and hears of changes', asy
   home.poke()
   await vi.advanceTimersByTimeAsync(1_000)
   expect(await idsOf(base)).toEqual(['m1', 'm2'])
+})
+
+test.each(['one', 'two'] as const)('what %s signs out of stays away, in its other tabs too', async (name) => {
+  const all = tabs()
+  const { home, base, one, two } = all
+  for (const { store } of [one, two]) store.follow(TRIP)
+  await home.open().commit([append('a', ['m1'])], decide)
+  await vi.advanceTimersByTimeAsync(100)
+  expect(await idsOf(base)).toEqual(['m1'])
+  await expect(signOut(all[name].store)).resolves.toMatchObject({ done: true })
+  await vi.advanceTimersByTimeAsync(100)
+  await home.open().commit([append('b', ['m2'])], decide)
+  home.poke()
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(await idsOf(base)).toEqual([])
+  for (const { store } of [one, two]) expect(store.status.state).toBe('signed-out')
+  one.store.resume()
+  await vi.advanceTimersByTimeAsync(100)
+  expect(await idsOf(base)).toEqual(['m1', 'm2'])
+  for (const { store } of [one, two]) expect(store.status.state).toBe('current')
 })
 
 test('a service worker sends what waits, once', async () => {
