@@ -179,6 +179,20 @@ describe('Markdown', () => {
     )
   })
 
+  it('scrolls a table of many columns, and cuts no word of it', async () => {
+    const shown = await show()
+    const row = (cell: string): string => `|${` ${cell} |`.repeat(8)}`
+    shown.fake.add(said('assistant', [row('Departure'), row('---'), row('Alessandria')].join('\n')))
+    await until(() => shown.root.querySelector('.prose td') !== null)
+    const frame = shown.find('.prose .table')
+    expect(frame.scrollWidth).toBeGreaterThan(frame.clientWidth)
+    const cell = shown.find('.prose td')
+    const word = document.createRange()
+    word.selectNodeContents(cell)
+    expect(word.getClientRects()).toHaveLength(1)
+    expect(shown.find('.scroller').scrollWidth).toBe(shown.find('.scroller').clientWidth)
+  })
+
   it('rebuilds only what changed while a text grows', async () => {
     const shown = await show()
     shown.fake.stream({ text: '# One\n\nTwo *th' })

@@ -18,7 +18,7 @@ figure, pre, blockquote { margin: 0 }
 .prose :not(pre) > code { padding: 0.1em 0.35em; border-radius: 0.3125rem; background: var(--raised); font: 0.875em var(--mono) }
 .prose .table { overflow-x: auto; border: 1px solid var(--line); border-radius: 0.625rem }
 .prose table { inline-size: 100%; border-collapse: collapse; font-size: 0.875rem; font-variant-numeric: tabular-nums }
-.prose :is(th, td) { padding: 0.4375rem 0.75rem; border-block-end: 1px solid var(--line); text-align: start; vertical-align: top }
+.prose :is(th, td) { overflow-wrap: normal; padding: 0.4375rem 0.75rem; border-block-end: 1px solid var(--line); text-align: start; vertical-align: top }
 .prose th { background: var(--raised); font-size: 0.8125rem; font-weight: 620 }
 .prose [align='right'] { text-align: end }
 .prose [align='center'] { text-align: center }
