@@ -144,21 +144,22 @@ describe('a long text that is shown', () => {
   })
 })
 
-describe('links of pictures', () => {
-  it('always have a name, and are none within another link', async () => {
+describe('links', () => {
+  it('always have a name that shows, and are none within another link', async () => {
     const shown = await show()
     shown.fake.add(
       said(
         'assistant',
-        '![ ](https://example.com/a.png) [![mark](https://example.com/b.png)](https://example.com/c)',
+        '![ ](https://example.com/a.png) [![mark](https://example.com/b.png)](https://example.com/c) [\u200b\u2060](https://example.com/d)',
       ),
     )
-    await until(() => shown.root.querySelectorAll('.prose a').length === 2)
+    await until(() => shown.root.querySelectorAll('.prose a').length === 3)
     expect(
       [...shown.root.querySelectorAll<HTMLAnchorElement>('.prose a')].map(({ text, href }) => [text, href]),
     ).toEqual([
       ['https://example.com/a.png', 'https://example.com/a.png'],
       ['mark', 'https://example.com/c'],
+      ['https://example.com/d', 'https://example.com/d'],
     ])
   })
 })

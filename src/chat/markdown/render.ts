@@ -229,7 +229,7 @@ function tableOf({ header, rows }: Tokens.Table, within: Within): Node {
 /** @param words what it says; where that is nothing to see, where it leads */
 function linkTo(href: string, words: readonly Child[]): Node {
   const link = element('a', words)
-  if (link.textContent.trim() === '') link.textContent = href
+  if (!/[^\s\p{Cf}]/u.test(link.textContent)) link.textContent = href
   link.target = '_blank'
   link.rel = 'noopener noreferrer'
   if (ADDRESS.test(href)) link.href = href
