@@ -173,7 +173,7 @@ export class PlimsollChat extends Base {
   }
 
   get session(): string | undefined {
-    return this.getAttribute('session') ?? undefined
+    return this.getAttribute('session') || undefined
   }
   set session(value: string | undefined) {
     this.#reflect('session', value)
@@ -242,11 +242,10 @@ export class PlimsollChat extends Base {
   attributeChangedCallback(name: string, before: string | null, now: string | null): void {
     if (before === now || !this.#shell || !this.isConnected) return
     if (name === 'open') this.#openChanged()
-    else if (name === 'lang') this.#relabel()
     else if (name === 'src' || name === 'synced') this.#reopen()
     else if (name === 'placement') this.#layOut()
-    else if (name === 'session' && now !== null) void this.#chat?.then((chat) => showSession(chat, now))
-    else this.#view?.draw()
+    else if (name === 'session' && now) void this.#chat?.then((chat) => showSession(chat, now))
+    else this.#relabel()
   }
 
   /** Opens it. Resolves when it can be written in. */

@@ -158,6 +158,14 @@ describe('languages', () => {
     await until(() => find('textarea').ariaLabel === 'My own words')
     document.documentElement.removeAttribute('lang')
   })
+
+  it('name the widget by its heading, by another one as soon as it is set', async () => {
+    const { element, find } = await show({ attributes: { heading: 'Help' } })
+    expect(find('[part=frame]').ariaLabel).toBe('Help')
+    element.heading = 'Advice'
+    await until(() => find('.main h2').textContent === 'Advice')
+    expect(find('[part=frame]').ariaLabel).toBe('Advice')
+  })
 })
 
 describe('what was remembered, in letters of the other direction', () => {

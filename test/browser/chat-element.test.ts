@@ -75,8 +75,10 @@ describe('opening', () => {
     const prepare = (fake: { setSessions: (of: typeof sessions) => void }): void => fake.setSessions(sessions)
     const named = await show({ attributes: { session: 'mine' }, prepare })
     expect(named.fake.calls).toEqual([['open', 'mine']])
-    const newest = await show({ prepare })
-    expect(newest.fake.calls).toEqual([['open', sessions[0]?.sessionId]])
+    for (const attributes of [{}, { session: '' }]) {
+      const newest = await show({ attributes, prepare })
+      expect(newest.fake.calls).toEqual([['open', sessions[0]?.sessionId]])
+    }
     const empty = await show()
     expect(empty.fake.calls).toEqual([['create']])
     expect(empty.text()).toContain('What can I do for you?')
