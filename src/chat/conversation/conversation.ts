@@ -664,6 +664,7 @@ export class ChatConversation implements Conversation {
       if (this.#open === open)
         this.#become({
           storage: open.home.storage(),
+          model: this.#parts.model(open.home),
           session: { ...(this.#state.session ?? open.entry), ...title },
         })
     } catch (error) {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { openChat } from '../../../src/chat/open-chat.ts'
 import { scriptedModel } from '../../../src/index.ts'
 import { idle, said, until } from './states.ts'
 import { browser } from './support.ts'
@@ -350,6 +351,22 @@ describe('a local conversation', () => {
     const state = await until(chat, idle)
     expect(state.model).toEqual({ id: 'demo', isDemo: true })
     expect(said(state)[1]).toContain('scripted demo')
+    await chat.close()
+  })
+
+  it('names none where the page gives its model late, from the first message that it answers', async () => {
+    let model: typeof echo | undefined
+    const chat = openChat({
+      get model() {
+        return model
+      },
+      platform: browser().platform,
+    })
+    await chat.conversation.create()
+    expect(chat.conversation.getSnapshot().model).toEqual({ id: 'demo', isDemo: true })
+    model = echo
+    await chat.conversation.send('Hello')
+    expect((await until(chat, idle)).model).toEqual({ id: 'page', isDemo: false })
     await chat.close()
   })
 })
