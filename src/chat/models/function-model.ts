@@ -30,5 +30,7 @@ async function* complete(
   } finally {
     own.end()
   }
-  yield { type: 'finish', message: { role: 'assistant', content: text }, reason: 'stop' }
+  // Half a character, as where it was cut: a log refuses it.
+  const content = text.replace(/\p{Surrogate}/gu, '\ufffd')
+  yield { type: 'finish', message: { role: 'assistant', content }, reason: 'stop' }
 }

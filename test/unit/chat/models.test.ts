@@ -52,6 +52,14 @@ describe('a function as a model', () => {
     expect((await eventsOf(pieces)).length).toBe(3)
   })
 
+  it('may part characters, and is kept whole where it was cut in one', async () => {
+    const parted = asModel(async function* () {
+      yield '9:40 \ud83d'
+      yield '\ude82 \ud83d'
+    })
+    expect((await eventsOf(parted)).at(-1)).toMatchObject({ message: { content: '9:40 \u{1f682} \ufffd' } })
+  })
+
   it('learns when nobody waits any more', async () => {
     const controller = new AbortController()
     let aborted = false
