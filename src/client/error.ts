@@ -47,7 +47,8 @@ const FIELDS = [
 const CODES: { readonly [status: number]: ErrorCode } = {
   401: 'ERR_UNAUTHENTICATED',
   403: 'ERR_FORBIDDEN',
-  404: 'ERR_NOT_FOUND',
+  // A host that has no edge there: it says nothing of what an edge has.
+  404: 'ERR_STORAGE',
   413: 'ERR_ENTRY_TOO_LARGE',
   429: 'ERR_RATE_LIMIT',
   504: 'ERR_TIMEOUT',

@@ -176,12 +176,13 @@ export function isPlimsollError(value: unknown, code?: ErrorCode): value is Plim
 
 /**
  * Whether nobody could be reached who has what is asked for: a request got no answer at all, or one
- * of 500 and above that is not the edge's own.
+ * of 404, or of 500 and above, that is not the edge's own.
  */
 export function isUnreachable(error: unknown): boolean {
   if (isPlimsollError(error, 'ERR_OFFLINE')) return true
   // Errors of the client say of which status they are, if of any.
   return (
-    isPlimsollError(error, 'ERR_STORAGE') && /^[A-Z]+ \/.*: (?:no answer|status 5\d\d)$/.test(error.message)
+    isPlimsollError(error, 'ERR_STORAGE') &&
+    /^[A-Z]+ \/.*: (?:no answer|status (?:404|5\d\d))$/.test(error.message)
   )
 }

@@ -25,6 +25,7 @@ import { changedStore } from '../../everywhere/changed-store.ts'
 import { pictureOf } from '../../everywhere/pictures.ts'
 import { idle, said, until } from './states.ts'
 import { browser, homeOver, TestNetwork } from './support.ts'
+import { absent } from './test-service.ts'
 
 const message = (id: string): Message => ({ id, role: 'user', content: id, createdAt: 0, trust: 'user' })
 const run = (from: number, to: number): readonly Message[] =>
@@ -88,7 +89,7 @@ it('asks no edge for a conversation that was begun here and holds nothing yet', 
   const asked: string[] = []
   const fetch = async (url: string): Promise<Response> => {
     asked.push(url)
-    return new Response('{}', { status: 404 })
+    return absent()
   }
   const open = () => place.open({ src: 'https://edge.test', getToken: () => 'token', platform: { fetch } })
   const first = open()

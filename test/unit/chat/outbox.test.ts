@@ -7,6 +7,7 @@ import { RequestError } from '../../../src/client/error.ts'
 import { PlimsollError } from '../../../src/index.ts'
 import { until } from './states.ts'
 import { browser, TestNetwork } from './support.ts'
+import { absent } from './test-service.ts'
 
 const entry = (id: string, more: Partial<OutboxEntry> = {}): Omit<OutboxEntry, 'owner' | 'subject'> => ({
   id,
@@ -251,39 +252,46 @@ function fullFactory(): IDBFactory {
   return factory
 }
 
-it('says in the conversation that its service is away, and no more once it answers', async () => {
-  let isThere = false
-  const messages: object[] = []
-  const wakes: (() => void)[] = []
-  const fetch = async (url: string, { method, body }: RequestInit): Promise<Response> => {
-    if (!isThere) return new Response('Bad gateway', { status: 502 })
-    const { pathname } = new URL(url)
-    if (pathname.endsWith('/messages') && method === 'POST')
-      messages.push(...JSON.parse(String(body)).messages)
-    if (pathname.endsWith('/messages')) return Response.json({ messages })
-    if (pathname === '/v1/sessions') return Response.json({})
-    if (pathname.endsWith('/branches')) return Response.json({ branches: [] })
-    return Response.json({ code: 'ERR_NOT_FOUND', detail: 'none' }, { status: 404 })
-  }
-  const chat = browser().open({
-    src: 'https://edge.test',
-    getToken: () => 'ada',
-    platform: {
-      fetch,
-      WebSocket: undefined,
-      sleep: () => new Promise((resolve) => wakes.push(() => resolve())),
-    },
-  })
-  await chat.conversation.create()
-  expect(await chat.conversation.send('Two seats')).toBe(true)
-  const down = await until(chat, ({ storage }) => storage === 'away')
-  expect(down.messages.map(({ delivery }) => delivery)).toEqual(['queued'])
-  isThere = true
-  for (const wake of wakes) wake()
-  const up = await until(
-    chat,
-    ({ storage, messages }) => storage === 'ok' && messages[0]?.delivery === 'sent',
-  )
-  expect(up.problem?.code).not.toBe('ERR_OFFLINE')
-  await chat.close()
-})
+it.each([
+  ['a proxy says so', 502],
+  // As while a site is put up again: of the conversation that says nothing.
+  ['its host has nothing of that name', 404],
+])(
+  'says in the conversation that its service is away, where %s, and no more once it answers',
+  async (_, status) => {
+    let isThere = false
+    const messages: object[] = []
+    const wakes: (() => void)[] = []
+    const fetch = async (url: string, { method, body }: RequestInit): Promise<Response> => {
+      if (!isThere) return new Response('<h1>No</h1>', { status })
+      const { pathname } = new URL(url)
+      if (pathname.endsWith('/messages') && method === 'POST')
+        messages.push(...JSON.parse(String(body)).messages)
+      if (pathname.endsWith('/messages')) return Response.json({ messages })
+      if (pathname === '/v1/sessions') return Response.json({})
+      if (pathname.endsWith('/branches')) return Response.json({ branches: [] })
+      return absent()
+    }
+    const chat = browser().open({
+      src: 'https://edge.test',
+      getToken: () => 'ada',
+      platform: {
+        fetch,
+        WebSocket: undefined,
+        sleep: () => new Promise((resolve) => wakes.push(() => resolve())),
+      },
+    })
+    await chat.conversation.create()
+    expect(await chat.conversation.send('Two seats')).toBe(true)
+    const down = await until(chat, ({ storage }) => storage === 'away')
+    expect(down.messages.map(({ delivery }) => delivery)).toEqual(['queued'])
+    isThere = true
+    for (const wake of wakes) wake()
+    const up = await until(
+      chat,
+      ({ storage, messages }) => storage === 'ok' && messages[0]?.delivery === 'sent',
+    )
+    expect(up.problem?.code).not.toBe('ERR_OFFLINE')
+    await chat.close()
+  },
+)

@@ -16,6 +16,13 @@ import { importInto } from '../../../src/operations/transfer/import.ts'
 import { homeStore, syncServer } from '../../../src/sync/index.ts'
 import { fullMemory } from '../../contract/full-memory.ts'
 
+/** What an edge says of what it has not: its own word, and no host's. */
+export const absent = (): Response =>
+  Response.json(
+    { code: 'ERR_NOT_FOUND', detail: 'there is none' },
+    { status: 404, headers: { 'content-type': 'application/problem+json' } },
+  )
+
 interface Posted {
   readonly id: string
   readonly parts: readonly { readonly text: string }[]
@@ -101,7 +108,7 @@ export class TestService {
       }
       return Response.json(await this.session(userOf(request), into).append(messages, { round }))
     }
-    return Response.json({ code: 'ERR_NOT_FOUND', detail: 'there is none' }, { status: 404 })
+    return absent()
   }
 
   /** The one that its chats go on in. */
@@ -205,7 +212,7 @@ export class TestService {
       await session.append({ id: posted?.id ?? '', role: 'user', content: this.posted.at(-1) ?? '' })
     }
     const said = (await session.history()).find(({ id }) => id === posted?.id)
-    if (!said) return Response.json({ code: 'ERR_NOT_FOUND', detail: 'not here' }, { status: 404 })
+    if (!said) return absent()
     // The same request again joins the one that goes on, or reads again what came of it.
     const before = this.#answers.get(said.id)
     const isShown = async (text: string) => (await session.history()).some(({ content }) => content === text)

@@ -5,7 +5,7 @@ import type { Chat } from '../../../src/chat/open-chat.ts'
 import type { ChatPlatform, ChatSettings, ChatStorage } from '../../../src/chat/settings.ts'
 import { idle, said, talked, until } from './states.ts'
 import { allTexts, type Browser, browser, tokenOf } from './support.ts'
-import { TestService } from './test-service.ts'
+import { absent, TestService } from './test-service.ts'
 
 const SRC = 'https://edge.test'
 
@@ -25,7 +25,7 @@ function listening() {
     }
     if (pathname === '/v1/me/claim') return Response.json({ sessions: [], facts: 0 })
     if (request.method === 'POST' && pathname === '/v1/sessions') return Response.json({ sessionId: '' })
-    return Response.json({ code: 'ERR_NOT_FOUND', detail: 'there is none' }, { status: 404 })
+    return absent()
   }
   return {
     fetch,

@@ -108,7 +108,8 @@ describe('a refusal of somebody else', () => {
     [400, 'ERR_INVALID_ARGUMENT'],
     [401, 'ERR_UNAUTHENTICATED'],
     [403, 'ERR_FORBIDDEN'],
-    [404, 'ERR_NOT_FOUND'],
+    // It says nothing of what the edge has.
+    [404, 'ERR_STORAGE'],
     [413, 'ERR_ENTRY_TOO_LARGE'],
     [429, 'ERR_RATE_LIMIT'],
     [500, 'ERR_STORAGE'],
