@@ -386,6 +386,41 @@ describe('messages', () => {
     expect(find<HTMLTextAreaElement>('.editor textarea').value).toBe('Second')
   })
 
+  it('keeps what was written where another tab has put another message there, and nowhere else', async () => {
+    const { fake, find, button, root } = await show()
+    const begin = async (text: string): Promise<void> => {
+      fake.become({ messages: [said('user', 'First')] })
+      await frame()
+      button('Edit').click()
+      await until(() => root.querySelector('.editor') !== null)
+      await write(find<HTMLTextAreaElement>('.editor textarea'), text)
+    }
+    const draft = (): string => find<HTMLTextAreaElement>('.composer textarea').value
+    const gone = async (): Promise<void> => {
+      fake.become({ messages: [said('user', 'Of another tab')] })
+      await until(() => root.querySelector('.editor') === null)
+      await frame()
+    }
+    await begin('Second')
+    await gone()
+    expect(draft()).toBe('Second')
+    expect(find<HTMLButtonElement>('.go').disabled).toBe(false)
+    await begin('Third')
+    await gone()
+    expect(draft()).toBe('Second\nThird')
+    await begin('Left out')
+    await press('{Escape}')
+    await gone()
+    await begin('Sent')
+    await press('{Enter}')
+    await gone()
+    await begin('Of who was here before')
+    fake.become({ session: session('Another'), messages: [] })
+    await until(() => root.querySelector('.editor') === null)
+    await frame()
+    expect(draft()).not.toMatch(/Left out|Sent|before/)
+  })
+
   it('folds tool calls, and shows what they were given and gave', async () => {
     const { fake, find, text } = await show()
     fake.add(

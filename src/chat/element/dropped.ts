@@ -1,7 +1,7 @@
 import type { Scene } from './scene.ts'
 
 /** Adds files that are dropped on the chat as those that are chosen; the page stays. */
-export function attach(frame: HTMLElement, { chat, act }: Pick<Scene, 'chat' | 'act'>): void {
+export function takeDropped(frame: HTMLElement, { chat, act }: Pick<Scene, 'chat' | 'act'>): void {
   const mark = (isOver: boolean): void => void frame.classList.toggle('dropping', isOver)
   const takes = (): boolean => chat.conversation.getSnapshot().takesUploads
   /** Of files; texts go where they are dropped. */
