@@ -142,6 +142,10 @@ describe('the empty inspector', () => {
     await drop(file(trip))
     expect(inspector.budget).toBe(5_000)
     expect(find('input[type=range]').getAttribute('aria-valuetext')).toContain('of 5,000 tokens')
+    await inspector.openSample()
+    await inspector.open(file(trip))
+    expect(inspector.budget).toBe(5_000)
+    expect(find('input[type=range]').getAttribute('aria-valuetext')).toContain('of 5,000 tokens')
   })
 
   test('takes a log that is pasted', async () => {

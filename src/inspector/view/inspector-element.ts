@@ -87,6 +87,7 @@ export class PlimsollInspector extends LitElement {
    * is said on the page, nothing rejects.
    */
   open(file: OpenedFile): Promise<void> {
+    this.#afterSample()
     return this.#open(file)
   }
 
@@ -520,7 +521,7 @@ export class PlimsollInspector extends LitElement {
   #picked(event: Event): void {
     const input = event.target as HTMLInputElement
     const file = input.files?.[0]
-    if (file) this.#take(file)
+    if (file) void this.open(file)
     // So that the same file can be picked again.
     input.value = ''
   }
@@ -528,12 +529,7 @@ export class PlimsollInspector extends LitElement {
   #pasted(event: Event): void {
     event.preventDefault()
     const text = this.renderRoot.querySelector<HTMLTextAreaElement>('#pasted')?.value ?? ''
-    if (text.trim() !== '') this.#take(new File([text], this.strings.pastedName))
-  }
-
-  #take(file: File): void {
-    this.#afterSample()
-    void this.open(file)
+    if (text.trim() !== '') void this.open(new File([text], this.strings.pastedName))
   }
 
   #afterSample(): void {
@@ -578,7 +574,7 @@ export class PlimsollInspector extends LitElement {
     const file = event.dataTransfer?.files[0]
     if (!file) return
     event.preventDefault()
-    this.#take(file)
+    void this.open(file)
   }
 }
 
