@@ -58,12 +58,6 @@ export function httpTransport(options: HttpTransportOptions): Transport {
   const tokenFor = async (refused?: string): Promise<string> =>
     typeof token === 'string' ? token : token(refused)
 
-  const send = (path: string, { headers, ...init }: Call, token: string, signal: AbortSignalLike) =>
-    (options.fetch ?? fetch)(to(path), {
-      ...init,
-      headers: { ...headers, Authorization: `Bearer ${token}` },
-      signal: signal as AbortSignal,
-    })
   const call = async <Answer>(
     path: string,
     init: Call,
@@ -71,21 +65,25 @@ export function httpTransport(options: HttpTransportOptions): Transport {
     read: (response: Response) => Promise<Answer>,
     bytes = 0,
   ): Promise<Answer> => {
-    const [name = path] = path.split('?')
+    const name = path.replace(/\?.*/, '')
     const limit = host.controller()
     // A slow line takes longer for more.
     const limitMs = timeoutMs * (1 + bytes / SLOW_BYTES)
     const timeout = host.timeout(Math.min(limitMs, MOST_MS))
     const end = (): void => limit.abort(signal.reason)
-    const ask = async (): Promise<Answer> => {
-      const token = await tokenFor()
-      let response = await send(path, init, token, limit.signal)
-      if (response.status === 401) {
-        await response.body?.cancel()
-        response = await send(path, init, await tokenFor(token), limit.signal)
-      }
+    const ask = async (refused?: string): Promise<Answer> => {
+      const token = await tokenFor(refused)
+      const response = await (options.fetch ?? fetch)(to(path), {
+        ...init,
+        // Where it leads is not the home, and would get what is here.
+        redirect: 'manual',
+        headers: { ...init.headers, Authorization: `Bearer ${token}` },
+        signal: limit.signal as AbortSignal,
+      })
       if (response.ok) return read(response)
-      throw refusalIn(name, response, await response.text())
+      const text = await response.text()
+      if (response.status === 401 && refused === undefined) return ask(token)
+      throw refusalIn(name, response, text)
     }
     timeout.signal.addEventListener('abort', () =>
       limit.abort(new PlimsollError('ERR_TIMEOUT', `${name}: no answer`, { limit: limitMs })),

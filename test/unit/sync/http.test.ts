@@ -7,6 +7,7 @@ import { syncServer } from '../../../src/sync/server.ts'
 import { edgeSocket } from '../../../src/sync/sockets.ts'
 import { append, names } from '../../contract/samples.ts'
 import { ownTimeouts } from '../support/own-timeouts.ts'
+import { serveFetch } from '../support/served.ts'
 import { device, idsOf, TestHome, TRIP, write } from '../support/synced.ts'
 
 const url = 'https://home.example/api/'
@@ -55,6 +56,22 @@ test('a token that is refused is asked for again, once a call, and later too', a
   valid.add('new')
   await store.settled()
   expect(await idsOf(home)).toEqual(['m1'])
+})
+
+test('a redirect is not followed: all that is here would go elsewhere, which would answer as the home', async () => {
+  const asked: string[] = []
+  const { home } = served()
+  const answer = syncServer({ store: home, authenticate: async () => ({ userId: 'ada' }) })
+  const other = await serveFetch((request) => {
+    asked.push(request.url)
+    return answer(request)
+  })
+  const first = await serveFetch(({ url }) => Response.redirect(`${other.url}${new URL(url).pathname}`, 307))
+  const transport = httpTransport({ url: first.url, token: 'good' })
+  const pulled = transport.pull([{ cursor: 0, anchor: '' }], signal)
+  await expect(pulled).rejects.toMatchObject({ code: 'ERR_OFFLINE' })
+  expect(asked).toEqual([])
+  await Promise.all([first.close(), other.close()])
 })
 
 test.each([
