@@ -12,6 +12,7 @@ import {
   type Server,
 } from 'node:http'
 import type { Socket } from 'node:net'
+import { pipeline } from 'node:stream'
 
 const HOST = '127.0.0.1'
 const LOOPBACK = /^(127\.0\.0\.1|\[::1\]|localhost)(:\d+)?$/i
@@ -33,7 +34,8 @@ export async function listen(port: number, front: Front): Promise<Server> {
     if (!isOwn(request)) return void response.writeHead(421).end('This is for loopback hosts alone.\n')
     const inner = ask(options(request, front), (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.rawHeaders)
-      answer.pipe(response)
+      // What breaks off there breaks off here.
+      pipeline(answer, response, () => {})
     })
     inner.on('error', () => (response.headersSent ? response.destroy() : response.writeHead(502).end()))
     response.on('close', () => inner.destroy())
@@ -47,7 +49,7 @@ export async function listen(port: number, front: Front): Promise<Server> {
     // Refused: there is no other protocol.
     inner.on('response', (answer) => {
       socket.write(headOf(answer))
-      answer.pipe(socket)
+      pipeline(answer, socket, () => {})
     })
     inner.on('upgrade', (answer: IncomingMessage, other: Socket, first: Buffer) => {
       socket.write(headOf(answer))
