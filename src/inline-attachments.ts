@@ -4,6 +4,8 @@ import type { Block, Context } from './ports/context.ts'
 import { isPlimsollError } from './ports/errors.ts'
 import type { Part } from './ports/message.ts'
 import type { Attachment } from './ports/store.ts'
+import { checkBuilt } from './render/check-built.ts'
+import { checkFunction } from './text/check-value.ts'
 
 /**
  * Contract: the bytes that a media part names by its `ref`; rejects with ERR_NOT_FOUND where there
@@ -17,7 +19,7 @@ export type ReadAttachment = (ref: string) => Promise<Pick<Attachment, 'mediaTyp
  * already, or is not there any more, stays as it is. The same attachments give the same bytes, so
  * that a prompt cache holds.
  *
- * @throws ERR_STORAGE
+ * @throws ERR_STORAGE; ERR_INVALID_ARGUMENT: it is no context, or `read` no function
  * @example
  * ```ts
  * import { inlineAttachments, readAttachment, toAnthropic } from 'plimsoll'
@@ -27,6 +29,8 @@ export type ReadAttachment = (ref: string) => Promise<Pick<Attachment, 'mediaTyp
  * ```
  */
 export async function inlineAttachments(context: Context, read: ReadAttachment): Promise<Context> {
+  checkBuilt('inlineAttachments', context)
+  checkFunction('inlineAttachments', 'read', read)
   const urls = new Map<string, string>()
   for (const ref of new Set(
     context.blocks.flatMap(({ parts }) => parts.flatMap((part) => refOf(part) ?? [])),

@@ -13,11 +13,13 @@ import type {
   ToolResultPart,
 } from '../ports/message.ts'
 import { invalid } from '../ports/options.ts'
+import { checkBoolean, checkList } from '../text/check-value.ts'
 import { fenced } from '../text/fence.ts'
-import { checkOptions, copyOf } from '../text/json.ts'
+import { type Check, checkShape, optional } from '../text/fields.ts'
+import { checkId, copyOf } from '../text/json.ts'
 import { checkBuilt } from './check-built.ts'
 import { noteFamily } from './family.ts'
-import { callName, contentOf, isPicture, type NoteOrigin, placeholder } from './parts.ts'
+import { callName, checkContent, contentOf, isPicture, type NoteOrigin, placeholder } from './parts.ts'
 
 /** What {@link toAnthropic} gives: spread it into the parameters of `messages.create`. */
 export interface AnthropicRequest {
@@ -105,6 +107,14 @@ export interface AnthropicOptions {
   readonly previousMessageId?: string | null
 }
 
+const checkReplyId: Check = (...of) => (of[2] === null ? null : checkId(...of))
+const OPTIONS = { cache: optional(checkBoolean), previousMessageId: optional(checkReplyId) }
+
+/** @throws ERR_INVALID_ARGUMENT */
+export function checkAnthropic(operation: string, options: AnthropicOptions): AnthropicOptions {
+  return checkShape(operation, 'options', options, OPTIONS)
+}
+
 /**
  * A context as a Messages request, block after block; the results of one step share a user message,
  * and the tail goes into the last of them. Its keys are in the order in which the provider reads
@@ -124,17 +134,15 @@ export interface AnthropicOptions {
 export function toAnthropic(context: Context, options: AnthropicOptions = {}): AnthropicRequest {
   checkBuilt('toAnthropic', context)
   noteFamily(context, 'Anthropic', (family) => family.startsWith('claude'))
-  return renderAnthropic(context, options, () => {})
+  return renderAnthropic(context, checkAnthropic('toAnthropic', options), () => {})
 }
 
 /** {@link toAnthropic}, telling `note` which block each message or part of one comes from. */
 export function renderAnthropic(
   context: Context,
-  options: AnthropicOptions,
+  { cache = true, previousMessageId }: AnthropicOptions,
   note: NoteOrigin,
 ): AnthropicRequest {
-  checkOptions('toAnthropic', 'options', options, ['cache', 'previousMessageId'])
-  const { cache = true, previousMessageId } = options
   const noted = <Piece extends object>(pieces: Piece[], block: Block): Piece[] => {
     for (const piece of pieces) note(piece, block)
     return pieces
@@ -189,7 +197,7 @@ export function renderAnthropic(
  */
 export function parseAnthropicReply(message: AnthropicInputMessage): MessageInput {
   const { content } = Object(message) as Partial<AnthropicInputMessage>
-  if (content === undefined)
+  if (typeof content !== 'string' && !Array.isArray(content))
     throw invalid('parseAnthropicReply', 'message', 'must be what messages.create resolves to')
   return { role: 'assistant', content: fromContent(content) }
 }
@@ -198,11 +206,15 @@ export function parseAnthropicReply(message: AnthropicInputMessage): MessageInpu
  * A recorded conversation as messages. The results in a user message become a `tool` message, and
  * whatever else is in it a `user` message after that. Blocks that only Anthropic understands are
  * kept as opaque parts.
+ *
+ * @throws ERR_INVALID_ARGUMENT
  */
 export function fromAnthropicMessages(
   messages: readonly AnthropicInputMessage[],
   system?: string | readonly AnthropicInputBlock[],
 ): MessageInput[] {
+  checkList('fromAnthropicMessages', 'messages', messages)
+  checkContent('fromAnthropicMessages', 'system', system ?? '')
   const first: MessageInput[] = system?.length ? [{ role: 'system', content: fromContent(system) }] : []
   return first.concat(messages.flatMap(fromMessage))
 }
@@ -406,18 +418,17 @@ function isMarkable(
   return block.type === 'text' || block.type === 'tool_use' || block.type === 'image'
 }
 
-function fromMessage({ role, content }: AnthropicInputMessage, index: number): MessageInput[] {
-  if (role === 'assistant' || role === 'system') return [{ role, content: fromContent(content) }]
-  if (role !== 'user') {
-    throw new PlimsollError(
-      'ERR_INVALID_ARGUMENT',
-      `fromAnthropicMessages: unknown role ${JSON.stringify(role)}`,
-      {
-        argument: `messages[${index}].role`,
-      },
-    )
+function fromMessage(message: AnthropicInputMessage, index: number): MessageInput[] {
+  const operation = 'fromAnthropicMessages'
+  const { role, content } = Object(message) as AnthropicInputMessage
+  const isUser = role === 'user'
+  if (!isUser && role !== 'assistant' && role !== 'system') {
+    throw new PlimsollError('ERR_INVALID_ARGUMENT', `${operation}: unknown role ${JSON.stringify(role)}`, {
+      argument: `messages[${index}].role`,
+    })
   }
-  if (typeof content === 'string') return [{ role, content }]
+  checkContent(operation, `messages[${index}].content`, content)
+  if (!isUser || typeof content === 'string') return [{ role, content: fromContent(content) }]
   const results = content.filter((block) => block.type === 'tool_result')
   const others = content.filter((block) => block.type !== 'tool_result')
   const messages: MessageInput[] = []

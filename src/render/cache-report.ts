@@ -4,6 +4,7 @@ import type { Json } from '../ports/message.ts'
 import type { Usage } from '../ports/model.ts'
 import type { EpochCause } from '../ports/op.ts'
 import { checkCount, invalid } from '../text/json.ts'
+import { checkBuilt } from './check-built.ts'
 
 /**
  * Why a provider's cache did not have all of the request before. `none`: it had. `first`: there was
@@ -82,9 +83,12 @@ const CAUSES: ReadonlyMap<string | undefined, CacheCause> = new Map(
  *
  * @param before the context of the request before. Default: by the log, that the newest reply
  *   answered all that stands before it, in the same epoch.
- * @throws ERR_INVALID_ARGUMENT: the reply says nothing of tokens, or a count of them is none
+ * @throws ERR_INVALID_ARGUMENT: the reply says nothing of tokens, or a count of them is none;
+ *   `before` is of another session, as far as it shows
  */
 export function cacheReport(context: Context, reply: CacheReply, before?: Context): CacheReport {
+  checkBuilt(NAME, context)
+  if (before !== undefined) checkBefore(context, before)
   const reported = reportedIn(Object(reply) as CacheReply)
   const predicted = predict(context, before ?? answered(context))
   const expected = Math.round((predicted.cached / Math.max(1, predicted.input)) * reported.input)
@@ -104,6 +108,19 @@ export function cacheReport(context: Context, reply: CacheReply, before?: Contex
       ...said,
     }
   return { status: 'hit', cause: predicted.cached === 0 ? 'first' : 'none', ...said }
+}
+
+/** A fence is made from session, lane and the epoch's place: where these two are the same, it tells. */
+function checkBefore(context: Context, before: Context): void {
+  checkBuilt(NAME, before, 'before')
+  const place = placeOf(context)
+  if (before.lane !== context.lane || place === undefined || place !== placeOf(before)) return
+  if (before.fence !== context.fence) throw invalid(NAME, 'before', 'must be of the same session')
+}
+
+/** Of its epoch in the chain of its lane. */
+function placeOf({ receipt: { epoch } }: Context): number | undefined {
+  return typeof epoch === 'object' ? epoch.place : undefined
 }
 
 /** What the newest reply answered; nothing, where there is none. */

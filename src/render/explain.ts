@@ -1,7 +1,7 @@
 import type { Block, Context } from '../ports/context.ts'
 import { type Explanation, PROVIDERS, type Provider, type Source, type Span } from '../ports/explanation.ts'
 import { checkOneOf } from '../text/check-value.ts'
-import { type AnthropicOptions, renderAnthropic } from './anthropic.ts'
+import { type AnthropicOptions, checkAnthropic, renderAnthropic } from './anthropic.ts'
 import { checkBuilt } from './check-built.ts'
 import { renderOpenAI } from './openai-blocks.ts'
 
@@ -28,13 +28,14 @@ export function explain(
 ): Explanation {
   checkBuilt('explain', context)
   checkOneOf('explain', 'provider', provider, PROVIDERS)
+  const checked = checkAnthropic('explain', options)
   const origins = new Map<object, Source>()
   const sources = new Map<Block, Source>(context.blocks.map((block) => [block, sourceOf(block, context)]))
   const note = (piece: object, block: Block): void => {
     origins.set(piece, sources.get(block) as Source)
   }
   const request =
-    provider === 'anthropic' ? renderAnthropic(context, options, note) : renderOpenAI(context, note)
+    provider === 'anthropic' ? renderAnthropic(context, checked, note) : renderOpenAI(context, note)
   const tools = toolsOf(context)
   if (request.tools) origins.set(request.tools, tools)
   const counted = [tools, ...sources.values()]

@@ -2,6 +2,8 @@ import { perRequest } from '../kernel/count.ts'
 import type { Counter } from '../ports/counter.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Json } from '../ports/message.ts'
+import { invalid } from '../ports/options.ts'
+import { checkMethod } from '../text/check-value.ts'
 
 /** What formats add to each message, as in all counts here. */
 const PER_MESSAGE = 4
@@ -26,10 +28,14 @@ const FORMAT = new Set([
  *
  * @param contextWindow tokens that the request may take.
  * @returns the tokens counted.
- * @throws ERR_CONTEXT_TOO_LARGE (`size`, `limit`)
+ * @throws ERR_CONTEXT_TOO_LARGE (`size`, `limit`); ERR_INVALID_ARGUMENT: it is no request, or no
+ *   counter
  */
 export function assertFits(request: object, counter: Counter, contextWindow: number): number {
-  const { messages, input, system, instructions, tools } = request as { readonly [key: string]: Json }
+  const { messages, input, system, instructions, tools } = Object(request) as { readonly [key: string]: Json }
+  if (messages === undefined && input === undefined)
+    throw invalid('assertFits', 'request', 'must have messages or an input')
+  checkMethod('assertFits', 'counter', counter, 'count')
   let size = perRequest(counter) + countTexts(system ?? instructions ?? '', counter)
   for (const item of [messages ?? input ?? []].flat()) size += PER_MESSAGE + countTexts(item, counter)
   if (Array.isArray(tools) && tools.length > 0) size += counter.count(JSON.stringify(tools))

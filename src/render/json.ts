@@ -1,4 +1,5 @@
 import type { Block, Context } from '../ports/context.ts'
+import { checkBuilt } from './check-built.ts'
 
 const texts = new WeakMap<Block, string>()
 
@@ -6,8 +7,11 @@ const texts = new WeakMap<Block, string>()
  * A context as JSON, byte for byte what `JSON.stringify` makes of it, for sending one to where the
  * request is made. Blocks stay the same objects from call to call of a session, and those that were
  * written before are not written again, only joined.
+ *
+ * @throws ERR_INVALID_ARGUMENT: it is no context
  */
 export function stringifyContext(context: Context): string {
+  checkBuilt('stringifyContext', context)
   const fields = Object.entries(context).flatMap(([key, value]) => {
     const json = key === 'blocks' ? `[${context.blocks.map(textOf).join()}]` : JSON.stringify(value)
     return json === undefined ? [] : `${JSON.stringify(key)}:${json}`

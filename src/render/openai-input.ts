@@ -2,7 +2,8 @@ import { textOf } from '../kernel/log/message.ts'
 import { PlimsollError } from '../ports/errors.ts'
 import type { Json, MessageInput, Part } from '../ports/message.ts'
 import { invalid } from '../ports/options.ts'
-import { contentOf } from './parts.ts'
+import { checkList } from '../text/check-value.ts'
+import { checkContent, contentOf } from './parts.ts'
 
 /**
  * A message in OpenAI's format, as little of it as is read here. The SDK's parameters and replies
@@ -60,10 +61,15 @@ export function parseOpenAIReply(reply: OpenAIInputCompletion | OpenAIInputMessa
 /**
  * A recorded conversation as messages, one for one. `developer` becomes `system`, `function`
  * becomes `tool`. Content that only OpenAI understands (sound, files) is kept as opaque parts.
+ *
+ * @throws ERR_INVALID_ARGUMENT
  */
 export function fromOpenAIMessages(messages: readonly OpenAIInputMessage[]): MessageInput[] {
-  return messages.map((message, index) => {
+  checkList('fromOpenAIMessages', 'messages', messages)
+  return messages.map((given, index) => {
+    const message = Object(given) as OpenAIInputMessage
     const { role, name } = message
+    checkContent('fromOpenAIMessages', `messages[${index}].content`, message.content ?? '')
     const named = name === undefined ? {} : { name }
     switch (role) {
       case 'assistant':

@@ -3,8 +3,10 @@ import { EMPTY_MESSAGE, textOf } from '../kernel/log/message.ts'
 import type { Block, Context } from '../ports/context.ts'
 import type { Json, MessageInput, OpaquePart, Part } from '../ports/message.ts'
 import { invalid } from '../ports/options.ts'
+import { checkBoolean, checkOneOf } from '../text/check-value.ts'
 import { fenced } from '../text/fence.ts'
-import { checkOptions, copyOf } from '../text/json.ts'
+import { type Check, checkShape, type Fields, optional } from '../text/fields.ts'
+import { checkId, copyOf } from '../text/json.ts'
 import { checkBuilt } from './check-built.ts'
 import { noteFamily } from './family.ts'
 import { parseArguments } from './openai-input.ts'
@@ -77,6 +79,22 @@ export interface OpenAIResponsesOptions {
   readonly opaque?: boolean
 }
 
+const checkTtl: Check = (...of) => checkOneOf(...of, ['30m', '12h'])
+const OPTIONS: Fields = {
+  cache: optional(checkBoolean),
+  ttl: optional(checkTtl),
+  compareWith: optional(checkId),
+  opaque: optional(checkBoolean),
+}
+
+/** @throws ERR_INVALID_ARGUMENT */
+export function checkOpenAIResponses(
+  operation: string,
+  options: OpenAIResponsesOptions,
+): OpenAIResponsesOptions {
+  return checkShape(operation, 'options', options, OPTIONS)
+}
+
 /** A whole response, as little of it as is read here. */
 export interface OpenAIInputResponse {
   readonly output: readonly { readonly type: string }[]
@@ -102,10 +120,14 @@ export function toOpenAIResponses(
   context: Context,
   options: OpenAIResponsesOptions = {},
 ): OpenAIResponsesRequest {
-  checkOptions('toOpenAIResponses', 'options', options, ['cache', 'ttl', 'compareWith', 'opaque'])
+  const {
+    cache = false,
+    ttl,
+    compareWith,
+    opaque = true,
+  } = checkOpenAIResponses('toOpenAIResponses', options)
   checkBuilt('toOpenAIResponses', context)
   noteFamily(context, 'OpenAI', (family) => !family.startsWith('claude'))
-  const { cache = false, ttl, compareWith, opaque = true } = options
   const marked: Marked[] = []
   const input = context.blocks.flatMap((block) => {
     const items = itemsOf(block, context.fence, opaque)

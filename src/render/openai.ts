@@ -1,5 +1,6 @@
 import type { Block, Context } from '../ports/context.ts'
-import { checkOptions } from '../text/json.ts'
+import { checkBoolean } from '../text/check-value.ts'
+import { checkShape, type Fields, optional } from '../text/fields.ts'
 import { checkBuilt } from './check-built.ts'
 import { noteFamily } from './family.ts'
 import {
@@ -19,6 +20,13 @@ export interface OpenAIOptions {
   readonly cache?: boolean
 }
 
+const OPTIONS: Fields = { cache: optional(checkBoolean) }
+
+/** @throws ERR_INVALID_ARGUMENT */
+export function checkOpenAI(operation: string, options: OpenAIOptions): OpenAIOptions {
+  return checkShape(operation, 'options', options, OPTIONS)
+}
+
 /**
  * A context as a Chat Completions request, block after block, its keys in the order in which the
  * provider reads them. Left out: reasoning, and what belongs to another provider.
@@ -34,10 +42,10 @@ export interface OpenAIOptions {
  * ```
  */
 export function toOpenAI(context: Context, options: OpenAIOptions = {}): OpenAIRequest {
-  checkOptions('toOpenAI', 'options', options, ['cache'])
+  const { cache } = checkOpenAI('toOpenAI', options)
   checkBuilt('toOpenAI', context)
   noteFamily(context, 'OpenAI', (family) => !family.startsWith('claude'))
-  if (!options.cache) return renderOpenAI(context, () => {})
+  if (!cache) return renderOpenAI(context, () => {})
   const blocks = new Map<object, Block>()
   const request = renderOpenAI(context, (message, block) => blocks.set(message, block))
   const marked = request.messages.map((message): Marked => {

@@ -1,6 +1,7 @@
 /** What both renderers do alike. */
 import type { Block } from '../ports/context.ts'
 import type { MediaPart, MessageInput, Part } from '../ports/message.ts'
+import { invalid } from '../ports/options.ts'
 
 /**
  * Gets the block that a piece of a request comes from; `piece` is an object of the request, made
@@ -27,6 +28,12 @@ export function placeholder({ mediaType, name, ref }: MediaPart): string {
  */
 export function callName(name: string, maxLength: number): string {
   return name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, maxLength) || 'unnamed'
+}
+
+/** A text, or a list of parts in a provider's format. @throws ERR_INVALID_ARGUMENT */
+export function checkContent(operation: string, argument: string, content: unknown): void {
+  if (typeof content !== 'string' && !Array.isArray(content))
+    throw invalid(operation, argument, 'must be a string or a list of parts')
 }
 
 /** A message's content in its shortest form: a string where the parts are one text, or none. */

@@ -1,8 +1,7 @@
 import type { Context } from '../ports/context.ts'
-import { checkObject } from '../text/json.ts'
-import { type AnthropicOptions, toAnthropic } from './anthropic.ts'
-import { markable, type OpenAIOptions, toOpenAI } from './openai.ts'
-import { type OpenAIResponsesOptions, toOpenAIResponses } from './openai-responses.ts'
+import { type AnthropicOptions, checkAnthropic, toAnthropic } from './anthropic.ts'
+import { checkOpenAI, markable, type OpenAIOptions, toOpenAI } from './openai.ts'
+import { checkOpenAIResponses, type OpenAIResponsesOptions, toOpenAIResponses } from './openai-responses.ts'
 import { requestText } from './request-text.ts'
 
 /** Fields of a request that no context has: the model, and how it is asked. */
@@ -34,7 +33,7 @@ export function stringifyOpenAI(
   options: OpenAIOptions = {},
 ): string {
   const operation = 'stringifyOpenAI'
-  const { cache = false } = checkObject(operation, 'options', options) as typeof options
+  const { cache = false } = checkOpenAI(operation, options)
   return requestText(context, body, {
     operation,
     by: `openai ${cache}`,
@@ -61,7 +60,7 @@ export function stringifyOpenAIResponses(
   options: OpenAIResponsesOptions = {},
 ): string {
   const operation = 'stringifyOpenAIResponses'
-  const { cache = false, opaque = true } = checkObject(operation, 'options', options) as typeof options
+  const { cache = false, opaque = true } = checkOpenAIResponses(operation, options)
   return requestText(context, body, {
     operation,
     by: `responses ${cache} ${opaque}`,
@@ -84,7 +83,7 @@ export function stringifyAnthropic(
   options: AnthropicOptions = {},
 ): string {
   const operation = 'stringifyAnthropic'
-  const { cache = true } = checkObject(operation, 'options', options) as typeof options
+  const { cache = true } = checkAnthropic(operation, options)
   return requestText(context, body, {
     operation,
     by: `anthropic ${cache}`,

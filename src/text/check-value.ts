@@ -11,6 +11,12 @@ export function checkList(
   throw invalid(operation, argument, `must be a list${most < Infinity ? ` of at most ${most}` : ''}`)
 }
 
+/** True or false, or `ERR_INVALID_ARGUMENT`. */
+export function checkBoolean(operation: string, argument: string, value: unknown): boolean {
+  if (typeof value === 'boolean') return value
+  throw invalid(operation, argument, 'must be true or false')
+}
+
 /** A function, or `ERR_INVALID_ARGUMENT`. */
 export function checkFunction(operation: string, argument: string, value: unknown): unknown {
   if (typeof value === 'function') return value

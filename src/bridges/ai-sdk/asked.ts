@@ -3,7 +3,7 @@ import { checkAsked } from '../../operations/check-asked.ts'
 import type { Session } from '../../ports/memory.ts'
 import { checkObject } from '../../ports/options.ts'
 import type { ContextOptions } from '../../ports/session.ts'
-import { invalid } from '../../text/json.ts'
+import { checkBoolean } from '../../text/check-value.ts'
 
 /** What is asked of contexts: as `session.context()`, with the tools as the SDK takes them. */
 export interface AskedOptions extends Omit<ContextOptions, 'tools' | 'preview' | 'newEpoch'> {
@@ -21,6 +21,5 @@ export function askedOf(operation: string, session: Session, options: AskedOptio
 
 /** @throws ERR_INVALID_ARGUMENT */
 export function checkCache(operation: string, cache: unknown): void {
-  if (cache !== undefined && typeof cache !== 'boolean')
-    throw invalid(operation, 'cache', 'must be true or false')
+  if (cache !== undefined) checkBoolean(operation, 'cache', cache)
 }

@@ -3,7 +3,7 @@ import type { PlimsollError } from '../../ports/errors.ts'
 import type { Fact, FactInput, FactKind } from '../../ports/fact.ts'
 import type { Trust } from '../../ports/message.ts'
 import { utf8Length } from '../../ports/utf8-length.ts'
-import { checkList, checkOneOf } from '../../text/check-value.ts'
+import { checkBoolean, checkList, checkOneOf } from '../../text/check-value.ts'
 import { type Check, checkFields, type Fields, optional } from '../../text/fields.ts'
 import { checkCount, checkId, checkObject, checkOptions, checkText, invalid } from '../../text/json.ts'
 import { codePoints } from '../text/code-points.ts'
@@ -41,7 +41,7 @@ const FIELDS: Fields = {
   text: known,
   project: optional(checkId),
   status: known,
-  pinned: optional(checkPinned),
+  pinned: optional(checkBoolean),
   priority: checkPriority,
   confidence: optional(checkConfidence),
   trust: checkTrust,
@@ -208,11 +208,6 @@ function checkTitle(operation: string, argument: string, value: unknown): string
 export function titleOf(text: string): string {
   const shown = visible(text).trim()
   return shortened(oneLine(FIRST_SENTENCE.exec(shown)?.[0] ?? shown))
-}
-
-export function checkPinned(operation: string, argument: string, value: unknown): unknown {
-  if (typeof value !== 'boolean') throw invalid(operation, argument, 'must be true or false')
-  return value
 }
 
 /** At most 80 code points, cut between words where the cut would not take half of it. */

@@ -12,12 +12,12 @@ import type { Message, Trust } from '../../ports/message.ts'
 import type { Name, Op } from '../../ports/op.ts'
 import type { ScopeStore } from '../../ports/store.ts'
 import { hasBody } from '../../ports/store.ts'
-import { checkList } from '../../text/check-value.ts'
+import { checkBoolean, checkList } from '../../text/check-value.ts'
 import { hashText } from '../../text/hash.ts'
 import { checkCount, checkId, checkOptions, invalid } from '../../text/json.ts'
 import { compared } from '../rules.ts'
 import { isTrusted } from '../trust.ts'
-import { checkFact, checkFactId, checkFactInput, checkPinned } from './check-fact.ts'
+import { checkFact, checkFactId, checkFactInput } from './check-fact.ts'
 import { type FactRow, factIn, factKey } from './fact.ts'
 import { factTokens } from './fact-item.ts'
 import { readFacts, readTop } from './fact-lists.ts'
@@ -281,7 +281,7 @@ export class Facts {
   async promote(id: string, options: { readonly pinned?: boolean } = {}): Promise<Fact> {
     checkOptions('promote', 'options', options, ['pinned'])
     const { pinned } = options
-    if (pinned !== undefined) checkPinned('promote', 'pinned', pinned)
+    if (pinned !== undefined) checkBoolean('promote', 'pinned', pinned)
     return this.#change('promote', id, (fact) => {
       const raised = !isTrusted(fact.trust) && { trust: 'user' as const, promotedFrom: fact.trust }
       const { extracted, ...asked } = fact
