@@ -22,7 +22,7 @@ const OPTIONS: Fields = {
   system: optional(checkText),
   window: given,
   toolOutput: given,
-  counter: optional((...given) => checkMethod(...given, 'count', 'must be a counter')),
+  counter: optional((...given) => checkMethod(...given, 'count')),
   use: given,
   onCut: run,
   laws: run,

@@ -8,6 +8,8 @@ import type { Controller, Host, Timeout } from '../ports/host.ts'
 import type { Message, MessageInput } from '../ports/message.ts'
 import type { FinishReason } from '../ports/model.ts'
 import type { Limits } from '../ports/session.ts'
+import { checkBoolean, checkFunction, checkMethod } from '../text/check-value.ts'
+import { type Check, checkShape, type Fields, optional } from '../text/fields.ts'
 import { checkCount, checkOptions, checkText, invalid } from '../text/json.ts'
 import type { AgentSession } from './agent-session.ts'
 import { type Composed, compose, type Proposed } from './compose.ts'
@@ -27,10 +29,35 @@ import { answerTo, callsOf, roundOf } from './transcript.ts'
 import { addUsage, difference, NO_USAGE, reportedBy } from './usage.ts'
 import { Aborted, checkMs, timedOut } from './within.ts'
 
-const OPTIONS = [
-  ...['input', 'model', 'system', 'tools', 'session', 'middleware', 'maxSteps', 'signal', 'onEvent'],
-  ...['settings', 'resume', 'lease', 'limits', 'parallel', 'timeouts'],
-]
+/** Checked where it is used. */
+const given: Check = (_operation, _argument, value) => value
+const count = optional((...of) => checkCount(...of, 1))
+const checkPending: Check = (operation, argument, value) => {
+  if (value !== 'fail' && value !== 'run' && typeof value !== 'function')
+    throw invalid(operation, argument, 'must be fail, run or a function')
+}
+const SETTINGS = ['maxOutputTokens', 'temperature', 'topP', 'seed', 'stopSequences', 'toolChoice']
+const OPTIONS: Fields = {
+  input: given,
+  model: (...of) => checkMethod(...of, 'complete', 'must be a model'),
+  system: optional(checkText),
+  tools: given,
+  session: optional((...of) => checkMethod(...of, 'append', 'must be a session')),
+  middleware: given,
+  maxSteps: count,
+  signal: optional((...of) => checkMethod(...of, 'addEventListener', 'must be an AbortSignal')),
+  onEvent: optional(checkFunction),
+  settings: optional((...of) => checkOptions(...of, SETTINGS)),
+  resume: optional((...of) =>
+    typeof of[2] === 'object'
+      ? checkShape(...of, { pending: optional(checkPending), messages: count })
+      : checkBoolean(...of),
+  ),
+  lease: optional((...of) => checkMethod(...of, 'hold', 'must be what lease() gives')),
+  limits: given,
+  parallel: optional((...of) => (typeof of[2] === 'number' ? checkCount(...of, 1) : checkBoolean(...of))),
+  timeouts: given,
+}
 const MAX_STEPS = 20
 /** Messages in which the answer to an input is looked for that is given again. */
 const LOOK_BACK = 256
@@ -103,7 +130,7 @@ async function begin(
     emit({ type: 'error', error })
     throw error
   } finally {
-    signal?.removeEventListener('abort', onAbort)
+    signal?.removeEventListener?.('abort', onAbort)
     timeout?.clear()
     forget?.()
   }
@@ -364,43 +391,14 @@ function createState({ composed, ...parts }: RunParts, tenure?: Tenure | Settled
 
 /** @throws ERR_INVALID_ARGUMENT */
 function checkRun(options: RunOptions): void {
-  checkOptions('runAgent', 'options', options, OPTIONS)
-  const {
-    model,
-    input,
-    session,
-    system,
-    maxSteps,
-    parallel,
-    resume: resumed,
-    lease,
-    timeouts = {},
-    limits,
-  } = options
-  if (typeof model?.complete !== 'function') throw invalid('runAgent', 'model', 'must be a model')
-  if (system !== undefined) checkText('runAgent', 'system', system)
+  checkShape('runAgent', 'options', options, OPTIONS)
+  const { input, session, resume: resumed, lease, timeouts = {}, limits } = options
   if (inputsOf(input).length === 0 && !session)
     throw invalid('runAgent', 'input', 'is missing, and there is no session to go on with')
   if (resumed && !session) throw invalid('runAgent', 'resume', 'needs a session')
   if (lease && !session) throw invalid('runAgent', 'lease', 'needs a session')
   if (lease && resumed) throw invalid('runAgent', 'resume', 'is for runs without a lease')
-  if (maxSteps !== undefined) atLeastOne('maxSteps', maxSteps)
-  if (typeof parallel === 'number') atLeastOne('parallel', parallel)
-  if (typeof resumed === 'object') {
-    checkOptions('runAgent', 'resume', resumed, ['pending', 'messages'])
-    if (resumed.messages !== undefined) atLeastOne('resume.messages', resumed.messages)
-    if (!isPending(resumed.pending))
-      throw invalid('runAgent', 'resume.pending', 'must be fail, run or a function')
-  }
   checkOptions('runAgent', 'timeouts', timeouts, ['model', 'tool', 'hook', 'run'])
   if (session && limits !== undefined) checkContext(session, { limits })
   for (const [name, ms] of Object.entries(timeouts)) checkMs(`timeouts.${name}`, ms)
-}
-
-function isPending(pending: unknown): boolean {
-  return pending === undefined || pending === 'fail' || pending === 'run' || typeof pending === 'function'
-}
-
-function atLeastOne(argument: string, value: number): void {
-  if (checkCount('runAgent', argument, value) === 0) throw invalid('runAgent', argument, 'must be 1 or more')
 }

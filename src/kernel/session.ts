@@ -3,6 +3,7 @@ import type { SessionBase } from '../ports/memory.ts'
 import type { Scope } from '../ports/op.ts'
 import type { ContextOptions, Limits, Snapshot } from '../ports/session.ts'
 import type { Head } from '../ports/store.ts'
+import { checkFunction } from '../text/check-value.ts'
 import { checkOptions, invalid } from '../text/json.ts'
 import { checkContextOptions } from './context/context-options.ts'
 import { Lane, type LaneParts } from './context/lane.ts'
@@ -169,6 +170,7 @@ export function openSession(given: SessionParts): SessionBase {
     context: (options = {}) => kernel.run(() => context(options as Options)),
     history: (options = {}) => kernel.run(() => readHistory(store, options)),
     subscribe: (listener) => {
+      checkFunction('subscribe', 'listener', listener)
       listeners.add(listener)
       const look = (): void => void kernel.run(kernel.look).catch(ignore)
       unwatch ??= store.watch?.(look) ?? ignore

@@ -40,7 +40,7 @@ export async function rewind(session: SessionBase, id: string, options: RewindOp
  * Shows again what a rewind hid. Default: the newest rewind that still holds.
  *
  * @returns the id of the rewind that was taken back
- * @throws ERR_NOT_FOUND; ERR_DUPLICATE_ID: the op was a rewind
+ * @throws ERR_NOT_FOUND; ERR_DUPLICATE_ID: the op was a rewind; ERR_INVALID_ARGUMENT
  */
 export async function undo(
   session: SessionBase,
@@ -48,16 +48,14 @@ export async function undo(
   options: RewindOptions = {},
 ): Promise<string> {
   const kernel = kernelOf('undo', session)
+  if (rewound !== undefined) checkId('undo', 'rewind', rewound)
   return kernel.run(async () => {
     const name = nameOf('undo', kernel, options)
     const done = await wasDone(kernel, name, options)
     if (done && 'hides' in done) throw duplicate('undo', name)
     if (done) return done.undo
     const held = standing(await readMarks(kernel.store))
-    const target =
-      rewound === undefined
-        ? held.at(-1)
-        : held.find((mark) => mark.id === checkId('undo', 'rewind', rewound))
+    const target = rewound === undefined ? held.at(-1) : held.find(({ id }) => id === rewound)
     if (!target) throw notFound('undo', rewound ?? 'a rewind')
     await writeRewinds(kernel, 'undo', [{ type: 'rewind', id: name, undo: target.id }])
     return target.id

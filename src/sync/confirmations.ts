@@ -1,5 +1,6 @@
 import type { Certificate, Replicas } from '../ports/certificate.ts'
 import type { Scope } from '../ports/op.ts'
+import { invalid } from '../ports/options.ts'
 import type { Confirmations } from '../ports/sync.ts'
 import { engineOf } from './engine-of.ts'
 import type { SyncedStore } from './sync.ts'
@@ -22,9 +23,17 @@ export function replicasOf({ replicas = [], emptiedAt = 0 }: Confirmations, isFo
  * before.
  *
  * @param scope a session's, or that of the user: what derives in others goes with theirs
+ * @throws ERR_INVALID_ARGUMENT
  */
-export function certify(store: SyncedStore, scope: Scope, certificate: Certificate): Promise<Certificate> {
-  return engineOf('certify', store).followed.with(scope, async (replica, { confirmations }) => {
+export async function certify(
+  store: SyncedStore,
+  scope: Scope,
+  certificate: Certificate,
+): Promise<Certificate> {
+  const engine = engineOf('certify', store)
+  if (typeof certificate?.target !== 'string')
+    throw invalid('certify', 'certificate', 'must be what forget() or an erase resolved to')
+  return engine.followed.with(scope, async (replica, { confirmations }) => {
     const { waiting } = await replica.refreshed()
     const isForgetting = waiting.some(({ envelope: { kind } }) => kind === 'delete' || kind === 'erase')
     return { ...certificate, replicas: replicasOf(confirmations, isForgetting) }

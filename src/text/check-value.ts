@@ -11,12 +11,6 @@ export function checkList(
   throw invalid(operation, argument, `must be a list${most < Infinity ? ` of at most ${most}` : ''}`)
 }
 
-/** True or false, or `ERR_INVALID_ARGUMENT`. */
-export function checkBoolean(operation: string, argument: string, value: unknown): boolean {
-  if (typeof value === 'boolean') return value
-  throw invalid(operation, argument, 'must be true or false')
-}
-
 /** A function, or `ERR_INVALID_ARGUMENT`. */
 export function checkFunction(operation: string, argument: string, value: unknown): unknown {
   if (typeof value === 'function') return value
@@ -24,7 +18,7 @@ export function checkFunction(operation: string, argument: string, value: unknow
 }
 
 /** One of these, or `ERR_INVALID_ARGUMENT`. */
-export function checkOneOf<Value extends string>(
+export function checkOneOf<Value extends string | boolean>(
   operation: string,
   argument: string,
   value: unknown,
@@ -32,6 +26,11 @@ export function checkOneOf<Value extends string>(
 ): Value {
   if (values.includes(value as Value)) return value as Value
   throw invalid(operation, argument, `must be one of ${values.join(', ')}`)
+}
+
+/** True or false, or `ERR_INVALID_ARGUMENT`. */
+export function checkBoolean(operation: string, argument: string, value: unknown): boolean {
+  return checkOneOf(operation, argument, value, [true, false])
 }
 
 /** Something that has a method, or `ERR_INVALID_ARGUMENT`. */

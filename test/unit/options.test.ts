@@ -41,6 +41,7 @@ const {
   facts,
   factSheet,
   forget,
+  importInto,
   mapStore,
   observability,
   profile,
@@ -400,12 +401,21 @@ describe('what an app of the edge is given', () => {
 })
 
 describe('values that an option cannot have', () => {
+  const flag = 'must be one of true, false'
+  const run =
+    (isWithSession = true): Call =>
+    (given, { session }) =>
+      runAgent({ input: 'Hello.', model, ...(isWithSession && { session }), ...(given as object) })
   const wrong: readonly (readonly [string, string, Call])[] = [
-    [
-      'pinned',
-      'promote: pinned must be true or false',
-      (given, { session, kept }) => session.facts.promote(kept, given),
-    ],
+    ['pinned', `promote: pinned ${flag}`, (given, { session, kept }) => session.facts.promote(kept, given)],
+    ['preview', `context: preview ${flag}`, (given, { session }) => session.context(given)],
+    ['newEpoch', `context: newEpoch ${flag}`, (given, { session }) => session.context(given)],
+    ['session', 'runAgent: session must be a session', run(false)],
+    ['signal', 'runAgent: signal must be an AbortSignal', run()],
+    ['lease', 'runAgent: lease must be what lease() gives', run()],
+    ['onEvent', 'runAgent: onEvent must be a function', run()],
+    ['settings', 'runAgent: settings must be an object', run()],
+    ['resume', `runAgent: resume ${flag}`, run()],
   ]
   for (const [name, says, call] of wrong)
     it(`are refused before anything is written: ${name}`, async () => {
@@ -417,6 +427,28 @@ describe('values that an option cannot have', () => {
       })
       expect(await opened.written()).toEqual(before)
     })
+
+  it('are refused where they are no value at all, or are not awaited', async () => {
+    const { session, memory, user } = await open()
+    const refused = (argument: string) => expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT', argument })
+    for (const given of [null, Promise.resolve(session)]) {
+      const run = runAgent({ input: 'Hello.', model, session: given as never })
+      await expect(Promise.resolve(run)).rejects.toEqual(refused('session'))
+    }
+    const settings = { max_tokens: 100 } as never
+    await expect(Promise.resolve(runAgent({ input: 'Hi.', model, settings }))).rejects.toEqual(
+      refused('settings.max_tokens'),
+    )
+    for (const listener of [undefined, null, 'no', {}] as never[]) {
+      expect(() => session.subscribe(listener)).toThrow(refused('listener'))
+      expect(() => session.compaction.subscribe(listener)).toThrow(refused('listener'))
+      await expect(user.profile.update('SOUL.md', listener)).rejects.toEqual(refused('change'))
+    }
+    for (const id of [Number.NaN, null, '', 7] as never[])
+      await expect(plimsoll.undo(session, id)).rejects.toEqual(refused('rewind'))
+    for (const chunks of [undefined, null, 7, {}, Promise.resolve('')] as never[])
+      await expect(importInto(memory, ada, chunks)).rejects.toEqual(refused('lines'))
+  })
 
   it('are refused in a counter that is calibrated', () => {
     for (const counter of [null, {}])

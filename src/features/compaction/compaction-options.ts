@@ -1,7 +1,7 @@
 import { MOST_MS } from '../../ports/host.ts'
 import type { Model } from '../../ports/model.ts'
 import type { Scope } from '../../ports/op.ts'
-import { checkFunction, checkOneOf } from '../../text/check-value.ts'
+import { checkFunction, checkMethod, checkOneOf } from '../../text/check-value.ts'
 import { type Check, checkShape, type Fields, optional } from '../../text/fields.ts'
 import { checkCount, checkId, invalid } from '../../text/json.ts'
 import type { Pin } from './carry.ts'
@@ -90,8 +90,7 @@ const CARRIES = 10
 /** Where less of the window is kept. */
 const MORE_CARRIES = 6
 const checkModel: Check = (operation, argument, model) => {
-  if (typeof (model as Model | null)?.complete !== 'function')
-    throw invalid(operation, argument, 'must be a model')
+  checkMethod(operation, argument, model, 'complete', 'must be a model')
   checkId(operation, `${argument}.id`, (model as Model).id)
 }
 const checkAhead: Check = (operation, argument, ahead) => {

@@ -3,6 +3,7 @@ import type { Feature, KernelMemory } from '../../kernel/feature.ts'
 import type { CompactEvent } from '../../ports/context.ts'
 import type { Scope } from '../../ports/op.ts'
 import type { Limits } from '../../ports/session.ts'
+import { checkFunction } from '../../text/check-value.ts'
 import { checkOptions } from '../../text/json.ts'
 import { type CompactionOptions, checkCompaction, sizesOf } from './compaction-options.ts'
 import { type Compaction, runName, type SummaryWriter } from './compactor.ts'
@@ -97,6 +98,7 @@ export function compactionWith(
             return session.lanes().some((lane) => coverOf(lane).running !== undefined)
           },
           subscribe: (listener) => {
+            checkFunction('compaction.subscribe', 'listener', listener)
             listeners.add(listener)
             return () => listeners.delete(listener)
           },

@@ -6,6 +6,7 @@ import type { IndexEntry, Name } from '../../ports/op.ts'
 import type { ProfileDocument } from '../../ports/profile.ts'
 import type { RegisterRow, ScopeStore } from '../../ports/store.ts'
 import { utf8Length } from '../../ports/utf8-length.ts'
+import { checkFunction } from '../../text/check-value.ts'
 import { checkId, checkOptions, checkText, invalid } from '../../text/json.ts'
 import { limitReached } from '../failures.ts'
 import { removeShown } from '../forget-shown.ts'
@@ -109,6 +110,7 @@ export function profileOf(user: KernelUser): Profile {
     },
     update: async (name, change, options = {}) => {
       checkOptions('update', 'options', options, ['opId'])
+      checkFunction('update', 'change', change)
       return write('update', profileKey('update', name), options, change)
     },
     delete: async (name, options = {}) => {

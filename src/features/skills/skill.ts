@@ -1,6 +1,6 @@
 import { checkSize } from '../../kernel/log/check-message.ts'
 import type { Skill } from '../../ports/skill.ts'
-import { checkText, invalid, isPlainObject } from '../../text/json.ts'
+import { checkObject, checkText, invalid } from '../../text/json.ts'
 import { codePoints } from '../text/code-points.ts'
 
 /** Longest name and description, in characters (Agent Skills, agentskills.io/specification). */
@@ -22,7 +22,7 @@ export function checkSkillName(operation: string, name: unknown, argument = 'nam
 
 /** A skill as an app hands it over. @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE */
 export function checkSkill(operation: string, given: Skill): Skill {
-  if (!isPlainObject(given)) throw invalid(operation, 'skill', 'must be an object')
+  checkObject(operation, 'skill', given)
   const name = checkSkillName(operation, given.name)
   const description = checkDescription(operation, given.description)
   return { name, description, ...checkBody(operation, given) }

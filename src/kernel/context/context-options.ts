@@ -1,6 +1,6 @@
 import { NOT_IN_USE } from '../../ports/options.ts'
 import type { ContextOptions } from '../../ports/session.ts'
-import { checkOneOf } from '../../text/check-value.ts'
+import { checkBoolean, checkOneOf } from '../../text/check-value.ts'
 import { type Check, checkFields, checkShape, type Fields, optional } from '../../text/fields.ts'
 import { checkOptions, checkText, invalid } from '../../text/json.ts'
 import { checkTools } from './head.ts'
@@ -23,9 +23,11 @@ const OPTIONS: Fields = {
   system: optional(checkText),
   tail: optional(checkTail),
   onPending: optional(checkPending),
+  preview: optional(checkBoolean),
+  newEpoch: optional(checkBoolean),
 }
 /** The limits are checked where they become a policy. */
-export const CONTEXT_OPTIONS = [...Object.keys(OPTIONS), 'preview', 'limits', 'newEpoch']
+export const CONTEXT_OPTIONS = [...Object.keys(OPTIONS), 'limits']
 
 /** @param features those that take something. @throws ERR_INVALID_ARGUMENT */
 export function checkContextOptions(options: ContextOptions, features: readonly string[]): void {

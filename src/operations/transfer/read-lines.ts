@@ -80,6 +80,9 @@ export async function* linesIn(
   chunks: AsyncIterable<string> | Iterable<string>,
   limit = MOST_LINE_BYTES,
 ): AsyncGenerator<string> {
+  const given: object = Object(chunks)
+  if (!(Symbol.asyncIterator in given || Symbol.iterator in given))
+    throw invalid(operation, 'lines', 'must be a text, or what gives one in chunks')
   let rest = ''
   let number = 1
   for await (const chunk of chunks) {

@@ -24,7 +24,7 @@ async function two() {
   return { home, one, other }
 }
 
-const NOTHING = {} as Certificate
+const NOTHING = { target: 'm1' } as Certificate
 
 test('a certificate names the devices that hold nothing of it any more, and those that may', async () => {
   const { home, one, other } = await two()
@@ -121,6 +121,15 @@ test('a home that never notes what a device says is not asked for ever', async (
   expect(vi.mocked(one.link.pull).mock.calls.length).toBeLessThan(4)
   expect((await certify(one.store, TRIP, NOTHING)).replicas?.confirmed).toEqual([])
   expect((await replicasAt(home.store, TRIP)).confirmed).toHaveLength(1)
+})
+
+test('what is no certificate is given no replicas, one that was not awaited before all', async () => {
+  const { one } = await two()
+  for (const given of [undefined, null, {}, Promise.resolve(NOTHING)] as never[])
+    await expect(certify(one.store, TRIP, given)).rejects.toMatchObject({
+      code: 'ERR_INVALID_ARGUMENT',
+      argument: 'certificate',
+    })
 })
 
 test('a home knows the replicas that confirmed last, so many and no more', async () => {
