@@ -1,4 +1,5 @@
 import type { JsonObject } from '../ports/message.ts'
+import { checkList } from '../text/check-value.ts'
 import { checkOptions, invalid } from '../text/json.ts'
 import type { CallRecord } from './observability.ts'
 
@@ -44,6 +45,7 @@ const FAILED = 2
  */
 export function toOtlp(records: readonly CallRecord[], options: OtlpOptions = {}): JsonObject {
   checkOptions('toOtlp', 'options', options, ['service', 'model', 'parent'])
+  checkList('toOtlp', 'records', records)
   const { service = 'plimsoll', parent } = options
   if (parent && !(isId(parent.traceId, 32) && isId(parent.spanId, 16)))
     throw invalid(

@@ -4,6 +4,7 @@ import { PlimsollError } from '../ports/errors.ts'
 import type { AbortSignalLike } from '../ports/host.ts'
 import type { Json, Part, ToolCallPart, ToolSpec } from '../ports/message.ts'
 import type { FinishReason, Model, ModelEvent, ModelRequest, ModelSettings, Usage } from '../ports/model.ts'
+import { checkList } from '../text/check-value.ts'
 import { checkOptions } from '../text/json.ts'
 
 /** One reply; a string is its text. */
@@ -78,6 +79,8 @@ const SUMMARY_REQUEST = 'Summarize the following'
 export function scriptedModel(script: Script, options: ScriptedModelOptions = {}): ScriptedModel {
   checkOptions('scriptedModel', 'options', options, ['id', 'summaries'])
   const { id = 'scripted', summaries = script } = options
+  for (const given of [script, summaries])
+    if (typeof given !== 'function') checkList('scriptedModel', 'script', given)
   const requests: Context[] = []
   const counts = new Map<Script, number>()
   let calls = 0

@@ -79,7 +79,7 @@ export function within<Value>(
 
 /** @throws ERR_INVALID_ARGUMENT */
 export function checkMs(argument: string, ms: number | undefined): void {
-  if (ms !== undefined && !(ms > 0 && ms <= MOST_MS))
+  if (ms !== undefined && !(typeof ms === 'number' && ms > 0 && ms <= MOST_MS))
     throw invalid('runAgent', argument, `must be milliseconds above 0, at most ${MOST_MS}`)
 }
 

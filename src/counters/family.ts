@@ -68,8 +68,11 @@ export function counterFor(family: CounterFamily): Counter {
  * The family of a model by its name, as `gpt-4o-mini`, `claude-opus-4-7` or
  * `anthropic/claude-sonnet-5`; `undefined` for a name that says nothing. Models of OpenAI that it
  * does not know are taken for new ones.
+ *
+ * @throws ERR_INVALID_ARGUMENT
  */
 export function familyOf(model: string): CounterFamily | undefined {
+  if (typeof model !== 'string') throw invalid('familyOf', 'model', 'must be a string')
   const name = model.toLowerCase()
   if (name.includes('claude')) {
     const [, major = '0', minor = '0'] = /-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/.exec(name) ?? []

@@ -1,6 +1,6 @@
 import { type Counter, MEDIA_TOKENS, PER_MESSAGE } from '../ports/counter.ts'
-import { PlimsollError } from '../ports/errors.ts'
 import type { Json, Part } from '../ports/message.ts'
+import { invalid } from '../ports/options.ts'
 import { utf8Length } from '../ports/utf8-length.ts'
 
 const PAIRS = /[\ud800-\udbff][\udc00-\udfff]/g
@@ -15,10 +15,7 @@ const PAIRS = /[\ud800-\udbff][\udc00-\udfff]/g
  * @throws ERR_INVALID_ARGUMENT
  */
 export function charsPerToken(chars = 4): Counter {
-  if (!(chars > 0))
-    throw new PlimsollError('ERR_INVALID_ARGUMENT', 'charsPerToken: chars must be above 0', {
-      argument: 'chars',
-    })
+  if (!(typeof chars === 'number' && chars > 0)) throw invalid('charsPerToken', 'chars', 'must be above 0')
   const count = (text: string): number =>
     text === '' ? 0 : Math.max(1, Math.floor(codePoints(text) / chars))
   return {

@@ -450,6 +450,27 @@ describe('values that an option cannot have', () => {
       await expect(importInto(memory, ada, chunks)).rejects.toEqual(refused('lines'))
   })
 
+  it('are refused by what takes one thing alone, a promise before all', () => {
+    const takers: readonly (readonly [string, (given: never) => unknown])[] = [
+      ['rounds', plimsoll.extractFacts],
+      ['records', toOtlp],
+      ['model', plimsoll.familyOf],
+      ['session', plimsoll.memoryTools],
+      ['session', plimsoll.memoryToolSpecs],
+      ['skill', plimsoll.toMarkdown],
+      ['messages', (given) => plimsoll.versionsIn(given, [], true)],
+      ['branches', (given) => plimsoll.versionsIn([], given, true)],
+      ['script', (given) => scriptedModel(given)],
+      ['script', (given) => scriptedModel([], { summaries: given ?? null })],
+      ['chars', (given) => plimsoll.charsPerToken(given ?? '4')],
+      ['lease.ms', (given) => plimsoll.lease({ holder: 'browser', ms: given ?? '1500' })],
+    ]
+    for (const [argument, take] of takers)
+      for (const given of [undefined, null, true, Promise.resolve([])] as never[])
+        expect(() => take(given)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT', argument }))
+    expect(() => scriptedModel('Hello.' as never)).toThrow('script must be a list')
+  })
+
   it('are refused in a counter that is calibrated', () => {
     for (const counter of [null, {}])
       expect(() => plimsoll.calibrated(counter as never)).toThrow('calibrated: counter must be a counter')

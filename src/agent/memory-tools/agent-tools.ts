@@ -1,5 +1,5 @@
 import { PlimsollError } from '../../ports/errors.ts'
-import { checkList } from '../../text/check-value.ts'
+import { checkList, checkMethod } from '../../text/check-value.ts'
 import { invalid } from '../../text/json.ts'
 import type { AgentSession, ToolSession } from '../agent-session.ts'
 import type { AgentTool } from '../options.ts'
@@ -37,6 +37,7 @@ export function toolsOf(
   session: AgentSession,
   names: readonly MemoryToolName[] | undefined,
 ): readonly MemoryTool[] {
+  checkMethod(operation, 'session', session, 'append', 'must be a session')
   if (names !== undefined) checkList(operation, 'names', names)
   const unknown = names?.find((name) => !TOOLS.some((tool) => nameOf(tool) === name))
   if (unknown !== undefined) throw invalid(operation, 'names', `has one that is no tool's: ${unknown}`)

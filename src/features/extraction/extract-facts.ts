@@ -1,6 +1,7 @@
 import { textOf } from '../../kernel/log/message.ts'
 import type { FactInput, FactKind } from '../../ports/fact.ts'
 import type { Message } from '../../ports/message.ts'
+import { checkList } from '../../text/check-value.ts'
 import { hashText } from '../../text/hash.ts'
 import { codePoints } from '../text/code-points.ts'
 import { sentences } from '../text/sentences.ts'
@@ -51,6 +52,7 @@ const WRONG =
 export const extractFacts: ExtractFacts = /* @__PURE__ */ Object.assign(extracted, { typed: typedAmong })
 
 function extracted(rounds: readonly (readonly Message[])[]): readonly FactInput[] {
+  checkList('extractFacts', 'rounds', rounds)
   const messages = rounds.flat()
   // Most messages hold no fact, and who typed them is asked of those that do.
   let typed: ReadonlySet<string> | undefined

@@ -16,6 +16,7 @@ const NOT_PLAIN = /^(?:[[\]{},&*!|>%@`#]|[?:-](?:[ \t]|$))/
  * A skill as the text of a SKILL.md, which {@link fromMarkdown} reads back to the same skill, and
  * which then gives the same bytes again.
  *
+ * @throws ERR_INVALID_ARGUMENT, ERR_ENTRY_TOO_LARGE (64 KiB)
  * @example
  * ```ts
  * import { toMarkdown } from 'plimsoll'
@@ -23,7 +24,8 @@ const NOT_PLAIN = /^(?:[[\]{},&*!|>%@`#]|[?:-](?:[ \t]|$))/
  * // '---\nname: tides\ndescription: "Reads tide tables."\n---\n# Tides\n'
  * ```
  */
-export function toMarkdown({ name, description, text, frontMatter }: Skill): string {
+export function toMarkdown(skill: Skill): string {
+  const { name, description, text, frontMatter } = checkSkill('toMarkdown', skill)
   const lines = [
     '---',
     `name: ${NOT_TEXT.test(name) ? JSON.stringify(name) : name}`,
