@@ -110,7 +110,7 @@ export function cacheReport(context: Context, reply: CacheReply, before?: Contex
   return { status: 'hit', cause: predicted.cached === 0 ? 'first' : 'none', ...said }
 }
 
-/** A fence is made from session, lane and the epoch's place: where these two are the same, it tells. */
+/** Where place and lane are the same: a fence is made from these and the session. */
 function checkBefore(context: Context, before: Context): void {
   checkBuilt(NAME, before, 'before')
   const place = placeOf(context)

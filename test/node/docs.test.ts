@@ -10,8 +10,9 @@ import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { PROBLEMS } from '../../src/edge/app/problem.ts'
 import { createApp } from '../../src/edge/hono.ts'
-import type { Context } from '../../src/index.ts'
+import { type Context, createMemory, type Feature } from '../../src/index.ts'
 import { blocksOf, moduleOf } from '../install/blocks.ts'
+import { ADA, device, TestHome, TRIP } from '../unit/support/synced.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 /** Expressions, styles, and a bundle, which have lines that begin like comments. */
@@ -172,7 +173,8 @@ describe('commands of the pages', () => {
 })
 
 describe('features.md', () => {
-  it('has features that show a line in the memory section, and a section in the receipt', async () => {
+  /** A module of the page, over the sources. */
+  async function imported<Module>(file: string): Promise<Module> {
     const folder = mkdtempSync(join(tmpdir(), 'plimsoll-features-'))
     try {
       const library = join(root, 'src/index.ts').replaceAll('\\', '/')
@@ -181,16 +183,49 @@ describe('features.md', () => {
           join(folder, block.file),
           moduleOf(block).replaceAll(`from 'plimsoll'`, `from '${library}'`),
         )
-      const use = pathToFileURL(join(folder, 'use.ts')).href
-      const { blocks, receipt } = (await import(/* @vite-ignore */ use)) as Context
-      const [memory] = blocks.flatMap(({ section, parts }) => (section === 'memory' ? parts : []))
-      expect(memory).toMatchObject({
-        text: expect.stringMatching(/The user's time zone: Europe\/Rome\n[\s\S]*- The dog comes along\./),
-      })
-      expect(receipt.remembered).toMatchObject([{ name: 'notes', cap: 50, items: 1 }])
+      return await import(/* @vite-ignore */ pathToFileURL(join(folder, file)).href)
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
+  }
+
+  it('has features that show a line in the memory section, and a section in the receipt', async () => {
+    const { blocks, receipt } = await imported<Context>('use.ts')
+    const [memory] = blocks.flatMap(({ section, parts }) => (section === 'memory' ? parts : []))
+    expect(memory).toMatchObject({
+      text: expect.stringMatching(/The user's time zone: Europe\/Rome\n[\s\S]*- The dog comes along\./),
+    })
+    expect(receipt.remembered).toMatchObject([{ name: 'notes', cap: 50, items: 1 }])
+  })
+
+  it('has features that show what another device wrote in the place of what this one did', async () => {
+    type Zone = { get(): Promise<string | undefined>; set(zone: string): Promise<void> }
+    type Notes = { add(note: string): Promise<void> }
+    const { timeZone } = await imported<{ timeZone(): Feature<'timeZone', { user: Zone }> }>('time-zone.ts')
+    const { notes } = await imported<{ notes(): Feature<'notes', { api: Notes }> }>('notes.ts')
+    const home = new TestHome()
+    const [here, there] = ['Europe/Rome', 'Europe/Paris'].map((zone) => {
+      const { store } = device(home)
+      for (const scope of [ADA, TRIP]) store.follow(scope)
+      store.pause()
+      const memory = createMemory({ store, use: [timeZone(), notes()] })
+      return { store, zone, user: memory.user(ADA), session: memory.session({ ...ADA, sessionId: 'trip' }) }
+    })
+    if (!here || !there) throw new Error('There are two')
+    for (const { zone, user, session } of [there, here]) {
+      await user.timeZone.set(zone)
+      await session.notes.add(zone)
+    }
+    const shown = async () => JSON.stringify((await here.session.context({ preview: true })).blocks)
+    expect(await shown()).toContain(`time zone: ${here.zone}`)
+    for (const { store } of [there, here]) {
+      store.resume()
+      await store.settled()
+    }
+    expect(await here.user.timeZone.get()).toBe(there.zone)
+    expect(await shown()).toContain(`time zone: ${there.zone}`)
+    expect(await shown()).toContain(`- ${there.zone}`)
+    expect(await shown()).not.toContain(here.zone)
   })
 })
 
