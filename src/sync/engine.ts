@@ -4,6 +4,7 @@ import type { Controller } from '../ports/host.ts'
 import type { Scope } from '../ports/op.ts'
 import type { ScopeStore } from '../ports/store.ts'
 import { SYNC_SCOPES } from '../ports/sync.ts'
+import { checkFunction } from '../text/check-value.ts'
 import { Alarm } from './alarm.ts'
 import { HomeTime } from './clock.ts'
 import { withDefaults } from './defaults.ts'
@@ -116,6 +117,7 @@ export class Engine {
   }
 
   subscribe(listener: (status: SyncStatus) => void): () => void {
+    checkFunction('subscribe', 'listener', listener)
     const own = (status: SyncStatus): void => listener(status)
     this.#listeners.add(own)
     return () => this.#listeners.delete(own)

@@ -51,6 +51,7 @@ export function httpTransport(options: HttpTransportOptions): Transport {
   checkOptions('httpTransport', 'options', options, OPTIONS)
   const base = (globalThis as { location?: { readonly href: string } }).location?.href
   if (!URL.canParse(options.url, base)) throw invalid('httpTransport', 'url', 'is no URL')
+  if (typeof options.token !== 'string') checkFunction('httpTransport', 'token', options.token)
   const to = (path: string): string => new URL(options.url.replace(/\/+$/, '') + path, base).href
   const { host = webHost, socket, timeoutMs = TIMEOUT_MS, token } = options
   if (typeof token !== 'string') checkFunction('httpTransport', 'token', token)

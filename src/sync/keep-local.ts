@@ -4,6 +4,7 @@ import type { SealedOp } from '../ports/op.ts'
 import { checkOptions, invalid } from '../ports/options.ts'
 import type { Decision, Page as Entries, EntriesQuery, Reads, Rows } from '../ports/store.ts'
 import type { LogStart, Newest, PullAnswer, PullRequest, SyncOp } from '../ports/sync.ts'
+import { checkCount } from '../text/json.ts'
 import { checkStart } from './check-start.ts'
 import { bodyBytes, seqBefore, timeOf } from './newest.ts'
 import { type Page, sentOf, writtenOver } from './page.ts'
@@ -96,8 +97,7 @@ export function keepLocal(options: KeepLocalOptions): KeepLocal {
   if (bytes === undefined && days === undefined)
     throw invalid('keepLocal', 'options', 'must have bytes or days')
   for (const [name, value] of Object.entries(options))
-    if (value !== undefined && !(Number.isSafeInteger(value) && value > 0))
-      throw invalid('keepLocal', name, 'must be a whole number above 0')
+    if (value !== undefined) checkCount('keepLocal', name, value, 1)
   // What comes before is no time to a home, which would take no request.
   if (days !== undefined && days > MOST_DAYS)
     throw invalid('keepLocal', 'days', `must be at most ${MOST_DAYS}`)

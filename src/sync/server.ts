@@ -14,6 +14,7 @@ import type {
 } from '../ports/sync.ts'
 import { utf8Length } from '../ports/utf8-length.ts'
 import { PROBLEM_TYPE, type Problem } from '../ports/wire.ts'
+import { checkFunction, checkMethod } from '../text/check-value.ts'
 import { answerPull, PULL_BYTES } from './answer-pull.ts'
 import { answerPush, type PushOptions } from './home.ts'
 import { giveAttachment, headersOf, MOST_ATTACHED, takeAttachment } from './home-attachments.ts'
@@ -87,6 +88,8 @@ export function syncServer(options: SyncServerOptions): (request: Request) => Pr
     'newTok',
     'now',
   ])
+  checkMethod('syncServer', 'store', options.store, 'open')
+  checkFunction('syncServer', 'authenticate', options.authenticate)
   const server = new SyncServer(options)
   return (request) => server.answer(request)
 }

@@ -3,8 +3,8 @@ import { decrypt, encrypt } from './cipher.ts'
 import type { Keys } from './keys.ts'
 
 /**
- * One key that the app holds, for all users whom it opens data of: for example what `keptKey`
- * gives, or what was imported from a key service.
+ * One key that the app holds, for all users whom it opens data of: for example one that was
+ * imported from a key service.
  *
  * @param id names it in what is stored
  * @param key for AES-GCM, with the usages `encrypt` and `decrypt`; it need not be extractable
@@ -12,7 +12,7 @@ import type { Keys } from './keys.ts'
  */
 export function cryptoKeys(id: string, key: CryptoKey): Keys {
   const usages = ['encrypt', 'decrypt'] as const
-  if (key.algorithm.name !== 'AES-GCM' || !usages.every((usage) => key.usages.includes(usage)))
+  if (key?.algorithm?.name !== 'AES-GCM' || !usages.every((usage) => key.usages.includes(usage)))
     throw new PlimsollError(
       'ERR_INVALID_ARGUMENT',
       'cryptoKeys: key must be an AES-GCM key that can encrypt and decrypt',

@@ -2,6 +2,7 @@ import type { Scope } from '../../ports/op.ts'
 import { checkOptions, invalid } from '../../ports/options.ts'
 import { scopeName } from '../../ports/scope-name.ts'
 import type { Store } from '../../ports/store.ts'
+import { checkMethod } from '../../text/check-value.ts'
 import { EncryptedScope } from './encrypted-scope.ts'
 import { KeyRing } from './key-ring.ts'
 import type { KeyInfo, KeyOwner, Keys } from './keys.ts'
@@ -90,6 +91,8 @@ export function encryptedStore(
   keys: Keys,
   options: EncryptedStoreOptions = {},
 ): EncryptedStore {
+  checkMethod(OPERATION, 'store', store, 'open')
+  checkMethod(OPERATION, 'keys', keys, 'wrap', 'must be keys, for example secretKeys(secret)')
   checkOptions(OPERATION, 'options', options, ['onUnreadable', 'plain', 'opsPerKey'])
   const { onUnreadable, plain = 'refuse', opsPerKey = OPS_PER_KEY } = options
   if (plain !== 'refuse' && plain !== 'keep') throw invalid(OPERATION, 'plain', 'must be refuse or keep')

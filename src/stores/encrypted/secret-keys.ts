@@ -75,7 +75,7 @@ export function secretKeys(secret: Uint8Array | string): Keys {
 }
 
 function bytesOf(secret: Uint8Array | string): Bytes {
-  const bytes = typeof secret === 'string' ? encoder.encode(secret) : Uint8Array.from(secret)
+  const bytes = typeof secret === 'string' ? encoder.encode(secret) : Uint8Array.from(secret ?? [])
   if (bytes.length >= LEAST_BYTES) return bytes
   const reason = `secretKeys: secret must have ${LEAST_BYTES} bytes or more`
   throw new PlimsollError('ERR_INVALID_ARGUMENT', reason, { argument: 'secret' })

@@ -7,6 +7,7 @@ import {
   encryptedStore,
   type Keys,
   passphraseKeys,
+  secretKeyId,
   secretKeys,
 } from '../../../src/stores/encrypted/index.ts'
 import {
@@ -122,8 +123,17 @@ describe('keys from a secret', () => {
       await expect(secretKeys(secret).unwrap(owner, wrapped, bound)).rejects.toThrow()
   })
 
-  it('are no keys where the secret is short', () => {
+  it('are no keys where the secret is short, or none', async () => {
     expect(() => secretKeys('too short')).toThrow(expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT' }))
+    const refused = (argument: string) => expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT', argument })
+    // A variable that is not set, and a secret that was not awaited.
+    for (const given of [undefined, null, 7, Promise.resolve(SECRET)] as never[]) {
+      expect(() => secretKeys(given)).toThrow(refused('secret'))
+      await expect(secretKeyId(given)).rejects.toEqual(refused('secret'))
+      expect(() => encryptedStore(mapStore(), given)).toThrow(refused('keys'))
+      expect(() => cryptoKeys('vault/7', given)).toThrow(refused('key'))
+      expect(() => encryptedStore(given, secretKeys(SECRET))).toThrow(refused('store'))
+    }
     expect(() => secretKeys(new Uint8Array(31))).toThrow('32 bytes')
     secretKeys(new Uint8Array(32))
   })

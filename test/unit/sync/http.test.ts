@@ -44,6 +44,17 @@ test('two devices meet over HTTP', async () => {
   expect(fetch.mock.calls[0]?.[0]).toMatch(/^https:\/\/home\.example\/api\/v1\/sync\/(push|pull)$/)
 })
 
+test('what is no token, no listener, and nobody who says who calls is refused where it is given', async () => {
+  const refused = (argument: string) => expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT', argument })
+  const { store } = synced({ token: 'good', fetch: served().fetch })
+  for (const given of [undefined, null, 7, Promise.resolve('good')] as never[]) {
+    expect(() => httpTransport({ url, token: given })).toThrow(refused('token'))
+    expect(() => store.subscribe(given)).toThrow(refused('listener'))
+    expect(() => syncServer({ store: given, authenticate: async () => undefined })).toThrow(refused('store'))
+    expect(() => syncServer({ store: mapStore(), authenticate: given })).toThrow(refused('authenticate'))
+  }
+})
+
 test('a token that is refused is asked for again, once a call, and later too', async () => {
   const { home, fetch, valid } = served(new Set())
   let now = 'old'
