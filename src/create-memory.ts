@@ -8,17 +8,14 @@ import type { Counter } from './ports/counter.ts'
 import type { Memory } from './ports/memory.ts'
 import { checkFunction, checkMethod } from './text/check-value.ts'
 import { type Check, checkShape, type Fields, optional } from './text/fields.ts'
-import { checkText, invalid, isPlainObject } from './text/json.ts'
+import { checkText } from './text/json.ts'
 
 /** What makes the policy and what is in use is checked where it is used. */
 const given: Check = (_operation, _argument, value) => value
 const run = optional(checkFunction)
 const OPTIONS: Fields = {
   store: (...given) => checkMethod(...given, 'open', 'must be a store, for example mapStore()'),
-  budget: optional((operation, argument, value) => {
-    if (typeof value === 'number' || isPlainObject(value)) return value
-    throw invalid(operation, argument, 'must be a number or an object')
-  }),
+  budget: given,
   system: optional(checkText),
   window: given,
   toolOutput: given,
