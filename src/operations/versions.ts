@@ -1,6 +1,5 @@
 import type { Branch } from '../ports/branch.ts'
 import type { Message } from '../ports/message.ts'
-import { checkList } from '../text/check-value.ts'
 
 /** Which version of its place a message begins. */
 export interface Version {
@@ -19,7 +18,6 @@ export interface Version {
  * @param branches those of the session
  * @param isFromStart whether the first of them is the first of all; else what comes before it is
  * not known, and it is left out
- * @throws ERR_INVALID_ARGUMENT
  * @example
  * ```ts
  * import { readBranches, switchTo, versionsIn } from 'plimsoll'
@@ -35,8 +33,6 @@ export function versionsIn(
   branches: readonly Branch[],
   isFromStart: boolean,
 ): ReadonlyMap<string, Version> {
-  checkList('versionsIn', 'messages', messages)
-  checkList('versionsIn', 'branches', branches)
   const places = new Map(branches.map((branch) => [branch.after, branch]))
   const found = new Map<string, Version>()
   messages.forEach(({ id }, index) => {

@@ -458,8 +458,6 @@ describe('values that an option cannot have', () => {
       ['session', plimsoll.memoryTools],
       ['session', plimsoll.memoryToolSpecs],
       ['skill', plimsoll.toMarkdown],
-      ['messages', (given) => plimsoll.versionsIn(given, [], true)],
-      ['branches', (given) => plimsoll.versionsIn([], given, true)],
       ['script', (given) => scriptedModel(given)],
       ['script', (given) => scriptedModel([], { summaries: given ?? null })],
       ['chars', (given) => plimsoll.charsPerToken(given ?? '4')],
