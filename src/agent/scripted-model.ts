@@ -62,6 +62,7 @@ export interface ScriptedModel extends Model {
   readonly requests: readonly Context[]
 }
 
+const REPLY = ['text', 'deltas', 'reasoning', 'calls', 'usage', 'reason', 'error']
 const SUMMARY_REQUEST = 'Summarize the following'
 
 /**
@@ -105,6 +106,7 @@ export function scriptedModel(script: Script, options: ScriptedModelOptions = {}
     goOn(signal)
     const given = await until(signal, replyOf(id, chosen, call, request))
     const reply = typeof given === 'string' ? { text: given } : given
+    checkOptions('scriptedModel', 'reply', reply, REPLY)
     const text = reply.text ?? reply.deltas?.join('') ?? ''
     const events: ModelEvent[] = []
     if (reply.reasoning !== undefined) events.push({ type: 'reasoning', text: reply.reasoning })

@@ -469,6 +469,17 @@ describe('values that an option cannot have', () => {
     expect(() => scriptedModel('Hello.' as never)).toThrow('script must be a list')
   })
 
+  it('are refused in a checkpoint that begins with what is no JSON', () => {
+    for (const initial of [Number.NaN, Promise.resolve({}), new Map([['done', 1]])] as never[])
+      expect(() => checkpoint({ initial })).toThrow('checkpoint: initial')
+  })
+
+  it('are refused in a scripted reply, of which nothing would be said', async () => {
+    const { session } = await open()
+    const run = runAgent({ session, model: scriptedModel([{ txt: 'Hello.' } as never]), input: 'Hi.' })
+    await expect(Promise.resolve(run)).rejects.toThrow('scriptedModel: reply.txt')
+  })
+
   it('are refused in a counter that is calibrated', () => {
     for (const counter of [null, {}])
       expect(() => plimsoll.calibrated(counter as never)).toThrow('calibrated: counter must be a counter')

@@ -2,6 +2,7 @@ import type { Feature, KernelMemory, RegisterKind } from '../../kernel/feature.t
 import type { Json } from '../../ports/message.ts'
 import type { IndexEntry } from '../../ports/op.ts'
 import { isStandardSchema, type StandardSchema } from '../../ports/standard-schema.ts'
+import { checkJson } from '../../text/check-json.ts'
 import { checkOptions, invalid } from '../../text/json.ts'
 import { PLACES } from '../places.ts'
 import { conflict, deleted, readRegister, type WriteOptions } from '../register.ts'
@@ -64,9 +65,10 @@ export function checkpoint<State>(
   options: CheckpointOptions<State> & Partial<InitialCheckpoint<State>> = {},
 ): Feature<'checkpoint', CheckpointShape<State>> {
   checkOptions('checkpoint', 'options', options, ['schema', 'initial', 'excerptTokens'])
-  const { schema, excerptTokens } = options
+  const { schema, excerptTokens, initial } = options
   if (schema !== undefined && !isStandardSchema(schema))
     throw invalid('checkpoint', 'schema', 'must be a Standard Schema')
+  if (initial !== undefined && typeof initial !== 'function') checkJson('checkpoint', 'initial', initial)
   return {
     name: 'checkpoint',
     registers: [REGISTER],
