@@ -128,7 +128,7 @@ export function sync(options: SyncOptions): SyncedStore {
   checkMethod('sync', 'store', store, 'open')
   checkMethod('sync', 'transport', transport, 'push')
   if (user !== undefined) checkShape('sync', 'user', user, { tenant: optional(checkId), userId: checkId })
-  if (keep !== undefined) checkMethod('sync', 'keep', keep, 'startOf', 'must be what keepLocal() gives')
+  if (keep !== undefined) checkMethod('sync', 'keep', keep, 'startOf')
   for (const name of TIMES) {
     const least = name === 'pollMs' ? 1 : 0
     if (!((options[name] ?? least) >= least)) throw invalid('sync', name, `must be ${least} or more`)
