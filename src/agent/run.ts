@@ -45,7 +45,7 @@ const OPTIONS: Fields = {
   session: optional((...of) => checkMethod(...of, 'append', 'must be a session')),
   middleware: given,
   maxSteps: count,
-  signal: optional((...of) => checkMethod(...of, 'addEventListener', 'must be an AbortSignal')),
+  signal: optional((...of) => checkMethod(...of, 'addEventListener')),
   onEvent: optional(checkFunction),
   settings: optional((...of) => checkOptions(...of, SETTINGS)),
   resume: optional((...of) =>
@@ -53,7 +53,7 @@ const OPTIONS: Fields = {
       ? checkShape(...of, { pending: optional(checkPending), messages: count })
       : checkBoolean(...of),
   ),
-  lease: optional((...of) => checkMethod(...of, 'hold', 'must be what lease() gives')),
+  lease: optional((...of) => checkMethod(...of, 'hold')),
   limits: given,
   parallel: optional((...of) => (typeof of[2] === 'number' ? checkCount(...of, 1) : checkBoolean(...of))),
   timeouts: given,
