@@ -1023,6 +1023,24 @@ describe('streaming', () => {
     expect(root.querySelector('[aria-live]')?.textContent).not.toContain('Of Ada')
   })
 
+  it('says no more what is to be forgotten, or was said in another conversation', async () => {
+    const { fake, root, button } = await show()
+    for (const name of ['Forget this message', 'New conversation']) {
+      fake.become({ messages: [said('user', 'Which one?'), said('assistant', 'The walrus.')] })
+      fake.stream({ text: 'The walrus.' })
+      await frame()
+      fake.stream({ text: 'The walrus.' })
+      await frame()
+      fake.become({ reply: undefined })
+      await frame()
+      const live = (): string => root.querySelector('[aria-live]')?.textContent ?? ''
+      expect(live()).toContain('walrus')
+      button(name).click()
+      await frame()
+      expect(live()).not.toContain('walrus')
+    }
+  })
+
   it('stays at the end where a message grows before the browser tells that it was scrolled there', async () => {
     const { root, scroller, fromEnd } = await readAtEnd()
     const newest = [...root.querySelectorAll<HTMLElement>('[data-message]')].at(-1)

@@ -348,6 +348,7 @@ export class ChatView {
       hasNews: false,
     })
     this.#newest = undefined
+    this.#announcer.forget()
     this.#reader.toEnd()
     if (!seek) this.focus()
     this.#attempt(seek ? opened.then(seek) : opened)
@@ -424,6 +425,8 @@ export class ChatView {
 
   async #forget(messageId: string): Promise<void> {
     const { activeElement: asker } = this.#shadow
+    // It stood in the page for screen readers, whatever was forgotten.
+    this.#announcer.forget()
     const { forgetting } = await this.#loadPart(() => import('./forget-message.ts'))
     const update = (shown: Ui['forgetting']): void => this.#update({ forgetting: shown })
     const untitled = this.#words.text('untitled')
