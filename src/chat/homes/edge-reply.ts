@@ -59,10 +59,7 @@ export async function joinAtEdge(session: AnsweredSession, options: ReplyOptions
   }
 }
 
-/**
- * @param asked the round of the message, where it was asked for here: what came of one that fails
- * is kept once
- */
+/** @param asked the round of the message, where it was asked for here */
 async function follow(
   session: AnsweredSession,
   run: ChatRun,
@@ -97,7 +94,7 @@ async function follow(
       if (chunk.type === 'start' && signal.aborted) stop()
       // What is said from now on, it does not answer.
       round ??= (await session.newest(leave))[0]?.id ?? ''
-      if (chunk.type === 'abort' || (asked && chunk.type === 'error')) partial = events.text
+      if (chunk.type === 'abort' || chunk.type === 'error') partial = events.text
       for (const event of events.next(chunk)) await tell(event)
     }
     const { isAborted } = await run.result().catch(async (error) => {
