@@ -83,8 +83,13 @@ export async function editMessage(
       throw invalid('editMessage', 'messages', 'must begin with a message of the user')
     return kernel.append('editMessage', input, options, async (opId) => {
       const name = rewindName('editMessage', opId)
-      if (await readRewind(kernel.store, name)) return []
-      return [rewindOp('editMessage', await readHiding(kernel, 'editMessage', name, id))]
+      try {
+        return [rewindOp('editMessage', await readHiding(kernel, 'editMessage', name, id))]
+      } catch (error) {
+        // Done before, it is hidden by that. To look first, a device would fetch the whole log.
+        if (await readRewind(kernel.store, name)) return []
+        throw error
+      }
     })
   })
 }

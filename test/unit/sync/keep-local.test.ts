@@ -3,6 +3,7 @@ import { afterAll, expect, it, onTestFinished } from 'vitest'
 import {
   charsPerToken,
   createMemory,
+  editMessage,
   exportFrom,
   facts,
   forget,
@@ -154,6 +155,27 @@ it('what needs older rows says so where they cannot be fetched, and nothing is w
   expect((await session.history({ messages: 5 })).at(-1)?.id).toBe('here')
   store.pause()
   await expect(session.history({ messages: 150 })).rejects.toMatchObject({ code: 'ERR_OFFLINE' })
+})
+
+it('a message that shows is edited without what is older, once, and offline too', async () => {
+  const home = await homeWith(500)
+  const { store, base, link, session } = partial(home)
+  await store.settled()
+  const { length } = await idsOf(base)
+  const { pull } = link
+  link.pull = offline
+  const edit = (id: string, other: string) => editMessage(session, id, { id: other, ...textAt(500) })
+  await expect(edit('m499', 'new')).resolves.toMatchObject({ repeated: false })
+  await expect(edit('new', 'newer')).resolves.toMatchObject({ repeated: false })
+  await expect(edit('new', 'newer')).resolves.toMatchObject({ repeated: true })
+  await expect(edit('m499', 'new')).resolves.toMatchObject({ repeated: true })
+  expect((await session.history({ messages: 2 })).map(({ id }) => id)).toEqual(['m498', 'newer'])
+  expect(await idsOf(base)).toHaveLength(length + 4)
+  link.pull = pull
+  store.resume()
+  await store.settled()
+  const shown = await memoryOf(storeOf(home)).session(TRIP).history({ messages: 2 })
+  expect(shown.map(({ id }) => id)).toEqual(['m498', 'newer'])
 })
 
 it('over a home that holds ciphertext alone it is the same', async () => {
