@@ -31,6 +31,6 @@ async function* complete(
     own.end()
   }
   // Half a character, as where it was cut: a log refuses it.
-  const content = text.replace(/\p{Surrogate}/gu, '\ufffd')
+  const content = text.replace(/\p{Cs}/gu, '\ufffd')
   yield { type: 'finish', message: { role: 'assistant', content }, reason: 'stop' }
 }
