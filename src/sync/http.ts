@@ -2,7 +2,7 @@ import { MAX_ENTRY_BYTES } from '../kernel/log/message.ts'
 import { webHost } from '../platform/web.ts'
 import { aborted } from '../ports/aborted.ts'
 import { type ErrorCode, isPlimsollError, PlimsollError } from '../ports/errors.ts'
-import { type AbortSignalLike, type Host, MOST_MS } from '../ports/host.ts'
+import { type AbortSignalLike, type Host, MOST_MS, type Timeout } from '../ports/host.ts'
 import { checkOptions, invalid } from '../ports/options.ts'
 import type { AttachmentRequest, Transport } from '../ports/sync.ts'
 import { checkFunction } from '../text/check-value.ts'
@@ -68,9 +68,16 @@ export function httpTransport(options: HttpTransportOptions): Transport {
   ): Promise<Answer> => {
     const name = path.replace(/\?.*/, '')
     const limit = host.controller()
+    let timeout: Timeout | undefined
     // A slow line takes longer for more.
-    const limitMs = timeoutMs * (1 + bytes / SLOW_BYTES)
-    const timeout = host.timeout(Math.min(limitMs, MOST_MS))
+    const allow = (more: number): void => {
+      timeout?.clear()
+      const limitMs = timeoutMs * (1 + more / SLOW_BYTES)
+      timeout = host.timeout(Math.min(limitMs, MOST_MS))
+      timeout.signal.addEventListener('abort', () =>
+        limit.abort(new PlimsollError('ERR_TIMEOUT', `${name}: no answer`, { limit: limitMs })),
+      )
+    }
     const end = (): void => limit.abort(signal.reason)
     const ask = async (refused?: string): Promise<Answer> => {
       const token = await tokenFor(refused)
@@ -81,14 +88,15 @@ export function httpTransport(options: HttpTransportOptions): Transport {
         headers: { ...init.headers, Authorization: `Bearer ${token}` },
         signal: limit.signal as AbortSignal,
       })
-      if (response.ok) return read(response)
+      if (response.ok) {
+        allow(Number(response.headers.get('Content-Length') ?? bytes))
+        return read(response)
+      }
       const text = await response.text()
       if (response.status === 401 && refused === undefined) return ask(token)
       throw refusalIn(name, response, text)
     }
-    timeout.signal.addEventListener('abort', () =>
-      limit.abort(new PlimsollError('ERR_TIMEOUT', `${name}: no answer`, { limit: limitMs })),
-    )
+    allow(init.body ? bytes : 0)
     signal.addEventListener('abort', end)
     try {
       // Nor may a token take longer.
@@ -98,7 +106,7 @@ export function httpTransport(options: HttpTransportOptions): Transport {
       if (limit.signal.aborted) throw limit.signal.reason
       throw new PlimsollError('ERR_OFFLINE', `${name}: no answer`, { cause })
     } finally {
-      timeout.clear()
+      timeout?.clear()
       signal.removeEventListener('abort', end)
     }
   }
@@ -124,11 +132,13 @@ export function httpTransport(options: HttpTransportOptions): Transport {
           attachmentPath(request),
           { method: 'GET' },
           signal,
-          async (response) => ({
-            id: request.id,
-            mediaType: response.headers.get('Content-Type') ?? '',
-            bytes: new Uint8Array(await response.arrayBuffer()),
-          }),
+          async (response) => {
+            const mediaType = response.headers.get('Content-Type') ?? ''
+            // A page of a proxy, which would be kept as it: a home says that it gives a file.
+            if (/^text\/html/i.test(mediaType) && !response.headers.has('Content-Disposition'))
+              throw new TypeError('is none of a home')
+            return { id: request.id, mediaType, bytes: new Uint8Array(await response.arrayBuffer()) }
+          },
           MAX_ENTRY_BYTES,
         )
       } catch (error) {

@@ -891,9 +891,12 @@ describe('scopes and sessions', () => {
 
 describe('settings', () => {
   it('refuse a budget that is none, and a counter without a name', () => {
-    for (const budget of [null, '16000'])
+    for (const [budget, argument] of [
+      [null, 'budget'],
+      ['16000', 'budget.contextWindow'],
+    ])
       expect(() => fullMemory({ store: mapStore(), budget: budget as never })).toThrow(
-        expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT', argument: 'budget' }),
+        expect.objectContaining({ code: 'ERR_INVALID_ARGUMENT', argument }),
       )
     expect(() => fullMemory({ store: mapStore(), budget: 1_000, counter: { ...utf8Bound, id: '' } })).toThrow(
       expect.objectContaining({ argument: 'counter.id' }),

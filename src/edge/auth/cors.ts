@@ -42,6 +42,7 @@ const ALLOWED_HEADERS = [
 ]
 
 const EXPOSED_HEADERS = [
+  'Content-Disposition',
   'ETag',
   'Location',
   'Mcp-Session-Id',

@@ -173,7 +173,42 @@ test('an attachment may take longer by its size, and no small one holds up other
       { id: 'p', mediaType, bytes: new Uint8Array(length) },
       signal,
     )
-  expect(limits).toEqual([1_000, 1_500, 17_000])
+  // Each once until it is sent, and once for the answer.
+  expect(limits).toEqual([1_000, 1_000, 1_500, 1_500, 17_000, 17_000])
+})
+
+test('an answer may take longer by its size once it has begun, and no longer to begin', async () => {
+  const limits: number[] = []
+  const { host, open } = ownTimeouts()
+  const timeout = (ms: number) => {
+    limits.push(ms)
+    return host.timeout(ms)
+  }
+  const answered =
+    (length: number, headers = {}) =>
+    async () =>
+      new Response(new Uint8Array(length), { headers: { 'Content-Type': 'image/png', ...headers } })
+  const read = (fetch: NonNullable<HttpTransportOptions['fetch']>) =>
+    httpTransport({ url, token: 'good', fetch, timeoutMs: 1_000, host: { ...host, timeout } }).attachment(
+      { generation: '', id: 'p' },
+      signal,
+    )
+  await read(answered(5, { 'Content-Length': `${2 ** 18}` }))
+  await read(answered(5))
+  expect(limits).toEqual([1_000, 1_500, 1_000, 17_000])
+  expect(open.size).toBe(0)
+})
+
+test('a page of a proxy is no attachment, and a page that was attached is one', async () => {
+  const read = (headers: Record<string, string>) =>
+    httpTransport({
+      url,
+      token: 'good',
+      fetch: async () =>
+        new Response('<p>Sign in', { headers: { 'Content-Type': 'text/html; charset=utf-8', ...headers } }),
+    }).attachment({ generation: '', id: 'p' }, signal)
+  await expect(read({})).rejects.toMatchObject({ code: 'ERR_OFFLINE' })
+  expect(await read({ 'Content-Disposition': 'attachment' })).toMatchObject({ id: 'p' })
 })
 
 test.each([

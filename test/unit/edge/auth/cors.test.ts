@@ -116,7 +116,14 @@ describe('a page of a listed origin, or of the edge itself', () => {
       expect(headers.get('Vary')).toBe('Origin')
       const exposed = headers.get('Access-Control-Expose-Headers')?.split(',')
       expect(exposed).toEqual(
-        expect.arrayContaining(['ETag', 'Plimsoll-Run', 'Retry-After', 'X-Request-Id', 'X-Should-Retry']),
+        expect.arrayContaining([
+          'Content-Disposition',
+          'ETag',
+          'Plimsoll-Run',
+          'Retry-After',
+          'X-Request-Id',
+          'X-Should-Retry',
+        ]),
       )
     }
     expect(seen).toHaveLength(5)
