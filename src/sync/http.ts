@@ -11,7 +11,10 @@ import type { Sockets } from './sockets.ts'
 import { decodePullAnswers, decodePushAnswers, encodePull, encodePush } from './wire.ts'
 
 export interface HttpTransportOptions {
-  /** Where the home is: `/v1/sync/push` and `/v1/sync/pull` are added to it. */
+  /**
+   * Where the home is: `/v1/sync/push` and `/v1/sync/pull` are added to it. A redirect is not
+   * followed.
+   */
   readonly url: string
   /**
    * Contract: gives the token to send. It is asked at each call, so it may keep one; asked once
