@@ -1,7 +1,7 @@
 /** JSON Schemas: for tools that have one. */
 import { type Schema, type SchemaDraft, Validator } from '@cfworker/json-schema'
 import type { StandardResult } from '../ports/standard-schema.ts'
-import { invalid } from '../text/json.ts'
+import { copyOf, invalid } from '../text/json.ts'
 import type { JsonSchema } from './schema.ts'
 
 /** What a JSON Schema says of a value. @throws where it turns out to be broken itself */
@@ -30,7 +30,7 @@ export function validatorOf(argument: string, schema: JsonSchema): Validate {
 function createValidator(argument: string, schema: JsonSchema): Validator {
   try {
     // The validator writes into its schema.
-    const own = JSON.parse(JSON.stringify(schema)) as Schema
+    const own = copyOf(schema) as Schema
     return new Validator(own, draftOf(schema), false)
   } catch (error) {
     throw invalid('runAgent', argument, `is not a JSON Schema: ${String(error)}`)

@@ -326,9 +326,9 @@ function renderMedia(part: MediaPart): AnthropicBlock {
 }
 
 /**
- * A copy of the block that {@link fromAnthropicMessages} kept. The
- * union does not name all of Anthropic's blocks, so it passes as one of them. Blocks that have
- * parts of their own are refused, as they would slip past pairing.
+ * A copy of the block that {@link fromAnthropicMessages} kept. The union does not name all of
+ * Anthropic's blocks, so it passes as one of them. Blocks that have parts of their own are refused,
+ * as they would slip past pairing.
  */
 function renderOpaque({ provider, value }: OpaquePart): AnthropicBlock[] {
   if (provider !== 'anthropic' || !isBlock(value) || OWN_PARTS.has(value.type)) return []

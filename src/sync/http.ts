@@ -25,8 +25,8 @@ export interface HttpTransportOptions {
   /** Default: the platform's, looked up at each call. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
   /**
-   * Milliseconds for one call; for an attachment more, up to 17 times as many for 8 MiB. Default
-   * 30 000.
+   * Milliseconds until an answer begins, and from then on until it has ended; with its bytes more,
+   * up to 17 times as many for 8 MiB. Default 30 000.
    */
   readonly timeoutMs?: number
   /**

@@ -168,11 +168,9 @@ export class Checkpoint<State = unknown, Kept = State> {
   ): Promise<State | undefined> {
     if (kept !== undefined)
       return this.#fit(operation, kept, ' (what is kept, by an older version of the app)')
-    return typeof fallback === 'function'
-      ? (fallback as () => State)()
-      : fallback === undefined
-        ? fallback
-        : copyOf(fallback)
+    if (typeof fallback === 'function') return (fallback as () => State)()
+    // Who gets it may change it.
+    return fallback === undefined ? undefined : copyOf(fallback)
   }
 
   async #fit(operation: string, value: unknown, whose = ''): Promise<State> {
